@@ -50,11 +50,11 @@ export async function runOverQuota(scenario: OverQuota): Promise<void> {
     );
   const channel = await openChannel(scenario);
   const limiter = await deployLimiter(local, channel);
+  await setLimiter(local, limiter.address);
   print(
     `1. The limiter ${limiter.address} is set. In a day, at most ${limiter.quota}${denom} may leave over ${channel}:`,
   );
   print("   1 % of the supply.");
-  await setLimiter(local, limiter.address);
   try {
     await showPass(scenario, limiter, channel);
     await showRefusal(scenario, limiter, channel);

@@ -78,6 +78,16 @@ describe("a transfer over quota", () => {
     expect(send(a, LIMIT, b.address(0)).log).toBe("");
   });
 
+  it("stays refused after one that arrived", () => {
+    const { a, b } = openTransferPair([quota("untrn")]);
+    const packet = sentPacket(send(a, LIMIT, b.address(0)));
+    carryHeader(a, b);
+    const received = b.deliver(receiveMessage(a, b, packet));
+    carryHeader(b, a);
+    succeed(a, acknowledgeMessage(b, a, packet, writtenAcknowledgement(received)));
+    expect(send(a, 1n, b.address(0)).code).toBe(2);
+  });
+
   it("from another chain is acknowledged with code 2, and the sender gets its coins back", () => {
     const voucher = "ibc/27394FB092D2ECCD56123C74F36E4C1F926001CEADA9CA97EA622B25F41E5EB2";
     const { a, b } = openTransferPair([quota(voucher)]);

@@ -33,12 +33,20 @@ export interface FakeCourierChain {
   channel: ChannelView;
   /** Sent packets without an acknowledgement, by number. */
   readonly sent: Map<bigint, Packet>;
+  /** Numbers that the proven state still has as sent, and the present state has no more. */
+  readonly settledSince: Set<bigint>;
   /** Received packets, by number. */
   readonly received: Map<bigint, Packet>;
+  /** Numbers of received packets that the proven state does not have yet. */
+  readonly receivedSince: Set<bigint>;
   /** Packets, by `send 1` and `acknowledge 1`, whose blocks are pruned. */
   readonly pruned: Set<string>;
   /** The messages of each included transaction: `receive 1`. */
   readonly transactions: (readonly string[])[];
+  /** Gas limits of the included transactions. */
+  readonly gasLimits: bigint[];
+  /** How many packets each search of their content was for. */
+  readonly searches: number[];
   /** How often the newest header was read. */
   reads: number;
   /** Called before each read of a header. */
@@ -66,7 +74,9 @@ function createFake(chainId: string, counterparty: () => FakeCourierChain): Fake
   let next = 1n;
   const parts = {
     sent: new Map<bigint, Packet>(),
+    settledSince: new Set<bigint>(),
     received: new Map<bigint, Packet>(),
+    receivedSince: new Set<bigint>(),
     pruned: new Set<string>(),
   };
   const fake: FakeCourierChain = {
@@ -76,6 +86,8 @@ function createFake(chainId: string, counterparty: () => FakeCourierChain): Fake
     channel: CHANNEL,
     ...parts,
     transactions: [],
+    gasLimits: [],
+    searches: [],
     reads: 0,
     onRead: async () => {},
     onSimulate: () => undefined,
@@ -156,15 +168,20 @@ function createChain(
     },
     reads: {
       channels: async () => [own().channel],
-      commitments: async () => [...own().sent.keys()],
-      unreceived: async ({ sequences }) => only(sequences, (each) => !own().received.has(each)),
+      commitments: async () => [...own().settledSince, ...own().sent.keys()],
+      unreceived: async ({ sequences }, height) => {
+        const { received, receivedSince } = own();
+        const isLater = (each: bigint): boolean => height !== 0n && receivedSince.has(each);
+        return only(sequences, (each) => !received.has(each) || isLater(each));
+      },
       unacknowledged: async ({ sequences }) => only(sequences, (each) => own().sent.has(each)),
       acknowledged: async ({ sequences }) => only(sequences, (each) => own().received.has(each)),
       nextReceive: async () => BigInt(own().received.size) + 1n,
     },
     finder: {
       find: async ({ type, sequences }) => {
-        const { sent, received, pruned } = own();
+        const { sent, received, pruned, searches } = own();
+        searches.push(sequences.length);
         const [packets, name] = type === "send_packet" ? [sent, "send"] : [received, "acknowledge"];
         return new Map(
           sequences.flatMap((sequence) => {
@@ -182,7 +199,7 @@ function createChain(
         const refusal = own().onSimulate(messages.map(nameOf));
         return refusal === undefined ? { ok: true, gasUsed: 1_000n } : { ok: false, ...refusal };
       },
-      send: async (messages) => {
+      send: async (messages, gasLimit) => {
         const refusal = await own().onSend(messages.map(nameOf));
         const facts = { hash: bytes, bytes: 1, gasLimit: 1n, feeAmount: 1n };
         if (refusal === "lost")
@@ -190,6 +207,7 @@ function createChain(
         if (refusal !== undefined) return { ...facts, confirmation: { kind: "refused", ...refusal } };
         for (const message of messages) apply(own(), message);
         own().transactions.push(messages.map(nameOf));
+        own().gasLimits.push(gasLimit);
         return {
           ...facts,
           confirmation: { kind: "included", height: 1n, gasUsed: 1n, gasWanted: 1n, data: bytes },

@@ -125,9 +125,13 @@ describe("a contract that sent a transfer", () => {
     expect(held.amount).toBe(1000n);
   });
 
-  it("is called with the timeout", () => {
+  it("is called with the timeout after its refund", () => {
     const packet = send(b.address(0), 30_000_000_000n);
-    expect(timeOut(packet).code).toBe(0);
+    const { code, events } = timeOut(packet);
+    expect(code).toBe(0);
+    const types = events.map(({ type }) => type);
+    expect(types.indexOf("sudo")).toBeGreaterThan(types.lastIndexOf("timeout"));
+    expect(types.lastIndexOf("timeout")).toBeGreaterThan(0);
     expect(seen()).toBe(asSeen(`{"timeout":{"request":${requestOf(packet)}}}`));
   });
 

@@ -126,6 +126,18 @@ describe("a sudo call with a limit", () => {
     expect(gas.used()).toBeGreaterThanOrEqual(wanted < limit ? wanted : limit);
   });
 
+  it("costs the caller at most the limit", () => {
+    const usedFor = (wanted: bigint): bigint => {
+      storedParams.set(world.context(), { sudoCallGasLimit: 10_000n });
+      onSudo = (context) => context.gas.consume(wanted, "work");
+      const gas = createGasMeter();
+      call(world.context({ gas }));
+      return gas.used();
+    };
+    // Both fail and are stored, which costs about the same.
+    expect(usedFor(50_000_000n) - usedFor(10_001n)).toBeLessThan(2_000n);
+  });
+
   it("that takes more gas than the transaction has ends the transaction", () => {
     onSudo = (context) => context.gas.consume(500_000n, "work");
     expect(() => call(world.context({ gas: createGasMeter(400_000n) }))).toThrow(
@@ -176,6 +188,9 @@ describe("failures", () => {
       pagination: { total: "3" },
     });
     expect(ids("AddressFailures", { address: ACCOUNT })).toMatchObject({ failures: [] });
+    expect(ids("Failures", { pagination: { limit: "100" } })).toMatchObject({
+      pagination: { next_key: null },
+    });
   });
 
   it.each([
@@ -200,6 +215,21 @@ describe("MsgResubmitFailure", () => {
       expect(query("Failures")).toMatchObject({ failures: [] });
     },
   );
+
+  it("as a message of a contract returns the number of the failure", () => {
+    fail(C1);
+    const message = { resubmit_failure: { failure_id: 0 } };
+    const result = manager.handleCustomMessage(world.context(), C1, message);
+    expect(result).toEqual({
+      data: utf8('{"failure_id":0}'),
+      response: {
+        typeUrl: "/neutron.contractmanager.MsgResubmitFailureResponse",
+        response: new Uint8Array(0),
+      },
+    });
+    expect(query("Failures")).toMatchObject({ failures: [] });
+    expect(manager.handleCustomMessage(world.context(), C1, { other: {} })).toBeUndefined();
+  });
 
   it("keeps the failure of a contract that fails again", () => {
     fail(C1);

@@ -90,6 +90,55 @@ describe("the courier", () => {
     expect([pending, oldestPendingMs > 30_000 && oldestPendingMs <= 41_000]).toEqual([1, true]);
   });
 
+  it("carries nothing that was settled after the proven state, and receives nothing twice", async () => {
+    const [first = 0n, second = 0n] = a.send(2);
+    const packet = a.sent.get(first);
+    if (packet === undefined) throw new Error("no packet");
+    for (const sequence of [first, second]) {
+      a.sent.delete(sequence);
+      a.settledSince.add(sequence);
+    }
+    b.received.set(first, packet);
+    const courier = start();
+    await clock.advance(5_200);
+    expect([a.transactions, b.transactions]).toEqual([[], []]);
+    expect(courier.status().chains[0]).toMatchObject({ unreadable: 0 });
+  });
+
+  it("acknowledges a packet once the proven state has it", async () => {
+    const [first = 0n] = a.send(1);
+    for (const packet of a.sent.values()) b.received.set(packet.sequence, packet);
+    b.receivedSince.add(first);
+    start();
+    await clock.advance(0);
+    expect([a.transactions, b.transactions]).toEqual([[], []]);
+    b.receivedSince.clear();
+    b.height += 1n;
+    await clock.advance(200);
+    expect([a.transactions, b.transactions]).toEqual([[["acknowledge 1"]], []]);
+  });
+
+  it("looks at 1,000 packets of a channel in a cycle", async () => {
+    a.send(1_200);
+    b.onSend = () => new Promise(() => {});
+    const courier = start();
+    await clock.advance(0);
+    expect([a.searches, courier.status().chains[0]?.pending]).toEqual([[1_000], 1_200]);
+  });
+
+  it("begins a channel for transfers without a proof, so without an update of a client", async () => {
+    for (const chain of [a, b]) chain.channel = { ...CHANNEL, state: State.STATE_CLOSED };
+    a.client.isUpdated = false;
+    const tried: (readonly string[])[] = [];
+    a.onSend = (names) => {
+      tried.push(names);
+      return new Promise(() => {});
+    };
+    start();
+    await clock.advance(0);
+    expect([tried, b.transactions]).toEqual([[["MsgChannelOpenInit"]], []]);
+  });
+
   it("waits for a block, at most 5 s, and never reads without a pause", async () => {
     start();
     await clock.advance(0);
@@ -273,6 +322,8 @@ describe("a transaction", () => {
     await clock.advance(0);
     expect(b.transactions.map(({ length }) => length)).toEqual([100, 100, 50]);
     expect(a.transactions.flat().length).toBe(250);
+    // That of the simulation and of the fee, and three tenths more.
+    expect(b.gasLimits).toEqual([40_300n, 40_300n, 40_300n]);
   });
 
   it("has at most 600 kB, but a single message may have more", async () => {

@@ -4,9 +4,22 @@ import { unstartedStatus } from "../../../src/courier/courier.ts";
 import { courierJson, type CourierStatus, judgeCourier } from "../../../src/courier/courier-status.ts";
 import type { ChannelView } from "../../../src/courier/ibc-reads.ts";
 import { readPackets } from "../../../src/courier/packet-events.ts";
-import { fateOf } from "../../../src/courier/packet-work.ts";
+import {
+  acknowledge,
+  type Destination,
+  fateOf,
+  receive,
+  timeOut,
+  timeOutOnClose,
+} from "../../../src/courier/packet-work.ts";
 import { createTroubleBook } from "../../../src/courier/trouble-book.ts";
 import { Order, type Packet, State } from "../../../src/proto/gen/ibc/core/channel/v1/channel.ts";
+import {
+  MsgAcknowledgement,
+  MsgRecvPacket,
+  MsgTimeout,
+  MsgTimeoutOnClose,
+} from "../../../src/proto/gen/ibc/core/channel/v1/tx.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 function channel(state: State, id = "channel-0", their = "channel-0"): ChannelView {
@@ -100,6 +113,65 @@ describe("the fate of a packet that did not arrive", () => {
     const none = { revisionNumber: 0n, revisionHeight: 0n };
     expect(fateOf({ ...PACKET, timeoutHeight: none }, at(1_000n, 5n), true)).toBe("receive");
     expect(fateOf({ ...PACKET, timeoutTimestamp: 0n }, at(5n, 9_999n), true)).toBe("receive");
+  });
+});
+
+describe("the message of a packet", () => {
+  const destination = (ordering: Order, nextReceive: bigint): Destination => ({
+    end: { ...channel(STATE_OPEN, "channel-3"), ordering },
+    moment: { revision: 1n, height: 5n, timeNs: 5n },
+    nextReceive,
+  });
+  const proven = {
+    proofs: [Uint8Array.of(1), Uint8Array.of(2)],
+    height: { revisionNumber: 1n, revisionHeight: 9n },
+    signer: "me",
+  };
+  const base = { packet: PACKET, proofHeight: proven.height, signer: "me" };
+  const acknowledgement = Uint8Array.of(7);
+  const [unordered, ordered] = [destination(Order.ORDER_UNORDERED, 0n), destination(Order.ORDER_ORDERED, 5n)];
+  const PORT_END = "ports/transfer/channels";
+
+  it.each([
+    [
+      receive(PACKET),
+      [`commitments/${PORT_END}/channel-0/sequences/7`],
+      MsgRecvPacket,
+      { ...base, proofCommitment: proven.proofs[0] },
+    ],
+    [
+      acknowledge({ packet: PACKET, acknowledgement }),
+      [`acks/${PORT_END}/channel-3/sequences/7`],
+      MsgAcknowledgement,
+      { ...base, acknowledgement, proofAcked: proven.proofs[0] },
+    ],
+    [
+      timeOut(PACKET, unordered),
+      [`receipts/${PORT_END}/channel-3/sequences/7`],
+      MsgTimeout,
+      { ...base, proofUnreceived: proven.proofs[0], nextSequenceRecv: 1n },
+    ],
+    [
+      timeOut(PACKET, ordered),
+      [`nextSequenceRecv/${PORT_END}/channel-3`],
+      MsgTimeout,
+      { ...base, proofUnreceived: proven.proofs[0], nextSequenceRecv: 5n },
+    ],
+    [
+      timeOutOnClose(PACKET, unordered),
+      [`receipts/${PORT_END}/channel-3/sequences/7`, `channelEnds/${PORT_END}/channel-3`],
+      MsgTimeoutOnClose,
+      {
+        ...base,
+        proofUnreceived: proven.proofs[0],
+        proofClose: proven.proofs[1],
+        nextSequenceRecv: 1n,
+        counterpartyUpgradeSequence: 0n,
+      },
+    ],
+  ])("$name proves what its chain verifies", (work, paths, type, expected) => {
+    expect(work.paths).toEqual(paths);
+    expect(type.decode(work.message(proven).value)).toEqual(expected);
   });
 });
 

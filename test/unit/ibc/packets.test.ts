@@ -273,6 +273,7 @@ describe("a closed channel", () => {
       proof_close: closed.proof,
     };
     expect(resultOf(a.deliver(onClose))).toBe("success");
+    expect(resultOf(a.deliver(onClose))).toBe("no-op");
     expect(calls.a.at(-1)).toBe("timeout 1");
     succeed(
       a,

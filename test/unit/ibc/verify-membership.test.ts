@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { toBase64, utf8 } from "../../../src/base/bytes.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
+import { openClientStore } from "../../../src/chain/modules/ibc/client/client-store.ts";
+import { verifyMembership } from "../../../src/chain/modules/ibc/client/verify-membership.ts";
+import { createGasMeter } from "../../../src/chain/runtime/gas.ts";
 import { QueryError } from "../../../src/chain/runtime/module.ts";
+import { QueryVerifyMembershipRequest } from "../../../src/proto/gen/ibc/core/client/v1/query.ts";
 import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
 import { carryHeader, createPair, type LinkedPair, openConnection } from "../../support/ibc/linked-pair.ts";
 
@@ -100,6 +104,36 @@ describe("VerifyMembership", () => {
   });
 
   it.each(WRONG)("refuses %s", (_name, changes, expected) => expect(verify(changes)).toBe(expected));
+
+  it("holds from the end of a delay on", () => {
+    const { a } = pair;
+    const at = { revisionNumber: 1n, revisionHeight: BigInt(height.revision_height) };
+    const processed = openClientStore(a.context(), "07-tendermint-0").processed(at);
+    const passedNs = a.timeNs() - (processed?.timeNs ?? 0n);
+    const passed = a.height() - (processed?.height.revisionHeight ?? 0n);
+    expect(verify({ time_delay: `${passedNs}`, block_delay: `${passed}` })).toEqual({ success: true });
+    expect(verify({ time_delay: `${passedNs + 1n}` })).toEqual({ success: false });
+    expect(verify({ block_delay: `${passed + 1n}` })).toEqual({ success: false });
+  });
+
+  it("costs gas for each byte of the proof, and does not call the end of the gas a bad proof", () => {
+    const request = QueryVerifyMembershipRequest.decode(
+      messageFromJson(`${SERVICE}.QueryVerifyMembershipRequest`, REQUEST),
+    );
+    const charges: (readonly [label: string, amount: bigint])[] = [];
+    const run = (limit?: bigint): bigint => {
+      const gas = createGasMeter(limit);
+      const consume: typeof gas.consume = (amount, label) => {
+        charges.push([label, amount]);
+        gas.consume(amount, label);
+      };
+      verifyMembership(pair.a.context().withGas({ ...gas, consume }), request);
+      return gas.used();
+    };
+    const all = run();
+    expect(charges).toContainEqual(["verify membership query", 9n * BigInt(request.proof.length)]);
+    expect(() => run(all - 1n)).toThrow(/^out of gas in location: /);
+  });
 
   it("refuses a client that is not active", () => {
     const late = open();

@@ -3,7 +3,7 @@ import { toHex } from "../../../src/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../src/base/json.ts";
 import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
 import { AUTHORITY, createStakeWorld, type StakeWorld } from "../../support/stake-world.ts";
-import { account, stakeMessages, stakeParams } from "../../support/stake-cast.ts";
+import { account, consensusKey, operator, stakeMessages, stakeParams } from "../../support/stake-cast.ts";
 import { startTestChain, testGenesis } from "../../support/test-chain.ts";
 
 const PATH = "/cosmos.staking.v1beta1.Query/HistoricalInfo";
@@ -81,6 +81,22 @@ describe("headers and active sets of past blocks", () => {
         header: { height: "2", chain_id: "test-1", time: "1970-01-01T00:00:02Z" },
         valset: [{ tokens: "5000000" }, { tokens: "2000000" }],
       },
+    });
+  });
+
+  it("have validators of the same power in the order of their consensus addresses", () => {
+    const { world, block } = worldWith(10);
+    block(() => {
+      const [one, other] = [stakeMessages.create("a", 3_000_000), stakeMessages.create("b", 3_000_000)];
+      const keys = [one["pubkey"] ?? null, other["pubkey"] ?? null] as const;
+      // With the key of the other, so that the order differs from that of the operators, which is that of the store.
+      world.run({ ...one, pubkey: keys[1] });
+      world.run({ ...other, pubkey: keys[0] });
+    });
+    block();
+    expect(toHex(consensusKey("a").address) < toHex(consensusKey("b").address)).toBe(true);
+    expect(infoAt(world.query, 2)).toMatchObject({
+      hist: { valset: [{ operator_address: operator("b") }, { operator_address: operator("a") }] },
     });
   });
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { toBase64 } from "../../../src/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../src/base/json.ts";
 import { formatAddress } from "../../../src/chain/runtime/address.ts";
+import { evidenceAge } from "../../../src/chain/modules/consensus/params.ts";
 import { GenesisError } from "../../../src/chain/runtime/genesis.ts";
 import { validatorKey } from "../../../src/node/consensus/validator-keys.ts";
 import { AUTHORITY, createStakeWorld, type StakeWorld } from "../../support/stake-world.ts";
@@ -137,6 +138,48 @@ describe("a double sign", () => {
     timeNs += 10_000_000n * SECOND;
     expect(() => unjail(1)).toThrow("validator still jailed; cannot be unjailed");
     expect(block([true], undefined, [1]).events).toEqual([]);
+  });
+});
+
+/** Accuses a validator of a double sign `blocks` and `ageNs` ago. Returns whether it was punished. */
+function isPunished(blocks: bigint, ageNs: bigint): boolean {
+  const accused = { address: addressOf(1), height: height - blocks, timeNs: timeNs - ageNs, power: 10n };
+  const { events } = world.block({ height, timeNs }, [], undefined, [accused]);
+  return events.some(({ type }) => type === "slash");
+}
+
+describe("evidence of a double sign", () => {
+  it("counts until it is too old in blocks and in time", () => {
+    const most = evidenceAge(world.context());
+    height = most.blocks + 10n;
+    timeNs = most.timeNs + 10n * SECOND;
+    expect(isPunished(most.blocks + 1n, most.timeNs + 1n)).toBe(false);
+    expect(isPunished(most.blocks + 1n, most.timeNs)).toBe(true);
+  });
+
+  it("counts when only its time has passed", () => {
+    const most = evidenceAge(world.context());
+    height = most.blocks + 10n;
+    timeNs = most.timeNs + 10n * SECOND;
+    expect(isPunished(most.blocks, most.timeNs + 1n)).toBe(true);
+  });
+
+  it("slashes what was undelegated in the block before the accused one, which the validator secured", () => {
+    const undelegate = (): Uint8Array =>
+      world.run({
+        "@type": "/cosmos.staking.v1beta1.MsgUndelegate",
+        delegator_address: account(1),
+        validator_address: operator(1),
+        amount: { denom: "untrn", amount: "1000000" },
+      });
+    block([true, true], undelegate);
+    block([true, true], undelegate);
+    block([true, true]);
+    // The third block is accused, whose validators were set in the second one.
+    block([true, true], undefined, [1]);
+    const [unbonding] = list(exportOf("staking"), "unbonding_delegations");
+    const entries = list(unbonding ?? null, "entries");
+    expect(entries.map((entry) => (isRecord(entry) ? entry["balance"] : ""))).toEqual(["1000000", "950000"]);
   });
 });
 
