@@ -69,7 +69,7 @@ function judgePaid(
   const isKnown = tier !== undefined;
   const soFar = isKnown
     ? `Paid in full ${isEarlyMonth(status) ? `at ${rateText(status)}` : "so far"}`
-    : "Too early to say";
+    : earlyText(status);
   const short = isKnown ? "paid" : "too early";
   if (worst !== undefined)
     return warn(
