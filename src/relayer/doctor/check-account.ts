@@ -97,6 +97,6 @@ function missing(subject: string, granter: string, grantee: string, log = ""): F
 }
 
 /** Without the zeros at the end, and without a point that they leave. */
-function priceText(price: Dec18): string {
-  return formatDec18(price).replace(/\.?0+$/, "");
+function priceText(amount: Dec18): string {
+  return formatDec18(amount).replace(/\.?0+$/, "");
 }

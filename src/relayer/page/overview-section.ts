@@ -34,11 +34,12 @@ const MEANINGS: readonly { readonly codes: readonly ProblemCode[]; readonly head
 
 /** Returns the gravest problem. */
 export function gravestOf(problems: readonly Problem[]): Problem | undefined {
-  const rank = ({ code }: Problem): number => {
-    const found = MEANINGS.findIndex(({ codes }) => codes.includes(code));
-    return found < 0 ? MEANINGS.length : found;
-  };
   return problems.toSorted((a, b) => rank(a) - rank(b))[0];
+}
+
+function rank({ code }: Problem): number {
+  const found = MEANINGS.findIndex(({ codes }) => codes.includes(code));
+  return found < 0 ? MEANINGS.length : found;
 }
 
 /** Judges the relayer by its problems and its queries. Never good while something was not read yet. */

@@ -54,7 +54,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     action:
       "After a long outage of the sidecar the node needs up to two minutes to reconnect. Otherwise check oracle_address in the node's app.toml, and time the sidecar's price response on the node's machine.",
     for: "0s",
-    // As long as that of sidecar-down, which mutes it: the end of an outage must not look like a second one.
+    // As long as that of sidecar-down, which mutes it: the end of an outage must not notify as a second one.
     resolveFor: "30s",
     thresholds: {
       min_failed: { unit: "percent", initial: 90, description: "share of failed calls" },

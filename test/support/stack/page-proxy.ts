@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /** What a {@link PageProxy} does to the pages of a server. */
@@ -41,14 +41,14 @@ export async function startPageProxy(upstream: string): Promise<PageProxy> {
     frozen.set(path, page);
     return page;
   };
+  const serve = async (path: string, response: ServerResponse): Promise<void> => {
+    const { status, body } = await reply(path);
+    const { aheadSeconds, lines } = fault?.kind === "changed" ? fault : { aheadSeconds: 0, lines: "" };
+    const date = new Date(Date.now() + aheadSeconds * 1_000).toUTCString();
+    response.writeHead(status, { "content-type": "text/plain", date }).end(`${body}${lines}`);
+  };
   const server = createServer((request, response) => {
-    reply(request.url ?? "/")
-      .then(({ status, body }) => {
-        const changed = fault?.kind === "changed" ? fault : { aheadSeconds: 0, lines: "" };
-        const date = new Date(Date.now() + changed.aheadSeconds * 1_000).toUTCString();
-        response.writeHead(status, { "content-type": "text/plain", date }).end(`${body}${changed.lines}`);
-      })
-      .catch(() => response.destroy());
+    serve(request.url ?? "/", response).catch(() => response.destroy());
   });
   server.on("connection", (socket) => {
     socket.on("error", () => {});
