@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /** What a {@link PageProxy} does to the pages of a server. */
-export type PageFault =
+type PageFault =
   /** every connection, open or new, is reset */
   | { readonly kind: "reset" }
   /** every page is an error */
