@@ -32,8 +32,9 @@ export function createWatchdogReports(
 ): WatchdogReports {
   let file: LedgerFile | undefined;
   const close = (): void => {
-    file?.close();
+    const last = file;
     file = undefined;
+    last?.close();
   };
   const storeProblem = (): string | undefined => watchdog().status().storeProblem;
   /** While the disk fails, what is in memory must do: the status says why. */

@@ -169,6 +169,31 @@ describe("a round trip of a fifth of a block", () => {
   });
 });
 
+describe("a transaction of a remote chain", () => {
+  it("is in a local block at most three blocks after its own", async () => {
+    const world = await startWorld(38, 1, { callMs: { local: 20, remote: 20 } });
+    world.setTraffic(false);
+    const [condition] = [{ field: "transfer.recipient", op: "Eq", value: "bob" }];
+    const id = world.local.register({
+      type: "tx",
+      connectionId: "connection-0",
+      updatePeriod: 1n,
+      transactionsFilter: JSON.stringify([condition]),
+    });
+    await world.run(10);
+    for (let round = 0; round < 5; round++) {
+      const included = () =>
+        world.attempts.filter(({ queryId, outcome }) => queryId === id && outcome === "included");
+      const [before, height] = [included().length, world.local.height()];
+      world.remotes[0]?.tick([["bob", 0]]);
+      await world.run(5);
+      expect(included()).toHaveLength(before + 1);
+      expect(Number((included().at(-1)?.localHeight ?? 0n) - height)).toBeLessThanOrEqual(3);
+    }
+    expect(await world.stop()).toEqual([]);
+  });
+});
+
 describe("the duration of an attempt", () => {
   it("counts from the first read of the remote chain, whether or not it had a result", async () => {
     const world = await startWorld(30, 1, { callMs: { local: 100, remote: 200 } });

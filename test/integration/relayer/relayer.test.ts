@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { toBase64, utf8 } from "../../../src/base/bytes.ts";
 import { CHAINS } from "../../../src/node/localnet/chains.ts";
-import {
-  QueryRegisteredQueryRequest,
-  QueryRegisteredQueryResponse,
-} from "../../../src/proto/gen/neutron/interchainqueries/query.ts";
 import type { QueryView } from "../../../src/relayer/api/status.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
@@ -159,34 +155,24 @@ async function read(net: RelayedLocalnet, path: string): Promise<string> {
 }
 
 describe("a transfer on the remote chain", () => {
-  it("reaches the contract within three blocks of a second", async () => {
-    const net = await startRelayedLocalnet({ blockTimeMs: 1_000 });
+  it("reaches the contract", async () => {
+    const net = await startRelayedLocalnet();
     try {
       const recipient = net.alice.remote.address;
       const filter = { connection_id: "connection-0", update_period: 1, recipient };
       const id = await register(net, { register_transfers_query: filter });
       const sent = await net.send(net.alice.remote, sendMessage(CHAINS.remote, recipient, recipient, 7n));
-      const { latestHeight } = await net.clients.local.status(new AbortController().signal);
       expect(sent.kind).toBe("included");
       await vi.waitFor(() => expect(view(net, id)?.results).toBe(1), WAIT);
       const response = await net.queryConsumer({ transactions: { query_id: Number(id) } });
       expect(response).toMatchObject({
         transactions: [{ height: { revision_height: Number("height" in sent ? sent.height : 0n) } }],
       });
-      const stored = await lastLocalHeight(net, id);
-      expect(stored - latestHeight).toBeLessThanOrEqual(3n);
     } finally {
       await net.stop();
     }
   });
 });
-
-async function lastLocalHeight(net: RelayedLocalnet, queryId: bigint): Promise<bigint> {
-  const request = QueryRegisteredQueryRequest.encode({ queryId }).finish();
-  const path = "/neutron.interchainqueries.Query/RegisteredQuery";
-  const bytes = await net.clients.local.grpcQuery(path, request, new AbortController().signal);
-  return QueryRegisteredQueryResponse.decode(bytes).registeredQuery?.lastSubmittedResultLocalHeight ?? 0n;
-}
 
 describe.each([
   ["4", [100n, 3n, 2n, 1n]],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createGate } from "../../../../src/relayer/gate/create-gate.ts";
+import type { LeadershipStatus } from "../../../../src/relayer/gate/leadership.ts";
 import { createReserve } from "../../../../src/relayer/gate/reserve.ts";
 import { createSpending, type SpendingLimits } from "../../../../src/relayer/gate/spending.ts";
 import type { RelayerStore } from "../../../../src/relayer/state/store.ts";
@@ -10,7 +11,7 @@ const SIGNAL = new AbortController().signal;
 const DAY_MS = 86_400_000;
 
 interface World {
-  role: "leader" | "standby";
+  role: LeadershipStatus["role"];
   balance: bigint | Error;
 }
 
@@ -72,6 +73,15 @@ describe("the gate", () => {
     expect(reads()).toBe(0);
   });
 
+  it("refuses while this process reads what the one before it did", async () => {
+    const { admit, world } = await openGateTest();
+    world.role = "starting";
+    expect(await admit(5n)).toEqual({
+      admitted: false,
+      reason: "this process does not submit yet: it reads what its predecessor did",
+    });
+  });
+
   it("refuses when the lease was lost while the store was writing, and counts nothing", async () => {
     const { admit, world, gate, store } = await openGateTest();
     store.queue.push(async () => {
@@ -127,13 +137,34 @@ describe("the gate", () => {
   });
 
   it("takes back what a refused transaction did not cost, once", async () => {
-    const { admit, gate } = await openGateTest({ dailyFee: 10n });
+    const { admit, gate, store, clock } = await openGateTest({ dailyFee: 10n });
     const admission = await admit(7n);
     if (!admission.admitted) throw new Error("not admitted");
     admission.release();
     admission.release();
     expect(gate.status().spending).toMatchObject({ fee: 0n, gasByOwner: new Map([["alice", 0n]]) });
+    await store.queue.flushed(SIGNAL);
+    const second = await openGateTest({ dailyFee: 10n }, { store, clock });
+    expect(second.gate.status().spending).toMatchObject({ fee: 0n, gasByOwner: new Map([["alice", 0n]]) });
     expect(await admit(10n)).toMatchObject({ admitted: true });
+  });
+
+  it("counts no other day, and forgets days after eight", async () => {
+    const { admit, store, clock } = await openGateTest();
+    const days = async (): Promise<readonly unknown[]> => {
+      await store.queue.flushed(SIGNAL);
+      const rows = await store.session.run("SELECT DISTINCT day FROM spending ORDER BY day", []);
+      return rows.map(({ day }) => Number(day));
+    };
+    await admit(7n);
+    const yesterday = await openGateTest({}, { store, clock: createManualClock(9 * DAY_MS) });
+    expect(yesterday.gate.status().spending.fee).toBe(0n);
+    await clock.advance(8 * DAY_MS);
+    expect((await openGateTest({}, { store, clock })).gate.status().spending.fee).toBe(0n);
+    expect(await days()).toEqual([10]);
+    await clock.advance(DAY_MS);
+    await openGateTest({}, { store, clock });
+    expect(await days()).toEqual([]);
   });
 
   it("names the owners whose gas of the day is used up, and admits the others", async () => {
@@ -158,9 +189,22 @@ describe("the gate", () => {
         "the balance of 994 minus the fee of 6 is below spending.reserve of 990: send coins to the account",
     });
     expect(gate.status().reserve).toEqual({ reserve: 990n, balance: 994n, readAtMs: 10 * DAY_MS });
+    expect(await admit(4n)).toMatchObject({ admitted: true });
     world.balance = 2_000n;
     await clock.advance(5_000);
     expect(await admit(6n)).toMatchObject({ admitted: true });
+    expect(reads()).toBe(2);
+  });
+
+  it("reads the balance again after half a minute: somebody else may have spent it", async () => {
+    const { admit, world, clock, reads } = await openGateTest({ reserve: 100n });
+    expect(await admit(1n)).toMatchObject({ admitted: true });
+    world.balance = 50n;
+    await clock.advance(30_000);
+    expect(await admit(1n)).toMatchObject({ admitted: true });
+    expect(reads()).toBe(1);
+    await clock.advance(1);
+    expect(await admit(1n)).toMatchObject({ admitted: false });
     expect(reads()).toBe(2);
   });
 

@@ -17,6 +17,8 @@ const taken: LeaseAttempt = {
 interface World {
   attempt: LeaseAttempt | Error;
   prepare: () => Promise<void>;
+  /** Time that the database takes. */
+  acquireMs: number;
   acquisitions: number;
 }
 
@@ -27,12 +29,14 @@ function openLeadership(initial: Partial<World> = {}, hasLease = true) {
   const world: World = {
     attempt: { acquired: true, epoch: 1n },
     prepare: async () => {},
+    acquireMs: 0,
     acquisitions: 0,
     ...initial,
   };
   const lease = {
     acquire: async () => {
       world.acquisitions += 1;
+      if (world.acquireMs > 0) await clock.sleep(world.acquireMs, new AbortController().signal);
       if (world.attempt instanceof Error) throw world.attempt;
       return world.attempt;
     },
@@ -96,6 +100,28 @@ describe("leadership", () => {
     await clock.advance(TTL_MS);
     expect(leadership.status()).toMatchObject({ role: "leader", error: undefined });
     await stop();
+  });
+
+  it("counts the lifetime of the lease from before its request: the database may begin to count then", async () => {
+    const { leadership, world, clock, stop } = openLeadership({ acquireMs: 500 });
+    await clock.advance(500);
+    expect(leadership.leads()).toBe(true);
+    world.attempt = new Error("connection refused");
+    await clock.advance(TTL_MS - 501);
+    expect(leadership.leads()).toBe(true);
+    await clock.advance(1);
+    expect(leadership.leads()).toBe(false);
+    await stop();
+  });
+
+  it("gives the lease up on request, and does not lead from then on", async () => {
+    const { leadership, calls, clock, stop } = openLeadership();
+    await clock.advance(0);
+    await stop();
+    const released = leadership.release();
+    expect(leadership.leads()).toBe(false);
+    await released;
+    expect(calls).toEqual(["prepare", "lead", "release"]);
   });
 
   it("stops at once when another process has the lease, and prepares again before it leads again", async () => {

@@ -121,6 +121,7 @@ describe("the trail", () => {
     ]);
     expect(recent([0, calls(90n, 10n)], [61, calls(93n, 12n)])).toBeUndefined();
     expect(recent([0, calls(90n, 10n)], [10, calls(1n, 2n)])).toEqual([at(10), 3n, 1n]);
+    expect(recent([0, calls(0n, 9n)], [10, calls(0n, 4n)])).toEqual([at(10), 4n, 0n]);
     // The new process made more calls than the old one.
     expect(recent([0, calls(2n, 1n)], [10, calls(1n, 9n)])).toEqual([at(10), 10n, 1n]);
     expect(nodeAfter([0, calls(1n, 1n)], [10, withoutPageValues("oracleLatency")]).latency).toBeUndefined();

@@ -52,6 +52,11 @@ describe("the verdict on a validator", () => {
       "bad: Losing: sidecar down",
     ],
     [
+      "a critical alert, and a rate below both",
+      { ...at(0.06), alerts: [alertState("sidecar-down", "firing")] },
+      "bad: Losing: sidecar down",
+    ],
+    [
       "a warning",
       { ...HEALTHY, alerts: [alertState("clock-skew", "firing")] },
       "warn: Paid in full so far, with a warning: clocks differ",
@@ -148,12 +153,17 @@ describe("the verdict on a validator", () => {
     [
       "a warning fires",
       { good: 57, bad: 0, alerts: [alertState("clock-skew", "firing")] },
-      "warn: Too early to say, with a warning: clocks differ",
+      "warn: Too early to say: 57 blocks of this month seen, none of them bad, with a warning: clocks differ",
     ],
     [
       "an alert is pending",
       { good: 57, bad: 0, recent: 0, alerts: [alertState("sidecar-down", "pending")] },
       "warn: Paid in full at the rate of recent days; not firing yet: sidecar down",
+    ],
+    [
+      "an alert is pending, and the watchdog is new",
+      { good: 50, bad: 7, alerts: [alertState("sidecar-down", "pending")] },
+      "warn: Too early to say: 57 blocks of this month seen, 7 of them bad; not firing yet: sidecar down",
     ],
     [
       "it is lost all the same",
@@ -186,6 +196,14 @@ describe("the verdict on a validator", () => {
     expect(text).toMatch(/Pay at the end, forecast.*?not known yet.*?needs 1\u202f800 blocks/s);
     expect(text).toContain("87.7192 % now; no forecast yet");
     expect(text).toContain("1 validator of 2: too early to say; 1 paid in full");
+    const rowOf = (page: string) => /id="row-validator-1".*?<\/tr>/s.exec(page)?.[0];
+    expect(rowOf(text)).toMatch(/data-label="forecast" class="number"><span>–/);
+    expect(rowOf(pay({ good: 50, bad: 7, recent: 0 }))).not.toMatch(
+      /data-label="forecast" class="number"><span>–/,
+    );
+    const plot = (month: NewMonth) => textOf(pageOf([buildNewMonth(month)]));
+    expect(plot({ good: 50, bad: 7 })).not.toContain("b-band");
+    expect(plot({ good: 50, bad: 7, recent: 0 })).toContain("b-band");
     expect(pay({ good: 50, bad: 7, recent: 0 })).toMatch(/99\.99\d\d % at the end .* from the recent days/);
   });
 
@@ -238,6 +256,7 @@ describe("the watchdog's page", () => {
 
   it("has headroom in blocks and time, and what the rest needs", () => {
     const text = shown(TROUBLED);
+    expect(text).toContain("4\u202f226 more bad blocks until full pay is lost");
     expect(text).toMatch(/full pay \(98 %\).*4\u202f226.*2 h 20 min.*98\.97 %.*any pay \(95 %\)/s);
     expect(shown(LOST)).toMatch(/✕ <\/span>lost.*too many.*0 s.*cannot be reached/s);
   });
@@ -337,6 +356,11 @@ describe("the month strip", () => {
     const days = stripOf(recent, "2026-11", SPECIFIED_LEAST, SCENE_MS);
     expect(days[3]).toMatchObject({ hours: [], state: "bad" });
     expect(monthStrip(days, "2026-11").text).toContain("h286v10");
+  });
+
+  it("counts one hour in the singular", () => {
+    const { text } = monthStrip(strip({ hour: (index) => (index === 25 ? 0.051 : 0) }), "2026-11");
+    expect(text).toContain("; 1 hour below any pay, 0 below full pay, 0 unknown");
   });
 
   it("says in words what it shows, and has another form for each state", () => {
