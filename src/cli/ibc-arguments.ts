@@ -1,4 +1,5 @@
 import { Argument, InvalidArgumentError } from "commander";
+import type { JsonObject } from "../base/json.ts";
 import { parseUint64 } from "./options.ts";
 
 /** The argument `<port>`. */
@@ -44,6 +45,22 @@ export function parseHeight(text: string): {
   if (revision === undefined || height === undefined)
     throw new InvalidArgumentError("a revision and a height such as 1-5000 were expected");
   return { revisionNumber: parseUint64(revision), revisionHeight: parseUint64(height) };
+}
+
+const DEFAULT_TIMEOUT_MS = 600_000;
+
+/** Returns the timeouts of a transfer: the time is set by default, but not beside a height alone. */
+export function timeoutFields(
+  given: { readonly timeout?: number; readonly timeoutHeight?: JsonObject },
+  nowMs: number,
+): JsonObject {
+  const { timeout, timeoutHeight } = given;
+  if (timeout === undefined && timeoutHeight !== undefined)
+    return { timeout_height: timeoutHeight, timeout_timestamp: "0" };
+  return {
+    ...(timeoutHeight === undefined ? {} : { timeout_height: timeoutHeight }),
+    timeout_timestamp: `${Math.round(nowMs + (timeout ?? DEFAULT_TIMEOUT_MS))}000000`,
+  };
 }
 
 /** The argument `<sequence...>`: numbers of packets. */

@@ -3,7 +3,7 @@ import { systemClock } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { TYPE_URL } from "../../proto/type-urls.ts";
 import type { CliContext } from "../cli-context.ts";
-import { channelArgument, parseHeight, portArgument } from "../ibc-arguments.ts";
+import { channelArgument, parseHeight, portArgument, timeoutFields } from "../ibc-arguments.ts";
 import { sendJsonMessage, txMessageCommand } from "../json-message.ts";
 import { parseDuration } from "../options.ts";
 import type { TxOptions } from "../send-message.ts";
@@ -17,7 +17,6 @@ interface TransferOptions extends TxOptions {
 }
 
 const TRANSFER = "send coins to an account of another chain";
-const DEFAULT_TIMEOUT_MS = 600_000;
 const TRANSFER_PORT = "transfer";
 
 /** `relaywatch tx ibc-transfer`. Names and arguments are those of ibc-go. */
@@ -95,7 +94,7 @@ function transfer(
   options: TransferOptions,
   context: CliContext,
 ): Promise<void> {
-  const { memo, timeoutHeight, timeout } = options;
+  const { memo } = options;
   return sendJsonMessage(
     {
       type: TYPE_URL.transfer.slice(1),
@@ -105,8 +104,7 @@ function transfer(
         token: coin,
         sender,
         receiver,
-        ...(timeoutHeight === undefined ? {} : { timeout_height: timeoutHeight }),
-        timeout_timestamp: timeoutNs(timeout ?? (timeoutHeight === undefined ? DEFAULT_TIMEOUT_MS : 0)),
+        ...timeoutFields(options, systemClock.nowMs()),
         memo,
       }),
       printed: [["packet", "sequence"]],
@@ -114,9 +112,4 @@ function transfer(
     options,
     context,
   );
-}
-
-/** Nanoseconds since the Unix epoch as text; "0", no timeout, after 0 ms. */
-function timeoutNs(afterMs: number): string {
-  return afterMs === 0 ? "0" : `${Math.round(systemClock.nowMs() + afterMs)}000000`;
 }
