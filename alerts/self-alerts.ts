@@ -41,7 +41,7 @@ const ALERTS: readonly SelfAlert[] = [
     example: {
       fires: [],
       clears: [],
-      onlyPromtool: "Prometheus writes up itself",
+      onlyPromtool: "Prometheus writes up itself; the test leaves out a real target instead",
     },
   },
   {

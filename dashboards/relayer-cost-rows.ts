@@ -126,10 +126,14 @@ export const COST_ROWS: readonly RowSpec[] = [
             `${M}_client_trusting_period_seconds{${PLACE}} / 3`,
             "{{connection_id}} limit: the relayer updates it",
           ),
+          query(
+            `${M}_client_trusting_period_seconds{${PLACE}} / 20`,
+            "{{connection_id}} limit: it is about to expire",
+          ),
         ],
         {
           description:
-            "Below the line the relayer updates the client by itself. At zero only governance can replace it.",
+            "Below the upper line the relayer updates the client by itself, below the lower one a critical alert fires. At zero only governance can replace it.",
           unit: "s",
           limits: /limit/,
         },

@@ -35,14 +35,21 @@ export const RELAYER: DashboardSpec = {
           unit: "s",
         }),
         stat(
-          "Light client expires",
-          [query(`min(${M}_client_expiry_timestamp_seconds{${PLACE}}) - time()`, "left")],
+          "Light client: trusting period left",
+          [
+            query(
+              `min((${M}_client_expiry_timestamp_seconds{${PLACE}} - time()) / ${M}_client_trusting_period_seconds{${PLACE}})`,
+              "left",
+            ),
+          ],
           {
-            description: "Time until the first light client expires without an update.",
-            unit: "s",
+            description:
+              "Share of its trusting period after which the first light client expires without an update. The relayer updates it at a third; alerts fire at a fifth (health.client_expires_soon) and at a twentieth.",
+            unit: "percentunit",
             colors: [
               ["red", undefined],
-              ["green", 86_400],
+              ["yellow", 0.05],
+              ["green", 0.2],
             ],
           },
         ),

@@ -55,6 +55,8 @@ export interface NodePage {
   readonly sampledAtMs?: number;
   /** The clock of the node's machine: the `Date` header of the response, to the second. */
   readonly clockMs?: number;
+  /** The watchdog's clock when the page with `clockMs` had arrived. Other sources of the poll can take longer. */
+  readonly clockReadAtMs?: number;
   /** Whether the node is still catching up with the chain. */
   readonly isSyncing?: boolean;
   readonly peers?: number;

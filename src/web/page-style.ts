@@ -55,7 +55,8 @@ table{border-collapse:collapse;width:100%}
 caption{text-align:left;color:var(--muted);padding:.25rem 0}
 th,td{text-align:left;vertical-align:top;padding:.3rem .9rem .3rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 th{font-weight:600}
-thead th{white-space:nowrap}
+thead th,tbody th,td button{white-space:nowrap}
+tbody th code,tbody th small{white-space:normal}
 .number{text-align:right;font-variant-numeric:tabular-nums}
 td small,th small{display:block;color:var(--muted);font-weight:400}
 th[aria-sort] a::after{content:" \\2193"}
@@ -89,6 +90,7 @@ footer{color:var(--muted);border-top:1px solid var(--line);margin-top:2rem}
 table.cards,table.cards caption,table.cards tbody,table.cards tr,table.cards td,table.cards th[scope=row]{display:block;width:100%}
 table.cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 table.cards tr{border:1px solid var(--line);border-radius:.4rem;padding:.35rem .6rem;margin:.5rem 0}
+table.cards th[scope=row]{white-space:normal}
 table.cards td,table.cards th[scope=row]{border:0;padding:.1rem 0;text-align:left}
 table.cards td[data-label]{display:flex;gap:.75rem;justify-content:space-between;text-align:right}
 table.cards td[data-label]::before{content:attr(data-label);color:var(--muted);font-weight:400;text-align:left;flex:none}

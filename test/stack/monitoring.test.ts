@@ -8,7 +8,6 @@ import { ALERTS, RULE_FILES, ruleFile } from "../../alerts/rule-files.ts";
 import { SHORT_TIMES } from "../../alerts/times.ts";
 import { DASHBOARD_SPECS } from "../../dashboards/generated-files.ts";
 import { portsAt } from "../../daemons/localnet/ports.ts";
-import { alertName } from "../../src/watchdog/conditions/condition.ts";
 import { dashboardExpressions, withoutVariables } from "../support/dashboard-queries.ts";
 import { type CliProcess, openCliHome } from "../support/e2e/cli-process.ts";
 import { type AlertFeed, placeOf, startAlertFeed } from "../support/stack/alert-feed.ts";
@@ -30,10 +29,8 @@ let feed: AlertFeed;
 let watchdogPort: number;
 let watchdog: CliProcess;
 
-/** A watchdog whose alerts fire within seconds, and which pushes them to Alertmanager itself. */
 async function startWatchdog(): Promise<CliProcess> {
   const file = join(home.directory, "watchdog.yaml");
-  const quick = (name: string, more = ""): string => `  ${name}: { for: "2s", resolve_for: "2s"${more} }`;
   writeFileSync(
     file,
     `
@@ -45,12 +42,8 @@ sources:
   prices: "http://127.0.0.1:${ports.prices}/"
   oracle_metrics: null
   sidecar_metrics: "http://127.0.0.1:${ports.sidecarMetrics}/metrics"
-alerts:
-${["sidecar_down", "all_prices_missing", "major_pairs_missing", "empty_prices_counted"].map((name) => quick(name)).join("\n")}
-${quick("stale_price_timestamp", ', max_age: "3s"')}
-${quick("node_not_voting", ', stall_after: "4s"')}
 notify:
-  channels: [{ kind: alertmanager, name: am, urls: ["${alertmanager.url}"], resend: "2s" }]
+  channels: [{ kind: alertmanager, name: am, urls: ["${alertmanager.url}"] }]
 `,
   );
   const process = home.start("watchdog", "start", "--config", file);
@@ -71,20 +64,18 @@ beforeAll(async () => {
   feed = await startAlertFeed(FED);
   const validator = { validator: "default", chain_id: "local-1" };
   const at = (port: number, labels: object = {}) => ({ target: `127.0.0.1:${port}`, labels });
-  prometheus = await startPrometheus(
-    {
-      "oracle-watchdog": at(watchdogPort),
-      "icq-relayer": at(ports.relayer),
-      "oracle-node": at(ports.localMetrics, validator),
-      "oracle-sidecar": at(ports.sidecarMetrics, validator),
-      alertmanager: { target: new URL(alertmanager.url).host, labels: {} },
-      feed: { target: feed.target, labels: {} },
-    },
-    {
-      files: new Map([...RULE_FILES].map(([name, groups]) => [name, ruleFile(groups, SHORT_TIMES)])),
-      alertmanager: new URL(alertmanager.url).host,
-    },
-  );
+  const targets = {
+    "oracle-watchdog": at(watchdogPort),
+    "icq-relayer": at(ports.relayer),
+    "oracle-node": at(ports.localMetrics, validator),
+    "oracle-sidecar": at(ports.sidecarMetrics, validator),
+    alertmanager: { target: new URL(alertmanager.url).host, labels: {} },
+    feed: { target: feed.target, labels: {} },
+  };
+  prometheus = await startPrometheus(targets, {
+    files: new Map([...RULE_FILES].map(([name, groups]) => [name, ruleFile(groups, SHORT_TIMES)])),
+    alertmanager: new URL(alertmanager.url).host,
+  });
 }, 120_000);
 
 afterAll(async () => {
@@ -161,11 +152,12 @@ describe("a healthy localnet with both daemons", () => {
 
 describe("the situations of the alerts, fed as metrics", () => {
   it("fire in Prometheus and arrive at Alertmanager, with their texts", { timeout: 150_000 }, async () => {
+    // A scrape that a busy machine misses ends an alert for a moment, so not all need to be there at one time.
+    const seen = new Set<(typeof ALERTS)[number]>();
     await untilNone(async () => {
       const shown = await alertsNow();
-      return FED.filter((alert) => !shown.some(isOf(alert))).map(
-        ({ component, alert }) => `${component} ${alert}`,
-      );
+      for (const alert of FED) if (shown.some(isOf(alert))) seen.add(alert);
+      return FED.filter((alert) => !seen.has(alert)).map(({ component, alert }) => `${component} ${alert}`);
     }, 120_000);
     for (const { labels, annotations } of await alertsNow()) {
       expect(JSON.stringify(annotations)).not.toMatch(/error expanding|\{\{|<no value>/);
@@ -209,10 +201,11 @@ describe("the situations of the alerts, fed as metrics", () => {
           .map(({ labels }) => JSON.stringify(labels)),
       120_000,
     );
-    await untilNone(async () => active.filter((key) => receiver.count(key, "resolved") === 0), 60_000);
     // A scrape that a busy machine misses ends an alert and begins it again: each time one message says so.
-    for (const key of active)
-      expect([key, receiver.count(key, "firing")]).toEqual([key, receiver.count(key, "resolved")]);
+    await untilNone(
+      async () => active.filter((key) => receiver.count(key, "firing") !== receiver.count(key, "resolved")),
+      60_000,
+    );
   });
 });
 
@@ -235,42 +228,7 @@ function matches({ labels }: Shown, matchers: readonly string[]): boolean {
   });
 }
 
-const LIVE_FAULTS = [
-  ["sidecar-killed", "sidecar-down"],
-  ["all-prices-missing", "all-prices-missing"],
-  ["major-pairs-missing", "major-pairs-missing"],
-  ["timestamp-stale", "stale-price-timestamp"],
-  ["pre-block-error", "node-not-voting"],
-] as const;
-
-describe("faults of the localnet", () => {
-  it.each(LIVE_FAULTS)(
-    "%s: fires as one alert from watchdog and Prometheus, and is resolved",
-    { timeout: 150_000 },
-    async (fault, name) => {
-      const isIt = ({ labels }: Shown): boolean =>
-        labels["alertname"] === alertName(name) &&
-        labels["chain_id"] === "local-1" &&
-        labels["component"] === "oracle-watchdog";
-      expect((await home.run("localnet", "fault", fault, "$PORTS")).code).toBe(0);
-      await untilNone(
-        async () =>
-          (await alertsNow()).some(isIt) &&
-          (
-            await query(
-              `ALERTS{alertname="${alertName(name)}",chain_id="local-1",component="oracle-watchdog",alertstate="firing"}`,
-            )
-          ).length > 0
-            ? []
-            : [fault],
-        60_000,
-      );
-      expect((await alertsNow()).filter(isIt).length).toBe(1);
-      expect((await home.run("localnet", "fault", "--off", "$PORTS")).code).toBe(0);
-      await untilNone(async () => ((await alertsNow()).some(isIt) ? [fault] : []), 60_000);
-    },
-  );
-
+describe("targets", () => {
   it("a watchdog that is killed is a target that is down, until it is back", {
     timeout: 150_000,
   }, async () => {
@@ -281,5 +239,19 @@ describe("faults of the localnet", () => {
     await untilNone(async () => ((await alertsNow()).some(isIt) ? [] : ["down"]), 60_000);
     watchdog = await startWatchdog();
     await untilNone(async () => ((await alertsNow()).some(isIt) ? ["back"] : []), 60_000);
+  });
+
+  it("that are no longer configured are missing, until they are again", { timeout: 150_000 }, async () => {
+    const target = `127.0.0.1:${ports.relayer}`;
+    const isLabelled = (labels: Shown["labels"]): boolean =>
+      labels["alertname"] === "RelaywatchTargetMissing" && labels["instance"] === target;
+    const isIt = ({ labels }: Shown): boolean => isLabelled(labels);
+    const counts = () => receiver.counts(isLabelled);
+    prometheus.leaveOut("icq-relayer");
+    await untilNone(async () => ((await alertsNow()).some(isIt) ? [] : ["missing"]), 60_000);
+    await untilNone(async () => (counts().firing === 1 ? [] : ["a message"]), 60_000);
+    prometheus.leaveOut(undefined);
+    await untilNone(async () => ((await alertsNow()).some(isIt) ? ["back"] : []), 60_000);
+    await untilNone(async () => (counts().resolved === 1 ? [] : ["a message about the end"]), 60_000);
   });
 });

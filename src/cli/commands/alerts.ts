@@ -53,6 +53,7 @@ const listReply = z.object({
       severity: z.string(),
       state: z.string(),
       since: z.string().nullable(),
+      resolved_at: z.string().nullable(),
       reason: z.string().nullable(),
       quiet: z.string().nullable(),
     }),
@@ -83,8 +84,10 @@ function listCommand(context: CliContext): Command {
 
 type ListedAlert = z.output<typeof listReply>["alerts"][number];
 
-function alertLine({ name, validator, severity, state, since, reason, quiet }: ListedAlert): string {
-  const time = since === null ? "" : ` since ${formatMinute(Date.parse(since))} UTC`;
+function alertLine(alert: ListedAlert): string {
+  const { name, validator, severity, state, since, resolved_at: resolvedAt, reason, quiet } = alert;
+  const from = since === null ? "" : ` since ${formatMinute(Date.parse(since))} UTC`;
+  const time = resolvedAt === null ? from : ` at ${formatMinute(Date.parse(resolvedAt))} UTC`;
   const cause = reason === null ? "" : `: ${reason}`;
   return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}`;
 }

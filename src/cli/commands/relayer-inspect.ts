@@ -1,9 +1,11 @@
 import { Command } from "commander";
 import { errorText } from "../../base/errors.ts";
-import { type JsonObject, stringifyJson } from "../../base/json.ts";
+import { EXIT } from "../../base/exit-codes.ts";
+import { isRecord, type JsonObject, stringifyJson } from "../../base/json.ts";
 import { openPreview, servedQueries } from "../../relayer/preview/open-preview.ts";
 import { previewKv } from "../../relayer/preview/preview-kv.ts";
 import { previewTx } from "../../relayer/preview/preview-tx.ts";
+import { CheckExit } from "../check-exit.ts";
 import type { CliContext } from "../cli-context.ts";
 import { kvPreviewJson, txPreviewJson } from "../preview-json.ts";
 import { printAnswer } from "../print-answer.ts";
@@ -25,7 +27,8 @@ export function inspectCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-"state" and "attempts" are those of the running relayer (--url). "proof" is made now from the configuration, and not sent.`,
+"state" and "attempts" are those of the running relayer (--url). "proof" is made now from the configuration, and not sent.
+Exits 1 when there is neither a state nor a proof.`,
     )
     .action((id: bigint, options: Options) => inspect(id, options, context));
 }
@@ -39,6 +42,11 @@ async function inspect(id: bigint, options: Options, context: CliContext): Promi
   const answer = { id: `${id}`, state, attempts, proof };
   if (options.json) context.print(stringifyJson(answer, 2));
   else printAnswer(JSON.parse(stringifyJson(answer)), {}, context);
+  if (isFailed(state) && isFailed(proof)) throw new CheckExit(EXIT.fatal);
+}
+
+function isFailed(answer: unknown): boolean {
+  return isRecord(answer) && "error" in answer && Object.keys(answer).length === 1;
 }
 
 /** A part that cannot be read says why, so that the others are still shown. */

@@ -107,7 +107,9 @@ const MAX_MISSING_HEADERS = 4;
 function headersMissing({ clientId, chainId }: LightClientState, heights: readonly bigint[]): RelayError {
   return new RelayError(
     { code: "trusted-headers-missing", clientId, heights },
-    `no endpoint of ${chainId} has the headers ${heights.join(", ")}, which follow the trusted heights of ${clientId}; add an endpoint that keeps them`,
+    heights.length === 1
+      ? `no endpoint of ${chainId} has header ${heights[0]}, which follows the trusted height of ${clientId}; add an endpoint that keeps it`
+      : `no endpoint of ${chainId} has the headers ${heights.join(", ")}, which follow the trusted heights of ${clientId}; add an endpoint that keeps them`,
   );
 }
 

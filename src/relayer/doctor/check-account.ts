@@ -1,4 +1,4 @@
-import { formatDec18 } from "../../base/decimal.ts";
+import { type Dec18, formatDec18 } from "../../base/decimal.ts";
 import { errorText } from "../../base/errors.ts";
 import { readAccount } from "../../client/tx/account.ts";
 import { readGasPrice } from "../../client/tx/gas-price.ts";
@@ -56,7 +56,7 @@ async function price({ localClient, config }: Preview, signal: AbortSignal): Pro
   const { denom, price_multiplier: multiplier, max_price: cap, fallback_price: fallback } = config.gas;
   try {
     const found = await readGasPrice(localClient, { denom, multiplier, cap, fallback }, signal);
-    return good(subject, `${formatDec18(found)} ${denom}, at most ${formatDec18(cap)}`);
+    return good(subject, `${priceText(found)} ${denom}, at most ${priceText(cap)}`);
   } catch (error) {
     signal.throwIfAborted();
     const isHigh = error instanceof ClientError && error.facts.code === "gas-price-above-cap";
@@ -94,4 +94,9 @@ function missing(subject: string, granter: string, grantee: string, log = ""): F
     `${granter} grants no fees to ${grantee}${reason}`,
     "grant them, or remove signer.fee_granter",
   );
+}
+
+/** Without the zeros at the end, and without a point that they leave. */
+function priceText(amount: Dec18): string {
+  return formatDec18(amount).replace(/\.?0+$/, "");
 }

@@ -22,7 +22,7 @@ export function activitySection(samples: Samples): Html {
   const gas = known.reduce((total, sample) => total + sample.gas, 0n);
   return html`<h2>Last hour</h2><div class="plots">${plot(
     "Results a minute",
-    `${grouped(sum(({ included }) => included))} included, ${grouped(sum(({ failed }) => failed))} failed attempts (red, on top)`,
+    `${grouped(sum(({ included }) => included))} included, ${failedText(sum(({ failed }) => failed))}`,
     ({ included, failed }) => [
       { style: "good", value: included },
       { style: "bad", value: failed },
@@ -32,4 +32,9 @@ export function activitySection(samples: Samples): Html {
     `${grouped(sum(({ transactions }) => transactions))} in blocks`,
     ({ transactions }) => [{ style: "plain", value: transactions }],
   )}${plot("Gas a minute", `${grouped(gas)} used`, (sample) => [{ style: "plain", value: Number(sample.gas) }])}</div>`;
+}
+
+function failedText(failed: number): string {
+  if (failed === 0) return "none failed";
+  return `${grouped(failed)} failed (red, on top)`;
 }

@@ -3,6 +3,7 @@ import { formatDuration } from "../../base/duration-text.ts";
 import { type Html, html } from "../../web/html.ts";
 import { ago, badge, type Column, dataTable } from "../../web/parts.ts";
 import { blocksBehind } from "../api/status-json.ts";
+import { gravestOf } from "./overview-section.ts";
 import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../api/status.ts";
 
 /** One row for each connection: remote chain, light client, lateness of its queries. */
@@ -12,7 +13,11 @@ export function connectionSection(status: RelayerStatus): Html {
     { name: "connection", cell: ({ id }) => id },
     {
       name: "state",
-      cell: ({ id }) => stateBadge(problems.find(({ connectionId }) => connectionId === id)?.code),
+      cell: ({ id }) =>
+        stateBadge(
+          gravestOf(problems.filter(({ connectionId }) => connectionId === id))?.code,
+          isTried(status, id),
+        ),
     },
     { name: "remote chain", cell: ({ chainId }) => chainId },
     { name: "remote height", isNumber: true, cell: remoteCell },
@@ -29,14 +34,24 @@ export function connectionSection(status: RelayerStatus): Html {
     },
     {
       name: "last cycle",
-      cell: ({ error }) => (error === undefined ? "fine" : html`<span class="bad">${error}</span>`),
+      cell: ({ id, error }) => {
+        if (error !== undefined) return html`<span class="bad">${error}</span>`;
+        return isTried(status, id) ? "fine" : "none yet";
+      },
     },
   ];
   return html`<h2>Connections</h2>${dataTable({ caption: counted(connections.length, "connection"), columns, rows: connections })}`;
 }
 
-function stateBadge(code: string | undefined): Html {
-  if (code === undefined) return badge("good", "fine");
+/** Whether a cycle of the connection can have succeeded: no error alone proves nothing. */
+function isTried({ loaded, gate, queries }: RelayerStatus, connection: string): boolean {
+  const own = queries.filter(({ connectionId }) => connectionId === connection);
+  const hasResult = own.length === 0 || own.some(({ state }) => state === "answered");
+  return loaded && (gate.role === "standby" || hasResult);
+}
+
+function stateBadge(code: string | undefined, tried: boolean): Html {
+  if (code === undefined) return tried ? badge("good", "fine") : badge("unknown", "no result yet");
   return code === "starting" ? badge("unknown", "starting") : badge("bad", code);
 }
 

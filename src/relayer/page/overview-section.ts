@@ -14,15 +14,15 @@ export interface Judgement {
   readonly headline: string;
 }
 
-/** What problems mean for whoever needs the results, the gravest first. */
+/** What problems mean for whoever needs the results: the gravest first, and causes before what they lead to. */
 const MEANINGS: readonly { readonly codes: readonly ProblemCode[]; readonly headline: string }[] = [
   { codes: ["local-not-followed"], headline: "The relayer cannot see the local chain" },
   { codes: ["account-cannot-pay", "store-not-writable", "not-sending"], headline: "Nothing is sent" },
   { codes: ["local-no-new-block"], headline: "The local chain has no new block" },
   { codes: ["client-expired", "client-frozen"], headline: "A light client cannot prove anything" },
-  { codes: ["queries-overdue"], headline: "Results are overdue" },
   { codes: ["remote-unreachable"], headline: "A remote chain cannot be reached" },
   { codes: ["remote-no-new-block", "remote-catching-up"], headline: "A remote chain has no new block" },
+  { codes: ["queries-overdue"], headline: "Results are overdue" },
   { codes: ["client-expires-soon"], headline: "A light client expires soon" },
   { codes: ["cycle-failed"], headline: "A connection fails" },
   { codes: ["queries-failing"], headline: "Overdue queries fail at each try" },
@@ -32,10 +32,21 @@ const MEANINGS: readonly { readonly codes: readonly ProblemCode[]; readonly head
   },
 ];
 
+/** Returns the gravest problem. */
+export function gravestOf(problems: readonly Problem[]): Problem | undefined {
+  return problems.toSorted((a, b) => rank(a) - rank(b))[0];
+}
+
+function rank({ code }: Problem): number {
+  const found = MEANINGS.findIndex(({ codes }) => codes.includes(code));
+  return found < 0 ? MEANINGS.length : found;
+}
+
 /** Judges the relayer by its problems and its queries. Never good while something was not read yet. */
 export function judge({ problems, queries, gate }: RelayerStatus): Judgement {
   if (problems.length > 0) {
-    const found = MEANINGS.find(({ codes }) => problems.some(({ code }) => codes.includes(code)));
+    const gravest = gravestOf(problems)?.code;
+    const found = MEANINGS.find(({ codes }) => gravest !== undefined && codes.includes(gravest));
     return found === undefined
       ? { tone: "unknown", headline: "Starting: not everything was read yet" }
       : { tone: "bad", headline: found.headline };
@@ -51,13 +62,17 @@ export function judge({ problems, queries, gate }: RelayerStatus): Judgement {
       headline: `Current, except ${counted(failing, "query", "queries")} that cannot be served`,
     };
   if (queries.length === 0) return { tone: "good", headline: "In order: there is no query to serve" };
+  if (queries.every(({ state }) => state === "pending"))
+    return { tone: "unknown", headline: "Starting: no query has a result yet" };
   return { tone: "good", headline: "In order: every result is current" };
 }
 
 /** The judgement, the lateness, and the problems with their reasons. */
 export function verdictSection(status: RelayerStatus, { tone, headline }: Judgement): Html {
-  const more = html`<p>${latenessText(status.queries)}</p>${
-    status.problems.length > 0 && html`<ul class="problems">${status.problems.map(problemItem)}</ul>`
+  const { queries, loaded, problems } = status;
+  const queryText = loaded ? latenessText(queries) : "The list of queries was not read yet.";
+  const more = html`<p>${queryText}</p>${
+    problems.length > 0 && html`<ul class="problems">${problems.map(problemItem)}</ul>`
   }`;
   return verdict(tone, headline, more);
 }
@@ -74,9 +89,11 @@ function latenessText(queries: readonly QueryView[]): string {
     undefined,
   );
   const all = counted(queries.length, "query", "queries");
-  if (latest === undefined) return `${all}, none late.`;
+  const pending = queries.filter(({ state }) => state === "pending").length;
+  const without = pending === 0 ? "" : `${pending} without a result yet, `;
+  if (latest === undefined) return `${all}, ${without}none late.`;
   const { blocks, ms } = latest.lateness;
-  return `${all}, ${overdue} overdue; the latest is query ${latest.id}, due for ${counted(Number(blocks), "block")} (${formatDuration(ms)}).`;
+  return `${all}, ${overdue} overdue; query ${latest.id} is due longest, for ${counted(Number(blocks), "block")} (${formatDuration(ms)}).`;
 }
 
 /** The values that a reader wants at one glance. */

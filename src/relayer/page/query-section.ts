@@ -5,8 +5,9 @@ import { badge, type Column, dataTable, grouped } from "../../web/parts.ts";
 import type { QueryView } from "../api/status.ts";
 import { type QueriesPage, type QueriesView, type Sort, STATE_FILTERS, viewHref } from "./queries-view.ts";
 
-/** The table of queries with its filter. */
-export function querySection(page: QueriesPage, total: number, view: QueriesView): Html {
+/** The table of queries with its filter. `total` is undefined until the list of queries was read. */
+export function querySection(page: QueriesPage, total: number | undefined, view: QueriesView): Html {
+  if (total === undefined) return html`<h2>Queries</h2><p>The list of queries was not read yet.</p>`;
   if (total === 0)
     return html`<h2>Queries</h2><p>No query is registered on these connections. The relayer follows the chain and serves the next one at once.</p>`;
   const table =
@@ -92,10 +93,12 @@ function lateCell({ lateness: { blocks, ms, isOverdue, limit } }: QueryView): Ht
   return isOverdue ? html`<strong class="bad">${text}</strong><small>limit ${limit}</small>` : text;
 }
 
-function ageCell({ resultAge, lastRemoteHeight }: QueryView): Html | string {
+function ageCell({ type, resultAge, lastRemoteHeight }: QueryView): Html | string {
   if (resultAge === undefined) return "none yet";
   const { blocks, ms, isAtLeast } = resultAge;
   const age = `${isAtLeast ? "over " : ""}${formatDuration(ms)} ago`;
+  // The height of a TX query moves with every search, also with one that finds nothing.
+  if (type === "tx") return html`searched ${age}<small>${counted(Number(blocks), "block")}</small>`;
   const remote = lastRemoteHeight === undefined ? "" : `, of remote ${lastRemoteHeight}`;
   return html`${age}<small>${counted(Number(blocks), "block")}${remote}</small>`;
 }

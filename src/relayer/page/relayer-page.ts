@@ -39,7 +39,11 @@ export function relayerPage(input: RelayerPageInput, view: URLSearchParams): Pag
       {
         id: "queries",
         label: "Queries",
-        content: querySection(selectQueries(status.queries, queriesView), status.queries.length, queriesView),
+        content: querySection(
+          selectQueries(status.queries, queriesView),
+          status.loaded ? status.queries.length : undefined,
+          queriesView,
+        ),
       },
       {
         id: "dead-letters",

@@ -105,16 +105,20 @@ function noteUpdate(state: SubmitterState, { update }: Extract<Slot, { readonly 
   }
 }
 
-/** Returns each result's share of what its transaction cost, in proportion to the expected gas. */
+/**
+ * Returns each result's share of what its transaction cost, in proportion to the gas that is expected now: what is learned
+ * later does not change it, so the shares add up to the cost.
+ */
 function sharesOf(
   state: SubmitterState,
   { slots, tx }: SentTransaction,
   gasUsed: bigint,
 ): (entry: Entry) => PaidShare {
-  const total = entriesOf(slots).reduce((sum, entry) => sum + state.gas.estimate(gasItem(entry)), 0n);
+  const parts = new Map(entriesOf(slots).map((entry) => [entry, state.gas.estimate(gasItem(entry))]));
+  const total = [...parts.values()].reduce((sum, part) => sum + part, 0n);
   const txHash = hashText(tx.hash);
   return (entry) => {
-    const part = state.gas.estimate(gasItem(entry));
+    const part = parts.get(entry) ?? 0n;
     const divisor = total > 0n ? total : 1n;
     return { txHash, gas: (gasUsed * part) / divisor, fee: (tx.feeAmount * part) / divisor };
   };

@@ -16,6 +16,7 @@ export interface CauseCount {
 }
 
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 
 /** Share of bad blocks that makes an hour part of an incident: the budget of the full tier is 2 %. */
 const INCIDENT_PERCENT = 2n;
@@ -44,13 +45,26 @@ export function incidentsOf(hours: readonly Rollup[], explanations: Explanations
   return incidents.map((incident) => ({ ...incident, cause: causeOf(incident, explanations) }));
 }
 
-/** Assigns the bad blocks of every hour to one cause. Greatest count first. */
-export function causesOf(hours: readonly Rollup[], explanations: Explanations): readonly CauseCount[] {
+/**
+ * Assigns the bad blocks of every hour to one cause; those of an hour whose minutes are known, minute by minute. Greatest count
+ * first.
+ */
+export function causesOf(
+  hours: readonly Rollup[],
+  explanations: Explanations,
+  minutes: readonly Rollup[] = [],
+): readonly CauseCount[] {
   const sums = new Map<string, bigint>();
-  for (const { startMs, counts } of hours) {
-    if (counts.bad === 0n) continue;
-    const cause = causeOf({ fromMs: startMs, toMs: startMs + HOUR_MS }, explanations);
+  const add = ({ startMs, counts }: Rollup, spanMs: number): void => {
+    if (counts.bad === 0n) return;
+    const cause = causeOf({ fromMs: startMs, toMs: startMs + spanMs }, explanations);
     sums.set(cause, (sums.get(cause) ?? 0n) + counts.bad);
+  };
+  for (const hour of hours) {
+    const own = minutes.filter(({ startMs }) => startMs >= hour.startMs && startMs < hour.startMs + HOUR_MS);
+    const isWhole = own.reduce((sum, { counts }) => sum + counts.bad, 0n) === hour.counts.bad;
+    if (isWhole) for (const minute of own) add(minute, MINUTE_MS);
+    else add(hour, HOUR_MS);
   }
   return [...sums]
     .map(([cause, bad]) => ({ cause, bad }))

@@ -22,7 +22,7 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
     title: `Oracle report of ${month}`,
     verdict: monthVerdict(months),
     blocks: [
-      stateBlock(months),
+      stateBlock(months, validators),
       ...(months.length === 0 ? [] : [{ kind: "text", text: `${PAY_NOTE} ${policyText(months)}` } as const]),
       ...summaryBlocks(months),
       ...months.flatMap(courseBlocks),
@@ -41,7 +41,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
     title: `Month close of ${month}`,
     verdict: monthVerdict(months),
     blocks: [
-      stateBlock(months),
+      stateBlock(months, validators),
       {
         kind: "text",
         text: `${counted(months.length, "validator")}, pay together: ${formatCents(pay)}. ${PAY_NOTE}`,
@@ -68,9 +68,14 @@ function factsOf(validators: readonly ValidatorData[], month: Month): readonly M
   return validators.flatMap((data) => monthFacts(data, month) ?? []);
 }
 
-function stateBlock(months: readonly MonthFacts[]): ReportBlock {
+function stateBlock(months: readonly MonthFacts[], validators: readonly ValidatorData[]): ReportBlock {
   const sealed = months.filter(({ record }) => record.seal !== undefined).length;
-  if (months.length === 0) return { kind: "text", text: "No block of this month is counted." };
+  if (months.length === 0) {
+    const all = validators.flatMap(({ ledger }) => ledger.months().map(({ month }) => month));
+    const known = [...new Set(all)].toSorted().join(", ");
+    const others = known === "" ? "" : ` --month selects one of those that are: ${known}.`;
+    return { kind: "text", text: `No block of this month is counted.${others}` };
+  }
   if (sealed === months.length) return { kind: "text", text: "The month is closed; its counts are sealed." };
   return { kind: "text", text: "The month is open: its counts still change." };
 }

@@ -102,7 +102,8 @@ function pendingBlock(pending: readonly ActiveAlert[]): ReportBlock {
 function monthCauses({ ledger, assessment, alerts }: ValidatorData) {
   const fromMs = monthStartMs(assessment.month);
   const toMs = nextMonthMs(fromMs);
-  return causesOf(ledger.hours(fromMs, toMs), { alerts, events: ledger.events(fromMs, toMs) });
+  const explanations = { alerts, events: ledger.events(fromMs, toMs) };
+  return causesOf(ledger.hours(fromMs, toMs), explanations, ledger.minutes(fromMs, toMs));
 }
 
 function causeText({ ledger, assessment }: ValidatorData, sums: readonly CauseCount[]): string {

@@ -64,8 +64,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     },
     inhibits: [],
     past: { notKept: "clocks" },
-    judge: (input, limit) =>
-      judgeNodes(input, ({ node, atMs }) => judgeClock(node.metrics, atMs, limit("max_skew"))),
+    judge: (input, limit) => judgeNodes(input, ({ node }) => judgeClock(node.metrics, limit("max_skew"))),
   }),
   condition({
     name: "cannot-see-votes",
@@ -141,7 +140,7 @@ function cannotSeeSource({ source, page, action, judge }: SourceTexts): Conditio
     title: `Cannot see: ${page}`,
     when: `the ${page} cannot be read`,
     description: CANNOT_SEE,
-    impact: "None that is known.",
+    impact: "No loss is known.",
     action,
     for: "5m",
     resolveFor: "1m",
@@ -171,9 +170,10 @@ function judgeEgress({ egress }: NodeObservation): Verdict {
 }
 
 /** The header has whole seconds, rounded down, and the response took time. */
-function judgeClock(metrics: Seen<{ readonly clockMs?: number }>, atMs: number, maxSkewMs: number): Verdict {
-  const clockMs = metrics.state === "up" ? metrics.value.clockMs : undefined;
-  if (metrics.state !== "up" || clockMs === undefined) return cannotSee("the node's clock cannot be read");
+function judgeClock(metrics: NodeObservation["metrics"], maxSkewMs: number): Verdict {
+  const { clockMs, clockReadAtMs: atMs } = metrics.state === "up" ? metrics.value : {};
+  if (metrics.state !== "up" || clockMs === undefined || atMs === undefined)
+    return cannotSee("the node's clock cannot be read");
   const aheadMs = Math.max(0, clockMs - atMs);
   const behindMs = Math.max(0, atMs - clockMs - 1000 - metrics.durationMs);
   if (aheadMs > maxSkewMs) return active(`the node's clock is ${secondsText(aheadMs)} ahead`, aheadMs);

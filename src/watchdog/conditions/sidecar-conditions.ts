@@ -3,7 +3,7 @@ import { active, cannotSee, clear, type Condition, condition, type Verdict } fro
 import type { ConditionInput } from "./condition-input.ts";
 import { judgeNodes, latestCalls, type NodeInput } from "./judge.ts";
 import type { LatencyTrail } from "./latency-trail.ts";
-import type { WebSocketTrail } from "./trail.ts";
+import { UNSEEN, type WebSocketTrail } from "./trail.ts";
 
 /** What the node loses when its calls fail. */
 const FAILING_CALLS_IMPACT =
@@ -22,7 +22,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "Neither the watchdog nor the node reaches the price sidecar. A planned restart is shorter than this alert's time.",
     impact: FAILING_CALLS_IMPACT,
     action:
-      "Start the sidecar's service and read its journal. After it answers, the node needs about ten more seconds to reconnect.",
+      "Start the sidecar's service and read its journal. After it answers, the node reconnects within seconds, and after a long outage within two minutes.",
     for: "1m",
     resolveFor: "30s",
     thresholds: {},
@@ -48,13 +48,14 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     name: "oracle-calls-failing",
     severity: "critical",
     title: "Oracle calls fail",
-    when: "at least `min_failed` of the node's calls of the last 5 minutes failed, of at least `min_blocks` blocks",
+    when: "at least `min_failed` of the node's calls of the last 5 minutes failed, of at least `min_blocks` blocks, and the latest ones did not all succeed",
     description: "The node calls its sidecar for every vote, and these calls fail.",
     impact: FAILING_CALLS_IMPACT,
     action:
-      "Check oracle_address in the node's app.toml, then time the sidecar's price response on the node's machine.",
+      "After a long outage of the sidecar the node needs up to two minutes to reconnect. Otherwise check oracle_address in the node's app.toml, and time the sidecar's price response on the node's machine.",
     for: "0s",
-    resolveFor: "2m",
+    // As long as that of sidecar-down, which mutes it: the end of an outage must not notify as a second one.
+    resolveFor: "30s",
     thresholds: {
       min_failed: { unit: "percent", initial: 90, description: "share of failed calls" },
       min_blocks: { unit: "number", initial: 30, description: "fewer blocks than this prove nothing" },
@@ -66,7 +67,12 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "any-reward-slow-burn",
     ],
     past: "counts",
-    judge: ({ recent }, limit) => judgeCalls(recent["5m"], limit("min_failed"), limit("min_blocks")),
+    judge: (input, limit) =>
+      judgeCalls(input.recent["5m"], {
+        haveEnded: isAnyNodeWell(input),
+        minFailed: limit("min_failed"),
+        minBlocks: limit("min_blocks"),
+      }),
   }),
   condition({
     name: "sidecar-slow",
@@ -118,12 +124,27 @@ function judgeSidecarDown(input: NodeInput): Verdict {
   return active(`${prices.failure.text}, and the node's calls fail${process}`);
 }
 
-function judgeCalls({ good, bad }: BlockCounts, minFailed: number, minBlocks: number): Verdict {
+/** One node's vote is enough, so one whose latest calls succeed ends the failures. */
+function isAnyNodeWell({ observation: { nodes, atMs }, trail }: ConditionInput): boolean {
+  return nodes.some(
+    (node) => latestCalls({ node, trail: trail.nodes.get(node.name) ?? UNSEEN, atMs }) === "good",
+  );
+}
+
+interface CallLimits {
+  /** The last minutes still show the failures, but nobody can do anything any more. */
+  readonly haveEnded: boolean;
+  readonly minFailed: number;
+  readonly minBlocks: number;
+}
+
+function judgeCalls({ good, bad }: BlockCounts, { haveEnded, minFailed, minBlocks }: CallLimits): Verdict {
   const total = Number(good + bad);
   if (total < minBlocks) return cannotSee(`only ${total} blocks in the last 5 minutes`);
   const percent = (Number(bad) * 100) / total;
   const reason = `${bad} of ${total} calls failed in the last 5 minutes`;
-  return percent >= minFailed ? active(reason, percent) : clear(reason);
+  if (percent < minFailed) return clear(reason);
+  return haveEnded ? clear(`${reason}, but the latest calls succeed`) : active(reason, percent);
 }
 
 function judgeDuration({ node: { prices }, trail, atMs }: NodeInput, slowAfterMs: number): Verdict {

@@ -1,3 +1,4 @@
+import { counted } from "../../base/counted.ts";
 import type { BlockCounts } from "./block-counts.ts";
 import type { LedgerEvent } from "./ledger-view.ts";
 
@@ -38,10 +39,11 @@ export function firstReading(
   atMs: number,
   node: string,
 ): LedgerEvent {
+  const before = Number(good + bad);
   const text =
-    good + bad === 0n
+    before === 0
       ? "counting begins"
-      : `counting begins; ${good + bad} blocks before are placed by the start of the node, which is an estimate`;
+      : `counting begins; ${counted(before, "block")} before ${before === 1 ? "is" : "are"} placed by the start of the node, which is an estimate`;
   return { kind: "first-reading", fromMs: Math.min(fromMs, atMs), toMs: atMs, node, text };
 }
 

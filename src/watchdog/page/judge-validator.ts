@@ -47,11 +47,12 @@ export function judgeValidator(status: WatchdogStatus, fresh: Freshness): Valida
       headline: "Cannot see: no block of this month is counted yet",
     };
   const rate = rateText(status);
-  if (tier === "none") return bad("losing", "losing all", `Losing: this month pays nothing at ${rate}`);
-  const firing = firingOf(status.alerts);
-  const [worst] = firing;
+  const short = tier === "none" ? "losing all" : "losing";
+  const [worst] = firingOf(status.alerts);
+  // The cause says more than the rate, which the line below has.
   if (worst?.rule.severity === "critical")
-    return bad("losing", "losing", `Losing: ${lowerFirst(worst.rule.condition.title)}`);
+    return bad("losing", short, `Losing: ${lowerFirst(worst.rule.condition.title)}`);
+  if (tier === "none") return bad("losing", short, `Losing: this month pays nothing at ${rate}`);
   if (boundaryState(status, "full") === "lost")
     return warn("part-lost", "paid in part", "Full pay is lost: this month is paid in part");
   if (tier === "proportional")

@@ -130,12 +130,14 @@ const WORST = 5;
 /** The hours with the most bad blocks, then the most unknown ones, as a table: what the strip shows, in numbers. */
 export function worstHours(ledger: LedgerView, month: Month): Html {
   const startMs = monthStartMs(month);
-  const rows = ledger
-    .hours(startMs, nextMonthMs(startMs))
+  const endMs = nextMonthMs(startMs);
+  const hours = ledger.hours(startMs, endMs);
+  const placeless = placelessText(badEstimates(ledger.days(startMs, endMs)) - badEstimates(hours));
+  const rows = hours
     .filter(({ counts }) => counts.bad + counts.unknown > 0n)
     .toSorted((a, b) => Number(b.counts.bad - a.counts.bad) || Number(b.counts.unknown - a.counts.unknown))
     .slice(0, WORST);
-  if (rows.length === 0) return html`<p>No hour with a bad or unknown block.</p>`;
+  if (rows.length === 0) return html`<p>No hour with a bad or unknown block.${placeless}</p>`;
   const columns: readonly Column<Rollup>[] = [
     {
       name: "hour (UTC)",
@@ -145,5 +147,16 @@ export function worstHours(ledger: LedgerView, month: Month): Html {
     { name: "unknown", isNumber: true, cell: ({ counts }) => grouped(counts.unknown) },
     { name: "good", isNumber: true, cell: ({ counts }) => grouped(counts.good) },
   ];
-  return dataTable({ caption: "Worst hours", columns, rows });
+  return html`${dataTable({ caption: "Worst hours", columns, rows })}${placeless !== "" && html`<p>${placeless}</p>`}`;
+}
+
+function badEstimates(rollups: readonly Rollup[]): bigint {
+  return rollups.reduce((sum, { estimated }) => sum + estimated.bad, 0n);
+}
+
+/** Blocks before the first reading are booked in days, and in no hour. */
+function placelessText(blocks: bigint): string {
+  return blocks > 0n
+    ? ` The hour of ${counted(Number(blocks), "bad block")} before the first reading is not known.`
+    : "";
 }

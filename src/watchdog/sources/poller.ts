@@ -102,8 +102,9 @@ function createScrapedNodePages(node: NodeTarget, { scrape, deps, target, limits
           (sample) => isNodeSample(sample, consensusAddress),
           inner,
         );
+        const clockReadAtMs = deps.clock.nowMs();
         const reading = toNodeReading(samples, { chainId, consensusAddress });
-        return clockMs === undefined ? reading : { ...reading, clockMs };
+        return clockMs === undefined ? reading : { ...reading, clockMs, clockReadAtMs };
       }),
       prices === undefined ? NOT_CONFIGURED : scrape("the price API", signal, prices),
       ifConfigured(node.oracleMetrics, (url) =>

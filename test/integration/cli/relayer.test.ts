@@ -170,7 +170,9 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
       proof: { outcome: expect.stringMatching(/^(?:accepted|answered)$/) },
     });
     expect(inspected).toHaveProperty("attempts");
-    const unknown: unknown = parse((await relayer("inspect", "77", "--url", api, "--config", config)).out);
+    const missing = await relayer("inspect", "77", "--url", api, "--config", config);
+    expect(missing.exitCode).toBe(1);
+    const unknown: unknown = parse(missing.out);
     expect(unknown).toMatchObject({
       state: { error: expect.stringContaining("does not serve a query 77") },
       proof: { error: expect.stringContaining("does not serve this query") },

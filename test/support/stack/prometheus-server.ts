@@ -10,6 +10,8 @@ import { programPath } from "./programs.ts";
 /** A Prometheus of one test, in a directory of its own, on a free port of loopback. */
 export interface PrometheusServer {
   readonly url: string;
+  /** Scrapes the target of this job no longer; undefined: scrapes all targets. */
+  readonly leaveOut: (job: string | undefined) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -33,35 +35,25 @@ export async function startPrometheus(
 ): Promise<PrometheusServer> {
   const directory = mkdtempSync(join(tmpdir(), "relaywatch-prometheus-"));
   const config = join(directory, "prometheus.json");
-  const jobs = Object.entries(targets).map(([name, { target, labels }]) => ({
-    job_name: name,
-    honor_labels: true,
-    static_configs: [{ targets: [target], labels }],
-  }));
   const port = await freePort();
   // A scrape that takes too long ends all alerts of its target, so a busy machine gets more time for rules.
   const every = rules === undefined ? "1s" : "2s";
-  // It scrapes itself, so that rules about it have data.
-  jobs.push({
-    job_name: "prometheus",
-    honor_labels: true,
-    static_configs: [{ targets: [`127.0.0.1:${port}`], labels: {} }],
-  });
   for (const [name, content] of rules?.files ?? []) writeFileSync(join(directory, name), content);
-  // YAML contains JSON.
-  writeFileSync(
-    config,
-    JSON.stringify({
-      global: { scrape_interval: every, scrape_timeout: every, evaluation_interval: "1s" },
-      scrape_configs: jobs,
-      ...(rules === undefined
-        ? {}
-        : {
-            rule_files: [...rules.files.keys()].map((name) => join(directory, name)),
-            alerting: { alertmanagers: [{ static_configs: [{ targets: [rules.alertmanager] }] }] },
-          }),
-    }),
-  );
+  const ruleSettings =
+    rules === undefined
+      ? {}
+      : {
+          rule_files: [...rules.files.keys()].map((name) => join(directory, name)),
+          alerting: { alertmanagers: [{ static_configs: [{ targets: [rules.alertmanager] }] }] },
+        };
+  const configure = (leftOut?: string): void => {
+    // It scrapes itself, so that rules about it have data.
+    const all = { ...targets, prometheus: { target: `127.0.0.1:${port}`, labels: {} } };
+    const global = { scrape_interval: every, scrape_timeout: every, evaluation_interval: "1s" };
+    // YAML contains JSON.
+    writeFileSync(config, JSON.stringify({ global, scrape_configs: jobsOf(all, leftOut), ...ruleSettings }));
+  };
+  configure();
   const options = [
     `--config.file=${config}`,
     `--storage.tsdb.path=${join(directory, "data")}`,
@@ -80,7 +72,20 @@ export async function startPrometheus(
     await close();
     throw error;
   }
-  return { url, close };
+  const leaveOut = (job: string | undefined): void => {
+    configure(job);
+    server.kill("SIGHUP");
+  };
+  return { url, leaveOut, close };
+}
+
+/** A job without its target stays: Prometheus ends the series of a target at once, and those of a job minutes later. */
+function jobsOf(targets: ScrapeTargets, leftOut: string | undefined): readonly object[] {
+  return Object.entries(targets).map(([name, { target, labels }]) => ({
+    job_name: name,
+    honor_labels: true,
+    static_configs: name === leftOut ? [] : [{ targets: [target], labels }],
+  }));
 }
 
 async function untilReady(url: string): Promise<void> {

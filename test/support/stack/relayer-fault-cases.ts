@@ -2,14 +2,15 @@ import { expect } from "vitest";
 import { z } from "zod";
 import type { TestWallet } from "../e2e/test-wallet.ts";
 import type { FaultProxy, ProxyFault } from "../fault-proxy.ts";
+import type { ExpectedAlerts } from "./fault-expectations.ts";
 import { clientStatus, olderConsensus } from "./client-responses.ts";
 import type { FaultyRelayer } from "./faulty-relayer.ts";
+import { lockedStore, lostLease, type SharedStore } from "./relayer-store-cases.ts";
 
-/** A fault, the alerts that it leads to, and those that these mute. */
-export interface FaultCase {
-  readonly fault: string;
-  readonly alerts: readonly string[];
-  readonly muted?: readonly string[];
+/** A fault and the alerts that it leads to. */
+export interface FaultCase extends ExpectedAlerts {
+  /** The alerts have the label of the job, and none of the instance. */
+  readonly isOfJob?: boolean;
   readonly begin: () => Promise<void> | void;
   readonly end: () => Promise<void> | void;
 }
@@ -25,6 +26,9 @@ export interface FaultScene {
   /** A query of the relayer "work" that reads a store that does not exist. */
   readonly unprovable: bigint;
   readonly faucet: (address: string, amount: string) => Promise<void>;
+  /** Directory of a store that another process locks. */
+  readonly stateDir: string;
+  readonly sharedStore: SharedStore;
 }
 
 /** Coins for a million transactions. */
@@ -59,6 +63,8 @@ export function relayerFaultCases({
   remoteAlice,
   unprovable,
   faucet,
+  stateDir,
+  sharedStore,
 }: FaultScene): Readonly<Record<keyof FaultScene["relayers"], readonly FaultCase[]>> {
   return {
     paths: [
@@ -139,6 +145,7 @@ export function relayerFaultCases({
           await relayers.account.start('spending: { daily_fee: "80000000" }');
         },
       },
+      lockedStore(relayers.account, stateDir),
     ],
     client: [
       {
@@ -167,6 +174,7 @@ export function relayerFaultCases({
         fault: "the light client is frozen",
         alerts: ["relayer-client-frozen"],
       }),
+      lostLease(relayers.client, sharedStore),
     ],
     work: [
       {

@@ -64,6 +64,7 @@ function healthyNode(atMs: number, blocks: bigint): NodeObservation {
       failure: 0n,
       height: blocks,
       clockMs: Math.floor(atMs / 1000) * 1000,
+      clockReadAtMs: atMs,
       isSyncing: false,
       votingPower: 10n,
       lastSignedHeight: blocks,

@@ -151,6 +151,17 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     );
   });
 
+  it("lets a client expire soon at three tenths of its trusting period at most: at a third it is refreshed", () => {
+    const withShare = (share: string): string => `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
+signer: { mnemonic: { env: X } }
+connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]
+health: { client_expires_soon: { trusting_period_share: "${share}" } }`;
+    expect(errors(withShare("0.3"))).toEqual([]);
+    expect(errors(withShare("0.300000000000000001"))).toEqual([
+      expect.stringMatching(/trusting_period_share: is not a share of a trusting period .*"0.3"/),
+    ]);
+  });
+
   it.each([
     ["no endpoint", 'rpc: ["http://127.0.0.1:1"]', "rpc: []"],
     ["a negative factor", "mnemonic: { env: X } }", 'mnemonic: { env: X } }\ngas: { max_price: "-1" }'],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { land } from "../../../src/relayer/submit/land.ts";
 import { launch } from "../../../src/relayer/submit/launch.ts";
 import { GAS_PER_TRANSACTION } from "../../../src/relayer/submit/plan.ts";
 import { gasItem, move } from "../../../src/relayer/submit/submitter-state.ts";
@@ -51,6 +52,26 @@ describe("the gas limit of a transaction", () => {
     // The simulated gas less the estimate of the one that is gone.
     expect(await send()).toBe(((2_000_000n - 30_000n) * 11n) / 10n);
     expect(sample.attempts).toMatchObject([{ queryId: 2n, outcome: "removed" }]);
+  });
+});
+
+describe("the cost of a transaction", () => {
+  it("is the sum of its results' shares, also when its gas teaches the estimates something new", async () => {
+    const { sample, send } = setUp(200_000n);
+    await send();
+    const tx = sample.state.sent[0]?.tx;
+    if (tx === undefined) throw new Error("nothing was sent");
+    const block = { height: 101n, gasUsed: 400_000n, gasWanted: 500_000n, data: new Uint8Array() };
+    const confirmation = { kind: "included", ...block } as const;
+    const settle = async () => [{ tx, confirmation }];
+    const deps = { ...sample.state.deps, window: { ...sample.state.deps.window, settle } };
+    await land({ ...sample.state, deps }, signal);
+    const sum = (read: (attempt: (typeof sample.attempts)[number]) => bigint): bigint =>
+      sample.attempts.reduce((total, attempt) => total + read(attempt), 0n);
+    expect(sample.attempts).toHaveLength(2);
+    expect(sum(({ gas }) => gas)).toBe(400_000n);
+    // Each share is rounded down.
+    expect([tx.feeAmount, tx.feeAmount - 1n]).toContain(sum(({ fee }) => fee));
   });
 });
 

@@ -67,6 +67,22 @@ describe("causes", () => {
     ]);
   });
 
+  it("are those of each minute in the hours whose minutes are known", () => {
+    const minute = (index: number, bad: bigint) => rollup(START + index * 60_000, { good: 60n - bad, bad });
+    const quarter = [alert("sidecar-down", 0, 0.25)];
+    const counts = { good: 3540n, bad: 60n };
+    const both = [rollup(START, counts), rollup(START + HOUR, { good: 0n, bad: 7n })];
+    const minutes = [minute(10, 20n), minute(50, 40n), minute(90, 5n)];
+    expect(causesOf(both, { alerts: quarter, events: [] }, minutes)).toEqual([
+      { cause: "no alert", bad: 47n },
+      { cause: "sidecar-down", bad: 20n },
+    ]);
+    expect(causesOf(both, { alerts: quarter, events: [] }, minutes.slice(1))).toEqual([
+      { cause: "sidecar-down", bad: 60n },
+      { cause: "no alert", bad: 7n },
+    ]);
+  });
+
   it("of consecutive hours with at least 2 % misses are one incident", () => {
     expect(incidentsOf(hours, { alerts: [], events: [] })).toEqual([
       { fromMs: START, toMs: START + 3 * HOUR, bad: 7300n, cause: "no alert" },
@@ -107,6 +123,13 @@ describe("what would have changed the tier", () => {
 });
 
 describe("a month report", () => {
+  it("names the months that are counted when its own is not", () => {
+    const months = [monthRecord("2026-10", 100n, 0n), monthRecord("2026-11", 100n, 0n)];
+    expect(JSON.stringify(monthReport([dataOf({ months })], "2026-09").blocks)).toContain(
+      "No block of this month is counted. --month selects one of those that are: 2026-10, 2026-11.",
+    );
+  });
+
   it("keeps what happens after the month out of it", () => {
     const months = [monthRecord("2026-10", 100n, 0n, { seal: { atMs: 1, hash: "h" } })];
     const still = { ...alert("slow", 700, undefined), firedAtMs: START + 700 * HOUR };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RelayerStatus } from "../../../../src/relayer/api/status.ts";
-import { PROBLEM_CODES } from "../../../../src/relayer/health/problems.ts";
+import { PROBLEM_CODES, type ProblemCode } from "../../../../src/relayer/health/problems.ts";
 import { type RelayerPageInput, relayerPage } from "../../../../src/relayer/page/relayer-page.ts";
 import { healthyRelayer, troubledRelayer } from "../../../support/pages/relayer-scenes.ts";
 import {
@@ -78,6 +78,12 @@ describe("the relayer's page", () => {
   it("judges first whether everything is current", () => {
     expect(headline({ queries: [sampleView()] })).toContain("✓ In order: every result is current");
     expect(headline({})).toContain("there is no query to serve");
+    const pending = sampleView({ state: "pending", resultAge: undefined, results: 0 });
+    expect(headline({ queries: [pending] })).toContain("? Starting: no query has a result yet");
+    expect(headline({ queries: [pending, sampleView()] })).toContain("✓ In order: every result is current");
+    expect(pageOf({ queries: [pending, sampleView()] }).part("verdict")).toContain(
+      "2 queries, 1 without a result yet, none late.",
+    );
     const failing = sampleView({ error: { code: "no-such-store", reason: "no" }, state: "backing_off" });
     expect(headline({ queries: [sampleView(), failing] })).toContain(
       "! Current, except 1 query that cannot be served",
@@ -100,6 +106,33 @@ describe("the relayer's page", () => {
     expect(title).toMatch(/^\(1\) /);
   });
 
+  it("names the cause first: a remote chain that stands still before the results that are overdue", () => {
+    const problem = (code: ProblemCode) => ({ code, connectionId: "connection-0", text: "what is wrong" });
+    const problems = [problem("cycle-failed"), problem("queries-overdue"), problem("remote-no-new-block")];
+    const { part } = pageOf({ problems, queries: [sampleView()] });
+    expect(part("verdict")).toContain("A remote chain has no new block");
+    expect(part("connections")).toContain("✕ </span>remote-no-new-block</span>");
+  });
+
+  it("calls nothing fine that was not tried, and does not count queries that were not read", () => {
+    const pending = sampleView({ state: "pending", resultAge: undefined });
+    const { part } = pageOf({ queries: [pending] });
+    expect(part("connections")).toMatch(/\? <\/span>no result yet<.*>none yet</s);
+    expect(part("connections")).not.toContain(">fine<");
+    expect(pageOf({ queries: [sampleView()] }).part("connections")).toMatch(/✓ <\/span>fine<.*>fine</s);
+    const unread = pageOf({ loaded: false });
+    expect(unread.part("connections")).not.toContain(">fine<");
+    for (const id of ["verdict", "queries"]) {
+      expect(unread.part(id)).toContain("The list of queries was not read yet.");
+      expect(unread.part(id)).not.toContain("No query is registered");
+    }
+  });
+
+  it("shows of a TX query when it was searched, which is no result", () => {
+    const found = pageOf({ queries: [sampleView({ type: "tx", lastRemoteHeight: undefined })] });
+    expect(found.part("queries")).toContain("searched 2 s ago<small>1 block</small>");
+  });
+
   it("says for how long the balance is enough, up to a year", () => {
     const facts = (daysLeft: number): string =>
       pageOf({ account: { ...sampleStatus().account, daysLeft } }).part("facts");
@@ -111,9 +144,7 @@ describe("the relayer's page", () => {
     const late = (id: bigint, blocks: bigint, isOverdue = false) =>
       sampleView({ id, lateness: sampleLateness({ blocks, ms: 61_000, isOverdue }) });
     const { part } = pageOf({ queries: [late(1n, 0n), late(2n, 9n), late(3n, 7n, true)] });
-    expect(part("verdict")).toContain(
-      "3 queries, 1 overdue; the latest is query 2, due for 9 blocks (61 s).",
-    );
+    expect(part("verdict")).toContain("3 queries, 1 overdue; query 2 is due longest, for 9 blocks (61 s).");
     expect([...part("queries").matchAll(/id="query-(\d+)"/g)].map(([, id]) => id)).toEqual(["3", "2", "1"]);
     expect(part("queries")).toContain(`<strong class="bad">7 blocks, 61 s</strong><small>limit 20</small>`);
   });

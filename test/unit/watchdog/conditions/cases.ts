@@ -227,8 +227,11 @@ export const CASES: Readonly<Record<string, Cases>> = {
     },
   },
   "oracle-calls-failing": {
-    fires: recent("5m", 30n, 270n),
-    quiet: { "89 % of failed calls": recent("5m", 33n, 267n) },
+    fires: all(withFailingCalls(BAD_FROM_MS), recent("5m", 30n, 270n)),
+    quiet: {
+      "89 % of failed calls": all(withFailingCalls(BAD_FROM_MS), recent("5m", 33n, 267n)),
+      "calls that succeed again": recent("5m", 0n, 300n),
+    },
     missing: { blocks: recent("5m", 0n, 0n), "enough blocks": recent("5m", 0n, 29n) },
   },
   "sidecar-slow": {

@@ -52,6 +52,11 @@ describe("the verdict on a validator", () => {
       "bad: Losing: sidecar down",
     ],
     [
+      "a critical alert, and a rate below both",
+      { ...at(0.06), alerts: [alertState("sidecar-down", "firing")] },
+      "bad: Losing: sidecar down",
+    ],
+    [
       "a warning",
       { ...HEALTHY, alerts: [alertState("clock-skew", "firing")] },
       "warn: Paid in full so far, with a warning: clocks differ",
