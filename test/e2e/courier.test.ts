@@ -8,8 +8,8 @@ const home = await openCliHome();
 const transfers = openTransfers(home);
 const STATE = join(home.directory, "chains");
 const START = ["--block-time", "300", "--log-level", "warn", "$PORTS"];
-/** Each test starts a localnet several times. */
-const LONG_MS = 300_000;
+/** Each test starts a localnet, or several ones. */
+const LONG_MS = 900_000;
 const BOTH = ["local", "remote"] as const satisfies readonly LocalnetPart[];
 
 let running: CliProcess[] = [];
@@ -99,37 +99,45 @@ describe("a localnet with a home and a courier", () => {
 });
 
 describe("relaywatch localnet scenario over-quota", () => {
-  it("shows a refused and an undone transfer, and leaves no limiter", async () => {
-    await start("--courier");
-    await transfers.untilCarrying();
-    const { code, stdout, stderr } = await home.run("localnet", "scenario", "over-quota", "$PORTS");
-    expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(/Refused in its block: code 2 of rate-limited-ibc\./);
-    expect(stdout).toMatch(/Tried to transfer \d+ which exceeds capacity on the 'daily' quota/);
-    const used = [...stdout.matchAll(/Used: (\d+)/g)].map(([, text]) => text);
-    const [passed, refused, onItsWay, undone] = used;
-    expect([refused, undone]).toEqual([passed, passed]);
-    expect(BigInt(onItsWay ?? 0)).toBeGreaterThan(BigInt(passed ?? 0));
-    expect(stdout).toMatch(/- wasm method=undo_send channel_id=channel-0 denom=untrn/);
-    expect(stdout).toMatch(/The limiter is off again\.\n$/);
-    const [, params = ""] = /curl -s (\S+\/params)/.exec(stdout) ?? [];
-    expect(await getJson(params)).toEqual({ params: { contract_address: "" } });
-    const [, quotas = ""] = /curl -s (\S+\/smart\/\S+)/.exec(stdout) ?? [];
-    expect(await getJson(quotas)).toMatchObject({
-      data: [{ quota: { name: "daily", max_percentage_send: 1 } }],
-    });
-  });
+  it(
+    "shows a refused and an undone transfer, and leaves no limiter",
+    async () => {
+      await start("--courier");
+      await transfers.untilCarrying();
+      const { code, stdout, stderr } = await home.run("localnet", "scenario", "over-quota", "$PORTS");
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toMatch(/Refused in its block: code 2 of rate-limited-ibc\./);
+      expect(stdout).toMatch(/Tried to transfer \d+ which exceeds capacity on the 'daily' quota/);
+      const used = [...stdout.matchAll(/Used: (\d+)/g)].map(([, text]) => text);
+      const [passed, refused, onItsWay, undone] = used;
+      expect([refused, undone]).toEqual([passed, passed]);
+      expect(BigInt(onItsWay ?? 0)).toBeGreaterThan(BigInt(passed ?? 0));
+      expect(stdout).toMatch(/- wasm method=undo_send channel_id=channel-0 denom=untrn/);
+      expect(stdout).toMatch(/The limiter is off again\.\n$/);
+      const [, params = ""] = /curl -s (\S+\/params)/.exec(stdout) ?? [];
+      expect(await getJson(params)).toEqual({ params: { contract_address: "" } });
+      const [, quotas = ""] = /curl -s (\S+\/smart\/\S+)/.exec(stdout) ?? [];
+      expect(await getJson(quotas)).toMatchObject({
+        data: [{ quota: { name: "daily", max_percentage_send: 1 } }],
+      });
+    },
+    LONG_MS,
+  );
 
-  it("refuses to replace a limiter that somebody set", async () => {
-    await start("--courier");
-    await transfers.untilCarrying();
-    const play = () => home.run("localnet", "scenario", "over-quota", "--keep", "$PORTS");
-    expect(await play()).toMatchObject({ code: 0, stdout: expect.stringContaining("stays on (--keep)") });
-    expect(await play()).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("update-params --none --from operator --port-offset"),
-    });
-  });
+  it(
+    "refuses to replace a limiter that somebody set",
+    async () => {
+      await start("--courier");
+      await transfers.untilCarrying();
+      const play = () => home.run("localnet", "scenario", "over-quota", "--keep", "$PORTS");
+      expect(await play()).toMatchObject({ code: 0, stdout: expect.stringContaining("stays on (--keep)") });
+      expect(await play()).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("update-params --none --from operator --port-offset"),
+      });
+    },
+    LONG_MS,
+  );
 
   it("says that no localnet runs", async () => {
     expect(await home.run("localnet", "scenario", "over-quota", "$PORTS")).toMatchObject({

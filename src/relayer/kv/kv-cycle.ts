@@ -18,6 +18,7 @@ import {
 } from "../connection/worker.ts";
 import { answered, outrun, type QueryState } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
+import { MAX_AGE_MS } from "../submit/judge-entry.ts";
 import { type AttemptStart, startAttempt } from "../state/attempt.ts";
 import { candidatesAt, tooLarge } from "../submit/plan.ts";
 import type { ClientUpdate, ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
@@ -44,6 +45,8 @@ export async function runKvCycle(
   const candidates = withRoom(worker, candidatesAt(due, view.stateAt, worker.settings.minKvUpdatePeriod));
   if (candidates.length === 0) return false;
   const reads = await readRemote(worker, view, candidates, signal);
+  // The next cycle reads the values again.
+  if (reads.afterMs > MAX_AGE_MS) return true;
   worker.submitter.offer(prove(worker, { view, reads, started }, candidates));
   return true;
 }
@@ -66,6 +69,8 @@ interface RemoteReads {
   readonly answers: KeyAnswers;
   /** undefined: the client has the consensus state already. */
   readonly trust: Trust | undefined;
+  /** Time since the values were read, ms: that of the client updates on the way to the block. */
+  readonly afterMs: number;
 }
 
 /** The three reads are independent of each other. In parallel they take one round trip, however many keys there are. */
@@ -82,7 +87,9 @@ async function readRemote(
     readKeys(worker.remote, keys, stateAt.height, signal),
     isUpdatedTo(client, headerAt) ? undefined : finder.below(headerAt),
   ]);
-  return { block, answers, trust: trust && (await bridgeOf(worker, client, signal)(block, trust)) };
+  const readMs = worker.clock.monotonicMs();
+  const nearest = trust && (await bridgeOf(worker, client, signal)(block, trust));
+  return { block, answers, trust: nearest, afterMs: worker.clock.monotonicMs() - readMs };
 }
 
 interface KvCycle {

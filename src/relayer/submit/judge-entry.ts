@@ -5,7 +5,7 @@ import type { Entry } from "./result-queue.ts";
 import { type SubmitterState, WITHDRAWN } from "./submitter-state.ts";
 
 /** A result that waits longer is read again: its value is too old. */
-const MAX_AGE_MS = 10_000;
+export const MAX_AGE_MS = 10_000;
 /** A result may wait this many blocks until its query is due. */
 const MAX_EARLY_BLOCKS = 2n;
 /** The outcome of a result that is not sent, else when it is. */

@@ -126,6 +126,37 @@ describe("when the remote validators change", () => {
     expect(await world.stop()).toEqual([]);
   });
 
+  it("and the updates take long, no value is sent that was read before them", async () => {
+    const world = await startWorld(39, 1);
+    await world.run(20);
+    world.remotes[0]?.set("down", true);
+    rotate(world, true);
+    await world.run(30);
+    world.remotes[0]?.set("down", false);
+    rotate(world, false);
+    // The relayer uses this window. Nothing is final for it.
+    const { window } = world.local;
+    const { settle } = window;
+    Object.assign(window, { settle: async () => [] });
+    let known = world.attempts.length;
+    const ages: number[] = [];
+    const noteAges = (): void => {
+      for (const { type, outcome, remoteHeight } of world.attempts.slice(known))
+        if (type === "kv" && outcome === "included")
+          ages.push(Number((world.remotes[0]?.height() ?? 0n) - remoteHeight));
+      known = world.attempts.length;
+    };
+    await world.run(20, noteAges);
+    expect(ages).toEqual([]);
+    Object.assign(window, { settle });
+    await world.run(20, noteAges);
+    expect(headersOnTheWay(world)).toBeGreaterThan(0);
+    expect(ages.length).toBeGreaterThan(10);
+    expect(Math.max(...ages)).toBeLessThan(12);
+    expect(stale(world)).toEqual([]);
+    expect(await world.stop()).toEqual([]);
+  });
+
   it("and the local node refuses the updates, they are sent again", async () => {
     const world = await startWorld(37, 1);
     await world.run(20);

@@ -108,9 +108,13 @@ function watch(child: ChildProcess): CliProcess {
 const POLL_MS = 50;
 const LONGEST_MS = 45_000;
 
-/** Asks until there is an answer; a question that fails is asked again. Rejects after 45 s with what failed last. */
-export async function until<T>(what: string, ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  const endMs = performance.now() + LONGEST_MS;
+/** Asks until there is an answer; a question that fails is asked again. Rejects after `longestMs` with what failed last. */
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T | undefined> | T | undefined,
+  longestMs = LONGEST_MS,
+): Promise<T> {
+  const endMs = performance.now() + longestMs;
   let last: unknown;
   while (performance.now() < endMs) {
     try {
@@ -122,7 +126,7 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined> |
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  throw new Error(`waited ${LONGEST_MS} ms for ${what}`, { cause: last });
+  throw new Error(`waited ${longestMs} ms for ${what}`, { cause: last });
 }
 
 /** The JSON at a URL; rejects unless the answer is good. */

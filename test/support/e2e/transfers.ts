@@ -9,6 +9,8 @@ import { type CliHome, getJson, until } from "./cli-process.ts";
 import { deep } from "./localnet-endpoints.ts";
 
 const PORTS = { local: { rpc: 26_657, rest: 1_317 }, remote: { rpc: 26_757, rest: 1_417 } } as const;
+/** Two chains start, and the courier opens a channel: four steps, each with blocks of both chains. */
+const START_MS = 180_000;
 const OTHER = { local: "remote", remote: "local" } as const;
 
 /** Transfers over channel-0 between the chains of a running localnet, with stock CosmJS and REST. */
@@ -70,8 +72,10 @@ export function openTransfers({ portOffset }: CliHome): Transfers {
     },
     sent: async (from) => Number(await rest(from, `${channel}/next_sequence_send`, "next_sequence_send")) - 1,
     untilCarrying: async () => {
-      await until("a courier that carries", async () =>
-        deep(await getJson(at(9_997, "/courier")), ["state"]) === "carrying" ? true : undefined,
+      await until(
+        "a courier that carries",
+        async () => (deep(await getJson(at(9_997, "/courier")), ["state"]) === "carrying" ? true : undefined),
+        START_MS,
       );
     },
   };

@@ -384,6 +384,16 @@ describe("a light client that no packet updates", () => {
     expect([a.transactions, b.transactions]).toEqual([[["MsgUpdateClient"]], []]);
   });
 
+  it("is updated on each of the two chains", async () => {
+    for (const chain of [a, b]) {
+      chain.client.isUpdated = false;
+      chain.client.timeNs = chain.timeNs - HOUR_NS / 3n;
+    }
+    start();
+    await clock.advance(0);
+    expect([a.transactions, b.transactions]).toEqual([[["MsgUpdateClient"]], [["MsgUpdateClient"]]]);
+  });
+
   it("whose update is refused fails the cycle", async () => {
     a.client.isUpdated = false;
     a.client.timeNs = b.timeNs - HOUR_NS / 3n;
