@@ -138,7 +138,9 @@ describe("the relayer's page", () => {
     expect(await page.locator("#endpoint-list").getAttribute("open")).toBe("");
     expect(await page.title()).toBe("(2) A remote chain cannot be reached – relayer");
     // Only the sentence is announced, and it has no time that changes with every update.
-    expect(await page.locator("[aria-live]").allTextContents()).toEqual(["✕ A remote chain cannot be reached"]);
+    expect(await page.locator("[aria-live]").allTextContents()).toEqual([
+      "✕ A remote chain cannot be reached",
+    ]);
   });
 
   it("says at once that it is old when the connection breaks, and is live again afterwards", async () => {
