@@ -39,6 +39,7 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
       "batch",
       "retry",
       "deadlines",
+      "health",
       "lease",
       "history",
       "http",
@@ -91,6 +92,17 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     expect(share("1")).toEqual([]);
     expect(share("1.01").join()).toMatch(/batch\.block_share: is not a share of a block .*"0\.001" to "1"/);
     expect(share("0.0009").join()).toMatch(/batch\.block_share/);
+  });
+
+  it("takes up to 0.3 of a trusting period as a notice: the relayer refreshes a client when a third is left", () => {
+    const share = (value: string): readonly string[] =>
+      errors(example.replace('trusting_period_share: "0.2"', `trusting_period_share: "${value}"`));
+    expect(share("0.3")).toEqual([]);
+    expect(share("0.300000000000000001")).toEqual([
+      expect.stringMatching(
+        /health\.client_expires_soon\.trusting_period_share: is not a share of a trusting period \(expected .* up to "0\.3"\)/,
+      ),
+    ]);
   });
 
   it("accepts a PostgreSQL store, with its password by reference only", () => {
