@@ -52,7 +52,7 @@ async function open(server: PageServer, path = "/", options: Parameters<typeof o
 
 const SCENES = [
   { name: "healthy", input: healthyRelayer, headline: "✓ In order: every result is current" },
-  { name: "in trouble", input: troubledRelayer, headline: "✕ Results are overdue" },
+  { name: "in trouble", input: troubledRelayer, headline: "✕ A remote chain cannot be reached" },
 ] as const;
 
 describe.each(SCENES)("the page of a relayer that is $name", ({ input, headline }) => {
@@ -131,14 +131,16 @@ describe("the relayer's page", () => {
     await page.locator("#search").fill("connection-1");
     await page.getByText("6 queries of 12").waitFor();
     state.input = troubledRelayer();
-    await page.getByText("Results are overdue").waitFor();
+    await page.getByText("A remote chain cannot be reached").waitFor();
     await page.getByText("60 queries of 120, page 1 of 2").waitFor();
     expect(await page.locator("#search").inputValue()).toBe("connection-1");
     expect(await page.evaluate("document.activeElement.id")).toBe("search");
     expect(await page.locator("#endpoint-list").getAttribute("open")).toBe("");
-    expect(await page.title()).toBe("(2) Results are overdue – relayer");
+    expect(await page.title()).toBe("(2) A remote chain cannot be reached – relayer");
     // Only the sentence is announced, and it has no time that changes with every update.
-    expect(await page.locator("[aria-live]").allTextContents()).toEqual(["✕ Results are overdue"]);
+    expect(await page.locator("[aria-live]").allTextContents()).toEqual([
+      "✕ A remote chain cannot be reached",
+    ]);
   });
 
   it("says at once that it is old when the connection breaks, and is live again afterwards", async () => {
@@ -196,7 +198,7 @@ describe("the relayer's page", () => {
   it("is complete without a script", async () => {
     const { server } = await serve(troubledRelayer());
     const { page } = await open(server, "/", { javaScriptEnabled: false });
-    expect(await page.locator(".headline").textContent()).toBe("✕ Results are overdue");
+    expect(await page.locator(".headline").textContent()).toBe("✕ A remote chain cannot be reached");
     expect(await page.getByText("relaywatch relayer dead-letters resubmit 7/").isVisible()).toBe(true);
     expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(0);
     await page.locator("#search").fill("rejected");

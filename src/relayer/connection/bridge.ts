@@ -29,7 +29,7 @@ export type Bridge = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
  * known of a longer one is sent, so that the next cycle goes on from there.
  */
 const MAX_READS = 100;
-/** Longest time of reading them, for the same. */
+/** Longest time of reading them. What is known then is sent too. */
 const READ_MS = 30_000;
 
 /** Creates a bridge for one cycle. `signal` aborts its requests. */
@@ -80,7 +80,7 @@ interface Step {
 }
 
 /** What was read for one way. */
-interface Headers {
+interface HeadersOnTheWay {
   readonly blocks: Map<bigint, LightBlockBytes>;
   /** Each can be verified from the one before it. They may end far below the block. */
   heights: readonly bigint[];
@@ -88,7 +88,7 @@ interface Headers {
 
 /** Returns the updates in front of the one to the block, as far as the headers between them could be read in time. */
 async function readSteps(deps: BridgeDeps, way: Way, signal: AbortSignal): Promise<readonly Step[]> {
-  const headers: Headers = { blocks: new Map([[way.block.height, way.block]]), heights: [] };
+  const headers: HeadersOnTheWay = { blocks: new Map([[way.block.height, way.block]]), heights: [] };
   await withTimeout(READ_MS, deps.clock, signal, (inner) => readHeaders(deps, way, headers, inner));
   const steps = toSteps(way, headers, deps.signer);
   if (steps.length === 0) throw changed(way, "the headers between them could not be read in time");
@@ -99,7 +99,7 @@ async function readSteps(deps: BridgeDeps, way: Way, signal: AbortSignal): Promi
 async function readHeaders(
   { remote }: BridgeDeps,
   { block, from, client }: Way,
-  headers: Headers,
+  headers: HeadersOnTheWay,
   signal: AbortSignal,
 ): Promise<void> {
   const ends = { from: from.height.height, to: block.height };
@@ -120,7 +120,11 @@ function nextOf(heights: readonly bigint[]): bigint | undefined {
   return last === undefined ? undefined : last + 1n;
 }
 
-function toSteps({ from, client }: Way, { heights, blocks }: Headers, signer: string): readonly Step[] {
+function toSteps(
+  { from, client }: Way,
+  { heights, blocks }: HeadersOnTheWay,
+  signer: string,
+): readonly Step[] {
   const steps: Step[] = [];
   let trusted = from;
   for (const height of heights) {

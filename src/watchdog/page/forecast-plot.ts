@@ -41,6 +41,9 @@ const BASE = HEIGHT - 20;
 /** Least height of the axis above its lowest value, so that small differences are not drawn as cliffs. */
 const LEAST_RANGE = 0.02;
 
+/** Width of "end of month" and of half of "now" beside it. */
+const END_LABEL = 100;
+
 /** Draws the month's rate, the boundaries, and the forecast with its band. */
 export function forecastPlot(assessment: Assessment, points: readonly RatePoint[], nowMs: number): Html {
   const { month, policy } = assessment;
@@ -67,7 +70,7 @@ ${boundaryLine("l-warn", least.full, y)}${boundaryLine("l-bad", least.none, y)}
 <path class="l-plain" d="${points.map(({ atMs, ratio }, index) => `${index === 0 ? "M" : "L"}${short(x(atMs))} ${short(y(ratio))}`).join("")}"/>
 ${now !== undefined && html`<circle class="b-plain" cx="${short(x(now.atMs))}" cy="${short(y(now.ratio))}" r="4"/>`}
 <path class="l-axis" d="M0 ${BASE}h${RIGHT}"/>
-<text x="2" y="${HEIGHT - 5}">1st</text><text x="${short(Math.min(RIGHT - 70, Math.max(30, x(nowMs))))}" y="${HEIGHT - 5}" text-anchor="middle">now</text><text x="${RIGHT}" y="${HEIGHT - 5}" text-anchor="end">end of month</text>
+<text x="2" y="${HEIGHT - 5}">1st</text><text x="${short(Math.min(RIGHT - END_LABEL, Math.max(30, x(nowMs))))}" y="${HEIGHT - 5}" text-anchor="middle">now</text><text x="${RIGHT}" y="${HEIGHT - 5}" text-anchor="end">end of month</text>
 ${y(least.full) - TOP > 12 && html`<text x="${WIDTH - 2}" y="${TOP + 4}" text-anchor="end">100 %</text>`}
 </svg></figure>`;
 }

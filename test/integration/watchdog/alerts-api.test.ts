@@ -194,9 +194,9 @@ describe("POST /api/alerts/test", () => {
       status: 200,
       json: { channels: [{ channel: "webhook", kind: "webhook", error: null }] },
     });
-    expect(receiver.alerts.map(({ alert, kind }) => [alert, kind])).toEqual([
-      ["test", "firing"],
-      ["test", "resolved"],
+    expect(receiver.alerts.map(({ alert, kind, reason }) => [alert, kind, reason])).toEqual([
+      ["test", "firing", "somebody tests the channels of the oracle watchdog"],
+      ["test", "resolved", "the test is over"],
     ]);
     receiver.status = 503;
     expect(await call("POST", "/api/alerts/test")).toEqual({

@@ -38,6 +38,34 @@ describe("the attempt log", () => {
     expect(await log.find({ limit: 10 })).toEqual([full, { ...failed, reason: "x".repeat(500) }]);
   });
 
+  it("takes over attempts of before whose results were in no transaction, and reads unknown outcomes as those", async () => {
+    const last = MIGRATIONS.findIndex((sql) => sql.includes("outcome = 'not-broadcast'"));
+    const file = new Database(":memory:");
+    migrateSchema(file, MIGRATIONS.slice(0, last));
+    const insert = (outcome: string, startedAtMs: number): void => {
+      const columns =
+        "chain, query_id, connection_id, owner, type, started_at_ms, due_height, remote_height, outcome, gas, fee, simulations";
+      file.exec(
+        `INSERT INTO attempts (${columns}) VALUES ('local-1', '1', 'c', 'o', 'kv', ${startedAtMs}, 1, 1, '${outcome}', 0, '0', 0)`,
+      );
+    };
+    insert("lost", 1);
+    insert("included", 2);
+    migrateSchema(file, MIGRATIONS);
+    insert("of a newer program", 3);
+    const stored = file.prepare("SELECT outcome FROM attempts ORDER BY started_at_ms").all();
+    expect(stored).toEqual(
+      ["not-broadcast", "included", "of a newer program"].map((outcome) => ({ outcome })),
+    );
+    const database = createSqliteDatabase(file);
+    const clock = createManualClock(10);
+    const queue = createWriteQueue({ database, clock, random: () => 0, onError: () => {} });
+    const limits = { maxAgeMs: DAY_MS, maxRows: 10 };
+    const log = createAttemptLog("local-1", limits, { database, queue, nowMs: clock.nowMs });
+    const outcomes = (await log.find({ limit: 10 })).map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(["not-broadcast", "included", "not-broadcast"]);
+  });
+
   it("filters by query, connection, owner, outcome and time, newest first, up to the limit", async () => {
     const { log, other, flushed } = openLog(10_000);
     const all = [1, 2, 3, 4, 5, 6].map((index) =>

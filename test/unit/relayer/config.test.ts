@@ -39,6 +39,7 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
       "batch",
       "retry",
       "deadlines",
+      "health",
       "lease",
       "history",
       "http",
@@ -93,6 +94,17 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     expect(share("0.0009").join()).toMatch(/batch\.block_share/);
   });
 
+  it("takes up to 0.3 of a trusting period as a notice: the relayer refreshes a client when a third is left", () => {
+    const share = (value: string): readonly string[] =>
+      errors(example.replace('trusting_period_share: "0.2"', `trusting_period_share: "${value}"`));
+    expect(share("0.3")).toEqual([]);
+    expect(share("0.300000000000000001")).toEqual([
+      expect.stringMatching(
+        /health\.client_expires_soon\.trusting_period_share: is not a share of a trusting period \(expected .* up to "0\.3"\)/,
+      ),
+    ]);
+  });
+
   it("accepts a PostgreSQL store, with its password by reference only", () => {
     const withStore = (store: string): string => example.replace(/^state_dir: .*$/m, `store: ${store}`);
     const parsed = parseConfig({ file: "x", text: withStore("postgres://icq@db.example/state") }, schema);
@@ -137,6 +149,17 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     expect(batch(499_001).join()).toMatch(
       /batch\.bytes: is too large for a node: .*1,000,000 bytes.* \(expected 499000 or less\)/,
     );
+  });
+
+  it("lets a client expire soon at three tenths of its trusting period at most: at a third it is refreshed", () => {
+    const withShare = (share: string): string => `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
+signer: { mnemonic: { env: X } }
+connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]
+health: { client_expires_soon: { trusting_period_share: "${share}" } }`;
+    expect(errors(withShare("0.3"))).toEqual([]);
+    expect(errors(withShare("0.300000000000000001"))).toEqual([
+      expect.stringMatching(/trusting_period_share: is not a share of a trusting period .*"0.3"/),
+    ]);
   });
 
   it.each([

@@ -56,6 +56,8 @@ describe("the metrics of the Go relayer", () => {
       { ...attempt, type: "tx", outcome: "rejected" },
       { ...attempt, outcome: "no-such-store", remoteHeight: 0n },
       { ...attempt, outcome: "superseded" },
+      { ...attempt, outcome: "redundant" },
+      { ...attempt, outcome: "removed" },
     ];
     sink.note(all);
     expect(passed).toEqual(all);

@@ -146,25 +146,26 @@ describe("resubmissions", () => {
   function scene() {
     let letters: readonly DeadLetter[] = [letter];
     const requested: bigint[] = [];
+    const calls = { wakes: 0 };
     const clock = createManualClock(0);
     const resubmissions = createResubmissions(
       {
         journal: { deadLetters: () => letters },
         registry: { request: (ids) => void requested.push(...ids) },
-        wake: () => {},
+        wake: () => void (calls.wakes += 1),
         clock,
       },
       1_000,
     );
     const set = (after: readonly DeadLetter[]): void => void (letters = after);
-    return { resubmissions, requested, clock, set };
+    return { resubmissions, requested, calls, clock, set };
   }
   const signal = new AbortController().signal;
 
   it("hand a letter to the worker once, and resolve when it is gone", async () => {
-    const { resubmissions, requested, clock, set } = scene();
+    const { resubmissions, requested, calls, clock, set } = scene();
     const outcome = resubmissions.resubmit(6n, "ab", signal);
-    expect(requested).toEqual([6n]);
+    expect([requested, calls.wakes]).toEqual([[6n], 1]);
     expect(resubmissions.take(7n)).toEqual([]);
     expect(resubmissions.take(6n)).toEqual([letter]);
     expect(resubmissions.take(6n)).toEqual([]);

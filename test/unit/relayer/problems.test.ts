@@ -99,6 +99,9 @@ describe("findProblems", () => {
     expect(found(withClient(expired))).toEqual([
       "client-expired: connection-0: client 07-tendermint-0 is expired, expired at 2026-01-01T23:59:59.999Z; nothing can be proven until governance replaces it (MsgRecoverClient)",
     ]);
+    // A client that expires now proves nothing any more, although its last reading says that it is active.
+    expect(found(withClient({ expiresAtMs: NOW_MS }))[0]).toMatch(/^client-expired: .* expires at/);
+    expect(found(withClient({ expiresAtMs: NOW_MS + 1 }))[0]).toMatch(/^client-expires-soon: /);
     expect(found(withClient({ status: "Frozen" }))[0]).toMatch(/^client-frozen: .*MsgRecoverClient/);
   });
 

@@ -70,6 +70,10 @@ describe("reading queries again after another relayer was faster", () => {
     expect(places()).toEqual(["queued", "planned", "queued"]);
     const submitter = submitterOf(sample.state);
     expect(submitter.isWaiting(1n)).toBe(true);
+    // No new result is proven before the chain was asked.
+    expect(submitter.isWaiting(4n)).toBe(false);
+    sample.state.unread.add(4n);
+    expect(submitter.isWaiting(4n)).toBe(true);
     sample.rereadError = undefined;
     await rereadQueries(sample.state, signal);
     expect(places()[0]).toBe("done");

@@ -75,12 +75,14 @@ async function getJson(from: ApiDeps, path: string): Promise<unknown> {
 
 const lateness = sampleLateness({ blocks: 21n, ms: 65_432, isOverdue: true });
 const queries = [
-  sampleView(),
+  sampleView({ resultAge: { blocks: 1n, ms: 2_000, isAtLeast: true } }),
   sampleView({
     id: 2n,
     state: "backing_off",
     lastLocalHeight: 0n,
     lastRemoteHeight: undefined,
+    resultAge: undefined,
+    cost: undefined,
     lateness,
     failures: 1,
     error: { code: "read-failed", reason: "no" },
@@ -95,11 +97,6 @@ const common = {
   update_period: "5",
   due_height: "16",
   results: 3,
-  result_age_blocks: 1,
-  result_age_seconds: 2,
-  result_age_is_at_least: false,
-  gas: "300",
-  fee: "30",
 };
 const QUERIES = [
   {
@@ -108,6 +105,11 @@ const QUERIES = [
     state: "answered",
     last_local_height: "11",
     last_remote_height: "9",
+    result_age_blocks: 1,
+    result_age_seconds: 2,
+    result_age_is_at_least: true,
+    gas: "300",
+    fee: "30",
     late_blocks: 0,
     late_seconds: 0,
     overdue: false,
@@ -122,6 +124,11 @@ const QUERIES = [
     state: "backing_off",
     last_local_height: "0",
     last_remote_height: null,
+    result_age_blocks: null,
+    result_age_seconds: null,
+    result_age_is_at_least: false,
+    gas: "0",
+    fee: "0",
     late_blocks: 21,
     late_seconds: 65.4,
     overdue: true,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { backtest, unjudged } from "../../../src/report/oracle/backtest.ts";
+import { judgeCounts } from "../../../src/report/oracle/past-verdicts.ts";
 import { createPastViews } from "../../../src/report/oracle/past-view.ts";
 import type { LedgerEvent } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
@@ -90,6 +91,62 @@ describe("a backtest", () => {
     // The last block came at 0; `halt_after` is over 60 s, `for` is over one more minute.
     expect(alertsOf(event("halt", 0, 10))).toEqual([["chain-halted", 2, 4, 12]]);
     expect(alertsOf(event("halt", 0, 2))).toEqual([]);
+  });
+
+  it("has what fires within the month", () => {
+    // The month begins at -29,520.
+    expect(alertsOf(event("halt", -29_550, -29_490))).toEqual([]);
+    expect(alertsOf(event("halt", -29_523, -29_490))).toEqual([["chain-halted", -29_521, -29_519, -29_488]]);
+    // It ends at 15,120.
+    expect(alertsOf(event("halt", 15_117, 15_140))).toEqual([]);
+  });
+
+  it("mutes what fires while its cause does, and nothing before or after", () => {
+    const inhibits = new Map(OPTIONS.rules.map(({ condition }) => [condition.name, condition.inhibits]));
+    let [muted, outside] = [0, 0];
+    for (const data of sampleValidators(8, 2, NOVEMBER)) {
+      const alerts = backtest(data, "2026-10", OPTIONS);
+      for (const { alert, firedAtMs, mutedBy } of alerts) {
+        const causes = alerts.filter((one) => inhibits.get(one.alert)?.includes(alert) === true);
+        const present = causes.filter(
+          (one) => one.firedAtMs <= firedAtMs && (one.resolvedAtMs ?? Infinity) > firedAtMs,
+        );
+        expect([alert, mutedBy !== undefined]).toEqual([alert, present.length > 0]);
+        if (present.length > 0) muted += 1;
+        else outside += causes.length;
+      }
+    }
+    expect([muted > 0, outside > 0]).toEqual([true, true]);
+  });
+
+  it("mutes nothing after the end of the cause", () => {
+    const [healthy = expect.unreachable("no validator")] = sampleValidators(1, 2, NOVEMBER);
+    const rules = OPTIONS.rules.map((rule) =>
+      rule.condition.name === "chain-halted"
+        ? { ...rule, condition: { ...rule.condition, inhibits: ["cannot-see-node"] } }
+        : rule,
+    );
+    const mutedBy = (gapFrom: number) => {
+      const events = () => [event("halt", 0, 10), event("gap", gapFrom, gapFrom + 10)];
+      const data = { ...healthy, ledger: { ...healthy.ledger, events } };
+      return backtest(data, "2026-10", { rules, intervalMs: 60_000 }).map((one) => [one.alert, one.mutedBy]);
+    };
+    // The halt fires from 4 to 12, the gap from its seventh minute on.
+    expect(mutedBy(4)).toEqual([
+      ["chain-halted", undefined],
+      ["cannot-see-node", "chain-halted"],
+    ]);
+    expect(mutedBy(5)).toEqual([
+      ["chain-halted", undefined],
+      ["cannot-see-node", undefined],
+    ]);
+  });
+
+  it("judges the last hour in its own month", () => {
+    const [, down = expect.unreachable("no validator")] = sampleValidators(2, 2, NOVEMBER);
+    const range = { fromMs: Date.UTC(2026, 9, 1), toMs: NOVEMBER };
+    const last = judgeCounts(down, range, OPTIONS.rules).at(-1);
+    expect(last).toMatchObject({ atMs: NOVEMBER, misses: 72_000n });
   });
 
   it("judges a gap at the polls that read no node, and not while the watchdog was stopped", () => {

@@ -91,6 +91,20 @@ describe("causes", () => {
   });
 });
 
+it("a month explains the columns that have something", () => {
+  const notes = (unknown: bigint, estimated = 0n): string => {
+    const record = {
+      ...monthRecord("2026-10", 9800n, 200n),
+      counts: { good: 9800n, bad: 200n, unknown },
+      estimated: { good: estimated, bad: 0n, unknown: 0n },
+    };
+    return JSON.stringify(monthReport([dataOf({ months: [record] })], "2026-10").blocks);
+  };
+  expect(notes(0n)).not.toMatch(/Unknown: nobody saw|Estimated: blocks|Backfilled: read/);
+  expect(notes(1n)).toContain("Unknown: nobody saw the result");
+  expect(notes(0n, 1n)).toContain("Estimated: blocks before the first reading");
+});
+
 describe("what would have changed the tier", () => {
   const changesOf = (good: bigint, bad: bigint, unknown = 0n): readonly string[] => {
     const record = { ...monthRecord("2026-10", good, bad), counts: { good, bad, unknown } };

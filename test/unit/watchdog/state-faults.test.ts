@@ -216,7 +216,8 @@ describe("a state file whose disk fails", () => {
       }),
       { numRuns: 40 },
     );
-  });
+    // Many durable writes, on a disk that other programs may use too.
+  }, 120_000);
 });
 
 describe("a watchdog whose disk fails for ten minutes", () => {

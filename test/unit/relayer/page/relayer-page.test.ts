@@ -106,6 +106,12 @@ describe("the relayer's page", () => {
     expect(title).toMatch(/^\(1\) /);
   });
 
+  it("announces the headline alone to screen readers", () => {
+    const { all } = pageOf({ queries: [sampleView()] });
+    expect(all.match(/aria-live="\w+"/g)).toEqual(['aria-live="polite"']);
+    expect(all).toMatch(/<p class="headline good" aria-live="polite">[^\n]*every result is current<\/p>/);
+  });
+
   it("names the cause first: a remote chain that stands still before the results that are overdue", () => {
     const problem = (code: ProblemCode) => ({ code, connectionId: "connection-0", text: "what is wrong" });
     const problems = [problem("cycle-failed"), problem("queries-overdue"), problem("remote-no-new-block")];

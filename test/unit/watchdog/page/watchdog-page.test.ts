@@ -271,6 +271,18 @@ describe("the watchdog's page", () => {
     expect(shown(HEALTHY)).not.toMatch(/NaN|Infinity|undefined/);
   });
 
+  it("keeps the label of the present apart from that of the end of the month", () => {
+    const late = shown(HEALTHY, { nowMs: Date.UTC(2026, 10, 29) });
+    const [, x = "", end = ""] = /x="([\d.]+)"[^>]*>now<.*?x="([\d.]+)"[^>]*>end of month</.exec(late) ?? [];
+    expect(Number(end) - Number(x)).toBeGreaterThanOrEqual(100);
+  });
+
+  it("announces the headline alone to screen readers", () => {
+    const text = shown(TROUBLED);
+    expect(text.match(/aria-live="\w+"/g)).toEqual(['aria-live="polite"']);
+    expect(text).toMatch(/<p class="headline bad" aria-live="polite">[^\n]*Losing: sidecar down<\/p>/);
+  });
+
   it("shows sources with age, and that a page that nobody serves is no error", () => {
     const text = shown(HEALTHY);
     expect(text).toMatch(/node: oracle-metrics.*not served.*never.*connection refused/s);
