@@ -4,10 +4,9 @@ import { judgeCourier } from "../courier/courier-status.ts";
 import { formatDuration } from "../base/duration-text.ts";
 import { judge } from "../relayer/page/overview-section.ts";
 import { type Freshness, judgeValidator } from "../watchdog/page/judge-validator.ts";
-import { formatPercent } from "../watchdog/policy/reward-tier.ts";
 import type { WatchdogStatus } from "../watchdog/status.ts";
 import { type Tone, TONE_SIGNS } from "../web/parts.ts";
-import { resultCount, type UpParts } from "./up-summary.ts";
+import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
 /** What the block shows besides the parts. */
 export interface BlockContext extends Freshness {
@@ -88,10 +87,8 @@ function oracleLines({ watchdog }: UpParts, context: BlockContext, paint: Paint)
   const status = watchdog?.status();
   if (status === undefined) return [row("oracle", "starting", paint)];
   const { tone, headline } = judgeValidator(status, context);
-  const { rate, tier } = status.current;
-  const numbers = rate === undefined ? "no rate yet" : `${formatPercent(rate)} %, tier ${tier}`;
   return [
-    row("oracle", `${toned(tone, headline, paint)} (${numbers})`, paint),
+    row("oracle", `${toned(tone, headline, paint)} (${rateText(status)})`, paint),
     ...openLines(conditionTexts(status, context.nowMs, paint), paint),
   ];
 }

@@ -2,7 +2,9 @@ import pc from "picocolors";
 import { counted } from "../base/counted.ts";
 import type { LocalnetReady } from "../../daemons/localnet/main.ts";
 import type { Relayer } from "../relayer/create-relayer.ts";
+import { isEarly } from "../watchdog/policy/early-month.ts";
 import { formatPercent } from "../watchdog/policy/reward-tier.ts";
+import type { WatchdogStatus } from "../watchdog/status.ts";
 import type { Watchdog } from "../watchdog/watchdog.ts";
 
 /** The running parts of `up`. A part that has not started yet is undefined. */
@@ -57,11 +59,19 @@ function relayerText(parts: UpParts, paint: Paint): string {
 
 function watchdogText({ watchdog }: UpParts, paint: Paint): string {
   const status = watchdog?.status();
-  const { rate, tier } = status?.current ?? {};
-  if (status === undefined || rate === undefined) return "watchdog: no rate yet";
+  if (status?.current.rate === undefined) return "watchdog: no rate yet";
   const firing = status.alerts.filter(({ state }) => state?.phase === "firing");
   const alerts = firing.map(({ rule }) => `, ${paint.red(rule.condition.title.toUpperCase())}`).join("");
-  return `oracle: ${formatPercent(rate)} %, tier ${tier}${alerts}`;
+  return `oracle: ${rateText(status)}${alerts}`;
+}
+
+/** The month's success rate and what it pays, as far as the month has blocks enough to say so. */
+export function rateText({ current: { rate, tier, counts } }: WatchdogStatus): string {
+  if (rate === undefined) return "no rate yet";
+  const blocks = counted(Number(counts.good + counts.bad), "block");
+  return isEarly({ counts })
+    ? `${formatPercent(rate)} % of ${blocks}, too early for a tier`
+    : `${formatPercent(rate)} %, tier ${tier}`;
 }
 
 /** Results since the relayer started. */

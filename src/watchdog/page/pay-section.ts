@@ -5,7 +5,7 @@ import { badge, type Column, dataTable, type Fact, factGrid, grouped, type Tone 
 import { type Assessment, BURN_WINDOWS, type BoundaryState, type Headroom } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../status.ts";
-import { foundedForecast } from "../policy/early-month.ts";
+import { foundedForecast, isEarly } from "../policy/early-month.ts";
 import { tierNow } from "./judge-validator.ts";
 
 /** What the month pays so far, in values. */
@@ -21,7 +21,7 @@ export function payFacts(status: WatchdogStatus): Html {
       detail: boundsText(assessment),
       tone: rate === undefined ? "unknown" : undefined,
     },
-    { name: "Tier", value: tier ?? "not known yet", tone: tier === undefined ? "unknown" : factTone(tier) },
+    tierFact(tier, isEarly(current)),
     {
       name: "Blocks",
       value: `${grouped(counts.good)} good`,
@@ -30,6 +30,13 @@ export function payFacts(status: WatchdogStatus): Html {
     ...(assessment === undefined ? [] : rewardFacts(assessment)),
   ];
   return factGrid(facts);
+}
+
+function tierFact(tier: Tier | undefined, early: boolean): Fact {
+  if (tier === undefined) return { name: "Tier", value: "not known yet", tone: "unknown" };
+  if (early)
+    return { name: "Tier", value: "too early", detail: `${tier} with these few blocks`, tone: "unknown" };
+  return { name: "Tier", value: tier, tone: factTone(tier) };
 }
 
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;

@@ -187,6 +187,17 @@ describe("the verdict on a validator", () => {
     },
   );
 
+  it.each([
+    [{ good: 0, bad: 57 }, "too early", "none with these few blocks"],
+    [{ good: 1_000, bad: 800 }, "none", ""],
+  ] as const)("of %o blocks names the tier %s", (month, tier, detail) => {
+    const built = buildNewMonth(month);
+    const text = textOf(pageOf([built], { nowMs: built.status.polledAtMs ?? 0 }));
+    const [, fact = ""] = />Tier<(.*?)>Blocks</s.exec(text) ?? [];
+    expect(fact.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ")).toContain(`${tier} ${detail}`.trim());
+    expect(fact.includes("these few")).toBe(detail !== "");
+  });
+
   it("of a month with few blocks forecasts no pay without another basis", () => {
     const pay = (month: NewMonth) => {
       const [a, b] = [buildNewMonth(month), buildValidator({ ...HEALTHY, name: "b" })];
