@@ -53,7 +53,8 @@ const listReply = z.object({
       severity: z.string(),
       state: z.string(),
       since: z.string().nullable(),
-      resolved_at: z.string().nullable(),
+      // An older watchdog does not say it.
+      resolved_at: z.string().nullable().default(null),
       reason: z.string().nullable(),
       quiet: z.string().nullable(),
     }),

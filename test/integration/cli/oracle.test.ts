@@ -303,6 +303,9 @@ describe("alerts", () => {
       "all-prices-missing  critical  firing since 2026-10-20 03:00 UTC: port 8080 refuses connections (muted by",
     );
     expect((await cli("alerts", "list", "--validator", "validator-01")).exitCode).toBe(0);
+    const ended = { ...SIDECAR_DOWN, state: "resolved", resolved_at: "2026-10-20T04:05:06.000Z" };
+    world.alerts = [ended];
+    expect((await cli("alerts", "list", "--all")).out).toContain("resolved at 2026-10-20 04:05 UTC");
   });
 
   it("are silenced and unsilenced with the token, by somebody, for a reason", async () => {

@@ -101,7 +101,7 @@ describe("the status in the API, on the page and in the metrics", () => {
       blocks: { good: 97, bad: 3, unknown: 5 },
     });
     expect(page).toContain("<dd>97.0000 %");
-    expect(page).toContain(`<dd class="warn">proportional`);
+    expect(page).toContain(`<dd class="unknown">too early<small>proportional with these few blocks`);
     expect(metrics).toContain(
       'oracle_watchdog_month_success_ratio{validator="default",chain_id="test-1"} 0.97',
     );
