@@ -43,6 +43,17 @@ const command = fc.record({
 
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
 
+/** Packets that are left, each of which the next command carries first: chance alone may bring too few of them. */
+const LEFT: readonly Command[] = Array.from({ length: 8 }, (_, index) => ({
+  fromFirst: index % 2 === 0,
+  native: true,
+  amount: 1_000n,
+  sender: 0,
+  receiver: 1,
+  outcome: "leave",
+  late: 0,
+}));
+
 /** The denomination of a chain's coin on the other one. */
 function voucherOf(chain: TransferChain): string {
   return localDenom(parseTrace(`transfer/channel-0/${chain.denom}`));
@@ -146,7 +157,7 @@ describe("transfers, timeouts and refunds in any order", () => {
         checkCoins(a, b, []);
         checkCoins(b, a, []);
       }),
-      { numRuns: 12 },
+      { numRuns: 12, examples: [[[...LEFT]]] },
     );
     expect(transfers).toBeGreaterThan(20);
     expect(late).toBeGreaterThan(3);
