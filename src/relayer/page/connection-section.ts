@@ -3,7 +3,7 @@ import { formatDuration } from "../../base/duration-text.ts";
 import { type Html, html } from "../../web/html.ts";
 import { ago, badge, type Column, dataTable } from "../../web/parts.ts";
 import { blocksBehind } from "../api/status-json.ts";
-import { gravestOf } from "./overview-section.ts";
+import { gravestOf, isBlind } from "./overview-section.ts";
 import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../api/status.ts";
 
 /** One row for each connection: remote chain, light client, lateness of its queries. */
@@ -14,10 +14,7 @@ export function connectionSection(status: RelayerStatus): Html {
     {
       name: "state",
       cell: ({ id }) =>
-        stateBadge(
-          gravestOf(problems.filter(({ connectionId }) => connectionId === id))?.code,
-          isTried(status, id),
-        ),
+        stateBadge(gravestOf(problems.filter(({ connectionId }) => connectionId === id))?.code, status, id),
     },
     { name: "remote chain", cell: ({ chainId }) => chainId },
     { name: "remote height", isNumber: true, cell: remoteCell },
@@ -36,6 +33,7 @@ export function connectionSection(status: RelayerStatus): Html {
       name: "last cycle",
       cell: ({ id, error }) => {
         if (error !== undefined) return html`<span class="bad">${error}</span>`;
+        if (isBlind(status)) return "not since the local chain is away";
         return isTried(status, id) ? "fine" : "none yet";
       },
     },
@@ -50,8 +48,10 @@ function isTried({ loaded, gate, queries }: RelayerStatus, connection: string): 
   return loaded && (gate.role === "standby" || hasResult);
 }
 
-function stateBadge(code: string | undefined, tried: boolean): Html {
-  if (code === undefined) return tried ? badge("good", "fine") : badge("unknown", "no result yet");
+function stateBadge(code: string | undefined, status: RelayerStatus, connection: string): Html {
+  if (code === undefined && isBlind(status)) return badge("unknown", "not known");
+  if (code === undefined)
+    return isTried(status, connection) ? badge("good", "fine") : badge("unknown", "no result yet");
   return code === "starting" ? badge("unknown", "starting") : badge("bad", code);
 }
 

@@ -69,8 +69,8 @@ export function judge({ problems, queries, gate }: RelayerStatus): Judgement {
 
 /** The judgement, the lateness, and the problems with their reasons. */
 export function verdictSection(status: RelayerStatus, { tone, headline }: Judgement): Html {
-  const { queries, loaded, problems } = status;
-  const queryText = loaded ? latenessText(queries) : "The list of queries was not read yet.";
+  const { loaded, problems } = status;
+  const queryText = loaded ? queriesText(status) : "The list of queries was not read yet.";
   const more = html`<p>${queryText}</p>${
     problems.length > 0 && html`<ul class="problems">${problems.map(problemItem)}</ul>`
   }`;
@@ -79,6 +79,16 @@ export function verdictSection(status: RelayerStatus, { tone, headline }: Judgem
 
 function problemItem({ code, text }: Problem): Html {
   return html`<li><strong>${code}</strong>: ${text}</li>`;
+}
+
+/** Whether the local chain cannot be read: whether results are late or on their way is then not known. */
+export function isBlind({ problems }: Pick<RelayerStatus, "problems">): boolean {
+  return problems.some(({ code }) => code === "local-not-followed");
+}
+
+function queriesText(status: RelayerStatus): string {
+  if (!isBlind(status)) return latenessText(status.queries);
+  return `${counted(status.queries.length, "query", "queries")}; which of them are late is not known without the local chain.`;
 }
 
 function latenessText(queries: readonly QueryView[]): string {

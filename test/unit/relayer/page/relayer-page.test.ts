@@ -75,6 +75,19 @@ describe("the relayer's page", () => {
     expect(all).not.toMatch(/="[^"]*'[^"]*'[^"]*x<\/?script/);
   });
 
+  it("says nothing good of results and connections while the local chain cannot be read", () => {
+    const known = { queries: [sampleView()], connections: [sampleConnection()] };
+    const problems = [{ code: "local-not-followed", connectionId: undefined, text: "no response" }] as const;
+    const { part } = pageOf({ ...known, problems });
+    expect(part("verdict")).toContain(
+      "1 query; which of them are late is not known without the local chain.",
+    );
+    expect(part("connections")).toMatch(/\? <\/span>not known<.*not since the local chain is away/s);
+    expect(part("connections")).not.toContain("fine");
+    const well = pageOf(known).part("connections");
+    expect(well).toMatch(/✓ <\/span>fine<.*>fine</s);
+  });
+
   it("judges first whether everything is current", () => {
     expect(headline({ queries: [sampleView()] })).toContain("✓ In order: every result is current");
     expect(headline({})).toContain("there is no query to serve");
