@@ -47,7 +47,7 @@ export interface LocalnetDaemonOptions {
   readonly home: string | undefined;
   /** Number of recent blocks that a chain keeps; 0 keeps all. Undefined: the default of the node. */
   readonly keepBlocks: number | undefined;
-  /** Pause after each block. */
+  /** Time between the starts of two blocks. */
   readonly blockTimeMs: number;
   /** Voting powers of the validators in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;

@@ -28,7 +28,7 @@ export interface NodeOptions {
   readonly home?: string;
   /** Number of recent blocks that stay readable; 0 keeps all. Default 100,000 with a home, 10,000 in memory. */
   readonly keepBlocks?: number;
-  /** Pause after each block. Default 1 s. */
+  /** Time between the starts of two blocks. Default 1 s. */
   readonly blockTimeMs?: number;
   /** Makes no blocks before `resume`. */
   readonly startHalted?: boolean;

@@ -27,7 +27,13 @@ export interface ProductionDeps extends BlockMakerDeps {
   readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Creates the block production. It pauses `blockTimeMs` after each timed block. */
+/** The least pause after a block, as a share of the block time: the process also answers requests. */
+const MIN_PAUSE = 0.25;
+
+/**
+ * Creates the block production. Timed blocks start `blockTimeMs` apart, or later when a block or `beforeBlock` takes longer. As in
+ * CometBFT, where `timeout_commit` counts from the votes for a block and its execution takes place meanwhile.
+ */
 export function createProduction(blockTimeMs: number, deps: ProductionDeps): Production {
   let halted = false;
   let hasQuorum = true;
@@ -69,10 +75,11 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
       await deps.beforeBlock(signal);
       signal.throwIfAborted();
       // `halt` may have been called while `beforeBlock` was running.
+      const startedMs = deps.clock.monotonicMs();
       if (!halted) await produceTimed();
-      // The pause starts after the block, like CometBFT's `timeout_commit`. A block that takes longer than the block
-      // time delays the next one; no burst of blocks makes up for it.
-      await deps.clock.sleep(blockTimeMs, signal);
+      const leftMs = startedMs + blockTimeMs - deps.clock.monotonicMs();
+      // A block that takes longer than the block time delays the next one; no burst of blocks makes up for it.
+      await deps.clock.sleep(Math.max(leftMs, blockTimeMs * MIN_PAUSE), signal);
     }
   };
   return {

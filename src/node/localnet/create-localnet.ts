@@ -37,7 +37,7 @@ export interface LocalnetOptions {
   readonly home?: string;
   /** Number of recent blocks that a chain keeps; 0 keeps all. Default: that of the node. */
   readonly keepBlocks?: number;
-  /** Pause after each block. */
+  /** Time between the starts of two blocks. */
   readonly blockTimeMs: number;
   /**
    * RPC of the remote chain when it runs in another process. The first start of the local chain reads a header and the genesis

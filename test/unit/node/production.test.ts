@@ -45,6 +45,36 @@ describe("block production", () => {
     expect(made()).toBe(2);
   });
 
+  it.each([
+    { takesMs: 300, pauseMs: 700, what: "the rest of the block time" },
+    { takesMs: 749, pauseMs: 251, what: "the rest of the block time" },
+    { takesMs: 900, pauseMs: 250, what: "a quarter of the block time" },
+    { takesMs: 5_000, pauseMs: 250, what: "a quarter of the block time" },
+  ])("pauses $what after a block that took $takesMs ms", async ({ takesMs, pauseMs }) => {
+    let go = (): void => expect.unreachable("no block was made");
+    const { clock, made } = await setUp({
+      pause: () =>
+        new Promise((resolve) => {
+          go = resolve;
+        }),
+    });
+    const finish = async (): Promise<void> => {
+      for (let steps = 0; steps < 3; steps++) {
+        go();
+        await clock.advance(0);
+      }
+    };
+    await clock.advance(takesMs);
+    await finish();
+    expect(made()).toBe(1);
+    await clock.advance(pauseMs - 1);
+    await finish();
+    expect(made()).toBe(1);
+    await clock.advance(1);
+    await finish();
+    expect(made()).toBe(2);
+  });
+
   it("makes only manual blocks while halted, and a block immediately after resume", async () => {
     const { clock, production, made } = await setUp();
     production.halt();
