@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 
 /**
- * Decides whether a worker reads one block ahead. A value that is read when its query is due is the newest, but reading,
+ * Decides how many blocks ahead a worker reads. A value that is read when its query is due is the newest, but reading,
  * proving, simulating and sending it may take longer than a block. Then a query that is due in every block would get a
  * result in every second one only.
  */
@@ -9,14 +9,18 @@ export interface Lead {
   readonly noteHeight: (height: bigint) => void;
   /** Notes the duration of a cycle: reading and proving. */
   readonly noteCycle: (durationMs: number) => void;
-  /** Returns 1 when cycle and sending take too long for the block, else 0. */
+  /** Returns the number of blocks by which results are read early: 0 to 2. */
   readonly blocks: (sendMs: number) => bigint;
   /** Pause before the remote chain is asked again for a new block. */
   readonly retryMs: () => number;
 }
 
-/** Share of a block that a cycle may take before it starts a block early. The rest is for the way of the block itself. */
-const MAX_SHARE = 0.6;
+/**
+ * Shares of a block that cycle and sending may take before they start one block early, and two. The rest is for the way of the block
+ * itself, and for durations that vary. Three blocks early would be in vain: two results of a query may be on their way to
+ * their broadcast.
+ */
+const MAX_SHARES = [0.6, 1.3] as const;
 /** Weight of the last measurement. */
 const WEIGHT = 0.3;
 const MIN_RETRY_MS = 50;
@@ -41,7 +45,10 @@ export function createLead(clock: Pick<Clock, "monotonicMs">): Lead {
     noteCycle: (durationMs) => {
       cycleMs = average(cycleMs, durationMs);
     },
-    blocks: (sendMs) => (blockMs !== undefined && cycleMs + sendMs > blockMs * MAX_SHARE ? 1n : 0n),
+    blocks: (sendMs) => {
+      const share = blockMs === undefined ? 0 : (cycleMs + sendMs) / blockMs;
+      return BigInt(MAX_SHARES.filter((max) => share > max).length);
+    },
     retryMs: () => Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, (blockMs ?? MAX_RETRY_MS) / 4)),
   };
 }

@@ -25,39 +25,77 @@ import type { ClientUpdate, ProvenResult, ResultOutcome } from "../submit/proven
 import { gasGuess, type ProvenValues, proveResults } from "./prove.ts";
 import { type KeyAnswers, readKeys } from "./read-keys.ts";
 
+/** Queries that are read together, and at which height. */
+export interface KvCycle {
+  readonly view: ConnectionView;
+  readonly candidates: readonly QueryState[];
+  readonly started: AttemptStart;
+}
+
 /**
- * Proves the due KV queries of one connection and hands the results to the submitter. Does not wait for their block.
- * Returns false when the remote chain has no newer block for any of them. An error of a query is stored in its state.
+ * Chooses the height and the queries of a cycle. Returns undefined when the remote chain has no newer block for any of them.
  * Throws `RelayError` and `ClientError` for an error of the connection.
  *
  * All queries are read at one remote height, so they share one header and at most one client update. The header is that
  * of the newest block H, and the state is that at H−1: a header holds the app hash after the previous block. An older
  * header would save no calls, would make the values older, and could be below the client's latest height.
  */
-export async function runKvCycle(
+export async function planKvCycle(
   worker: ConnectionWorker,
-  due: readonly QueryState[],
+  { due, lead }: { readonly due: readonly QueryState[]; readonly lead: bigint },
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<KvCycle | undefined> {
   const started = startAttempt(worker.clock);
   const view = await viewConnection(worker, signal);
-  if (view === undefined) return false;
-  const candidates = withRoom(worker, candidatesAt(due, view.stateAt, worker.settings.minKvUpdatePeriod));
-  if (candidates.length === 0) return false;
-  const reads = await readRemote(worker, view, candidates, signal);
-  // The next cycle reads the values again.
-  if (reads.afterMs > MAX_AGE_MS) return true;
-  worker.submitter.offer(prove(worker, { view, reads, started }, candidates));
-  return true;
+  if (view === undefined) return undefined;
+  const newer = candidatesAt(due, view.stateAt, worker.settings.minKvUpdatePeriod);
+  const candidates = withRoom(worker, newer, lead);
+  return candidates.length === 0 ? undefined : { view, candidates, started };
+}
+
+/**
+ * Reads and proves the queries of a cycle, and hands the results to the submitter when the cycle before it has done so
+ * (`turn`): the newer result of a query must be the later one. Does not wait for their block. An error of a query is stored in
+ * its state. Throws as {@link planKvCycle}.
+ */
+export async function runKvCycle(
+  worker: ConnectionWorker,
+  cycle: KvCycle,
+  turn: Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { submitter } = worker;
+  const { stateAt: at } = cycle.view;
+  const release = submitter.expect(
+    cycle.candidates.map(({ query }) => ({ query, at, gasGuess: guessOf(worker, query) })),
+  );
+  let results: readonly ProvenResult[];
+  try {
+    const reads = await readRemote(worker, cycle, signal);
+    // The next cycle reads the values again.
+    results = reads.afterMs > MAX_AGE_MS ? [] : prove(worker, cycle, reads);
+    await turn;
+  } finally {
+    release();
+  }
+  submitter.offer(results);
+}
+
+function guessOf({ settings }: ConnectionWorker, query: RegisteredQuery): bigint {
+  return gasGuess(query, settings.allowKvCallbacks);
 }
 
 /** Values that are read before they can be sent are older than necessary when they arrive. */
-function withRoom(worker: ConnectionWorker, candidates: readonly QueryState[]): readonly QueryState[] {
-  const { submitter, settings } = worker;
-  let room = submitter.room(worker.connectionId);
+function withRoom(
+  worker: ConnectionWorker,
+  candidates: readonly QueryState[],
+  lead: bigint,
+): readonly QueryState[] {
+  const { submitter } = worker;
+  let room = submitter.room(worker.connectionId, lead);
   const end = candidates.findIndex(({ query }) => {
     const isFull = room <= 0n;
-    room -= submitter.gasOf(query.id, gasGuess(query, settings.allowKvCallbacks));
+    room -= submitter.gasOf(query.id, guessOf(worker, query));
     return isFull;
   });
   return end < 0 ? candidates : candidates.slice(0, end);
@@ -76,8 +114,7 @@ interface RemoteReads {
 /** The three reads are independent of each other. In parallel they take one round trip, however many keys there are. */
 async function readRemote(
   worker: ConnectionWorker,
-  { client, headerAt, stateAt }: ConnectionView,
-  candidates: readonly QueryState[],
+  { view: { client, headerAt, stateAt }, candidates }: KvCycle,
   signal: AbortSignal,
 ): Promise<RemoteReads> {
   const finder = createTrustFinder(worker, client, signal);
@@ -92,25 +129,15 @@ async function readRemote(
   return { block, answers, trust: nearest, afterMs: worker.clock.monotonicMs() - readMs };
 }
 
-interface KvCycle {
-  readonly view: ConnectionView;
-  readonly reads: RemoteReads;
-  readonly started: AttemptStart;
-}
-
 /** Returns the results that can be sent. Stores the failure of each other query. */
-function prove(
-  worker: ConnectionWorker,
-  cycle: KvCycle,
-  candidates: readonly QueryState[],
-): readonly ProvenResult[] {
+function prove(worker: ConnectionWorker, cycle: KvCycle, reads: RemoteReads): readonly ProvenResult[] {
   const { allowKvCallbacks, maxResultBytes } = worker.settings;
   const { stateAt } = cycle.view;
   const { distrust: onInvalidProof } = worker.remote;
   const options = { sender: worker.submitter.address, allowKvCallbacks, onInvalidProof };
-  const point = { appHash: cycle.reads.block.appHash, at: stateAt };
-  const update = updateOf(worker, cycle);
-  return proveResults(candidates, cycle.reads.answers, point, options).flatMap((proof) => {
+  const point = { appHash: reads.block.appHash, at: stateAt };
+  const update = updateOf(worker, cycle.view, reads);
+  return proveResults(cycle.candidates, reads.answers, point, options).flatMap((proof) => {
     const { state, result } = proof;
     if (result.ok && result.value.message.length <= maxResultBytes)
       return [toResult(worker, cycle, update, { state, ...result.value })];
@@ -130,7 +157,7 @@ function toResult(
   return {
     query,
     message: proven.message,
-    gasGuess: gasGuess(query, worker.settings.allowKvCallbacks),
+    gasGuess: guessOf(worker, query),
     at: view.stateAt,
     update,
     dueHeight: dueHeight(query, worker.localHeight()),
@@ -139,9 +166,12 @@ function toResult(
   };
 }
 
-function updateOf(worker: ConnectionWorker, { view, reads }: KvCycle): ClientUpdate | undefined {
+function updateOf(
+  worker: ConnectionWorker,
+  view: ConnectionView,
+  { trust, block }: RemoteReads,
+): ClientUpdate | undefined {
   const { clientId } = view.client;
-  const { trust, block } = reads;
   if (trust === undefined) return undefined;
   return {
     key: `${clientId}/${view.headerAt.revision}-${view.headerAt.height}`,

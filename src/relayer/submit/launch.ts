@@ -86,9 +86,15 @@ async function broadcast(
 async function currentPrice(state: SubmitterState, signal: AbortSignal): Promise<Dec18> {
   const { window, height } = state.deps;
   const now = height.now();
-  if (state.price === undefined || state.price.height + 1n < now || state.price.height > now)
-    state.price = { height: now, gasPrice: await window.gasPrice(signal) };
-  return state.price.gasPrice;
+  if (state.price !== undefined && isPriceGood(state, now)) return state.price.gasPrice;
+  const gasPrice = await window.gasPrice(signal);
+  state.price = { height: now, gasPrice };
+  return gasPrice;
+}
+
+/** Whether the known price is that of this height or the one before. */
+export function isPriceGood({ price }: SubmitterState, height: bigint): boolean {
+  return price !== undefined && price.height + 1n >= height && price.height <= height;
 }
 
 /** Takes the transactions out of `prepared` that can go now, without the results that are gone. */

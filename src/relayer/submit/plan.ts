@@ -53,7 +53,7 @@ export function planTransactions(
 function withRoom(entries: readonly Entry[], options: PlanOptions): readonly Entry[] {
   const { room, gasOf } = options;
   // Simulations may say a little more than was expected. A transaction too much would wait for the next block.
-  const roomGas = (room.gas * 49n) / 50n - GAS_PER_CLIENT_UPDATE;
+  const roomGas = (room.gas * 99n) / 100n - GAS_PER_CLIENT_UPDATE;
   let gas = 0n;
   let bytes = 0;
   let weight = 0;

@@ -8,6 +8,7 @@ import type { Entry } from "./result-queue.ts";
 import {
   finish,
   gasItem,
+  type GasParts,
   move,
   type Prepared,
   putBack,
@@ -43,15 +44,33 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
   // What is left after that would become a small transaction, at the fixed cost of a large one.
   const isFull = prepared.length > 0 && (room.gas < block.gas() / 10n || room.bytes <= 0);
   if (isFull || queue.size() === 0) return [];
-  return planTransactions(
-    queue.entries().filter((entry) => mayPlan(state, entry)),
-    {
-      limits: batch.limits(),
-      room,
-      gasOf: (entry) => gas.estimate(gasItem(entry)),
-      groupOf: (entry) => groupOf(state, entry),
-    },
-  );
+  const waiting = queue.entries().filter((entry) => mayPlan(state, entry));
+  if (waitForMore(state, waiting)) return [];
+  return planTransactions(waiting, {
+    limits: batch.limits(),
+    room,
+    gasOf: (entry) => gas.estimate(gasItem(entry)),
+    groupOf: (entry) => groupOf(state, entry),
+  });
+}
+
+/**
+ * Whether what is planned and in flight nearly fills a block, and these results are few beside those that are being read or wait
+ * for the result in front of them. Alone they would leave no earlier, but the others would wait for their simulation and
+ * broadcast: a round trip of each.
+ */
+function waitForMore(
+  { flying, planned, expected, queue, block, gas }: SubmitterState,
+  ready: readonly Entry[],
+): boolean {
+  const gasOf = (results: readonly GasParts[]): bigint =>
+    results.reduce((total, result) => total + gas.estimate(gasItem({ result })), 0n);
+  const gasIn = (entries: readonly Entry[]): bigint => gasOf(entries.map(({ result }) => result));
+  const inFlight = [...flying.values()].reduce((total, one) => total + one.gas, 0n);
+  const before = inFlight + gasIn([...planned.values()].flat());
+  const own = gasIn(ready);
+  const others = gasOf([...expected.values()].flat()) + gasIn(queue.entries()) - own;
+  return before * 10n > block.gas() * 9n && own * 10n < others;
 }
 
 /**

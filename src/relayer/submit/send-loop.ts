@@ -3,7 +3,7 @@ import { backoffMs } from "../../base/backoff.ts";
 import { errorText } from "../../base/errors.ts";
 import { errorBackoff, errorKind } from "../relay-error.ts";
 import { land } from "./land.ts";
-import { dropOld, launch } from "./launch.ts";
+import { dropOld, isPriceGood, launch } from "./launch.ts";
 import { prepare } from "./prepare.ts";
 import { rereadQueries } from "./reread.ts";
 import { finish, type SubmitterState, unsent } from "./submitter-state.ts";
@@ -115,7 +115,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
     state.sent.length > 0 && clock.monotonicMs() >= rhythm.lookAtMs
       ? lookUp(state, rhythm, signal)
       : undefined,
-    isNew && (state.sent.length > 0 || hasUnsent(state)) ? readPrice(state, signal) : undefined,
+    isNew && (state.sent.length > 0 || hasUnsent(state)) ? readPrice(state, now, signal) : undefined,
     clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined,
   ]);
   await rereadQueries(state, signal);
@@ -153,10 +153,17 @@ function forgetChain(state: SubmitterState): void {
   state.heldBelow = 0n;
 }
 
-/** In parallel with the look-up of what is in flight, so that the next broadcast need not wait for it. */
-async function readPrice(state: SubmitterState, signal: AbortSignal): Promise<void> {
-  const height = state.deps.height.now();
-  state.price = { height, gasPrice: await state.deps.window.gasPrice(signal) };
+/**
+ * Reads the price before a broadcast needs it. The price of the last height is good for this broadcast too, and then nobody
+ * waits for the new one.
+ */
+async function readPrice(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
+  const read = async (): Promise<void> => {
+    state.price = { height, gasPrice: await state.deps.window.gasPrice(signal) };
+  };
+  // An error repeats at the next height, when the known price is too old.
+  if (isPriceGood(state, height)) void read().catch(() => undefined);
+  else await read();
 }
 
 async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal): Promise<void> {

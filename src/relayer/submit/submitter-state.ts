@@ -8,14 +8,14 @@ import type { RelayerMetrics } from "../api/metrics.ts";
 import type { Upkeep } from "../connection/client-refresh.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { RemoteHeight } from "../registry/registered-query.ts";
+import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
 import type { AttemptOutcome, AttemptSink } from "../state/attempt.ts";
 import type { BatchBudget } from "./batch-budget.ts";
 import type { BlockBudget, BlockLimits } from "./block-budget.ts";
 import type { GasBook, GasItem } from "./gas-book.ts";
 import type { Slot } from "./judge.ts";
 import { type BatchLimits, GAS_PER_CLIENT_UPDATE } from "./plan.ts";
-import type { ClientUpdate, ResultOutcome } from "./proven-result.ts";
+import type { ClientUpdate, ProvenResult, ResultOutcome } from "./proven-result.ts";
 import type { Entry, ResultQueue } from "./result-queue.ts";
 import type { SubmitGate } from "./submit-gate.ts";
 
@@ -74,6 +74,8 @@ export interface SentTransaction {
 export interface SubmitterState {
   readonly options: SubmitterOptions;
   readonly deps: SubmitterDeps;
+  /** KV results that are being read and proven, by query, the oldest first. */
+  readonly expected: Map<bigint, readonly ExpectedResult[]>;
   readonly queue: ResultQueue;
   readonly gas: GasBook;
   readonly block: BlockBudget;
@@ -109,6 +111,15 @@ export interface SubmitterState {
   stopped: string | undefined;
   /** Results were offered, prepared or put back. */
   readonly work: ChangeSignal;
+}
+
+/** A KV result that is being read and proven. */
+export interface ExpectedResult {
+  readonly query: RegisteredQuery;
+  /** Remote height at which it is read. */
+  readonly at: RemoteHeight;
+  /** Estimate of its gas, as in {@link ProvenResult}. */
+  readonly gasGuess: bigint;
 }
 
 /** A result in flight, or about to be. */
@@ -245,8 +256,11 @@ export function putBack(state: SubmitterState, entries: readonly Entry[]): void 
 
 const SUPERSEDED: ResultOutcome = { kind: "dropped", reason: "superseded" };
 
+/** What the gas of a result is estimated from. */
+export type GasParts = Pick<ProvenResult, "query" | "gasGuess">;
+
 /** Returns the key and the guess under which the gas of an entry is learned. */
-export function gasItem({ result }: Entry): GasItem {
+export function gasItem({ result }: { readonly result: GasParts }): GasItem {
   return { key: `${result.query.id}`, guess: result.gasGuess };
 }
 

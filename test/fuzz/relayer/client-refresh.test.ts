@@ -101,7 +101,10 @@ describe("when the remote validators change", () => {
     await world.run(30);
     world.remotes[0]?.set("down", false);
     rotate(world, false);
-    await world.run(40);
+    await world.run(25);
+    // What was sent in the last blocks is still on its way.
+    world.setTraffic(false);
+    await world.run(15);
     expect(headersOnTheWay(world)).toBeGreaterThan(0);
     expect(stale(world)).toEqual([]);
     expect(missingTransactions(world)).toEqual([]);

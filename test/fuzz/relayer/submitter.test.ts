@@ -155,9 +155,13 @@ describe("the gate", () => {
   });
 });
 
-describe("a round trip of a fifth of a block", () => {
-  it("costs a query that is due in every block no block: the next result is proven while one is in flight", async () => {
-    const world = await startWorld(28, 1, { callMs: { local: 100, remote: 200 } });
+describe("a distant node", () => {
+  it.each([
+    { local: 100, remote: 200, what: "the next result is proven while one is in flight" },
+    { local: 100, remote: 600, what: "and a cycle begins while the one before it reads" },
+    { local: 220, remote: 600, what: "and two blocks early" },
+  ])("costs a query that is due in every block no block: $what", async (callMs) => {
+    const world = await startWorld(28, 1, { callMs });
     world.setTraffic(false);
     await world.run(30);
     const heights = world.attempts

@@ -29,6 +29,11 @@ describe("the lead of a connection", () => {
     expect([lead.blocks(300), lead.blocks(301)]).toEqual([0n, 1n]);
   });
 
+  it("is two blocks when they take more than 1.3 of one, and never more", () => {
+    const lead = leadWithBlocks(1_000);
+    expect([lead.blocks(1_300), lead.blocks(1_301), lead.blocks(9_000)]).toEqual([1n, 2n, 2n]);
+  });
+
   it("follows changes of cycle and block by 30 % at each measurement", () => {
     let nowMs = 0;
     const lead = createLead({ monotonicMs: () => nowMs });

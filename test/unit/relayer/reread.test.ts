@@ -69,15 +69,15 @@ describe("reading queries again after another relayer was faster", () => {
     await rereadQueries(sample.state, signal);
     expect(places()).toEqual(["queued", "planned", "queued"]);
     const submitter = submitterOf(sample.state);
-    expect(submitter.isWaiting(1n)).toBe(true);
+    expect(submitter.mayRead({ id: 1n, type: "kv" })).toBe(false);
     // No new result is proven before the chain was asked.
-    expect(submitter.isWaiting(4n)).toBe(false);
+    expect(submitter.mayRead({ id: 4n, type: "kv" })).toBe(true);
     sample.state.unread.add(4n);
-    expect(submitter.isWaiting(4n)).toBe(true);
+    expect(submitter.mayRead({ id: 4n, type: "kv" })).toBe(false);
     sample.rereadError = undefined;
     await rereadQueries(sample.state, signal);
     expect(places()[0]).toBe("done");
-    expect(submitter.isWaiting(1n)).toBe(false);
+    expect(submitter.mayRead({ id: 1n, type: "kv" })).toBe(true);
   });
 
   it("throws on abort", async () => {

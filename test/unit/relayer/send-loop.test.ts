@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type Logger, silentLogger } from "../../../src/base/logger.ts";
+import { createDeferred } from "../../../src/ops/deferred.ts";
 import { ClientError } from "../../../src/client/errors.ts";
 import { parseDec18 } from "../../../src/base/decimal.ts";
 import { runPreparing, runSending } from "../../../src/relayer/submit/send-loop.ts";
@@ -140,6 +141,44 @@ describe("what is read for a broadcast", () => {
     state.deps.height.set(101n, 0n);
     await clock.advance(1_000);
     expect([calls.prices, state.price?.height]).toEqual([1, 101n]);
+  });
+
+  it("is read beside the broadcast while the last price is good, and before it when it is not", async () => {
+    const { sample, addPrepared } = setUp();
+    const { state, clock } = sample;
+    let prices = 0;
+    const never = createDeferred<ReturnType<typeof parseDec18>>();
+    Object.assign(state.deps.window, { gasPrice: () => (prices++, never.promise) });
+    state.price = { height: 100n, gasPrice: parseDec18("0.01") };
+    start(runSending, sample);
+    addPrepared(1n);
+    state.deps.height.set(101n, 0n);
+    await clock.advance(0);
+    expect([prices, sample.broadcasts.length]).toEqual([1, 1]);
+    addPrepared(2n);
+    state.deps.height.set(102n, 0n);
+    await clock.advance(1_000);
+    expect(sample.broadcasts).toHaveLength(1);
+    never.resolve(parseDec18("0.02"));
+    await clock.advance(0);
+    expect(sample.broadcasts).toHaveLength(2);
+  });
+
+  it("is read again when the read beside a broadcast failed", async () => {
+    const { sample, addPrepared, node, log } = setUp();
+    const { state, clock } = sample;
+    state.price = { height: 100n, gasPrice: parseDec18("0.01") };
+    start(runSending, sample);
+    node.isDown = true;
+    addPrepared(1n);
+    state.deps.height.set(101n, 0n);
+    await clock.advance(0);
+    expect([sample.broadcasts.length, log.filter((line) => line.startsWith("warn"))]).toEqual([1, []]);
+    node.isDown = false;
+    addPrepared(2n);
+    state.deps.height.set(102n, 0n);
+    await clock.advance(0);
+    expect([sample.broadcasts.length, state.price.height]).toEqual([2, 102n]);
   });
 
   it("are the limits of a block once a minute, and after six seconds when they could not be read", async () => {

@@ -24,22 +24,22 @@ const ofGas = (id: bigint, gasGuess: bigint, connectionId?: string) =>
 describe("the room for further results of a connection", () => {
   it("is a block when nothing waits: one leaves next, one may follow", () => {
     const { room } = submitterOf(sampleSubmitter().state);
-    expect(room("connection-0")).toBe(BLOCK);
+    expect(room("connection-0", 1n)).toBe(BLOCK);
   });
 
   it("is still a block while what waits fits into the block that leaves next", () => {
     const submitter = submitterOf(sampleSubmitter().state);
     submitter.offer([ofGas(1n, BLOCK)]);
-    expect(submitter.room("connection-0")).toBe(BLOCK);
+    expect(submitter.room("connection-0", 1n)).toBe(BLOCK);
   });
 
   it("shrinks by what has to wait for a later block, and is none after a quarter of a block", () => {
     const sample = sampleSubmitter();
     const submitter = submitterOf(sample.state);
     submitter.offer([ofGas(1n, BLOCK), ofGas(2n, BLOCK / 4n)]);
-    expect(submitter.room("connection-0")).toBe(BLOCK - BLOCK / 4n);
+    expect(submitter.room("connection-0", 1n)).toBe(BLOCK - BLOCK / 4n);
     submitter.offer([ofGas(3n, 1n)]);
-    expect(submitter.room("connection-0")).toBe(0n);
+    expect(submitter.room("connection-0", 1n)).toBe(0n);
   });
 
   it("counts what was sent at this height as in the block that leaves next, and not what is in an older one", () => {
@@ -48,35 +48,103 @@ describe("the room for further results of a connection", () => {
     const at = { revision: 1n, height: 9n };
     sample.state.flying.set(9n, { sentAt: 100n, at, gas: BLOCK });
     submitter.offer([ofGas(1n, BLOCK / 4n)]);
-    expect(submitter.room("connection-0")).toBe(BLOCK - BLOCK / 4n);
+    expect(submitter.room("connection-0", 1n)).toBe(BLOCK - BLOCK / 4n);
     sample.state.flying.set(9n, { sentAt: 99n, at, gas: BLOCK });
-    expect(submitter.room("connection-0")).toBe(BLOCK);
+    expect(submitter.room("connection-0", 1n)).toBe(BLOCK);
   });
 
   it("gives each connection its part, whatever the others have in the queue", () => {
     const submitter = submitterOf(sampleSubmitter(3).state);
     submitter.offer([ofGas(1n, BLOCK * 9n)]);
-    expect(submitter.room("connection-0")).toBe(0n);
-    expect(submitter.room("connection-1")).toBe(BLOCK / 3n);
+    expect(submitter.room("connection-0", 1n)).toBe(0n);
+    expect(submitter.room("connection-1", 1n)).toBe(BLOCK / 3n);
   });
 
   it("lets each connection count on its part only of the block that leaves next", () => {
     const submitter = submitterOf(sampleSubmitter(3).state);
     submitter.offer([ofGas(1n, BLOCK / 3n + BLOCK / 12n)]);
-    expect(submitter.room("connection-0")).toBeGreaterThan(0n);
+    expect(submitter.room("connection-0", 1n)).toBeGreaterThan(0n);
     submitter.offer([ofGas(2n, 1n)]);
-    expect(submitter.room("connection-0")).toBe(0n);
+    expect(submitter.room("connection-0", 1n)).toBe(0n);
   });
 
   it("is none while nothing may be sent, and while the queue holds half of its bytes", async () => {
     const sample = sampleSubmitter();
     const submitter = submitterOf(sample.state);
     sample.state.stoppedUntilMs = sample.clock.monotonicMs() + 5;
-    expect(submitter.room("connection-0")).toBe(0n);
+    expect(submitter.room("connection-0", 1n)).toBe(0n);
     await sample.clock.advance(5);
-    expect(submitter.room("connection-0")).toBe(BLOCK);
+    expect(submitter.room("connection-0", 1n)).toBe(BLOCK);
     submitter.offer([{ ...ofGas(1n, 1n), message: new Uint8Array(32_000_001) }]);
-    expect(submitter.room("connection-0")).toBe(0n);
+    expect(submitter.room("connection-0", 1n)).toBe(0n);
+  });
+});
+
+describe("the room for a lead", () => {
+  it("is the same for none and one, and a block more for two", () => {
+    const submitter = submitterOf(sampleSubmitter().state);
+    const room = () => [0n, 1n, 2n].map((lead) => submitter.room("connection-0", lead));
+    submitter.offer([ofGas(1n, BLOCK), ofGas(2n, BLOCK / 4n)]);
+    expect(room()).toEqual([BLOCK - BLOCK / 4n, BLOCK - BLOCK / 4n, BLOCK]);
+    submitter.offer([ofGas(3n, BLOCK)]);
+    expect(room()).toEqual([0n, 0n, BLOCK - BLOCK / 4n]);
+  });
+
+  it("counts the results that are being read, until they are offered", () => {
+    const submitter = submitterOf(sampleSubmitter(2).state);
+    const at = { revision: 1n, height: 10n };
+    const query = sampleQuery({ id: 1n, connectionId: "connection-0" });
+    const release = submitter.expect([{ query, at, gasGuess: BLOCK }]);
+    expect(submitter.room("connection-0", 1n)).toBe(0n);
+    expect(submitter.room("connection-1", 1n)).toBe(BLOCK);
+    release();
+    expect(submitter.room("connection-0", 1n)).toBe(BLOCK);
+  });
+});
+
+describe("whether a further result of a query may be read", () => {
+  const at = (height: bigint) => ({ at: { revision: 1n, height } });
+
+  it("KV: while at most one is read, waits or is planned, whatever is in flight", () => {
+    const sample = sampleSubmitter();
+    const submitter = submitterOf(sample.state);
+    const query = sampleQuery({ id: 1n });
+    const may = () => submitter.mayRead(query);
+    const read = (height: bigint) => submitter.expect([{ query, ...at(height), gasGuess: 1n }]);
+    move(sample.state, sampleEntry(resultOf(1n, "connection-0", at(9n))), "flight");
+    expect(may()).toBe(true);
+    const first = read(10n);
+    expect(may()).toBe(true);
+    const second = read(11n);
+    expect(may()).toBe(false);
+    expect(submitter.leaving(1n)?.at.height).toBe(11n);
+    first();
+    expect(may()).toBe(true);
+    expect(submitter.leaving(1n)?.at.height).toBe(11n);
+    submitter.offer([resultOf(1n, "connection-0", at(10n))]);
+    expect(may()).toBe(false);
+    second();
+    expect(may()).toBe(true);
+    expect(submitter.leaving(1n)?.at.height).toBe(10n);
+    move(sample.state, sampleEntry(resultOf(1n, "connection-0", at(9n))), "planned");
+    expect(may()).toBe(false);
+    expect(submitter.mayRead(sampleQuery({ id: 2n }))).toBe(true);
+  });
+
+  it("TX: while none is on its way at all", () => {
+    const sample = sampleSubmitter();
+    const submitter = submitterOf(sample.state);
+    const may = () => submitter.mayRead({ id: 1n, type: "tx" });
+    expect(may()).toBe(true);
+    const entry = sampleEntry(resultOf(1n));
+    for (const place of ["planned", "flight"] as const) {
+      move(sample.state, entry, place);
+      expect(may()).toBe(false);
+    }
+    move(sample.state, entry, "done");
+    expect(may()).toBe(true);
+    submitter.offer([resultOf(1n)]);
+    expect(may()).toBe(false);
   });
 });
 
@@ -110,7 +178,7 @@ describe("offer", () => {
     expect(sample.attempts).toMatchObject([{ outcome: "superseded", remoteHeight: 9n }]);
     submitter.offer([{ ...resultOf(2n), message: new Uint8Array(64_000_001) }]);
     expect(sample.attempts[1]).toMatchObject({ outcome: "not-broadcast", reason: "the queue is full" });
-    expect([submitter.isWaiting(1n), submitter.isWaiting(2n)]).toEqual([true, false]);
+    expect([1n, 2n].map((id) => submitter.mayRead({ id, type: "tx" }))).toEqual([false, true]);
     expect(submitter.status().queued).toBe(1);
   });
 
