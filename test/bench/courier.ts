@@ -28,7 +28,7 @@ export async function benchCourier({ quick, signal }: BenchSettings): Promise<re
     const rounds = quick ? ROUNDS.quick : ROUNDS.full;
     const all: Round[] = [];
     for (let index = 0; index < rounds; index++) all.push(await round(net, signal));
-    const note = `${TRANSFERS} transfers of one transaction, pause of 100 ms between blocks, median of ${rounds}`;
+    const note = `${TRANSFERS} transfers of one transaction, a block every 100 ms at most, median of ${rounds}`;
     const rate = (pick: (one: Round) => number) => (TRANSFERS * 1_000) / median(all.map(pick));
     return [
       { name: "packets received", value: rate(({ receivedMs }) => receivedMs), unit: "packets/s", note },

@@ -7,8 +7,7 @@ interface Case extends Scenario {
 }
 
 const WINDOW_MS = 25_000;
-// The localnet pauses between blocks. With 1,000 results it makes one about every second then, as a deployed chain does.
-const base = { queries: 1_000, updatePeriod: 1, blockTimeMs: 850, windowMs: WINDOW_MS };
+const base = { queries: 1_000, updatePeriod: 1, blockTimeMs: 980, windowMs: WINDOW_MS };
 
 const CASES: readonly Case[] = [
   ...[0, 50, 200].map((roundTripMs) => ({
@@ -36,8 +35,8 @@ const CASES: readonly Case[] = [
   },
   {
     ...base,
-    name: "200 ms blocks, 300 queries, 50 ms",
-    queries: 300,
+    name: "200 ms blocks, 400 queries, 50 ms",
+    queries: 400,
     blockTimeMs: 200,
     roundTripMs: 50,
     callbacks: false,

@@ -61,7 +61,10 @@ export async function runScenario(scenario: Scenario, signal: AbortSignal): Prom
   const { offset, release } = await leasePorts();
   try {
     const ports = portsAt(offset);
-    const localnet = start(localnetArguments(scenario, offset), {});
+    // A process each, as chains have: one chain's blocks must not wait for the queries of the other one.
+    const remote = start(localnetArguments(["remote"], scenario, offset), {});
+    await remote.untilLine("remote", signal);
+    const localnet = start(localnetArguments(["local", "sidecar"], scenario, offset), {});
     await localnet.untilLine("control token in", signal);
     await withDeadline("registering the queries", SET_UP_DEADLINE_MS, signal, (inner) =>
       createDemand(urlsOf(ports), scenario, inner),
@@ -82,9 +85,18 @@ export async function runScenario(scenario: Scenario, signal: AbortSignal): Prom
   }
 }
 
-function localnetArguments({ blockTimeMs }: Scenario, offset: number): readonly string[] {
+function localnetArguments(
+  parts: readonly string[],
+  { blockTimeMs }: Scenario,
+  offset: number,
+): readonly string[] {
   const options = { "--block-time": blockTimeMs, "--port-offset": offset, "--log-level": "warn" };
-  return ["localnet", "start", ...Object.entries(options).flatMap(([name, value]) => [name, String(value)])];
+  return [
+    "localnet",
+    "start",
+    ...parts,
+    ...Object.entries(options).flatMap(([name, value]) => [name, String(value)]),
+  ];
 }
 
 function urlsOf(ports: Pick<Ports, "localRpc" | "remoteRpc">): ChainUrls {
