@@ -49,6 +49,8 @@ export interface SimRemote {
   readonly succeeded: (recipient: string) => readonly string[];
   /** Starts again at height 0 with other state and the same chain id. */
   readonly reset: () => void;
+  /** Called before each read of a light block, which fails with its error. A test may replace it. */
+  beforeLightBlock: (signal: AbortSignal) => Promise<void>;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -161,8 +163,9 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
         ];
         return { endpoint: "sim", code: 0, codespace: "", log: "", height: at, value: view.get(key), proof };
       }),
-    lightBlock: (at, signal) =>
-      respond(signal, (): LightBlockBytes => {
+    lightBlock: async (at, signal) => {
+      await remote.beforeLightBlock(signal);
+      return respond(signal, (): LightBlockBytes => {
         const { timeNs, appHash, header, validators } = blockAt(at);
         return {
           height: at,
@@ -171,12 +174,13 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
           signedHeader: header,
           validatorSet: encodeValidators(validators),
         };
-      }),
+      });
+    },
     grpcQuery: () => Promise.reject(new Error("the relayer sends no gRPC query to a remote chain")),
     distrust: () => {},
     close: () => open.abort(new Error("the client is closed")),
   };
-  return {
+  const remote: SimRemote = {
     chainId,
     client,
     height,
@@ -189,7 +193,9 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
       [tree, blocks] = [createIavlTree(), new Map()];
       succeeded.clear();
     },
+    beforeLightBlock: async () => {},
   };
+  return remote;
 }
 
 function noSuchHeight(height: bigint): ClientError {

@@ -173,6 +173,37 @@ describe("a distant node", () => {
   });
 });
 
+describe("a few queries that become due while many are read", () => {
+  it("wait for the end of that cycle, and then share the next one", async () => {
+    const world = await startWorld(31, 1, { callMs: { local: 100, remote: 600 } });
+    world.setTraffic(false);
+    const register = (key: number): bigint =>
+      world.local.register({
+        type: "kv",
+        connectionId: "connection-0",
+        updatePeriod: 1n,
+        keys: [{ path: "bank", key: bankKey(key) }],
+      });
+    for (let key = 0; key < 30; key++) register(key);
+    await world.run(10);
+    const late: bigint[] = [];
+    await world.run(15, (second) => {
+      if (second % 3 === 0) late.push(register(second));
+    });
+    await world.run(10);
+    const startOf = (id: bigint): number | undefined =>
+      world.attempts.find(({ queryId }) => queryId === id)?.startedAtMs;
+    expect(late).toHaveLength(5);
+    for (const id of late) {
+      const together = world.attempts.filter(({ startedAtMs }) => startedAtMs === startOf(id));
+      // A tenth of those that are read.
+      expect(together.length).toBeGreaterThanOrEqual(3);
+    }
+    expect(stale(world)).toEqual([]);
+    expect(await world.stop()).toEqual([]);
+  });
+});
+
 describe("a transaction of a remote chain", () => {
   it("is in a local block at most three blocks after its own", async () => {
     const world = await startWorld(38, 1, { callMs: { local: 20, remote: 20 } });

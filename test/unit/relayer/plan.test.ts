@@ -58,6 +58,17 @@ describe("planTransactions", () => {
     expect(plan(four, { ...roomy, room: { gas: 1n, bytes: 1 } })).toEqual([[1n]]);
   });
 
+  it("leaves a hundredth of the room, and the gas of a client update", () => {
+    const ofGas = (gas: bigint) => [
+      sampleResult(1n, 100, { gasGuess: gas }),
+      sampleResult(2n, 100, { gasGuess: 1n }),
+    ];
+    const options = { ...roomy, room: { gas: 30_000_000n, bytes: 10_000 } };
+    const most = 29_700_000n - FIXED - 1n;
+    expect(plan(ofGas(most), options)).toEqual([[1n, 2n]]);
+    expect(plan(ofGas(most + 1n), options)).toEqual([[1n]]);
+  });
+
   it("keeps groups apart, and results of one connection together", () => {
     const of = (id: bigint, connectionId: string) =>
       sampleResult(id, 100, { query: sampleQuery({ id, connectionId }) });
