@@ -66,7 +66,11 @@ function watchdogText({ watchdog }: UpParts, paint: Paint): string {
 }
 
 /** The month's success rate and what it pays, as far as the month has blocks enough to say so. */
-export function rateText({ current: { rate, tier, counts } }: WatchdogStatus): string {
+export function rateText({
+  current: { rate, tier, counts },
+}: {
+  readonly current: Pick<WatchdogStatus["current"], "rate" | "tier" | "counts">;
+}): string {
   if (rate === undefined) return "no rate yet";
   const blocks = counted(Number(counts.good + counts.bad), "block");
   return isEarly({ counts })
