@@ -8,7 +8,7 @@ import type { Entry } from "./result-queue.ts";
 import {
   finish,
   gasItem,
-  type GasParts,
+  gasOfResults,
   move,
   type Prepared,
   putBack,
@@ -59,17 +59,17 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
  * for the result in front of them. Alone they would leave no earlier, but the others would wait for their simulation and
  * broadcast: a round trip of each.
  */
-function waitForMore(
-  { flying, planned, expected, queue, block, gas }: SubmitterState,
-  ready: readonly Entry[],
-): boolean {
-  const gasOf = (results: readonly GasParts[]): bigint =>
-    results.reduce((total, result) => total + gas.estimate(gasItem({ result })), 0n);
-  const gasIn = (entries: readonly Entry[]): bigint => gasOf(entries.map(({ result }) => result));
+function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
+  const { flying, planned, expected, queue, block } = state;
+  const gasIn = (entries: readonly Entry[]): bigint =>
+    gasOfResults(
+      state,
+      entries.map(({ result }) => result),
+    );
   const inFlight = [...flying.values()].reduce((total, one) => total + one.gas, 0n);
   const before = inFlight + gasIn([...planned.values()].flat());
   const own = gasIn(ready);
-  const others = gasOf([...expected.values()].flat()) + gasIn(queue.entries()) - own;
+  const others = gasOfResults(state, [...expected.values()].flat()) + gasIn(queue.entries()) - own;
   return before * 10n > block.gas() * 9n && own * 10n < others;
 }
 

@@ -259,6 +259,11 @@ const SUPERSEDED: ResultOutcome = { kind: "dropped", reason: "superseded" };
 /** What the gas of a result is estimated from. */
 export type GasParts = Pick<ProvenResult, "query" | "gasGuess">;
 
+/** Adds the expected gas of results. */
+export function gasOfResults({ gas }: Pick<SubmitterState, "gas">, results: readonly GasParts[]): bigint {
+  return results.reduce((total, result) => total + gas.estimate(gasItem({ result })), 0n);
+}
+
 /** Returns the key and the guess under which the gas of an entry is learned. */
 export function gasItem({ result }: { readonly result: GasParts }): GasItem {
   return { key: `${result.query.id}`, guess: result.gasGuess };

@@ -1,16 +1,15 @@
 import { createChangeSignal } from "../../base/change-signal.ts";
+import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
 import { createBatchBudget } from "./batch-budget.ts";
 import { createBlockBudget } from "./block-budget.ts";
 import { createGasBook } from "./gas-book.ts";
 import type { ProvenResult } from "./proven-result.ts";
-import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
 import { createResultQueue, type Entry } from "./result-queue.ts";
 import { runPreparing, runSending } from "./send-loop.ts";
 import {
   type ExpectedResult,
   finish,
-  gasItem,
-  type GasParts,
+  gasOfResults,
   hashText,
   type LeavingResult,
   type SubmitterDeps,
@@ -136,11 +135,9 @@ function add(state: SubmitterState, result: ProvenResult): void {
  * round trips of a cycle, and would be in every second block only.
  */
 function roomOf(state: SubmitterState, connectionId: string, lead: bigint): bigint {
-  const { deps, queue, block, gas, options } = state;
+  const { deps, queue, block, options } = state;
   if (deps.clock.monotonicMs() < state.stoppedUntilMs || queue.bytes() > MAX_QUEUED_BYTES / 2) return 0n;
   const waiting = [...[...state.expected.values()].flat(), ...unsent(state).map(({ result }) => result)];
-  const gasOf = (results: readonly GasParts[]): bigint =>
-    results.reduce((sum, result) => sum + gas.estimate(gasItem({ result })), 0n);
   const now = deps.height.now();
   // What was sent before the newest block is probably in it, and only not looked up yet.
   const inFlight = [...state.flying.values()].reduce(
@@ -151,8 +148,8 @@ function roomOf(state: SubmitterState, connectionId: string, lead: bigint): bigi
   const connections = BigInt(options.connections);
   const part = block.gas() / connections;
   const own = waiting.filter(({ query }) => query.connectionId === connectionId);
-  const ownGas = max(gasOf(own) - leaving / connections, 0n);
-  const free = block.gas() - max(gasOf(waiting) - leaving, 0n);
+  const ownGas = max(gasOfResults(state, own) - leaving / connections, 0n);
+  const free = block.gas() - max(gasOfResults(state, waiting) - leaving, 0n);
   return ownGas * 4n > part ? 0n : max(free, part - ownGas);
 }
 

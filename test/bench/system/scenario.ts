@@ -31,7 +31,7 @@ export interface ScenarioResult {
   /** Counters at the first and the last inclusion of the window. */
   readonly first: RelayerCounters;
   readonly last: RelayerCounters;
-  /** Peak memory of each process, MB. */
+  /** Peak memory of the relayer, and the sum of those of the two chains, MB. */
   readonly localnetPeakMb: number;
   readonly relayerPeakMb: number;
 }
@@ -64,8 +64,8 @@ export async function runScenario(scenario: Scenario, signal: AbortSignal): Prom
     // A process each, as chains have: one chain's blocks must not wait for the queries of the other one.
     const remote = start(localnetArguments(["remote"], scenario, offset), {});
     await remote.untilLine("remote", signal);
-    const localnet = start(localnetArguments(["local", "sidecar"], scenario, offset), {});
-    await localnet.untilLine("control token in", signal);
+    const local = start(localnetArguments(["local", "sidecar"], scenario, offset), {});
+    await local.untilLine("control token in", signal);
     await withDeadline("registering the queries", SET_UP_DEADLINE_MS, signal, (inner) =>
       createDemand(urlsOf(ports), scenario, inner),
     );
@@ -76,8 +76,9 @@ export async function runScenario(scenario: Scenario, signal: AbortSignal): Prom
       [MNEMONIC_VARIABLE]: accountNamed(CHAINS.local, "relayer").mnemonic,
     });
     const window = await measure(await relayer.untilLine("icq-relayer", signal), scenario, signal);
-    const [relayerEnd, localnetEnd] = [await relayer.stop(), await localnet.stop()];
-    return { ...window, relayerPeakMb: peakOf(relayerEnd), localnetPeakMb: peakOf(localnetEnd) };
+    const relayerPeakMb = peakOf(await relayer.stop());
+    const localnetPeakMb = peakOf(await local.stop()) + peakOf(await remote.stop());
+    return { ...window, relayerPeakMb, localnetPeakMb };
   } finally {
     await Promise.all([...running.map((one) => one.stop()), ...proxies.map((proxy) => proxy.close())]);
     release();
