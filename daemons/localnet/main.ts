@@ -1,38 +1,38 @@
-import { raceAbort, untilAborted } from "../../src/base/abort.ts";
-import { createFaultSwitches, type FaultSwitches } from "../../src/base/fault-switches.ts";
-import type { Secret } from "../../src/base/secret.ts";
-import { type Service, supervise } from "../../src/base/service.ts";
-import type { RunningNode } from "../../src/node/create-node.ts";
-import type { Courier } from "../../src/courier/courier.ts";
-import { createGrpcEndpoint } from "../../src/node/grpc/grpc-endpoint.ts";
-import { type ChainProfile, CHAINS } from "../../src/node/localnet/chains.ts";
+import { raceAbort, untilAborted } from "../../src/platform/base/abort.ts";
+import { createFaultSwitches, type FaultSwitches } from "../../src/platform/base/fault-switches.ts";
+import type { Secret } from "../../src/platform/base/secret.ts";
+import { type Service, supervise } from "../../src/platform/base/service.ts";
+import type { RunningNode } from "../../src/localnet/node/create-node.ts";
+import type { Courier } from "../../src/localnet/ibc-relayer/courier.ts";
+import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
+import { type ChainProfile, CHAINS } from "../../src/localnet/network/chains.ts";
 import {
   createLocalnet,
   type Localnet,
   type LocalnetChainOptions,
   type LocalnetOptions,
   type RunningLocalnet,
-} from "../../src/node/localnet/create-localnet.ts";
-import type { LocalnetScenario } from "../../src/node/localnet/genesis.ts";
-import type { ServerAddress } from "../../src/node/node-options.ts";
-import type { ServerFactory } from "../../src/node/node-server.ts";
-import { ORACLE_FAULTS, type OracleFaultName } from "../../src/node/oracle/oracle-faults.ts";
-import { createRestServer } from "../../src/node/rest/rest-server.ts";
-import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
-import type { HttpAccess } from "../../src/ops/http-access.ts";
-import { createDeferred } from "../../src/ops/deferred.ts";
-import { createHttpService } from "../../src/ops/http-service.ts";
-import { createSidecar, type Sidecar } from "../../src/sidecar/sidecar.ts";
+} from "../../src/localnet/network/create-localnet.ts";
+import type { LocalnetScenario } from "../../src/localnet/network/genesis.ts";
+import type { ServerAddress } from "../../src/localnet/node/node-options.ts";
+import type { ServerFactory } from "../../src/localnet/node/node-server.ts";
+import { ORACLE_FAULTS, type OracleFaultName } from "../../src/localnet/node/oracle/oracle-faults.ts";
+import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
+import type { HttpAccess } from "../../src/platform/http/http-access.ts";
+import { createDeferred } from "../../src/platform/process/deferred.ts";
+import { createHttpService } from "../../src/platform/http/http-service.ts";
+import { createSidecar, type Sidecar } from "../../src/localnet/sidecar/sidecar.ts";
 import {
   type FaultControl,
   joinFaultControls,
   remoteSidecarFaultControl,
   sidecarFaultControl,
   switchesFaultControl,
-} from "./fault-control.ts";
-import { courierRoutes, createLocalnetCourier } from "./courier.ts";
-import { createFaultRoutes } from "./fault-routes.ts";
-import type { Ports } from "./ports.ts";
+} from "../../src/localnet/control/fault-control.ts";
+import { courierRoutes, createLocalnetCourier } from "./ibc-relayer.ts";
+import { createFaultRoutes } from "../../src/localnet/control/fault-routes.ts";
+import type { Ports } from "../../src/platform/base/default-ports.ts";
 
 /** The parts of a localnet that may run in separate processes. */
 export const LOCALNET_PARTS = ["local", "remote", "sidecar", "courier"] as const;

@@ -1,14 +1,14 @@
-import { httpUrl } from "../../src/ops/config-fields.ts";
-import type { DaemonContext, DaemonEndpoint } from "../../src/ops/daemon-context.ts";
-import { supervise } from "../../src/base/service.ts";
-import { createMetricsRegistry } from "../../src/ops/metrics.ts";
-import { createReportRoutes } from "../../src/report/oracle/data-routes.ts";
-import { createReportService } from "../../src/report/schedule/report-service.ts";
+import { httpUrl } from "../../src/platform/config/config-fields.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
+import { supervise } from "../../src/platform/base/service.ts";
+import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
+import { createReportRoutes } from "../../src/watchdog/report/data-routes.ts";
+import { createReportService } from "../../src/watchdog/report/schedule/report-service.ts";
 import type { WatchdogConfig } from "../../src/watchdog/config.ts";
 import { postJson } from "../../src/watchdog/notify/http-post.ts";
 import { sendSmtp } from "../../src/watchdog/notify/send-mail.ts";
 import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
-import { createWatchdogReports } from "./report-source.ts";
+import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";
 
 /** Called once, when the watchdog listens. */
 export type WatchdogReady = (watchdog: Watchdog, endpoints: readonly DaemonEndpoint[]) => void;

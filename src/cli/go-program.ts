@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import { readBuildInfo } from "../ops/build-info.ts";
-import type { CliContext } from "./cli-context.ts";
-import { listLetters, parseLetterName, sendLetter } from "./commands/relayer-dead-letters.ts";
-import { waitOption } from "./options.ts";
-import { readTokenFile, urlOption } from "./relayer-api-options.ts";
+import { readBuildInfo } from "../platform/process/build-info.ts";
+import type { CliContext } from "../platform/cli/cli-context.ts";
+import { listLetters, parseLetterName, sendLetter } from "../relayer/cli/relayer-dead-letters.ts";
+import { waitOption } from "../platform/cli/options.ts";
+import { readTokenFile, urlOption } from "../relayer/cli/relayer-api-options.ts";
 import { withSettings } from "./program.ts";
 
 interface UrlOptions {

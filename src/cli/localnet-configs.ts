@@ -1,10 +1,10 @@
-import { type Ports, portsAt } from "../../daemons/localnet/ports.ts";
-import { localnetAccounts } from "../node/localnet/accounts.ts";
-import { parseConfig } from "../ops/config.ts";
+import { type Ports, portsAt } from "../platform/base/default-ports.ts";
+import { localnetAccounts } from "../localnet/network/accounts.ts";
+import { parseConfig } from "../platform/config/config.ts";
 import { type RelayerConfig, relayerConfigSchema } from "../relayer/config.ts";
 import { type WatchdogConfig, watchdogConfigSchema } from "../watchdog/config.ts";
-import { unreachable } from "../base/errors.ts";
-import { controlToken, controlTokenFile } from "./state-home.ts";
+import { unreachable } from "../platform/base/errors.ts";
+import { controlToken, controlTokenFile } from "../platform/cli/state-home.ts";
 
 /** Relayer configuration for a localnet on these ports. Transactions are signed by the public test account `relayer`. */
 export function localnetRelayerConfig(

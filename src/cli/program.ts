@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { readBuildInfo } from "../ops/build-info.ts";
-import type { CliContext } from "./cli-context.ts";
-import { addLazyCommands, type LazyCommand } from "./lazy-command.ts";
+import { readBuildInfo } from "../platform/process/build-info.ts";
+import type { CliContext } from "../platform/cli/cli-context.ts";
+import { addLazyCommands, type LazyCommand } from "../platform/cli/lazy-command.ts";
 
 /** The top-level commands. A new command is a row here and a file in `commands/`. */
 const COMMANDS: readonly LazyCommand[] = [
@@ -29,27 +29,27 @@ const COMMANDS: readonly LazyCommand[] = [
     name: "status",
     description:
       "rate, tier, headroom and alerts of the validators; exits 1 for a problem, 3 when nothing is seen",
-    load: async () => (await import("./commands/oracle-status.ts")).statusCommand,
+    load: async () => (await import("../watchdog/cli/oracle-status.ts")).statusCommand,
   },
   {
     name: "why",
     description: "what is wrong now, what to do, and what this month's misses came from",
-    load: async () => (await import("./commands/oracle-status.ts")).whyCommand,
+    load: async () => (await import("../watchdog/cli/oracle-status.ts")).whyCommand,
   },
   {
     name: "forecast",
     description: "how the month will end, and how far each boundary is",
-    load: async () => (await import("./commands/oracle-status.ts")).forecastCommand,
+    load: async () => (await import("../watchdog/cli/oracle-status.ts")).forecastCommand,
   },
   {
     name: "what-if",
     description: "what an outage or a restart of the sidecar now would cost",
-    load: async () => (await import("./commands/what-if.ts")).whatIfCommand,
+    load: async () => (await import("../watchdog/cli/what-if.ts")).whatIfCommand,
   },
   {
     name: "alerts",
     description: "list, test and silence alerts",
-    load: async () => (await import("./commands/alerts.ts")).alertsCommand,
+    load: async () => (await import("../watchdog/cli/alerts.ts")).alertsCommand,
   },
   {
     name: "report",
@@ -70,7 +70,7 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "proof",
     description: "check recorded proofs",
-    load: async () => (await import("./commands/proof-verify.ts")).proofCommand,
+    load: async () => (await import("../cosmos/cli/proof-verify.ts")).proofCommand,
   },
   {
     name: "config",

@@ -1,11 +1,11 @@
 import pc from "picocolors";
-import { counted } from "../base/counted.ts";
-import { judgeCourier } from "../courier/courier-status.ts";
-import { formatDuration } from "../base/duration-text.ts";
+import { counted } from "../platform/base/counted.ts";
+import { judgeCourier } from "../localnet/ibc-relayer/courier-status.ts";
+import { formatDuration } from "../platform/base/duration-text.ts";
 import { judge } from "../relayer/page/overview-section.ts";
 import { type Freshness, judgeValidator } from "../watchdog/page/judge-validator.ts";
 import type { WatchdogStatus } from "../watchdog/status.ts";
-import { type Tone, TONE_SIGNS } from "../web/parts.ts";
+import { type Tone, TONE_SIGNS } from "../platform/web/parts.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
 /** What the block shows besides the parts. */

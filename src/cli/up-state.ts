@@ -1,9 +1,9 @@
-import { pause } from "../base/abort.ts";
-import { systemClock } from "../base/clock.ts";
-import { type Ports, portsAt } from "../../daemons/localnet/ports.ts";
+import { pause } from "../platform/base/abort.ts";
+import { systemClock } from "../platform/base/clock.ts";
+import { type Ports, portsAt } from "../platform/base/default-ports.ts";
 import { longestPollMs } from "../watchdog/page/create-page.ts";
-import type { CliContext } from "./cli-context.ts";
-import type { LiveScreen } from "./live-screen.ts";
+import type { CliContext } from "../platform/cli/cli-context.ts";
+import type { LiveScreen } from "../platform/cli/live-screen.ts";
 import { localnetWatchdogConfig } from "./localnet-configs.ts";
 import { tryNext, upBlock } from "./up-block.ts";
 import { hasFirstResults, summaryLine, type UpParts } from "./up-summary.ts";

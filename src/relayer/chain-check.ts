@@ -1,9 +1,9 @@
-import { untilAborted } from "../base/abort.ts";
-import { errorText } from "../base/errors.ts";
-import type { Logger } from "../base/logger.ts";
-import type { Service } from "../base/service.ts";
-import type { EndpointCheck, EndpointPool } from "../client/endpoints/endpoint-pool.ts";
-import { ClientError } from "../client/errors.ts";
+import { untilAborted } from "../platform/base/abort.ts";
+import { errorText } from "../platform/base/errors.ts";
+import type { Logger } from "../platform/base/logger.ts";
+import type { Service } from "../platform/base/service.ts";
+import type { EndpointCheck, EndpointPool } from "../cosmos/client/endpoints/endpoint-pool.ts";
+import { ClientError } from "../cosmos/client/errors.ts";
 
 /** A chain with its endpoints. */
 export interface CheckedChain {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DEC18_ONE, parseDec18 } from "../base/decimal.ts";
+import { DEC18_ONE, parseDec18 } from "../platform/base/decimal.ts";
 import {
   amountField,
   durationField,
@@ -9,9 +9,9 @@ import {
   processSecretSource,
   type SecretSource,
   secretField,
-} from "../ops/config-fields.ts";
-import { issueText } from "../ops/config-issue.ts";
-import { logSchema } from "../ops/log-config.ts";
+} from "../platform/config/config-fields.ts";
+import { issueText } from "../platform/config/config-issue.ts";
+import { logSchema } from "../platform/config/log-config.ts";
 import { signerSchema } from "./signer-config.ts";
 import {
   historySchema,

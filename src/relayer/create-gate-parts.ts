@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import type { PooledChainClient } from "../client/create-chain-client.ts";
-import { countPendingTransactions } from "../client/tx/pending-transactions.ts";
-import { createSigner } from "../client/tx/signer.ts";
-import type { DaemonContext } from "../ops/daemon-context.ts";
-import { createLease } from "../storage/lease.ts";
+import type { PooledChainClient } from "../cosmos/client/create-chain-client.ts";
+import { countPendingTransactions } from "../cosmos/client/tx/pending-transactions.ts";
+import { createSigner } from "../cosmos/client/tx/signer.ts";
+import type { DaemonContext } from "../platform/process/daemon-context.ts";
+import { createLease } from "../platform/storage/lease.ts";
 import type { RelayerConfig } from "./config.ts";
 import { createGate, type RelayerGate } from "./gate/create-gate.ts";
 import { createLeadership, type Leadership, type LeadershipDeps } from "./gate/leadership.ts";

@@ -1,7 +1,7 @@
 import type { Registry as MetricsRegistry } from "prom-client";
-import type { Service } from "../base/service.ts";
-import type { EndpointPool } from "../client/endpoints/endpoint-pool.ts";
-import type { DaemonContext } from "../ops/daemon-context.ts";
+import type { Service } from "../platform/base/service.ts";
+import type { EndpointPool } from "../cosmos/client/endpoints/endpoint-pool.ts";
+import type { DaemonContext } from "../platform/process/daemon-context.ts";
 import type { RelayerMetrics } from "./api/metrics.ts";
 import { registerStatusGauges } from "./api/status-gauges.ts";
 import { type EndpointStatus, type RelayerStatus, relayerStatus, type StatusDeps } from "./api/status.ts";

@@ -1,9 +1,9 @@
-import type { Clock } from "../base/clock.ts";
-import type { Logger } from "../base/logger.ts";
-import type { Service } from "../base/service.ts";
-import type { ChainClient } from "../client/chain-client.ts";
-import type { ChainSubscription } from "../client/events/subscription.ts";
-import type { TxWindow } from "../client/tx/tx-window.ts";
+import type { Clock } from "../platform/base/clock.ts";
+import type { Logger } from "../platform/base/logger.ts";
+import type { Service } from "../platform/base/service.ts";
+import type { ChainClient } from "../cosmos/client/chain-client.ts";
+import type { ChainSubscription } from "../cosmos/client/events/subscription.ts";
+import type { TxWindow } from "../cosmos/client/tx/tx-window.ts";
 import type { RelayerMetrics } from "./api/metrics.ts";
 import type { Upkeep } from "./connection/client-refresh.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";

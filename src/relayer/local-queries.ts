@@ -1,7 +1,7 @@
-import type { ChainClient, QueryHeight } from "../client/chain-client.ts";
-import type { TrustLevel } from "../comet/verify-commit.ts";
-import type { PageRequest } from "../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import { QueryBalanceRequest, QueryBalanceResponse } from "../proto/gen/cosmos/bank/v1beta1/query.ts";
+import type { ChainClient, QueryHeight } from "../cosmos/client/chain-client.ts";
+import type { TrustLevel } from "../cosmos/comet/verify-commit.ts";
+import type { PageRequest } from "../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import { QueryBalanceRequest, QueryBalanceResponse } from "../cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
 import {
   QueryClientStateRequest,
   QueryClientStateResponse,
@@ -11,12 +11,15 @@ import {
   QueryConsensusStateHeightsResponse,
   QueryConsensusStateRequest,
   QueryConsensusStateResponse,
-} from "../proto/gen/ibc/core/client/v1/query.ts";
+} from "../cosmos/proto/gen/ibc/core/client/v1/query.ts";
 import {
   QueryConnectionRequest,
   QueryConnectionResponse,
-} from "../proto/gen/ibc/core/connection/v1/query.ts";
-import { ClientState, ConsensusState } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+} from "../cosmos/proto/gen/ibc/core/connection/v1/query.ts";
+import {
+  ClientState,
+  ConsensusState,
+} from "../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import {
   QueryRegisteredQueriesRequest,
   QueryRegisteredQueriesResponse,
@@ -24,8 +27,8 @@ import {
   QueryRegisteredQueryResponse,
   QueryRegisteredQueryResultRequest,
   QueryRegisteredQueryResultResponse,
-} from "../proto/gen/neutron/interchainqueries/query.ts";
-import type { StorageValue } from "../proto/gen/neutron/interchainqueries/tx.ts";
+} from "../cosmos/proto/gen/neutron/interchainqueries/query.ts";
+import type { StorageValue } from "../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { fromWireQuery, type RegisteredQuery, type RemoteHeight } from "./registry/registered-query.ts";
 import { RelayError } from "./relay-error.ts";
 import type { BlockLimits } from "./submit/block-budget.ts";

@@ -1,6 +1,6 @@
-import type { BackoffOptions } from "../base/backoff.ts";
-import { CodedError, errorText } from "../base/errors.ts";
-import { isEndpointError } from "../client/errors.ts";
+import type { BackoffOptions } from "../platform/base/backoff.ts";
+import { CodedError, errorText } from "../platform/base/errors.ts";
+import { isEndpointError } from "../cosmos/client/errors.ts";
 
 /** Errors of a connection or of the whole relayer. An error of one query is a `QueryFailure`. */
 export type RelayErrorFacts =

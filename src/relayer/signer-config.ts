@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { decodeBech32 } from "../base/bech32.ts";
-import type { Secret } from "../base/secret.ts";
-import type { KeyringKey } from "../client/keyring/read-keyring-key.ts";
-import type { SigningKey } from "../client/tx/signer.ts";
-import { type SecretSource, secretField } from "../ops/config-fields.ts";
-import { issueText } from "../ops/config-issue.ts";
+import { decodeBech32 } from "../platform/base/bech32.ts";
+import type { Secret } from "../platform/base/secret.ts";
+import type { KeyringKey } from "../cosmos/client/keyring/read-keyring-key.ts";
+import type { SigningKey } from "../cosmos/client/tx/signer.ts";
+import { type SecretSource, secretField } from "../platform/config/config-fields.ts";
+import { issueText } from "../platform/config/config-issue.ts";
 
 /** Characters of a memo. The SDK's default limit is 256. */
 const MAX_MEMO = 256;

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from "../base/logger.ts";
+import type { LogFields, Logger } from "../platform/base/logger.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { formatPercent } from "./policy/reward-tier.ts";
 import type { AlertEvent } from "./notify/alert-event.ts";

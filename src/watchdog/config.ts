@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { Secret } from "../base/secret.ts";
+import type { Secret } from "../platform/base/secret.ts";
 import {
   durationField,
   hostNamesField,
   type ListenAddress,
   listenField,
   secretField,
-} from "../ops/config-fields.ts";
+} from "../platform/config/config-fields.ts";
 import { type AlertsConfig, alertsSchema } from "./conditions/alerts-config.ts";
 import { type NotifyConfig, notifySchema } from "./notify/notify-config.ts";
 import type { BackfillOptions } from "./prometheus-api/plan-backfill.ts";

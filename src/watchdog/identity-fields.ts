@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { decodeBech32 } from "../base/bech32.ts";
-import { parseListenAddress } from "../ops/config-fields.ts";
-import { issueText } from "../ops/config-issue.ts";
+import { decodeBech32 } from "../platform/base/bech32.ts";
+import { parseListenAddress } from "../platform/config/config-fields.ts";
+import { issueText } from "../platform/config/config-issue.ts";
 
 /** Field for a bech32 address whose prefix matches. */
 export function addressField(prefix: RegExp, example: string) {

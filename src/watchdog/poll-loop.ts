@@ -1,5 +1,5 @@
-import type { Clock } from "../base/clock.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Clock } from "../platform/base/clock.ts";
+import type { Logger } from "../platform/base/logger.ts";
 import type { AlertOptions } from "./alerts/alert-on-poll.ts";
 import { createChangeLog } from "./change-log.ts";
 import type { WatchdogConfig } from "./config.ts";

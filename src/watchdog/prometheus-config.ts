@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { durationField, httpUrlField, secretField } from "../ops/config-fields.ts";
-import { issueText } from "../ops/config-issue.ts";
+import { durationField, httpUrlField, secretField } from "../platform/config/config-fields.ts";
+import { issueText } from "../platform/config/config-issue.ts";
 import type { PrometheusConnection, PrometheusCredentials } from "./prometheus-api/api-client.ts";
 import type { BackfillOptions } from "./prometheus-api/plan-backfill.ts";
 

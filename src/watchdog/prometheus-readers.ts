@@ -1,6 +1,6 @@
-import { withDeadline } from "../base/abort.ts";
-import type { Clock } from "../base/clock.ts";
-import type { Logger } from "../base/logger.ts";
+import { withDeadline } from "../platform/base/abort.ts";
+import type { Clock } from "../platform/base/clock.ts";
+import type { Logger } from "../platform/base/logger.ts";
 import type { WatchdogConfig } from "./config.ts";
 import type { ValidatorConfig } from "./validators-config.ts";
 import { countingOptions } from "./poll-loop.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { parseDec18 } from "../base/decimal.ts";
-import { durationField, httpUrlField } from "../ops/config-fields.ts";
-import { issueText } from "../ops/config-issue.ts";
+import { parseDec18 } from "../platform/base/decimal.ts";
+import { durationField, httpUrlField } from "../platform/config/config-fields.ts";
+import { issueText } from "../platform/config/config-issue.ts";
 import type { PolicyChoice } from "./evaluation.ts";
 import { addressField, nameField, targetField } from "./identity-fields.ts";
 import { CURVES } from "./policy/assessment.ts";

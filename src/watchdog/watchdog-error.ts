@@ -1,4 +1,4 @@
-import { CodedError } from "../base/errors.ts";
+import { CodedError } from "../platform/base/errors.ts";
 
 /** Errors that end the watchdog. The operator must change the configuration. */
 export type WatchdogErrorFacts =

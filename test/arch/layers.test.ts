@@ -63,7 +63,7 @@ describe("the house", () => {
     expect(offences).toEqual([]);
   });
 
-  it("adds listeners to abort signals only in src/base", () => {
+  it("adds listeners to abort signals only in src/platform/base", () => {
     // `AbortSignal.any` on a signal that lives as long as the process never frees what it adds (Node 20). `onAbort` does.
     const offences = files
       .filter((file) => ["client", "relayer", "watchdog", "ops", "cli", "daemons"].includes(file.folder))

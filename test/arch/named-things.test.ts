@@ -71,7 +71,7 @@ const FILE =
 
 /**
  * Whether a file exists: below the root, beside the prose, or in `src`; or, by the end of its path, anywhere in the area of
- * the prose (`src/chain`, `test/bench`).
+ * the prose (`src/localnet/chain`, `test/bench`).
  */
 function isFile(name: string, prosePath: string): boolean {
   if (RUNTIME_FILES.has(name) || EXAMPLE_FILES.has(name) || name.startsWith("dist/") || name.includes("NAME"))

@@ -26,7 +26,7 @@ export function sourceFiles(): readonly SourceFile[] {
     readdirSync(join(ROOT, top), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))
       .map((name) => readSource(join(ROOT, top, name)))
-      .filter((file) => !file.path.startsWith("src/proto/gen/")),
+      .filter((file) => !file.path.startsWith("src/cosmos/proto/gen/")),
   );
 }
 

@@ -1,8 +1,8 @@
-import { concat, utf8 } from "../../src/base/bytes.ts";
-import { sha256 } from "../../src/base/sha256.ts";
-import { createIavlTree } from "../../src/merkle/iavl/tree.ts";
-import { simpleMapProof, simpleMapRoot } from "../../src/merkle/simple-map.ts";
-import type { StorageValue } from "../../src/proto/gen/neutron/interchainqueries/tx.ts";
+import { concat, utf8 } from "../../src/platform/base/bytes.ts";
+import { sha256 } from "../../src/platform/base/sha256.ts";
+import { createIavlTree } from "../../src/cosmos/merkle/iavl/tree.ts";
+import { simpleMapProof, simpleMapRoot } from "../../src/cosmos/merkle/simple-map.ts";
+import type { StorageValue } from "../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 
 const KEYS = 10_000;
 const STORES = 20;

@@ -1,7 +1,7 @@
-import { systemClock } from "../../src/base/clock.ts";
-import type { JsonObject } from "../../src/base/json.ts";
-import { createApp } from "../../src/chain/app.ts";
-import type { StateStorage } from "../../src/chain/store/state-storage.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import type { JsonObject } from "../../src/platform/base/json.ts";
+import { createApp } from "../../src/localnet/chain/app.ts";
+import type { StateStorage } from "../../src/localnet/chain/store/state-storage.ts";
 import { startTestChain, type TestChain, testGenesis } from "../support/test-chain.ts";
 import { createTestKey, type TestKey } from "../support/test-keys.ts";
 import { startTestNode, testGenesis as nodeGenesis } from "../support/test-node.ts";

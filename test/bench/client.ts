@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { HttpClient, type RpcClient } from "@cosmjs/tendermint-rpc";
-import { systemClock } from "../../src/base/clock.ts";
-import { silentLogger } from "../../src/base/logger.ts";
-import { createChainClient } from "../../src/client/create-chain-client.ts";
-import { silentObserver } from "../../src/client/rpc/rpc-caller.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import { createChainClient } from "../../src/cosmos/client/create-chain-client.ts";
+import { silentObserver } from "../../src/cosmos/client/rpc/rpc-caller.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
 import { median } from "./measure.ts";
 

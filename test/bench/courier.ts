@@ -1,13 +1,13 @@
-import { systemClock } from "../../src/base/clock.ts";
-import type { JsonObject } from "../../src/base/json.ts";
-import { judgeCourier } from "../../src/courier/courier-status.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import type { JsonObject } from "../../src/platform/base/json.ts";
+import { judgeCourier } from "../../src/localnet/ibc-relayer/courier-status.ts";
 import {
   balanceOf,
   type CourierNet,
   startCourierNet,
   transferMessage,
 } from "../support/localnet/courier-net.ts";
-import { localDenom, parseTrace } from "../../src/chain/modules/transfer/denom.ts";
+import { localDenom, parseTrace } from "../../src/localnet/chain/modules/transfer/denom.ts";
 import { median } from "./measure.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
 

@@ -1,8 +1,8 @@
-import { parsePrecDec, PREC_ONE, quoPrec } from "../../src/base/prec-dec.ts";
-import { calcPrice } from "../../src/chain/modules/dex/price.ts";
-import * as store from "../../src/chain/modules/dex/store.ts";
-import type { PoolReserves } from "../../src/chain/modules/dex/types.ts";
-import type { Context } from "../../src/chain/runtime/context.ts";
+import { parsePrecDec, PREC_ONE, quoPrec } from "../../src/platform/base/prec-dec.ts";
+import { calcPrice } from "../../src/localnet/chain/modules/dex/price.ts";
+import * as store from "../../src/localnet/chain/modules/dex/store.ts";
+import type { PoolReserves } from "../../src/localnet/chain/modules/dex/types.ts";
+import type { Context } from "../../src/localnet/chain/runtime/context.ts";
 import {
   LimitOrderType,
   MsgCancelLimitOrder,
@@ -10,8 +10,8 @@ import {
   MsgMultiHopSwap,
   MsgPlaceLimitOrder,
   MsgPlaceLimitOrderResponse,
-} from "../../src/proto/gen/neutron/dex/tx.ts";
-import { encodeMessage } from "../../src/proto/encode.ts";
+} from "../../src/cosmos/proto/gen/neutron/dex/tx.ts";
+import { encodeMessage } from "../../src/cosmos/proto/encode.ts";
 import { createDexWorld, DEX_ADDRESS, type DexWorld, type WorldBank } from "../support/dex-world.ts";
 
 /** Sender of all measured messages. */

@@ -1,6 +1,6 @@
-import { poolDenom } from "../../src/chain/modules/dex/keys.ts";
-import * as store from "../../src/chain/modules/dex/store.ts";
-import { parseAddress } from "../../src/chain/runtime/address.ts";
+import { poolDenom } from "../../src/localnet/chain/modules/dex/keys.ts";
+import * as store from "../../src/localnet/chain/modules/dex/store.ts";
+import { parseAddress } from "../../src/localnet/chain/runtime/address.ts";
 import { createStandInBank } from "../support/dex-stand-in-bank.ts";
 import { createRealBank } from "../support/dex-world.ts";
 import type { BenchRow } from "./bench-row.ts";

@@ -1,4 +1,4 @@
-import { errorText } from "../../src/base/errors.ts";
+import { errorText } from "../../src/platform/base/errors.ts";
 import type { BenchRow } from "./bench-row.ts";
 import { BENCH_GROUPS } from "./groups.ts";
 

@@ -1,5 +1,5 @@
 import { Pool } from "undici";
-import { utf8 } from "../../src/base/bytes.ts";
+import { utf8 } from "../../src/platform/base/bytes.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 import type { BenchRow } from "./bench-row.ts";
 

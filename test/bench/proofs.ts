@@ -1,11 +1,11 @@
-import { decodeMerkleProof } from "../../src/merkle/ics23/decode-proof.ts";
+import { decodeMerkleProof } from "../../src/cosmos/merkle/ics23/decode-proof.ts";
 import ics23 from "@confio/ics23";
-import { concat, utf8 } from "../../src/base/bytes.ts";
-import { sha256 } from "../../src/base/sha256.ts";
-import { createIavlTree } from "../../src/merkle/iavl/tree.ts";
-import { createProofVerifier, type ProofItem } from "../../src/merkle/ics23/proof-verifier.ts";
-import { verifyMembership, verifyNonMembership } from "../../src/merkle/ics23/verify-merkle-proof.ts";
-import { simpleMapProof, simpleMapRoot } from "../../src/merkle/simple-map.ts";
+import { concat, utf8 } from "../../src/platform/base/bytes.ts";
+import { sha256 } from "../../src/platform/base/sha256.ts";
+import { createIavlTree } from "../../src/cosmos/merkle/iavl/tree.ts";
+import { createProofVerifier, type ProofItem } from "../../src/cosmos/merkle/ics23/proof-verifier.ts";
+import { verifyMembership, verifyNonMembership } from "../../src/cosmos/merkle/ics23/verify-merkle-proof.ts";
+import { simpleMapProof, simpleMapRoot } from "../../src/cosmos/merkle/simple-map.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
 import { processorMs } from "./measure.ts";
 

@@ -1,4 +1,4 @@
-import { errorText } from "../../src/base/errors.ts";
+import { errorText } from "../../src/platform/base/errors.ts";
 import { type Comparison, replayFile } from "../support/replay.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { monthCloseReport, monthReport } from "../../src/report/oracle/month-report.ts";
-import { renderReport } from "../../src/report/render/render-report.ts";
+import { monthCloseReport, monthReport } from "../../src/watchdog/report/month-report.ts";
+import { renderReport } from "../../src/platform/report/render/render-report.ts";
 import { openLedgerFile } from "../../src/watchdog/state/ledger-file.ts";
 import { sampleValidators } from "../support/report/sample-months.ts";
 import { writeSampleStore } from "../support/report/sample-store.ts";

@@ -1,11 +1,11 @@
-import { toBase64 } from "../../src/base/bytes.ts";
-import type { JsonObject } from "../../src/base/json.ts";
+import { toBase64 } from "../../src/platform/base/bytes.ts";
+import type { JsonObject } from "../../src/platform/base/json.ts";
 import { list, record, recordedIbcGenesis } from "../support/recorded-client.ts";
 import { submit } from "../support/icq-messages.ts";
 import { startTestChain, testGenesis } from "../support/test-chain.ts";
 import { createTestKey, type TestKey } from "../support/test-keys.ts";
 import { buildTx } from "../support/test-tx.ts";
-import type { StorageValue } from "../../src/proto/gen/neutron/interchainqueries/tx.ts";
+import type { StorageValue } from "../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { ProvenValues } from "./bank-proofs.ts";
 
 /** Remote height of the results; the client holds the height after it. */

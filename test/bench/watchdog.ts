@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry } from "prom-client";
-import { silentLogger } from "../../src/base/logger.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
 import type { WatchdogConfig } from "../../src/watchdog/config.ts";
 import { notifySchema } from "../../src/watchdog/notify/notify-config.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/base/json.ts";
+import type { JsonObject } from "../../src/platform/base/json.ts";
 
 /** A fee market whose block gas limit exceeds many payments. */
 export const WIDE_MARKET: JsonObject = {

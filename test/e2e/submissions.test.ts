@@ -1,11 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fromBase64, toBase64 } from "../../src/base/bytes.ts";
-import { type JsonValue, stringifyJson } from "../../src/base/json.ts";
-import { TxBody, TxRaw } from "../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { MsgSubmitQueryResult, QueryResult } from "../../src/proto/gen/neutron/interchainqueries/tx.ts";
-import { messageToJson } from "../../src/proto/json.ts";
+import { fromBase64, toBase64 } from "../../src/platform/base/bytes.ts";
+import { type JsonValue, stringifyJson } from "../../src/platform/base/json.ts";
+import { TxBody, TxRaw } from "../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import {
+  MsgSubmitQueryResult,
+  QueryResult,
+} from "../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { messageToJson } from "../../src/cosmos/proto/json.ts";
 import { getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 import { openWallet, type TestWallet } from "../support/e2e/test-wallet.ts";

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { errorText } from "../../src/base/errors.ts";
+import { errorText } from "../../src/platform/base/errors.ts";
 import type { CampaignBudget } from "./campaign.ts";
 import { CAMPAIGNS } from "./campaigns.ts";
 

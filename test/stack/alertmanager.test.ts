@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { systemClock } from "../../src/base/clock.ts";
-import { silentLogger } from "../../src/base/logger.ts";
-import { createWakeSignal } from "../../src/base/wake-signal.ts";
-import { textReply } from "../../src/ops/http-reply.ts";
-import { openRouteServer } from "../../src/ops/route-server.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import { createWakeSignal } from "../../src/platform/base/wake-signal.ts";
+import { textReply } from "../../src/platform/http/http-reply.ts";
+import { openRouteServer } from "../../src/platform/http/route-server.ts";
 import type { AlertState } from "../../src/watchdog/alerts/alert-state.ts";
 import { createNotifier } from "../../src/watchdog/notify/notify-services.ts";
 import { notifySchema } from "../../src/watchdog/notify/notify-config.ts";

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { silentLogger } from "../../src/base/logger.ts";
-import { createRestServer } from "../../src/node/rest/rest-server.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
 import { programPath } from "../support/stack/programs.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { MIGRATIONS } from "../../src/relayer/state/schema.ts";
-import { createLease, type Lease, LeaseLostError } from "../../src/storage/lease.ts";
-import { createPostgresDatabase } from "../../src/storage/postgres-database.ts";
-import { migratePostgres } from "../../src/storage/postgres-schema.ts";
-import type { SqlDatabase } from "../../src/storage/sql-database.ts";
+import { createLease, type Lease, LeaseLostError } from "../../src/platform/storage/lease.ts";
+import { createPostgresDatabase } from "../../src/platform/storage/postgres-database.ts";
+import { migratePostgres } from "../../src/platform/storage/postgres-schema.ts";
+import type { SqlDatabase } from "../../src/platform/storage/sql-database.ts";
 import { openTestStore } from "../support/relayer-store.ts";
 import { type PostgresServer, startPostgres } from "../support/stack/postgres-server.ts";
 

@@ -3,12 +3,12 @@ import { LOCAL_CHAIN } from "../../src/relayer/state/journal.ts";
 import { dayOf } from "../../src/relayer/state/attempt.ts";
 import { MIGRATIONS } from "../../src/relayer/state/schema.ts";
 import type { RelayerStore } from "../../src/relayer/state/store.ts";
-import { createPostgresDatabase } from "../../src/storage/postgres-database.ts";
-import { migratePostgres } from "../../src/storage/postgres-schema.ts";
-import type { SqlDatabase } from "../../src/storage/sql-database.ts";
+import { createPostgresDatabase } from "../../src/platform/storage/postgres-database.ts";
+import { migratePostgres } from "../../src/platform/storage/postgres-schema.ts";
+import type { SqlDatabase } from "../../src/platform/storage/sql-database.ts";
 import { openTestStore } from "../support/relayer-store.ts";
 import { type PostgresServer, startPostgres } from "../support/stack/postgres-server.ts";
-import { sampleAttempt } from "../unit/relayer/samples.ts";
+import { sampleAttempt } from "../relayer/samples.ts";
 
 const SIGNAL = new AbortController().signal;
 

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inhibitRules } from "../../alerts/config-examples.ts";
-import { RELAYER_GROUP } from "../../alerts/relayer-alerts.ts";
-import { RULE_FILES, ruleFile } from "../../alerts/rule-files.ts";
-import { SHORT_TIMES } from "../../alerts/times.ts";
+import { inhibitRules } from "../../src/cli/generate/alert-config-examples.ts";
+import { RELAYER_GROUP } from "../../src/relayer/monitoring/relayer-alerts.ts";
+import { RULE_FILES, ruleFile } from "../../src/platform/monitoring/alerts/rule-files.ts";
+import { SHORT_TIMES } from "../../src/platform/monitoring/alerts/times.ts";
 import { type CliHome, openCliHome } from "../support/e2e/cli-process.ts";
 import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 import { openWallet, type TestWallet } from "../support/e2e/test-wallet.ts";

@@ -1,13 +1,13 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { fromUtf8 } from "../../src/base/bytes.ts";
-import { silentLogger } from "../../src/base/logger.ts";
-import { Secret } from "../../src/base/secret.ts";
-import type { HttpRoute } from "../../src/ops/http-route.ts";
-import { textReply } from "../../src/ops/http-reply.ts";
-import { openRouteServer } from "../../src/ops/route-server.ts";
+import { fromUtf8 } from "../../src/platform/base/bytes.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import { Secret } from "../../src/platform/base/secret.ts";
+import type { HttpRoute } from "../../src/platform/http/http-route.ts";
+import { textReply } from "../../src/platform/http/http-reply.ts";
+import { openRouteServer } from "../../src/platform/http/route-server.ts";
 import { type RelayerPageInput, relayerPage } from "../../src/relayer/page/relayer-page.ts";
-import { pageReply } from "../../src/web/page-shell.ts";
+import { pageReply } from "../../src/platform/web/page-shell.ts";
 import {
   brokenNumbers,
   DESKTOP,

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { alertFiles } from "../../alerts/generated-files.ts";
-import { RULE_FILES, ruleFile } from "../../alerts/rule-files.ts";
-import { SHORT_TIMES } from "../../alerts/times.ts";
+import { alertFiles } from "../../src/cli/generate/alert-generated-files.ts";
+import { RULE_FILES, ruleFile } from "../../src/platform/monitoring/alerts/rule-files.ts";
+import { SHORT_TIMES } from "../../src/platform/monitoring/alerts/times.ts";
 import { programPath } from "../support/stack/programs.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runbookFiles } from "../../alerts/runbook-files.ts";
-import { COMMANDS } from "../../alerts/runbook-spec.ts";
+import { runbookFiles } from "../../src/platform/monitoring/alerts/runbook-files.ts";
+import { COMMANDS } from "../../src/platform/monitoring/alerts/runbook-spec.ts";
 import { getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 

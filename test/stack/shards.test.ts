@@ -1,7 +1,7 @@
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isRecord } from "../../src/base/json.ts";
+import { isRecord } from "../../src/platform/base/json.ts";
 import { type CliProcess, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 import { auditRelayer, doubledValues } from "../support/e2e/relayer-audit.ts";

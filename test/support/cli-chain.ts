@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { systemClock } from "../../src/base/clock.ts";
-import { silentLogger } from "../../src/base/logger.ts";
-import type { CliContext } from "../../src/cli/cli-context.ts";
-import { toExit } from "../../src/cli/exit-code.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import type { CliContext } from "../../src/platform/cli/cli-context.ts";
+import { toExit } from "../../src/platform/cli/exit-code.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { createLocalnet } from "../../src/node/localnet/create-localnet.ts";
+import { createLocalnet } from "../../src/localnet/network/create-localnet.ts";
 
 /** Output and exit of a command line that ran in this process. */
 export interface CliResult {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { silentLogger } from "../../src/base/logger.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createProgram } from "../../src/cli/program.ts";
 
 /** A command and its path: "query interchainqueries params". */

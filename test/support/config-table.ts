@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isRecord } from "../../src/base/json.ts";
+import { isRecord } from "../../src/platform/base/json.ts";
 
 /** Returns the JSON Schema of a configuration file, from the zod schema that parses it. */
 export function configJsonSchema(schema: z.ZodType, title: string): Readonly<Record<string, unknown>> {

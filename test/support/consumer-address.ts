@@ -1,6 +1,6 @@
-import { encodeBech32 } from "../../src/base/bech32.ts";
-import { classicContractAddress } from "../../src/chain/modules/wasm/address.ts";
-import { CHAINS } from "../../src/node/localnet/chains.ts";
+import { encodeBech32 } from "../../src/platform/base/bech32.ts";
+import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/address.ts";
+import { CHAINS } from "../../src/localnet/network/chains.ts";
 
 /** Returns the address of the consumer contract on the local chain: the first instance of the first code. */
 export function consumerAddress(): string {

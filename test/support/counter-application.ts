@@ -1,12 +1,12 @@
-import { readUint64BigEndian, uint64BigEndian, utf8 } from "../../src/base/bytes.ts";
-import { isRecord } from "../../src/base/json.ts";
-import type { Application } from "../../src/chain/abci.ts";
-import { createConsensusModule } from "../../src/chain/modules/consensus/module.ts";
-import { createApplication } from "../../src/chain/runtime/application.ts";
-import type { Context } from "../../src/chain/runtime/context.ts";
-import type { ChainModule } from "../../src/chain/runtime/module.ts";
-import type { Upgrade } from "../../src/chain/runtime/upgrade.ts";
-import type { StateStorage } from "../../src/chain/store/state-storage.ts";
+import { readUint64BigEndian, uint64BigEndian, utf8 } from "../../src/platform/base/bytes.ts";
+import { isRecord } from "../../src/platform/base/json.ts";
+import type { Application } from "../../src/localnet/chain/abci.ts";
+import { createConsensusModule } from "../../src/localnet/chain/modules/consensus/module.ts";
+import { createApplication } from "../../src/localnet/chain/runtime/application.ts";
+import type { Context } from "../../src/localnet/chain/runtime/context.ts";
+import type { ChainModule } from "../../src/localnet/chain/runtime/module.ts";
+import type { Upgrade } from "../../src/localnet/chain/runtime/upgrade.ts";
+import type { StateStorage } from "../../src/localnet/chain/store/state-storage.ts";
 
 const COUNT = utf8("count");
 const STARTED = utf8("started");

@@ -1,4 +1,4 @@
-import type { DashboardSpec } from "../../dashboards/panel-spec.ts";
+import type { DashboardSpec } from "../../src/platform/monitoring/dashboards/panel-spec.ts";
 
 /** A query of a dashboard. */
 export interface DashboardQuery {

@@ -1,12 +1,16 @@
-import { concat, toHex } from "../../src/base/bytes.ts";
-import { isRecord, type JsonValue } from "../../src/base/json.ts";
-import * as prec from "../../src/base/prec-dec.ts";
-import { parseRfc3339Ns } from "../../src/base/rfc3339.ts";
-import * as keys from "../../src/chain/modules/dex/keys.ts";
-import { matchReserves } from "../../src/chain/modules/dex/pool-shares.ts";
-import { calcPrice, calcTickIndexFromPrice, validateTickFee } from "../../src/chain/modules/dex/price.ts";
-import { ModuleError } from "../../src/chain/runtime/module-error.ts";
-import { messageFromJson } from "../../src/proto/json.ts";
+import { concat, toHex } from "../../src/platform/base/bytes.ts";
+import { isRecord, type JsonValue } from "../../src/platform/base/json.ts";
+import * as prec from "../../src/platform/base/prec-dec.ts";
+import { parseRfc3339Ns } from "../../src/platform/base/rfc3339.ts";
+import * as keys from "../../src/localnet/chain/modules/dex/keys.ts";
+import { matchReserves } from "../../src/localnet/chain/modules/dex/pool-shares.ts";
+import {
+  calcPrice,
+  calcTickIndexFromPrice,
+  validateTickFee,
+} from "../../src/localnet/chain/modules/dex/price.ts";
+import { ModuleError } from "../../src/localnet/chain/runtime/module-error.ts";
+import { messageFromJson } from "../../src/cosmos/proto/json.ts";
 import { difference, list, runStep, toJson } from "./dex-scenario.ts";
 import { translateNames } from "./dex-translation.ts";
 import type { VectorLine } from "./dex-vector-lines.ts";

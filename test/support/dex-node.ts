@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { systemClock } from "../../src/base/clock.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../src/base/json.ts";
-import { silentLogger } from "../../src/base/logger.ts";
-import { createApp } from "../../src/chain/app.ts";
-import { createGrpcEndpoint } from "../../src/node/grpc/grpc-endpoint.ts";
-import { createRestServer } from "../../src/node/rest/rest-server.ts";
-import { messageFromJson } from "../../src/proto/json.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/base/json.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import { createApp } from "../../src/localnet/chain/app.ts";
+import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
+import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
+import { messageFromJson } from "../../src/cosmos/proto/json.ts";
 import { testGenesis as testState } from "./test-chain.ts";
 import { createTestKey, type TestKey } from "./test-keys.ts";
 import { startTestNode, testGenesis, type TestNode } from "./test-node.ts";

@@ -1,11 +1,11 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { isRecord, type JsonObject, type JsonValue } from "../../src/base/json.ts";
-import { poolMetadata } from "../../src/chain/modules/dex/store.ts";
-import { ModuleError } from "../../src/chain/runtime/module-error.ts";
-import { QueryError } from "../../src/chain/runtime/module.ts";
-import type { ChainEvent } from "../../src/chain/runtime/events.ts";
-import { MsgPlaceLimitOrderResponse } from "../../src/proto/gen/neutron/dex/tx.ts";
-import { messageFromJson, messageToJson } from "../../src/proto/json.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/base/json.ts";
+import { poolMetadata } from "../../src/localnet/chain/modules/dex/store.ts";
+import { ModuleError } from "../../src/localnet/chain/runtime/module-error.ts";
+import { QueryError } from "../../src/localnet/chain/runtime/module.ts";
+import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
+import { MsgPlaceLimitOrderResponse } from "../../src/cosmos/proto/gen/neutron/dex/tx.ts";
+import { messageFromJson, messageToJson } from "../../src/cosmos/proto/json.ts";
 import { allBalances, createDexWorld, type DexWorld } from "./dex-world.ts";
 import { type DexAction, DENOMS, USERS } from "./dex-actions.ts";
 

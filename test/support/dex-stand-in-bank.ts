@@ -5,13 +5,13 @@ import {
   coinSpent,
   messageSender,
   transfer,
-} from "../../src/chain/modules/bank/events.ts";
-import type { DexBank } from "../../src/chain/modules/dex/types.ts";
-import { formatAddress, moduleAddress } from "../../src/chain/runtime/address.ts";
-import type { Coin } from "../../src/chain/runtime/coins.ts";
-import type { Context } from "../../src/chain/runtime/context.ts";
-import { ErrInsufficientFunds } from "../../src/chain/runtime/sdk-errors.ts";
-import { createMap, integerCodec, textCodec } from "../../src/chain/store/collections.ts";
+} from "../../src/localnet/chain/modules/bank/events.ts";
+import type { DexBank } from "../../src/localnet/chain/modules/dex/types.ts";
+import { formatAddress, moduleAddress } from "../../src/localnet/chain/runtime/address.ts";
+import type { Coin } from "../../src/localnet/chain/runtime/coins.ts";
+import type { Context } from "../../src/localnet/chain/runtime/context.ts";
+import { ErrInsufficientFunds } from "../../src/localnet/chain/runtime/sdk-errors.ts";
+import { createMap, integerCodec, textCodec } from "../../src/localnet/chain/store/collections.ts";
 import type { WorldBank } from "./dex-world.ts";
 
 const PREFIX = "neutron";

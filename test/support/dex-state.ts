@@ -1,16 +1,20 @@
-import { toHex } from "../../src/base/bytes.ts";
-import { formatRfc3339Ns } from "../../src/base/rfc3339.ts";
-import type { Tranche } from "../../src/chain/modules/dex/types.ts";
-import { getParams } from "../../src/chain/modules/dex/params.ts";
-import { toWireTick, toWireTranche, toWireTrancheUser } from "../../src/chain/modules/dex/records.ts";
-import * as store from "../../src/chain/modules/dex/store.ts";
-import type { Context } from "../../src/chain/runtime/context.ts";
-import { LimitOrderTranche } from "../../src/proto/gen/neutron/dex/limit_order_tranche.ts";
-import { LimitOrderTrancheUser } from "../../src/proto/gen/neutron/dex/limit_order_tranche_user.ts";
-import { Params } from "../../src/proto/gen/neutron/dex/params.ts";
-import { PoolMetadata } from "../../src/proto/gen/neutron/dex/pool_metadata.ts";
-import { TickLiquidity } from "../../src/proto/gen/neutron/dex/tick_liquidity.ts";
-import { messageToJson } from "../../src/proto/json.ts";
+import { toHex } from "../../src/platform/base/bytes.ts";
+import { formatRfc3339Ns } from "../../src/platform/base/rfc3339.ts";
+import type { Tranche } from "../../src/localnet/chain/modules/dex/types.ts";
+import { getParams } from "../../src/localnet/chain/modules/dex/params.ts";
+import {
+  toWireTick,
+  toWireTranche,
+  toWireTrancheUser,
+} from "../../src/localnet/chain/modules/dex/records.ts";
+import * as store from "../../src/localnet/chain/modules/dex/store.ts";
+import type { Context } from "../../src/localnet/chain/runtime/context.ts";
+import { LimitOrderTranche } from "../../src/cosmos/proto/gen/neutron/dex/limit_order_tranche.ts";
+import { LimitOrderTrancheUser } from "../../src/cosmos/proto/gen/neutron/dex/limit_order_tranche_user.ts";
+import { Params } from "../../src/cosmos/proto/gen/neutron/dex/params.ts";
+import { PoolMetadata } from "../../src/cosmos/proto/gen/neutron/dex/pool_metadata.ts";
+import { TickLiquidity } from "../../src/cosmos/proto/gen/neutron/dex/tick_liquidity.ts";
+import { messageToJson } from "../../src/cosmos/proto/json.ts";
 import { allBalances, allSupplies, DEX_ADDRESS } from "./dex-world.ts";
 
 interface MessageType<T> {

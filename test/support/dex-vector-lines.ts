@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { isRecord } from "../../src/base/json.ts";
+import { isRecord } from "../../src/platform/base/json.ts";
 
 /** One line of a vectors file. */
 export type VectorLine = Readonly<Record<string, unknown>> & { readonly id: string; readonly topic: string };

@@ -1,5 +1,5 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { fromHex, toHex } from "../../src/base/bytes.ts";
+import { fromHex, toHex } from "../../src/platform/base/bytes.ts";
 
 /** Message fields of a type that hold a type with other field numbers, directly or further inside. */
 const NESTED: Readonly<Record<string, Readonly<Record<number, string>>>> = {

@@ -1,6 +1,6 @@
-import { connectionIdError } from "../../src/chain/modules/ibc/identifiers.ts";
-import type { IbcKeeper } from "../../src/chain/modules/interchainqueries/types.ts";
-import type { Any } from "../../src/proto/gen/google/protobuf/any.ts";
+import { connectionIdError } from "../../src/localnet/chain/modules/ibc/identifiers.ts";
+import type { IbcKeeper } from "../../src/localnet/chain/modules/interchainqueries/types.ts";
+import type { Any } from "../../src/cosmos/proto/gen/google/protobuf/any.ts";
 
 /** A fake IBC keeper with one client. Tests may change all of its fields. */
 export interface FakeIbc extends IbcKeeper {

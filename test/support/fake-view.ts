@@ -1,6 +1,6 @@
-import { unreachable } from "../../src/base/errors.ts";
-import type { NodeView, StoredBlock } from "../../src/node/node-view.ts";
-import { NO_BLOCK_ID } from "../../src/comet/block-types.ts";
+import { unreachable } from "../../src/platform/base/errors.ts";
+import type { NodeView, StoredBlock } from "../../src/localnet/node/node-view.ts";
+import { NO_BLOCK_ID } from "../../src/cosmos/comet/block-types.ts";
 
 const NOTHING = new Uint8Array(0);
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
-import { isRecord } from "../../src/base/json.ts";
+import { isRecord } from "../../src/platform/base/json.ts";
 import {
   atHeight,
   callsOf,

@@ -1,5 +1,5 @@
 import { expect, vi } from "vitest";
-import { CHAINS } from "../../src/node/localnet/chains.ts";
+import { CHAINS } from "../../src/localnet/network/chains.ts";
 import type { QueryView } from "../../src/relayer/api/status.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "./relayed-localnet.ts";

@@ -3,7 +3,7 @@ import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js"
 import {
   ServerReflectionRequest,
   ServerReflectionResponse,
-} from "../../src/proto/gen/grpc/reflection/v1/reflection.ts";
+} from "../../src/cosmos/proto/gen/grpc/reflection/v1/reflection.ts";
 
 /** A successful response with its header metadata. */
 interface GrpcResponse {

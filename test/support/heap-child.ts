@@ -1,4 +1,4 @@
-import { limitHeapGrowth } from "../../src/ops/heap.ts";
+import { limitHeapGrowth } from "../../src/platform/process/heap.ts";
 
 /** Prints the greatest size of the heap, in bytes, of a process with much live data that also produces garbage. */
 if (process.env["LIMIT"] === "1") limitHeapGrowth();

@@ -1,6 +1,6 @@
-import type { KVKey } from "../../src/proto/gen/neutron/interchainqueries/genesis.ts";
-import type { Params } from "../../src/proto/gen/neutron/interchainqueries/params.ts";
-import * as wire from "../../src/proto/gen/neutron/interchainqueries/tx.ts";
+import type { KVKey } from "../../src/cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import type { Params } from "../../src/cosmos/proto/gen/neutron/interchainqueries/params.ts";
+import * as wire from "../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { PackedMessage } from "./icq-chain.ts";
 
 const PACKAGE = "/neutron.interchainqueries";

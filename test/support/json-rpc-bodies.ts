@@ -1,4 +1,4 @@
-import { isRecord } from "../../src/base/json.ts";
+import { isRecord } from "../../src/platform/base/json.ts";
 
 /** A JSON-RPC call that passes the proxy. */
 export interface ProxiedCall {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Registry } from "prom-client";
-import { createMetricsRegistry } from "../../src/ops/metrics.ts";
+import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { parsePrometheusText } from "./watchdog/prometheus-page.ts";
 import { courierRegistry, relayerRegistry, watchdogRegistry } from "./metrics-page.ts";
 

@@ -1,14 +1,14 @@
-import { concat, equalBytes, fromUtf8, uint64BigEndian, utf8 } from "../../src/base/bytes.ts";
-import { sha256 } from "../../src/base/sha256.ts";
+import { concat, equalBytes, fromUtf8, uint64BigEndian, utf8 } from "../../src/platform/base/bytes.ts";
+import { sha256 } from "../../src/platform/base/sha256.ts";
 import type {
   Application,
   QueryRequest,
   QueryResponse,
   TxResult,
   ValidatorPower,
-} from "../../src/chain/abci.ts";
-import { event } from "../../src/chain/runtime/events.ts";
-import type { StateStorage } from "../../src/chain/store/state-storage.ts";
+} from "../../src/localnet/chain/abci.ts";
+import { event } from "../../src/localnet/chain/runtime/events.ts";
+import type { StateStorage } from "../../src/localnet/chain/store/state-storage.ts";
 
 const STORE = "kv";
 const HEAD = utf8("head");

@@ -1,5 +1,5 @@
-import { abortReason, onAbort } from "../../src/base/abort.ts";
-import { type Clock } from "../../src/base/clock.ts";
+import { abortReason, onAbort } from "../../src/platform/base/abort.ts";
+import { type Clock } from "../../src/platform/base/clock.ts";
 
 /** A clock whose time moves only when the test moves it. Wall-clock and monotonic time are the same. */
 export interface ManualClock extends Clock {

@@ -1,10 +1,10 @@
-import { toHex } from "../../src/base/bytes.ts";
-import type { Context, ExecutionMode } from "../../src/chain/runtime/context.ts";
-import type { ChainEvent } from "../../src/chain/runtime/events.ts";
-import { createContext } from "../../src/chain/runtime/execution-context.ts";
-import { createGasMeter, type GasMeter } from "../../src/chain/runtime/gas.ts";
-import { type CacheStore, createCacheStore } from "../../src/chain/store/cache-store.ts";
-import type { KVStore } from "../../src/chain/store/kv-store.ts";
+import { toHex } from "../../src/platform/base/bytes.ts";
+import type { Context, ExecutionMode } from "../../src/localnet/chain/runtime/context.ts";
+import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
+import { createContext } from "../../src/localnet/chain/runtime/execution-context.ts";
+import { createGasMeter, type GasMeter } from "../../src/localnet/chain/runtime/gas.ts";
+import { type CacheStore, createCacheStore } from "../../src/localnet/chain/store/cache-store.ts";
+import type { KVStore } from "../../src/localnet/chain/store/kv-store.ts";
 
 /** Stores in memory with contexts over them. */
 export interface MemoryWorld {

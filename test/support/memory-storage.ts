@@ -1,5 +1,5 @@
-import { toHex } from "../../src/base/bytes.ts";
-import type { CommitChanges, StateStorage } from "../../src/chain/store/state-storage.ts";
+import { toHex } from "../../src/platform/base/bytes.ts";
+import type { CommitChanges, StateStorage } from "../../src/localnet/chain/store/state-storage.ts";
 
 /** In-memory counterpart of the node's state storage. */
 export interface MemoryStorage extends StateStorage {

@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
-import { unstartedStatus } from "../../src/courier/courier.ts";
-import { registerCourierMetrics } from "../../src/courier/courier-metrics.ts";
+import { unstartedStatus } from "../../src/localnet/ibc-relayer/courier.ts";
+import { registerCourierMetrics } from "../../src/localnet/ibc-relayer/courier-metrics.ts";
 import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
 import { registerStatusGauges } from "../../src/relayer/api/status-gauges.ts";
 import { registerGateMetrics } from "../../src/relayer/gate/gate-metrics.ts";

@@ -1,4 +1,4 @@
-import { utf8 } from "../../src/base/bytes.ts";
+import { utf8 } from "../../src/platform/base/bytes.ts";
 import { startTestNode } from "./test-node.ts";
 
 /** A node in its own process, for tests that kill it. Makes blocks without a pause and prints the height of each one. */

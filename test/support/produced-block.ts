@@ -1,4 +1,4 @@
-import type { ProducedBlock } from "../../src/node/consensus/engine.ts";
+import type { ProducedBlock } from "../../src/localnet/node/consensus/engine.ts";
 
 const EMPTY = new Uint8Array();
 const ID = { hash: EMPTY, parts: { total: 0, hash: EMPTY } };

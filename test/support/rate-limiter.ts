@@ -1,7 +1,7 @@
-import { isRecord, type JsonObject, type JsonValue } from "../../src/base/json.ts";
-import { rateLimiter } from "../../src/chain/contracts/rate-limiter/rate-limiter.ts";
-import { contractStore } from "../../src/chain/modules/wasm/keeper.ts";
-import type { ContractScope } from "../../src/chain/modules/wasm/contract.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/base/json.ts";
+import { rateLimiter } from "../../src/localnet/chain/contracts/rate-limiter/rate-limiter.ts";
+import { contractStore } from "../../src/localnet/chain/modules/wasm/keeper.ts";
+import type { ContractScope } from "../../src/localnet/chain/modules/wasm/contract.ts";
 import { createMemoryWorld } from "./memory-context.ts";
 
 /** Block time at which a limiter is created, nanoseconds. */

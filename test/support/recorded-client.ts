@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fixtureFile } from "./fixture-file.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../src/base/json.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/base/json.ts";
 
 const FIXTURE = fixtureFile("light-client/consensus-states.json");
 const CONSENSUS_STATE = "/ibc.lightclients.tendermint.v1.ConsensusState";

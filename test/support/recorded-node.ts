@@ -1,10 +1,10 @@
-import { systemClock } from "../../src/base/clock.ts";
-import { fromBase64 } from "../../src/base/bytes.ts";
-import type { JsonObject, JsonValue } from "../../src/base/json.ts";
-import { silentLogger } from "../../src/base/logger.ts";
-import { createApp } from "../../src/chain/app.ts";
-import { createGrpcEndpoint } from "../../src/node/grpc/grpc-endpoint.ts";
-import { createRestServer } from "../../src/node/rest/rest-server.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { fromBase64 } from "../../src/platform/base/bytes.ts";
+import type { JsonObject, JsonValue } from "../../src/platform/base/json.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import { createApp } from "../../src/localnet/chain/app.ts";
+import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
+import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
 import { recordedIbcGenesis, record } from "./recorded-client.ts";
 import { RECORDED_SIGNER, recordedBody, recordedQueriesGenesis, recordedTxBase64 } from "./recorded-rest.ts";
 import { startTestNode, testGenesis, type TestNode } from "./test-node.ts";

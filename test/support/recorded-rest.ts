@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isRecord, type JsonObject, type JsonValue } from "../../src/base/json.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/base/json.ts";
 import { fixtureFile } from "./fixture-file.ts";
 import { list, record, text } from "./recorded-client.ts";
 

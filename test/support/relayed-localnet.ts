@@ -1,30 +1,30 @@
 import { consumerAddress } from "./consumer-address.ts";
 import { Registry as MetricsRegistry } from "prom-client";
-import { systemClock } from "../../src/base/clock.ts";
-import { fromUtf8, utf8 } from "../../src/base/bytes.ts";
-import { stringifyJson } from "../../src/base/json.ts";
-import { silentLogger } from "../../src/base/logger.ts";
-import { Secret } from "../../src/base/secret.ts";
-import { supervise } from "../../src/base/service.ts";
-import { createChainClient, type PooledChainClient } from "../../src/client/create-chain-client.ts";
-import { createTxSender } from "../../src/client/tx/create-tx-sender.ts";
-import { silentObserver } from "../../src/client/rpc/rpc-caller.ts";
-import { createSigner } from "../../src/client/tx/signer.ts";
-import type { Confirmation, TxSender, WireMessage } from "../../src/client/tx/tx-sender.ts";
-import { parseDec18 } from "../../src/base/decimal.ts";
-import { accountNamed } from "../../src/node/localnet/accounts.ts";
-import { CHAINS, type ChainProfile } from "../../src/node/localnet/chains.ts";
-import { createGrpcEndpoint } from "../../src/node/grpc/grpc-endpoint.ts";
-import { createLocalnet, type RunningLocalnet } from "../../src/node/localnet/create-localnet.ts";
-import { createRestServer } from "../../src/node/rest/rest-server.ts";
-import { readBuildInfo } from "../../src/ops/build-info.ts";
-import { parseConfig } from "../../src/ops/config.ts";
-import { MsgSend } from "../../src/proto/gen/cosmos/bank/v1beta1/tx.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { fromUtf8, utf8 } from "../../src/platform/base/bytes.ts";
+import { stringifyJson } from "../../src/platform/base/json.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import { Secret } from "../../src/platform/base/secret.ts";
+import { supervise } from "../../src/platform/base/service.ts";
+import { createChainClient, type PooledChainClient } from "../../src/cosmos/client/create-chain-client.ts";
+import { createTxSender } from "../../src/cosmos/client/tx/create-tx-sender.ts";
+import { silentObserver } from "../../src/cosmos/client/rpc/rpc-caller.ts";
+import { createSigner } from "../../src/cosmos/client/tx/signer.ts";
+import type { Confirmation, TxSender, WireMessage } from "../../src/cosmos/client/tx/tx-sender.ts";
+import { parseDec18 } from "../../src/platform/base/decimal.ts";
+import { accountNamed } from "../../src/localnet/network/accounts.ts";
+import { CHAINS, type ChainProfile } from "../../src/localnet/network/chains.ts";
+import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
+import { createLocalnet, type RunningLocalnet } from "../../src/localnet/network/create-localnet.ts";
+import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
+import { readBuildInfo } from "../../src/platform/process/build-info.ts";
+import { parseConfig } from "../../src/platform/config/config.ts";
+import { MsgSend } from "../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import {
   QuerySmartContractStateRequest,
   QuerySmartContractStateResponse,
-} from "../../src/proto/gen/cosmwasm/wasm/v1/query.ts";
-import { MsgExecuteContract } from "../../src/proto/gen/cosmwasm/wasm/v1/tx.ts";
+} from "../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
+import { MsgExecuteContract } from "../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { relayerConfigSchema } from "../../src/relayer/config.ts";
 import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
 

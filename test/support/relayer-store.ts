@@ -1,5 +1,5 @@
-import { silentLogger } from "../../src/base/logger.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
 import { openStore, type RelayerStore, type StorePlace } from "../../src/relayer/state/store.ts";
 
 /** Opens the relayer's store of the chain local-1 in a directory, in memory (undefined), or at another place. */

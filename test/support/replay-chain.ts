@@ -1,8 +1,8 @@
-import type { JsonObject, JsonValue } from "../../src/base/json.ts";
+import type { JsonObject, JsonValue } from "../../src/platform/base/json.ts";
 import { fixtureFile } from "./fixture-file.ts";
-import { RegisteredQuery } from "../../src/proto/gen/neutron/interchainqueries/genesis.ts";
-import { messageFromJson } from "../../src/proto/json.ts";
-import { queries, setQuery } from "../../src/chain/modules/interchainqueries/keeper.ts";
+import { RegisteredQuery } from "../../src/cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import { messageFromJson } from "../../src/cosmos/proto/json.ts";
+import { queries, setQuery } from "../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import {
   type Outcome,
   createIcqChain,

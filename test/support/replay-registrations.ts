@@ -1,10 +1,10 @@
-import { toBase64, utf8 } from "../../src/base/bytes.ts";
-import type { JsonObject, JsonValue } from "../../src/base/json.ts";
-import { lastId, setQuery } from "../../src/chain/modules/interchainqueries/keeper.ts";
-import type { ChainEvent } from "../../src/chain/runtime/events.ts";
-import type { RegisteredQuery } from "../../src/proto/gen/neutron/interchainqueries/genesis.ts";
-import { MsgExecuteContract } from "../../src/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import { TYPE_URL } from "../../src/proto/type-urls.ts";
+import { toBase64, utf8 } from "../../src/platform/base/bytes.ts";
+import type { JsonObject, JsonValue } from "../../src/platform/base/json.ts";
+import { lastId, setQuery } from "../../src/localnet/chain/modules/interchainqueries/keeper.ts";
+import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
+import type { RegisteredQuery } from "../../src/cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import { MsgExecuteContract } from "../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
+import { TYPE_URL } from "../../src/cosmos/proto/type-urls.ts";
 import { BOB, type PackedMessage } from "./icq-chain.ts";
 import { list, record, text } from "./recorded-client.ts";
 import type { Replayed } from "./replay.ts";

@@ -1,8 +1,8 @@
-import { fromBase64 } from "../../src/base/bytes.ts";
-import type { JsonObject } from "../../src/base/json.ts";
-import { ModuleError } from "../../src/chain/runtime/module-error.ts";
-import { asMempoolDecodeError } from "../../src/chain/runtime/tx.ts";
-import { TYPE_URL } from "../../src/proto/type-urls.ts";
+import { fromBase64 } from "../../src/platform/base/bytes.ts";
+import type { JsonObject } from "../../src/platform/base/json.ts";
+import { ModuleError } from "../../src/localnet/chain/runtime/module-error.ts";
+import { asMempoolDecodeError } from "../../src/localnet/chain/runtime/tx.ts";
+import { TYPE_URL } from "../../src/cosmos/proto/type-urls.ts";
 import type { Outcome, PackedMessage } from "./icq-chain.ts";
 import { list, record, text } from "./recorded-client.ts";
 import type { Replayed } from "./replay.ts";

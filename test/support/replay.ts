@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../src/base/json.ts";
+import type { JsonObject, JsonValue } from "../../src/platform/base/json.ts";
 import { replayRegistration } from "./replay-registrations.ts";
 import { createRecordedChain, type RecordedChain } from "./replay-chain.ts";
 import { replaySubmission, replayTxSubmission } from "./replay-submissions.ts";

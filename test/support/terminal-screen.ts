@@ -1,4 +1,4 @@
-/** A terminal of some columns, as far as `src/cli/live-screen.ts` uses one. It wraps long lines and does not scroll. */
+/** A terminal of some columns, as far as `src/platform/cli/live-screen.ts` uses one. It wraps long lines and does not scroll. */
 export interface TerminalScreen {
   readonly write: (text: string) => void;
   /** The rows with text, without trailing spaces and empty rows at the end. */

@@ -1,9 +1,13 @@
-import { toBase64 } from "../../src/base/bytes.ts";
-import type { JsonObject, JsonValue } from "../../src/base/json.ts";
-import type { Application, FinalizeBlockRequest, FinalizeBlockResult } from "../../src/chain/abci.ts";
-import { type AppOptions, createApp } from "../../src/chain/app.ts";
-import { moduleAddress } from "../../src/chain/runtime/address.ts";
-import type { CommitChanges } from "../../src/chain/store/state-storage.ts";
+import { toBase64 } from "../../src/platform/base/bytes.ts";
+import type { JsonObject, JsonValue } from "../../src/platform/base/json.ts";
+import type {
+  Application,
+  FinalizeBlockRequest,
+  FinalizeBlockResult,
+} from "../../src/localnet/chain/abci.ts";
+import { type AppOptions, createApp } from "../../src/localnet/chain/app.ts";
+import { moduleAddress } from "../../src/localnet/chain/runtime/address.ts";
+import type { CommitChanges } from "../../src/localnet/chain/store/state-storage.ts";
 import type { TestKey } from "./test-keys.ts";
 
 /** Proposer of every block. */

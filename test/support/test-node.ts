@@ -1,10 +1,10 @@
-import { systemClock } from "../../src/base/clock.ts";
-import { silentLogger } from "../../src/base/logger.ts";
-import { DEFAULT_CONSENSUS_PARAMS } from "../../src/node/consensus-params.ts";
-import { testValidatorSeed, validatorKey } from "../../src/node/consensus/validator-keys.ts";
-import { createNode, type RunningNode } from "../../src/node/create-node.ts";
-import type { GenesisDoc } from "../../src/node/genesis-doc.ts";
-import type { NodeDeps, NodeOptions } from "../../src/node/node-options.ts";
+import { systemClock } from "../../src/platform/base/clock.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import { DEFAULT_CONSENSUS_PARAMS } from "../../src/localnet/node/consensus-params.ts";
+import { testValidatorSeed, validatorKey } from "../../src/localnet/node/consensus/validator-keys.ts";
+import { createNode, type RunningNode } from "../../src/localnet/node/create-node.ts";
+import type { GenesisDoc } from "../../src/localnet/node/genesis-doc.ts";
+import type { NodeDeps, NodeOptions } from "../../src/localnet/node/node-options.ts";
 import { createKvApplication } from "./kv-application.ts";
 
 /** A running node of a test. */

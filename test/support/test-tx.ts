@@ -1,7 +1,7 @@
-import { SignMode } from "../../src/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
-import { AuthInfo, SignDoc, TxBody, TxRaw } from "../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { MsgSend } from "../../src/proto/gen/cosmos/bank/v1beta1/tx.ts";
-import { PubKey } from "../../src/proto/gen/cosmos/crypto/secp256k1/keys.ts";
+import { SignMode } from "../../src/cosmos/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
+import { AuthInfo, SignDoc, TxBody, TxRaw } from "../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { MsgSend } from "../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
+import { PubKey } from "../../src/cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import type { TestKey } from "./test-keys.ts";
 
 /** A message as a protobuf `Any`. */

@@ -1,10 +1,10 @@
-import type { JsonObject, JsonValue } from "../../src/base/json.ts";
-import { fromBase64 } from "../../src/base/bytes.ts";
-import { votingPowerContract } from "../../src/chain/contracts/voting-power/voting-power.ts";
-import type { ContractScope } from "../../src/chain/modules/wasm/contract.ts";
-import { contractStore } from "../../src/chain/modules/wasm/keeper.ts";
-import type { Context } from "../../src/chain/runtime/context.ts";
-import { messageToJson } from "../../src/proto/json.ts";
+import type { JsonObject, JsonValue } from "../../src/platform/base/json.ts";
+import { fromBase64 } from "../../src/platform/base/bytes.ts";
+import { votingPowerContract } from "../../src/localnet/chain/contracts/voting-power/voting-power.ts";
+import type { ContractScope } from "../../src/localnet/chain/modules/wasm/contract.ts";
+import { contractStore } from "../../src/localnet/chain/modules/wasm/keeper.ts";
+import type { Context } from "../../src/localnet/chain/runtime/context.ts";
+import { messageToJson } from "../../src/cosmos/proto/json.ts";
 import { AUTHORITY, createStakeWorld, ECHO, type StakeWorld } from "./stake-world.ts";
 
 const ADDRESS = new Uint8Array(32).fill(9);

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
-import { counted } from "../../base/counted.ts";
-import { EXIT } from "../../base/exit-codes.ts";
-import { stringifyJson } from "../../base/json.ts";
-import { loadConfig } from "../../ops/config.ts";
-import { ConfigError, type ConfigIssue, formatConfigIssue } from "../../ops/config-error.ts";
+import { counted } from "../../platform/base/counted.ts";
+import { EXIT } from "../../platform/base/exit-codes.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
+import { loadConfig } from "../../platform/config/config.ts";
+import { ConfigError, type ConfigIssue, formatConfigIssue } from "../../platform/config/config-error.ts";
 import { relayerConfigSchema } from "../../relayer/config.ts";
 import { watchdogConfigSchema } from "../../watchdog/config.ts";
-import type { CliContext } from "../cli-context.ts";
-import { CliError } from "../cli-error.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
 
 const KINDS = ["icq-relayer", "oracle-watchdog"] as const;
 type Kind = (typeof KINDS)[number];

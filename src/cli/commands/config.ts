@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import type { CliContext } from "../cli-context.ts";
-import { addLazyCommands, type LazyCommand } from "../lazy-command.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
 const COMMANDS: readonly LazyCommand[] = [
   {
@@ -11,7 +11,7 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "from-env",
     description: "print the relayer's configuration from the variables of the Go relayer",
-    load: async () => (await import("./config-from-env.ts")).fromEnvCommand,
+    load: async () => (await import("../../relayer/cli/config-from-env.ts")).fromEnvCommand,
   },
 ];
 

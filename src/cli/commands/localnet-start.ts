@@ -1,10 +1,10 @@
 import { Argument, Command, Option } from "commander";
 import { LOCALNET_PARTS, type LocalnetPart, runLocalnet } from "../../../daemons/localnet/main.ts";
-import { portsAt } from "../../../daemons/localnet/ports.ts";
-import type { LogLevel } from "../../base/logger.ts";
-import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../node/localnet/genesis.ts";
-import type { CliContext } from "../cli-context.ts";
-import { daemonContext } from "../daemon-context.ts";
+import { portsAt } from "../../platform/base/default-ports.ts";
+import type { LogLevel } from "../../platform/base/logger.ts";
+import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { daemonContext } from "../../platform/cli/daemon-context.ts";
 import {
   accessOf,
   type AccessOptions,
@@ -15,8 +15,8 @@ import {
   logLevelOption,
   portOffsetOption,
   powersOption,
-} from "../options.ts";
-import { controlToken, controlTokenFile, localnetChainsHome } from "../state-home.ts";
+} from "../../platform/cli/options.ts";
+import { controlToken, controlTokenFile, localnetChainsHome } from "../../platform/cli/state-home.ts";
 
 interface StartOptions extends AccessOptions {
   readonly portOffset: number;

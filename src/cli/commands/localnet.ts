@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import type { CliContext } from "../cli-context.ts";
-import { addLazyCommands, type LazyCommand } from "../lazy-command.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
 const COMMANDS: readonly LazyCommand[] = [
   {
@@ -11,27 +11,27 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "fault",
     description: "list the failures that can be injected into sidecar and node, or switch one",
-    load: async () => (await import("./localnet-fault.ts")).faultCommand,
+    load: async () => (await import("../../localnet/cli/localnet-fault.ts")).faultCommand,
   },
   {
     name: "scenario",
     description: "play a scenario on a running localnet and say what happens",
-    load: async () => (await import("./localnet-scenario.ts")).scenarioCommand,
+    load: async () => (await import("../../localnet/cli/localnet-scenario.ts")).scenarioCommand,
   },
   {
     name: "accounts",
     description: "print the funded test accounts (PUBLIC TEST KEYS: everybody can spend from them)",
-    load: async () => (await import("./localnet-accounts.ts")).accountsCommand,
+    load: async () => (await import("../../localnet/cli/localnet-accounts.ts")).accountsCommand,
   },
   {
     name: "export",
     description: "print a chain's state as a genesis document; the chain may be running",
-    load: async () => (await import("./localnet-export.ts")).exportCommand,
+    load: async () => (await import("../../localnet/cli/localnet-export.ts")).exportCommand,
   },
   {
     name: "import",
     description: "prepare an empty home to start with a genesis document, such as `localnet export` prints",
-    load: async () => (await import("./localnet-export.ts")).importCommand,
+    load: async () => (await import("../../localnet/cli/localnet-export.ts")).importCommand,
   },
 ];
 

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import type { CliContext } from "../cli-context.ts";
-import { addLazyCommands, type LazyCommand } from "../lazy-command.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
 /** One group of queries per chain module. */
 const MODULES: readonly LazyCommand[] = [
@@ -8,47 +8,53 @@ const MODULES: readonly LazyCommand[] = [
     name: "interchainqueries",
     aliases: ["icq"],
     description: "interchain queries: parameters, registered queries, results",
-    load: async () => (await import("./query-interchainqueries.ts")).queryInterchainqueriesCommand,
+    load: async () =>
+      (await import("../../localnet/chain/modules/interchainqueries/cli/query.ts"))
+        .queryInterchainqueriesCommand,
   },
   {
     name: "dex",
     description: "decentralized exchange: pools, limit orders, deposits, ticks",
-    load: async () => (await import("./query-dex.ts")).queryDexCommand,
+    load: async () => (await import("../../localnet/chain/modules/dex/cli/query.ts")).queryDexCommand,
   },
   {
     name: "staking",
     description: "validators, delegations, undelegations, redelegations",
-    load: async () => (await import("./query-staking.ts")).queryStakingCommand,
+    load: async () => (await import("../../localnet/chain/modules/staking/cli/query.ts")).queryStakingCommand,
   },
   {
     name: "slashing",
     description: "missed blocks and jail times of validators",
-    load: async () => (await import("./query-slashing.ts")).querySlashingCommand,
+    load: async () =>
+      (await import("../../localnet/chain/modules/slashing/cli/query.ts")).querySlashingCommand,
   },
   {
     name: "harpoon",
     description: "contracts that are called when stake changes",
-    load: async () => (await import("./query-harpoon.ts")).queryHarpoonCommand,
+    load: async () => (await import("../../localnet/chain/modules/harpoon/cli/query.ts")).queryHarpoonCommand,
   },
   {
     name: "ibc",
     description: "light clients, connections, channels, packets",
-    load: async () => (await import("./query-ibc.ts")).queryIbcCommand,
+    load: async () => (await import("../../localnet/chain/modules/ibc/cli/query.ts")).queryIbcCommand,
   },
   {
     name: "ibc-transfer",
     description: "vouchers of other chains' coins, coins in escrow",
-    load: async () => (await import("./query-ibc-transfer.ts")).queryIbcTransferCommand,
+    load: async () =>
+      (await import("../../localnet/chain/modules/transfer/cli/query.ts")).queryIbcTransferCommand,
   },
   {
     name: "contractmanager",
     description: "calls of contracts that failed and can be asked for again",
-    load: async () => (await import("./query-contractmanager.ts")).queryContractManagerCommand,
+    load: async () =>
+      (await import("../../localnet/chain/modules/contractmanager/cli/query.ts")).queryContractManagerCommand,
   },
   {
     name: "ibc-rate-limit",
     description: "the contract that limits transfers to other chains",
-    load: async () => (await import("./query-ibc-rate-limit.ts")).queryIbcRateLimitCommand,
+    load: async () =>
+      (await import("../../localnet/chain/modules/ibc-rate-limit/cli/query.ts")).queryIbcRateLimitCommand,
   },
 ];
 

@@ -1,18 +1,18 @@
-import { limitHeapGrowth } from "../../ops/heap.ts";
+import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import { Command } from "commander";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
-import type { DaemonContext } from "../../ops/daemon-context.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import type { RelayerConfig } from "../../relayer/config.ts";
 import { isFirstAfterGo } from "../../relayer/from-leveldb/first-start.ts";
-import type { LogLevel } from "../../base/logger.ts";
-import type { CliContext } from "../cli-context.ts";
-import { logLevelOption, waitOption } from "../options.ts";
+import type { LogLevel } from "../../platform/base/logger.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { logLevelOption, waitOption } from "../../platform/cli/options.ts";
 import {
   addRelayerConfigOptions,
   type RelayerConfigOptions,
   relayerContext,
   selectRelayerConfig,
-} from "../relayer-config-options.ts";
+} from "../../relayer/cli/relayer-config-options.ts";
 
 interface Options extends RelayerConfigOptions {
   readonly logLevel?: LogLevel;

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import type { CliContext } from "../cli-context.ts";
-import { addLazyCommands, type LazyCommand } from "../lazy-command.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
 const COMMANDS: readonly LazyCommand[] = [
   {
@@ -11,37 +11,37 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "once",
     description: "answer queries once, whenever they are due, and exit",
-    load: async () => (await import("./relayer-once.ts")).onceCommand,
+    load: async () => (await import("../../relayer/cli/relayer-once.ts")).onceCommand,
   },
   {
     name: "dry-run",
     description: "prove and simulate every query, send nothing, and compare with what another relayer sent",
-    load: async () => (await import("./relayer-dry-run.ts")).dryRunCommand,
+    load: async () => (await import("../../relayer/cli/relayer-dry-run.ts")).dryRunCommand,
   },
   {
     name: "doctor",
     description: "check endpoints, account, light clients and one proof of each connection",
-    load: async () => (await import("./relayer-doctor.ts")).doctorCommand,
+    load: async () => (await import("../../relayer/cli/relayer-doctor.ts")).doctorCommand,
   },
   {
     name: "queries",
     description: "list the queries of a running relayer",
-    load: async () => (await import("./relayer-queries.ts")).queriesCommand,
+    load: async () => (await import("../../relayer/cli/relayer-queries.ts")).queriesCommand,
   },
   {
     name: "inspect",
     description: "show one query: its state, attempts, cost and proof, and why it is not answered",
-    load: async () => (await import("./relayer-inspect.ts")).inspectCommand,
+    load: async () => (await import("../../relayer/cli/relayer-inspect.ts")).inspectCommand,
   },
   {
     name: "import-leveldb",
     description: "take over the storage of the Go relayer",
-    load: async () => (await import("./relayer-import-leveldb.ts")).importLevelDbCommand,
+    load: async () => (await import("../../relayer/cli/relayer-import-leveldb.ts")).importLevelDbCommand,
   },
   {
     name: "dead-letters",
     description: "transactions that a running relayer does not send again",
-    load: async () => (await import("./relayer-dead-letters.ts")).deadLettersCommand,
+    load: async () => (await import("../../relayer/cli/relayer-dead-letters.ts")).deadLettersCommand,
   },
 ];
 

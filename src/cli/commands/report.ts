@@ -1,14 +1,14 @@
 import { Command, Option } from "commander";
-import { systemClock } from "../../base/clock.ts";
+import { systemClock } from "../../platform/base/clock.ts";
 import { monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
-import { handoverReport } from "../../report/oracle/handover.ts";
-import { monthCloseReport, monthReport } from "../../report/oracle/month-report.ts";
-import { relayerReport } from "../../report/relayer/relayer-report.ts";
-import type { CliContext } from "../cli-context.ts";
-import { type OracleOptions, oracleOptions, readOracle } from "../oracle-source.ts";
-import { lastMonth, monthOption, parseDuration, portOffsetOption } from "../options.ts";
-import { readRelayer } from "../relayer-source.ts";
-import { formatOptions, printReport, type ReportFormatOptions } from "../print-report.ts";
+import { handoverReport } from "../../watchdog/report/handover.ts";
+import { monthCloseReport, monthReport } from "../../watchdog/report/month-report.ts";
+import { relayerReport } from "../../relayer/report/relayer-report.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { type OracleOptions, oracleOptions, readOracle } from "../../watchdog/cli/oracle-source.ts";
+import { lastMonth, monthOption, parseDuration, portOffsetOption } from "../../platform/cli/options.ts";
+import { readRelayer } from "../../relayer/cli/relayer-source.ts";
+import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 
 type Options = OracleOptions & ReportFormatOptions;
 

@@ -1,19 +1,19 @@
 import { join } from "node:path";
-import type { LogLevel } from "../../base/logger.ts";
-import { onAbort, raceAbort, withTimeout } from "../../base/abort.ts";
+import type { LogLevel } from "../../platform/base/logger.ts";
+import { onAbort, raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { Command } from "commander";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import { LOCALNET_PARTS, type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
-import { portsAt } from "../../../daemons/localnet/ports.ts";
+import { portsAt } from "../../platform/base/default-ports.ts";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
-import { systemClock } from "../../base/clock.ts";
-import { EXIT } from "../../base/exit-codes.ts";
-import { type Service, supervise } from "../../base/service.ts";
-import type { DaemonContext, DaemonEndpoint } from "../../ops/daemon-context.ts";
-import { createDeferred } from "../../ops/deferred.ts";
-import type { CliContext } from "../cli-context.ts";
-import { CliError } from "../cli-error.ts";
-import { daemonContext } from "../daemon-context.ts";
+import { systemClock } from "../../platform/base/clock.ts";
+import { EXIT } from "../../platform/base/exit-codes.ts";
+import { type Service, supervise } from "../../platform/base/service.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../platform/process/daemon-context.ts";
+import { createDeferred } from "../../platform/process/deferred.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { daemonContext } from "../../platform/cli/daemon-context.ts";
 import { localnetRelayerConfig, localnetWatchdogConfig } from "../localnet-configs.ts";
 import {
   accessOf,
@@ -24,8 +24,8 @@ import {
   keepBlocksOption,
   logLevelOption,
   portOffsetOption,
-} from "../options.ts";
-import { controlToken, controlTokenFile } from "../state-home.ts";
+} from "../../platform/cli/options.ts";
+import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
 import { showState } from "../up-state.ts";
 import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "../up-summary.ts";
 

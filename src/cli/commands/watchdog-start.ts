@@ -1,14 +1,14 @@
-import { limitHeapGrowth } from "../../ops/heap.ts";
-import type { LogLevel } from "../../base/logger.ts";
+import { limitHeapGrowth } from "../../platform/process/heap.ts";
+import type { LogLevel } from "../../platform/base/logger.ts";
 import { Command } from "commander";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
-import { loadConfig } from "../../ops/config.ts";
-import type { DaemonContext } from "../../ops/daemon-context.ts";
+import { loadConfig } from "../../platform/config/config.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { watchdogConfigSchema } from "../../watchdog/config.ts";
-import type { CliContext } from "../cli-context.ts";
-import { daemonContext } from "../daemon-context.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { daemonContext } from "../../platform/cli/daemon-context.ts";
 import { localnetWatchdogConfig } from "../localnet-configs.ts";
-import { logLevelOption, portOffsetOption } from "../options.ts";
+import { logLevelOption, portOffsetOption } from "../../platform/cli/options.ts";
 
 interface Options {
   readonly config?: string;

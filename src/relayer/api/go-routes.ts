@@ -1,8 +1,8 @@
-import { fromUtf8 } from "../../base/bytes.ts";
-import { errorText } from "../../base/errors.ts";
-import { isRecord, stringifyJson } from "../../base/json.ts";
-import { type HttpReply, textReply } from "../../ops/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../ops/http-route.ts";
+import { fromUtf8 } from "../../platform/base/bytes.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { isRecord, stringifyJson } from "../../platform/base/json.ts";
+import { type HttpReply, textReply } from "../../platform/http/http-reply.ts";
+import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
 import type { Journal } from "../state/journal.ts";
 import type { DeadLetter } from "../state/journal-entries.ts";
 import type { Resubmissions } from "../tx/resubmissions.ts";

@@ -1,7 +1,7 @@
 import type { Registry as MetricsRegistry } from "prom-client";
-import { formatDuration } from "../../base/duration-text.ts";
-import { errorReply, type HttpReply, jsonReply, textReply } from "../../ops/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../ops/http-route.ts";
+import { formatDuration } from "../../platform/base/duration-text.ts";
+import { errorReply, type HttpReply, jsonReply, textReply } from "../../platform/http/http-reply.ts";
+import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { AttemptLog } from "../state/attempt.ts";
 import { attemptsReply } from "./attempts.ts";

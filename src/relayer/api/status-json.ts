@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../platform/base/json.ts";
 import { namedOwners } from "../gate/spending.ts";
 import type { AccountView } from "../health/account-watch.ts";
 import type { ClientView } from "../health/client-watch.ts";

@@ -1,7 +1,7 @@
-import { pause } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { Service } from "../../base/service.ts";
+import { pause } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Service } from "../../platform/base/service.ts";
 import type { RelayerMetrics } from "./metrics.ts";
 import type { RelayerStatus } from "./status.ts";
 

@@ -1,8 +1,8 @@
-import { withTimeout } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { ChainClient, LightBlockBytes } from "../../client/chain-client.ts";
-import { createMutex } from "../../client/tx/mutex.ts";
-import type { WireMessage } from "../../client/tx/tx-sender.ts";
+import { withTimeout } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-client.ts";
+import { createMutex } from "../../cosmos/client/tx/mutex.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
 import type { LightClientState } from "../local-queries.ts";
 import { RelayError } from "../relay-error.ts";
 import { headerAny, type Trust, updateClientMessage } from "./client-update.ts";

@@ -1,8 +1,8 @@
-import { raceAbort, withTimeout } from "../../base/abort.ts";
-import { errorText } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { ChainClient } from "../../client/chain-client.ts";
-import type { WireMessage } from "../../client/tx/tx-sender.ts";
+import { raceAbort, withTimeout } from "../../platform/base/abort.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
 import type { ClientReading, ClientWatch } from "../health/client-watch.ts";
 import type { LocalQueries } from "../local-queries.ts";
 import { RelayError } from "../relay-error.ts";

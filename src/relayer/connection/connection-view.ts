@@ -1,5 +1,5 @@
-import type { ChainClient } from "../../client/chain-client.ts";
-import { revisionOfChainId } from "../../comet/chain-revision.ts";
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { revisionOfChainId } from "../../cosmos/comet/chain-revision.ts";
 import type { LightClientState, LocalQueries } from "../local-queries.ts";
 import type { RemoteHeight } from "../registry/registered-query.ts";
 import { RelayError } from "../relay-error.ts";

@@ -1,9 +1,9 @@
-import { toHex } from "../../base/bytes.ts";
-import type { LightBlockBytes } from "../../client/chain-client.ts";
-import { BLOCK_ID_FLAG } from "../../comet/block-types.ts";
-import type { TrustLevel } from "../../comet/verify-commit.ts";
-import { SignedHeader } from "../../proto/gen/tendermint/types/types.ts";
-import { ValidatorSet } from "../../proto/gen/tendermint/types/validator.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
+import { BLOCK_ID_FLAG } from "../../cosmos/comet/block-types.ts";
+import type { TrustLevel } from "../../cosmos/comet/verify-commit.ts";
+import { SignedHeader } from "../../cosmos/proto/gen/tendermint/types/types.ts";
+import { ValidatorSet } from "../../cosmos/proto/gen/tendermint/types/validator.ts";
 
 /** Voting power by address, in hex. */
 export type Powers = ReadonlyMap<string, bigint>;

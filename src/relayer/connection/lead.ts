@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 
 /**
  * Decides how many blocks ahead a worker reads. A value that is read when its query is due is the newest, but reading,

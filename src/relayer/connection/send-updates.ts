@@ -1,8 +1,8 @@
-import { pause } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
-import { feeFor } from "../../client/tx/gas-price.ts";
-import type { WireMessage } from "../../client/tx/tx-sender.ts";
-import type { FinalTx, FlightTx, TxWindow } from "../../client/tx/tx-window.ts";
+import { pause } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { feeFor } from "../../cosmos/client/tx/gas-price.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import type { FinalTx, FlightTx, TxWindow } from "../../cosmos/client/tx/tx-window.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import { RelayError } from "../relay-error.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";

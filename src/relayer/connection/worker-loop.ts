@@ -1,6 +1,6 @@
-import { pause } from "../../base/abort.ts";
-import { backoffMs } from "../../base/backoff.ts";
-import { errorText } from "../../base/errors.ts";
+import { pause } from "../../platform/base/abort.ts";
+import { backoffMs } from "../../platform/base/backoff.ts";
+import { errorText } from "../../platform/base/errors.ts";
 import { planKvCycle, runKvCycle } from "../kv/kv-cycle.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import { isDue, type QueryState } from "../registry/query-state.ts";

@@ -1,7 +1,7 @@
-import type { BackoffOptions } from "../../base/backoff.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { ChainClient } from "../../client/chain-client.ts";
+import type { BackoffOptions } from "../../platform/base/backoff.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import type { LightClientState, LocalQueries } from "../local-queries.ts";
 import { failed, type QueryFailure, type QueryState, sameQuestion } from "../registry/query-state.ts";

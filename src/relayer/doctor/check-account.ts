@@ -1,12 +1,12 @@
-import { type Dec18, formatDec18 } from "../../base/decimal.ts";
-import { errorText } from "../../base/errors.ts";
-import { readAccount } from "../../client/tx/account.ts";
-import { readGasPrice } from "../../client/tx/gas-price.ts";
-import { ClientError } from "../../client/errors.ts";
+import { type Dec18, formatDec18 } from "../../platform/base/decimal.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { readAccount } from "../../cosmos/client/tx/account.ts";
+import { readGasPrice } from "../../cosmos/client/tx/gas-price.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
 import {
   QueryAllowanceRequest,
   QueryAllowanceResponse,
-} from "../../proto/gen/cosmos/feegrant/v1beta1/query.ts";
+} from "../../cosmos/proto/gen/cosmos/feegrant/v1beta1/query.ts";
 import type { Preview } from "../preview/open-preview.ts";
 import { type Finding, good, problem, unseen } from "./finding.ts";
 

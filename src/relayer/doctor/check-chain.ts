@@ -1,7 +1,7 @@
-import { errorText } from "../../base/errors.ts";
-import type { EndpointCheck } from "../../client/endpoints/endpoint-pool.ts";
-import type { PooledChainClient } from "../../client/create-chain-client.ts";
-import { ClientError } from "../../client/errors.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { EndpointCheck } from "../../cosmos/client/endpoints/endpoint-pool.ts";
+import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
 import { type Finding, good, problem, unseen } from "./finding.ts";
 
 /** A chain to check. */

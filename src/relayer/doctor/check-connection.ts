@@ -1,4 +1,4 @@
-import { errorText } from "../../base/errors.ts";
+import { errorText } from "../../platform/base/errors.ts";
 import { type Preview, type PreviewConnection, servedQueries } from "../preview/open-preview.ts";
 import { previewKv } from "../preview/preview-kv.ts";
 import { type Finding, good, problem, unseen } from "./finding.ts";

@@ -1,9 +1,9 @@
-import { withTimeout } from "../../base/abort.ts";
-import { backoffMs } from "../../base/backoff.ts";
-import { CodedError, errorText } from "../../base/errors.ts";
-import { createChainClient } from "../../client/create-chain-client.ts";
-import { silentObserver } from "../../client/rpc/rpc-caller.ts";
-import type { DaemonContext } from "../../ops/daemon-context.ts";
+import { withTimeout } from "../../platform/base/abort.ts";
+import { backoffMs } from "../../platform/base/backoff.ts";
+import { CodedError, errorText } from "../../platform/base/errors.ts";
+import { createChainClient } from "../../cosmos/client/create-chain-client.ts";
+import { silentObserver } from "../../cosmos/client/rpc/rpc-caller.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { errorBackoff } from "../relay-error.ts";
 import type { EnvConfig } from "./read-env.ts";
 

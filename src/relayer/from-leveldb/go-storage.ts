@@ -1,5 +1,5 @@
-import { fromUtf8, latin1 } from "../../base/bytes.ts";
-import { isRecord } from "../../base/json.ts";
+import { fromUtf8, latin1 } from "../../platform/base/bytes.ts";
+import { isRecord } from "../../platform/base/json.ts";
 
 /** A remote transaction of a query. */
 export interface GoTx {

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { withDeadline } from "../../base/abort.ts";
-import { PRIVATE_DIRECTORY_MODE } from "../../ops/private-file.ts";
+import { withDeadline } from "../../platform/base/abort.ts";
+import { PRIVATE_DIRECTORY_MODE } from "../../platform/process/private-file.ts";
 import type { RelayerConfig } from "../config.ts";
 import { RelayError } from "../relay-error.ts";
 import { placeOf } from "../state/store-config.ts";

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
-import { errorText } from "../../base/errors.ts";
+import { errorText } from "../../platform/base/errors.ts";
 import { RelayError } from "../relay-error.ts";
 import { isLevelDb } from "./first-start.ts";
 import { addGoEntry, emptyGoStorage, type GoStorage } from "./go-storage.ts";

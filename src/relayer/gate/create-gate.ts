@@ -1,6 +1,6 @@
-import { withTimeout } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
-import { errorText } from "../../base/errors.ts";
+import { withTimeout } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { errorText } from "../../platform/base/errors.ts";
 import type { RelayerStore } from "../state/store.ts";
 import type { Admission, AdmissionRequest, SubmitGate } from "../submit/submit-gate.ts";
 import type { Leadership, LeadershipStatus } from "./leadership.ts";

@@ -1,11 +1,11 @@
-import { pause, untilAborted } from "../../base/abort.ts";
-import { backoffMs } from "../../base/backoff.ts";
-import type { Clock } from "../../base/clock.ts";
-import { errorText } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { Service } from "../../base/service.ts";
-import { createWakeSignal, type WakeSignal } from "../../base/wake-signal.ts";
-import type { Lease, LeaseAttempt } from "../../storage/lease.ts";
+import { pause, untilAborted } from "../../platform/base/abort.ts";
+import { backoffMs } from "../../platform/base/backoff.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Service } from "../../platform/base/service.ts";
+import { createWakeSignal, type WakeSignal } from "../../platform/base/wake-signal.ts";
+import type { Lease, LeaseAttempt } from "../../platform/storage/lease.ts";
 import { errorBackoff } from "../relay-error.ts";
 
 /** Values of {@link LeadershipStatus.role}, as in JSON and metrics. */

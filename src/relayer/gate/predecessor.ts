@@ -1,12 +1,12 @@
-import { raceAbort } from "../../base/abort.ts";
-import { toHex } from "../../base/bytes.ts";
-import type { Clock } from "../../base/clock.ts";
-import { errorText } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
-import { sha256 } from "../../base/sha256.ts";
-import type { ChainClient } from "../../client/chain-client.ts";
-import { TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { MsgSubmitQueryResult } from "../../proto/gen/neutron/interchainqueries/tx.ts";
+import { raceAbort } from "../../platform/base/abort.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import { sha256 } from "../../platform/base/sha256.ts";
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { MsgSubmitQueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { Journal } from "../state/journal.ts";
 
 /** What is read of a page of a search. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import { errorText } from "../../base/errors.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { errorText } from "../../platform/base/errors.ts";
 
 /** What is known of the balance that pays the fees. */
 export interface ReserveStatus {

@@ -1,7 +1,7 @@
 import type { RelayerStore } from "../state/store.ts";
 import { dayOf } from "../state/attempt.ts";
 import type { AdmissionRequest } from "../submit/submit-gate.ts";
-import { bigintOf, type SqlSession, textOf } from "../../storage/sql-database.ts";
+import { bigintOf, type SqlSession, textOf } from "../../platform/storage/sql-database.ts";
 
 /** Limits of one UTC day; undefined: none. */
 export interface SpendingLimits {

@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import { errorText } from "../../base/errors.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { errorText } from "../../platform/base/errors.ts";
 import type { LocalQueries } from "../local-queries.ts";
 
 /** The account that pays the fees. */

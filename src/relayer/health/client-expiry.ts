@@ -1,4 +1,4 @@
-import { DEC18_ONE } from "../../base/decimal.ts";
+import { DEC18_ONE } from "../../platform/base/decimal.ts";
 import type { ClientReading } from "./client-watch.ts";
 
 /** When a light client counts as expiring soon. */

@@ -1,6 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
-import { errorText } from "../../base/errors.ts";
-import type { NodeStatus } from "../../client/chain-client.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { NodeStatus } from "../../cosmos/client/chain-client.ts";
 import { createHeightMarks, type HeightMark } from "./height-marks.ts";
 
 /** The newest block of a chain, as far as it is known. Ages are in ms up to now. */

@@ -1,8 +1,8 @@
-import { pause } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
-import { formatDuration } from "../../base/duration-text.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { Service } from "../../base/service.ts";
+import { pause } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { formatDuration } from "../../platform/base/duration-text.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Service } from "../../platform/base/service.ts";
 import type { Problem, ProblemCode } from "./problems.ts";
 
 export interface ProblemLogDeps {

@@ -1,8 +1,8 @@
-import { pause } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Service } from "../../base/service.ts";
-import type { NodeStatus } from "../../client/chain-client.ts";
-import type { EndpointCheck } from "../../client/endpoints/endpoint-pool.ts";
+import { pause } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Service } from "../../platform/base/service.ts";
+import type { NodeStatus } from "../../cosmos/client/chain-client.ts";
+import type { EndpointCheck } from "../../cosmos/client/endpoints/endpoint-pool.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import type { Watches } from "./watches.ts";
 

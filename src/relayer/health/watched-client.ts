@@ -1,4 +1,4 @@
-import type { ChainClient } from "../../client/chain-client.ts";
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { HeadWatch } from "./head-watch.ts";
 
 /** Returns the client with a `status` that also notes what it read, so that cycles need no reads of their own for the health. */

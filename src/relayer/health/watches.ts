@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import type { LocalQueries } from "../local-queries.ts";
 import { type Account, type AccountWatch, createAccountWatch } from "./account-watch.ts";
 import { type ClientQueries, type ClientWatch, createClientWatch } from "./client-watch.ts";

@@ -1,4 +1,4 @@
-import type { LightBlockBytes } from "../../client/chain-client.ts";
+import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
 import {
   createTrustFinder,
   headerAny,

@@ -1,8 +1,8 @@
-import { bad, good, type Result } from "../../base/result.ts";
-import type { StoreAnswer } from "../../client/chain-client.ts";
-import type { ProofFailure, ProofFailureCode } from "../../merkle/ics23/proof-failure.ts";
-import { createProofVerifier, type ProofVerifier } from "../../merkle/ics23/proof-verifier.ts";
-import type { StorageValue } from "../../proto/gen/neutron/interchainqueries/tx.ts";
+import { bad, good, type Result } from "../../platform/base/result.ts";
+import type { StoreAnswer } from "../../cosmos/client/chain-client.ts";
+import type { ProofFailure, ProofFailureCode } from "../../cosmos/merkle/ics23/proof-failure.ts";
+import { createProofVerifier, type ProofVerifier } from "../../cosmos/merkle/ics23/proof-verifier.ts";
+import type { StorageValue } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { GAS_PER_KEY } from "../submit/plan.ts";
 import { submitMessage } from "../submit/proven-result.ts";
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";

@@ -1,7 +1,7 @@
-import { toHex } from "../../base/bytes.ts";
-import { errorText } from "../../base/errors.ts";
-import { bad, good, type Result } from "../../base/result.ts";
-import type { ChainClient, StoreAnswer } from "../../client/chain-client.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { bad, good, type Result } from "../../platform/base/result.ts";
+import type { ChainClient, StoreAnswer } from "../../cosmos/client/chain-client.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { QueryKey } from "../registry/registered-query.ts";
 

@@ -1,6 +1,6 @@
-import { type Html, html } from "../../web/html.ts";
-import { grouped } from "../../web/parts.ts";
-import { type Bar, barPlot } from "../../web/plots.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import { grouped } from "../../platform/web/parts.ts";
+import { type Bar, barPlot } from "../../platform/web/plots.ts";
 import type { ActivitySample } from "./activity.ts";
 
 type Samples = readonly (ActivitySample | undefined)[];

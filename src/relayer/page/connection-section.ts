@@ -1,7 +1,7 @@
-import { counted } from "../../base/counted.ts";
-import { formatDuration } from "../../base/duration-text.ts";
-import { type Html, html } from "../../web/html.ts";
-import { ago, badge, type Column, dataTable } from "../../web/parts.ts";
+import { counted } from "../../platform/base/counted.ts";
+import { formatDuration } from "../../platform/base/duration-text.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import { ago, badge, type Column, dataTable } from "../../platform/web/parts.ts";
 import { blocksBehind } from "../api/status-json.ts";
 import { gravestOf, isBlind } from "./overview-section.ts";
 import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../api/status.ts";

@@ -1,6 +1,6 @@
-import type { DaemonContext } from "../../ops/daemon-context.ts";
-import type { HttpRoute } from "../../ops/http-route.ts";
-import { livePageRoutes } from "../../web/live-page.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import type { HttpRoute } from "../../platform/http/http-route.ts";
+import { livePageRoutes } from "../../platform/web/live-page.ts";
 import type { RelayerConfig } from "../config.ts";
 import type { RelayerStatus } from "../api/status.ts";
 import type { Journal } from "../state/journal.ts";

@@ -1,7 +1,7 @@
-import { counted } from "../../base/counted.ts";
-import { type Html, html } from "../../web/html.ts";
-import { type Column, dataTable } from "../../web/parts.ts";
-import { timeText } from "../../web/page-shell.ts";
+import { counted } from "../../platform/base/counted.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import { type Column, dataTable } from "../../platform/web/parts.ts";
+import { timeText } from "../../platform/web/page-shell.ts";
 import type { DeadLetter } from "../state/journal-entries.ts";
 
 /** Who may send dead letters again: whoever reaches the page, whoever has the token, or nobody, since no token is configured. */

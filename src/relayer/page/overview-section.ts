@@ -1,7 +1,7 @@
-import { counted } from "../../base/counted.ts";
-import { formatDuration } from "../../base/duration-text.ts";
-import { type Html, html } from "../../web/html.ts";
-import { ago, type Fact, factGrid, grouped, type Tone, verdict } from "../../web/parts.ts";
+import { counted } from "../../platform/base/counted.ts";
+import { formatDuration } from "../../platform/base/duration-text.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import { ago, type Fact, factGrid, grouped, type Tone, verdict } from "../../platform/web/parts.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
 import type { QueryView, RelayerStatus } from "../api/status.ts";

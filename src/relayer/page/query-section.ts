@@ -1,7 +1,7 @@
-import { counted } from "../../base/counted.ts";
-import { formatDuration } from "../../base/duration-text.ts";
-import { type Html, html } from "../../web/html.ts";
-import { badge, type Column, dataTable, grouped } from "../../web/parts.ts";
+import { counted } from "../../platform/base/counted.ts";
+import { formatDuration } from "../../platform/base/duration-text.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import { badge, type Column, dataTable, grouped } from "../../platform/web/parts.ts";
 import type { QueryView } from "../api/status.ts";
 import { type QueriesPage, type QueriesView, type Sort, STATE_FILTERS, viewHref } from "./queries-view.ts";
 

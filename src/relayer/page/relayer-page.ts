@@ -1,4 +1,4 @@
-import type { PageContent } from "../../web/page-shell.ts";
+import type { PageContent } from "../../platform/web/page-shell.ts";
 import type { RelayerStatus } from "../api/status.ts";
 import type { DeadLetter } from "../state/journal-entries.ts";
 import type { Activity } from "./activity.ts";

@@ -1,6 +1,6 @@
-import { counted } from "../../base/counted.ts";
-import { type Html, html } from "../../web/html.ts";
-import { badge, type Column, dataTable, type Fact, grouped } from "../../web/parts.ts";
+import { counted } from "../../platform/base/counted.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import { badge, type Column, dataTable, type Fact, grouped } from "../../platform/web/parts.ts";
 import type { RelayerStatus } from "../api/status.ts";
 import { namedOwners } from "../gate/spending.ts";
 

@@ -1,9 +1,9 @@
-import type { PooledChainClient } from "../../client/create-chain-client.ts";
-import { silentObserver } from "../../client/rpc/rpc-caller.ts";
-import { createTxSender } from "../../client/tx/create-tx-sender.ts";
-import { createSigner } from "../../client/tx/signer.ts";
-import type { TxSender } from "../../client/tx/tx-sender.ts";
-import type { DaemonContext } from "../../ops/daemon-context.ts";
+import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
+import { silentObserver } from "../../cosmos/client/rpc/rpc-caller.ts";
+import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
+import { createSigner } from "../../cosmos/client/tx/signer.ts";
+import type { TxSender } from "../../cosmos/client/tx/tx-sender.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { openClient } from "../chain-access.ts";
 import type { RelayerConfig } from "../config.ts";
 import { createLocalQueries, type LocalQueries } from "../local-queries.ts";

@@ -1,8 +1,11 @@
-import { equalBytes } from "../../base/bytes.ts";
-import { errorText } from "../../base/errors.ts";
-import { mapLimit } from "../../base/map-limit.ts";
-import type { WireMessage } from "../../client/tx/tx-sender.ts";
-import { MsgSubmitQueryResult, type StorageValue } from "../../proto/gen/neutron/interchainqueries/tx.ts";
+import { equalBytes } from "../../platform/base/bytes.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { mapLimit } from "../../platform/base/map-limit.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import {
+  MsgSubmitQueryResult,
+  type StorageValue,
+} from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { createDryBridge } from "../connection/bridge.ts";
 import {
   createTrustFinder,

@@ -1,11 +1,11 @@
-import { concat, toHex, uint64BigEndian } from "../../base/bytes.ts";
-import { errorText } from "../../base/errors.ts";
-import type { WireMessage } from "../../client/tx/tx-sender.ts";
+import { concat, toHex, uint64BigEndian } from "../../platform/base/bytes.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
 import { createDryBridge } from "../connection/bridge.ts";
 import { createTrustFinder } from "../connection/client-update.ts";
 import { createClientOfConnection, viewConnection } from "../connection/connection-view.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
-import { MsgSubmitQueryResult } from "../../proto/gen/neutron/interchainqueries/tx.ts";
+import { MsgSubmitQueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { parseTxFilter } from "../tx/tx-filter.ts";
 import { txFinderOf } from "../tx/tx-finder.ts";
 import { createTxProver } from "../tx/tx-prover.ts";

@@ -1,5 +1,5 @@
-import { type ChangeSignal, createChangeSignal } from "../../base/change-signal.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type ChangeSignal, createChangeSignal } from "../../platform/base/change-signal.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 
 /** The latest local height, and a way to wait until it or the list of queries changes. */
 export interface HeightSignal extends ChangeSignal {

@@ -1,4 +1,4 @@
-import type { WireEvent } from "../../client/events/subscription.ts";
+import type { WireEvent } from "../../cosmos/client/events/subscription.ts";
 
 /** A change of a query that an event announces. The event's other attributes are not used: the chain is read instead. */
 export interface QueryChange {

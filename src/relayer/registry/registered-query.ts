@@ -1,4 +1,4 @@
-import type { RegisteredQuery as WireQuery } from "../../proto/gen/neutron/interchainqueries/genesis.ts";
+import type { RegisteredQuery as WireQuery } from "../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 
 /** A key of a KV query: store name on the remote chain, and raw key. */
 export interface QueryKey {

@@ -1,5 +1,5 @@
-import type { QueryHeight } from "../../client/chain-client.ts";
-import { ClientError, isHeightUnavailable } from "../../client/errors.ts";
+import type { QueryHeight } from "../../cosmos/client/chain-client.ts";
+import { ClientError, isHeightUnavailable } from "../../cosmos/client/errors.ts";
 import type { LocalQueries } from "../local-queries.ts";
 import type { QueryChange } from "./query-events.ts";
 import { type QueryState, refreshed, requested, sameQuestion } from "./query-state.ts";

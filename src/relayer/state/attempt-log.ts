@@ -6,8 +6,8 @@ import {
   type SqlSession,
   type SqlValue,
   textOf,
-} from "../../storage/sql-database.ts";
-import type { WriteQueue } from "../../storage/write-queue.ts";
+} from "../../platform/storage/sql-database.ts";
+import type { WriteQueue } from "../../platform/storage/write-queue.ts";
 import {
   ATTEMPT_OUTCOMES,
   type Attempt,

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 

@@ -1,9 +1,9 @@
-import { raceAbort } from "../../base/abort.ts";
-import { toHex } from "../../base/bytes.ts";
-import type { ChainClient } from "../../client/chain-client.ts";
-import { ClientError } from "../../client/errors.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/logger.ts";
+import { raceAbort } from "../../platform/base/abort.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
 import type { Registry } from "../registry/registry.ts";
 import { type Journal, LOCAL_CHAIN } from "./journal.ts";
 

@@ -1,4 +1,10 @@
-import { bigintOf, numberOf, type SqlRow, type SqlSession, textOf } from "../../storage/sql-database.ts";
+import {
+  bigintOf,
+  numberOf,
+  type SqlRow,
+  type SqlSession,
+  textOf,
+} from "../../platform/storage/sql-database.ts";
 import type { DeadLetter, KnownBlock, SendingTx } from "./journal-entries.ts";
 
 /** The stored rows of one local chain, in memory. */

@@ -1,6 +1,6 @@
 import type { DeadLetter, KnownBlock, SendingTx } from "./journal-entries.ts";
-import type { WriteQueue } from "../../storage/write-queue.ts";
-import type { SqlSession } from "../../storage/sql-database.ts";
+import type { WriteQueue } from "../../platform/storage/write-queue.ts";
+import type { SqlSession } from "../../platform/storage/sql-database.ts";
 import { emptyJournal, type JournalRows, readJournal, sendingKey } from "./journal-rows.ts";
 
 /** The local chain as a subject of {@link Journal.knownBlock}. A remote chain has the id of its connection. */

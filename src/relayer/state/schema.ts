@@ -1,5 +1,5 @@
 /**
- * Migrations of the relayer's store (`src/ops/sqlite-schema.ts`). Each needs a file of its version in
+ * Migrations of the relayer's store (`src/platform/storage/sqlite-schema.ts`). Each needs a file of its version in
  * `test/fixtures/state`. Ids and heights of the first tables are text, those of later ones `BIGINT`.
  */
 export const MIGRATIONS: readonly string[] = [

@@ -1,8 +1,13 @@
 import { z } from "zod";
-import { amountField, durationField, type SecretSource, secretField } from "../../ops/config-fields.ts";
-import { issueText } from "../../ops/config-issue.ts";
-import type { Secret } from "../../base/secret.ts";
-import { type PostgresAddress, parsePostgresUrl } from "../../storage/postgres-url.ts";
+import {
+  amountField,
+  durationField,
+  type SecretSource,
+  secretField,
+} from "../../platform/config/config-fields.ts";
+import { issueText } from "../../platform/config/config-issue.ts";
+import type { Secret } from "../../platform/base/secret.ts";
+import { type PostgresAddress, parsePostgresUrl } from "../../platform/storage/postgres-url.ts";
 import type { StorePlace } from "./store.ts";
 
 /** Field for the address of a PostgreSQL database. */

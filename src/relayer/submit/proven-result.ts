@@ -1,5 +1,8 @@
-import type { WireMessage } from "../../client/tx/tx-sender.ts";
-import { MsgSubmitQueryResult, type QueryResult } from "../../proto/gen/neutron/interchainqueries/tx.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import {
+  MsgSubmitQueryResult,
+  type QueryResult,
+} from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
 import type { AttemptStart } from "../state/attempt.ts";

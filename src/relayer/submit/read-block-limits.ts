@@ -1,7 +1,7 @@
-import type { ChainClient } from "../../client/chain-client.ts";
-import { ClientError } from "../../client/errors.ts";
-import { QueryParamsRequest, QueryParamsResponse } from "../../proto/gen/cosmos/consensus/v1/query.ts";
-import { ParamsRequest, ParamsResponse } from "../../proto/gen/feemarket/feemarket/v1/query.ts";
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
+import { QueryParamsRequest, QueryParamsResponse } from "../../cosmos/proto/gen/cosmos/consensus/v1/query.ts";
+import { ParamsRequest, ParamsResponse } from "../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import type { BlockLimits } from "./block-budget.ts";
 
 /** Reads the limits of a block from the fee market and the consensus parameters. Rejects with `ClientError`. */

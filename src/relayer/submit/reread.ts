@@ -1,4 +1,4 @@
-import { errorText } from "../../base/errors.ts";
+import { errorText } from "../../platform/base/errors.ts";
 import { isNewer } from "../registry/registered-query.ts";
 import type { Entry } from "./result-queue.ts";
 import { finish, REDUNDANT, type SubmitterState, unsentOf } from "./submitter-state.ts";

@@ -1,6 +1,6 @@
-import { pause, withTimeout } from "../../base/abort.ts";
-import { backoffMs } from "../../base/backoff.ts";
-import { errorText } from "../../base/errors.ts";
+import { pause, withTimeout } from "../../platform/base/abort.ts";
+import { backoffMs } from "../../platform/base/backoff.ts";
+import { errorText } from "../../platform/base/errors.ts";
 import { errorBackoff, errorKind } from "../relay-error.ts";
 import { land } from "./land.ts";
 import { dropOld, isPriceGood, launch } from "./launch.ts";

@@ -1,9 +1,9 @@
-import { toHex } from "../../base/bytes.ts";
-import type { ChangeSignal } from "../../base/change-signal.ts";
-import type { Dec18 } from "../../base/decimal.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { FlightTx, TxWindow } from "../../client/tx/tx-window.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import type { ChangeSignal } from "../../platform/base/change-signal.ts";
+import type { Dec18 } from "../../platform/base/decimal.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { FlightTx, TxWindow } from "../../cosmos/client/tx/tx-window.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import type { Upkeep } from "../connection/client-refresh.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";

@@ -1,4 +1,4 @@
-import { createChangeSignal } from "../../base/change-signal.ts";
+import { createChangeSignal } from "../../platform/base/change-signal.ts";
 import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
 import { createBatchBudget } from "./batch-budget.ts";
 import { createBlockBudget } from "./block-budget.ts";

@@ -1,5 +1,5 @@
-import { withTimeout } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
+import { withTimeout } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Journal } from "../state/journal.ts";
 import type { DeadLetter } from "../state/journal-entries.ts";

@@ -1,7 +1,7 @@
-import { toHex } from "../../base/bytes.ts";
-import { errorText } from "../../base/errors.ts";
-import { mapLimit } from "../../base/map-limit.ts";
-import { ClientError } from "../../client/errors.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { mapLimit } from "../../platform/base/map-limit.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
 import { createTrustFinder } from "../connection/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
 import { bridgeOf, type ConnectionWorker, noteUnproven, updateState } from "../connection/worker.ts";

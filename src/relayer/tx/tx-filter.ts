@@ -1,6 +1,6 @@
-import { isRecord } from "../../base/json.ts";
-import { bad, good, type Result } from "../../base/result.ts";
-import type { WireEvent } from "../../client/events/subscription.ts";
+import { isRecord } from "../../platform/base/json.ts";
+import { bad, good, type Result } from "../../platform/base/result.ts";
+import type { WireEvent } from "../../cosmos/client/events/subscription.ts";
 
 /** One condition of a TX query's filter. */
 export interface TxCondition {

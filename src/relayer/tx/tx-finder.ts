@@ -1,8 +1,8 @@
-import type { Clock } from "../../base/clock.ts";
-import { errorText } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { ChainClient } from "../../client/chain-client.ts";
-import { ClientError } from "../../client/errors.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
 import { scanTxs } from "./tx-scan.ts";
 import { type FoundTxs, findTxs, type TxSearch } from "./tx-search.ts";
 

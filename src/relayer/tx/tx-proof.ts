@@ -1,13 +1,13 @@
 import type { comet38 } from "@cosmjs/tendermint-rpc";
-import { equalBytes, toHex } from "../../base/bytes.ts";
-import { sha256 } from "../../base/sha256.ts";
-import type { LightBlockBytes } from "../../client/chain-client.ts";
-import { txResultLeaf } from "../../comet/block-hashes.ts";
-import { type SimpleProof, simpleProofs, verifySimpleProof } from "../../merkle/simple-tree.ts";
-import type { Any } from "../../proto/gen/google/protobuf/any.ts";
-import type { QueryResult } from "../../proto/gen/neutron/interchainqueries/tx.ts";
-import type { Proof } from "../../proto/gen/tendermint/crypto/proof.ts";
-import { SignedHeader } from "../../proto/gen/tendermint/types/types.ts";
+import { equalBytes, toHex } from "../../platform/base/bytes.ts";
+import { sha256 } from "../../platform/base/sha256.ts";
+import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
+import { txResultLeaf } from "../../cosmos/comet/block-hashes.ts";
+import { type SimpleProof, simpleProofs, verifySimpleProof } from "../../cosmos/merkle/simple-tree.ts";
+import type { Any } from "../../cosmos/proto/gen/google/protobuf/any.ts";
+import type { QueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import type { Proof } from "../../cosmos/proto/gen/tendermint/crypto/proof.ts";
+import { SignedHeader } from "../../cosmos/proto/gen/tendermint/types/types.ts";
 import { RelayError } from "../relay-error.ts";
 
 /** A transaction from `tx_search`, with its inclusion proof. */

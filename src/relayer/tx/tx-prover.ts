@@ -1,5 +1,5 @@
-import { raceAbort } from "../../base/abort.ts";
-import type { ChainClient, LightBlockBytes } from "../../client/chain-client.ts";
+import { raceAbort } from "../../platform/base/abort.ts";
+import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-client.ts";
 import { headerAny, type TrustFinder } from "../connection/client-update.ts";
 import type { Bridge } from "../connection/bridge.ts";
 import { memoize } from "../connection/memoize.ts";

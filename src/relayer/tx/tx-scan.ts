@@ -1,9 +1,9 @@
 import type { comet38 } from "@cosmjs/tendermint-rpc";
-import { raceAbort } from "../../base/abort.ts";
-import { toHex } from "../../base/bytes.ts";
-import { sha256 } from "../../base/sha256.ts";
-import type { ChainClient } from "../../client/chain-client.ts";
-import { simpleProofs } from "../../merkle/simple-tree.ts";
+import { raceAbort } from "../../platform/base/abort.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import { sha256 } from "../../platform/base/sha256.ts";
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { simpleProofs } from "../../cosmos/merkle/simple-tree.ts";
 import { matches } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
 import { type FoundTxs, MAX_TXS_PER_SEARCH, type TxSearch } from "./tx-search.ts";

@@ -1,7 +1,7 @@
 import type { comet38 } from "@cosmjs/tendermint-rpc";
-import { raceAbort } from "../../base/abort.ts";
-import { toHex } from "../../base/bytes.ts";
-import type { ChainClient } from "../../client/chain-client.ts";
+import { raceAbort } from "../../platform/base/abort.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import { RelayError } from "../relay-error.ts";
 import { type HeightRange, matches, searchText, type TxCondition } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";

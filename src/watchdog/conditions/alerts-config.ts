@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { durationField } from "../../ops/config-fields.ts";
-import { issueText } from "../../ops/config-issue.ts";
-import { unreachable } from "../../base/errors.ts";
+import { durationField } from "../../platform/config/config-fields.ts";
+import { issueText } from "../../platform/config/config-issue.ts";
+import { unreachable } from "../../platform/base/errors.ts";
 import { type AlertRule, type Condition, SEVERITIES, type Threshold } from "./condition.ts";
 import { CONDITIONS } from "./conditions.ts";
 

@@ -5,7 +5,7 @@ import { NODE_CONDITIONS } from "./node-conditions.ts";
 import { PRICE_CONDITIONS } from "./price-conditions.ts";
 import { REWARD_CONDITIONS } from "./reward-conditions.ts";
 import { SIDECAR_CONDITIONS } from "./sidecar-conditions.ts";
-import { unreachable } from "../../base/errors.ts";
+import { unreachable } from "../../platform/base/errors.ts";
 
 /** All conditions, in the order of the API and the status page. */
 export const CONDITIONS: readonly Condition[] = [

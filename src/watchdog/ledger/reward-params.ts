@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/json.ts";
+import { isRecord } from "../../platform/base/json.ts";
 import type { RevenueParams, RevenueView } from "../observation.ts";
 
 const NO_PROGRAMME = "no reward programme";

@@ -1,5 +1,5 @@
-import { toHex } from "../../base/bytes.ts";
-import { sha256 } from "../../base/sha256.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import { sha256 } from "../../platform/base/sha256.ts";
 import type { BlockCounts } from "./block-counts.ts";
 import type { Books } from "./books.ts";
 import type { LedgerSource, MonthRecord } from "./ledger-view.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Clock } from "../../base/clock.ts";
-import { durationField, isPlainHttpUrl, secretField } from "../../ops/config-fields.ts";
-import { issueText } from "../../ops/config-issue.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { durationField, isPlainHttpUrl, secretField } from "../../platform/config/config-fields.ts";
+import { issueText } from "../../platform/config/config-issue.ts";
 import { SEVERITIES, type Severity } from "../conditions/condition.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import type { PostJson } from "./http-post.ts";

@@ -1,7 +1,7 @@
-import { withDeadline } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { Secret } from "../../base/secret.ts";
+import { withDeadline } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Secret } from "../../platform/base/secret.ts";
 import { type PostJson, postAccepted, safeText } from "./http-post.ts";
 
 /** A monitor that raises an alarm when requests stop to come. */

@@ -1,7 +1,7 @@
-import { withDeadline } from "../../base/abort.ts";
-import { backoffMs } from "../../base/backoff.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/logger.ts";
+import { withDeadline } from "../../platform/base/abort.ts";
+import { backoffMs } from "../../platform/base/backoff.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
 import type { EventChannel } from "./channel.ts";
 import { ChannelError, safeText } from "./http-post.ts";
 import type { Delivery } from "./outbox.ts";

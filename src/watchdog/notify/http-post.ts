@@ -1,5 +1,5 @@
 import { request } from "undici";
-import { CodedError } from "../../base/errors.ts";
+import { CodedError } from "../../platform/base/errors.ts";
 
 /** A POST of JSON. The URL and the headers can be secret: an error must not contain them. */
 export interface JsonPost {

@@ -1,7 +1,7 @@
-import { untilAborted } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { Service } from "../../base/service.ts";
+import { untilAborted } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Service } from "../../platform/base/service.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import type { EventChannel } from "./channel.ts";
 import { createAlertmanagerTest, type CurrentAlert, runAlertmanager } from "./channels/alertmanager.ts";

@@ -1,6 +1,6 @@
 import { createTransport } from "nodemailer";
-import { onAbort } from "../../base/abort.ts";
-import type { Secret } from "../../base/secret.ts";
+import { onAbort } from "../../platform/base/abort.ts";
+import type { Secret } from "../../platform/base/secret.ts";
 import { ChannelError, safeText } from "./http-post.ts";
 
 /** An SMTP server and its account. */

@@ -1,5 +1,5 @@
-import { withDeadline } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
+import { withDeadline } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import type { EventChannel } from "./channel.ts";
 import { safeText } from "./http-post.ts";

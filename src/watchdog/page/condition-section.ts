@@ -1,7 +1,7 @@
-import { formatDuration } from "../../base/duration-text.ts";
-import { type Html, html } from "../../web/html.ts";
-import { timeText } from "../../web/page-shell.ts";
-import { badge, grouped } from "../../web/parts.ts";
+import { formatDuration } from "../../platform/base/duration-text.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import { timeText } from "../../platform/web/page-shell.ts";
+import { badge, grouped } from "../../platform/web/parts.ts";
 import type { AlertStatus } from "../api/alert-json.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import { runbookFile } from "../conditions/condition.ts";

@@ -1,10 +1,10 @@
-import type { Clock } from "../../base/clock.ts";
-import type { HttpRoute } from "../../ops/http-route.ts";
-import { livePageRoutes } from "../../web/live-page.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { HttpRoute } from "../../platform/http/http-route.ts";
+import { livePageRoutes } from "../../platform/web/live-page.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { WatchdogConfig } from "../config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
-import type { PageContent } from "../../web/page-shell.ts";
+import type { PageContent } from "../../platform/web/page-shell.ts";
 import type { WatchdogStatus } from "../status.ts";
 import { watchdogPage } from "./watchdog-page.ts";
 

@@ -1,7 +1,7 @@
-import { counted } from "../../base/counted.ts";
-import { formatDuration } from "../../base/duration-text.ts";
-import { type Html, html } from "../../web/html.ts";
-import { badge, type Column, dataTable, grouped, verdict } from "../../web/parts.ts";
+import { counted } from "../../platform/base/counted.ts";
+import { formatDuration } from "../../platform/base/duration-text.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import { badge, type Column, dataTable, grouped, verdict } from "../../platform/web/parts.ts";
 import type { Headroom } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../status.ts";

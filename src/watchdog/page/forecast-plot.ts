@@ -1,6 +1,6 @@
-import { DEC18_ONE, type Dec18 } from "../../base/decimal.ts";
-import { type Html, html } from "../../web/html.ts";
-import { short } from "../../web/plots.ts";
+import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import { short } from "../../platform/web/plots.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import { addCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { SPANS } from "../ledger/books.ts";

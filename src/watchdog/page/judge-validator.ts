@@ -2,7 +2,7 @@ import type { AlertStatus } from "../api/alert-json.ts";
 import type { Headroom } from "../policy/assessment.ts";
 import type { Tier } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../status.ts";
-import { grouped, type Tone } from "../../web/parts.ts";
+import { grouped, type Tone } from "../../platform/web/parts.ts";
 import { foundedForecast, isEarly } from "../policy/early-month.ts";
 
 /** What this month means for a validator's pay, the gravest first. */

@@ -1,4 +1,4 @@
-import { counted } from "../../base/counted.ts";
+import { counted } from "../../platform/base/counted.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { addCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
@@ -6,9 +6,9 @@ import { SPANS } from "../ledger/books.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../ledger/month.ts";
 import type { LeastRates } from "../policy/reward-tier.ts";
 import { isAtLeast } from "../policy/reward-tier.ts";
-import { type Html, html } from "../../web/html.ts";
-import { type Column, dataTable, grouped } from "../../web/parts.ts";
-import { short } from "../../web/plots.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import { type Column, dataTable, grouped } from "../../platform/web/parts.ts";
+import { short } from "../../platform/web/plots.ts";
 
 /**
  * State of an hour. "good", "weak" and "bad": at or above the boundary of the full reward, between the boundaries, below both.

@@ -1,7 +1,15 @@
-import { DEC18_ONE, type Dec18 } from "../../base/decimal.ts";
-import { formatDuration } from "../../base/duration-text.ts";
-import { type Html, html } from "../../web/html.ts";
-import { badge, type Column, dataTable, type Fact, factGrid, grouped, type Tone } from "../../web/parts.ts";
+import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
+import { formatDuration } from "../../platform/base/duration-text.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import {
+  badge,
+  type Column,
+  dataTable,
+  type Fact,
+  factGrid,
+  grouped,
+  type Tone,
+} from "../../platform/web/parts.ts";
 import { type Assessment, BURN_WINDOWS, type BoundaryState, type Headroom } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../status.ts";

@@ -1,7 +1,7 @@
-import { formatDuration } from "../../base/duration-text.ts";
-import { type Html, html } from "../../web/html.ts";
-import { timeText } from "../../web/page-shell.ts";
-import { badge, type Column, dataTable } from "../../web/parts.ts";
+import { formatDuration } from "../../platform/base/duration-text.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import { timeText } from "../../platform/web/page-shell.ts";
+import { badge, type Column, dataTable } from "../../platform/web/parts.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
 import type { Silence } from "../silences/silence.ts";
 import type { SourceStatus, WatchdogStatus } from "../status.ts";

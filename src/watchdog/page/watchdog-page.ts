@@ -1,6 +1,6 @@
-import { type Html, html } from "../../web/html.ts";
-import type { PageContent, PageSection } from "../../web/page-shell.ts";
-import { badge, grouped, verdict } from "../../web/parts.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
+import { badge, grouped, verdict } from "../../platform/web/parts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
 import type { MaintenanceWindow } from "../silences/maintenance.ts";

@@ -1,4 +1,4 @@
-import { DEC18_ONE, type Dec18 } from "../../base/decimal.ts";
+import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import {
   BURN_WINDOWS,

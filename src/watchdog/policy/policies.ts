@@ -1,4 +1,4 @@
-import { DEC18_ONE } from "../../base/decimal.ts";
+import { DEC18_ONE } from "../../platform/base/decimal.ts";
 import type { RevenueParams } from "../observation.ts";
 import type { Policy } from "./assessment.ts";
 import { SPECIFIED_LEAST } from "./reward-tier.ts";

@@ -1,4 +1,4 @@
-import { DEC18_ONE, type Dec18, mulDec18, quoDec18 } from "../../base/decimal.ts";
+import { DEC18_ONE, type Dec18, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
 import type { Curve, Policy } from "./assessment.ts";
 import { isAtLeast, type LeastRates, type SuccessRate } from "./reward-tier.ts";
 

@@ -1,4 +1,4 @@
-import { unreachable } from "../../base/errors.ts";
+import { unreachable } from "../../platform/base/errors.ts";
 import type { Assessment, Outcome, Policy, WhatIf } from "./assessment.ts";
 import { blocksUntil } from "./assess.ts";
 import { endRate } from "./forecast.ts";

@@ -1,8 +1,8 @@
 import { PrometheusDriver } from "prometheus-query";
 import { z } from "zod";
-import { abortReason, withDeadline } from "../../base/abort.ts";
-import { isRecord } from "../../base/json.ts";
-import type { Secret } from "../../base/secret.ts";
+import { abortReason, withDeadline } from "../../platform/base/abort.ts";
+import { isRecord } from "../../platform/base/json.ts";
+import type { Secret } from "../../platform/base/secret.ts";
 import { SourceError } from "../sources/source-failure.ts";
 
 /** How to reach a Prometheus-compatible API. */

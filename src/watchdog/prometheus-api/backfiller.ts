@@ -1,6 +1,6 @@
-import { type BackoffOptions, backoffMs } from "../../base/backoff.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/logger.ts";
+import { type BackoffOptions, backoffMs } from "../../platform/base/backoff.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
 import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
 import type { Observation } from "../observation.ts";
 import { toSourceFailure } from "../sources/source-failure.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import { NODE_METRICS } from "../sources/node-reading.ts";
 import { SIDECAR_METRICS } from "../sources/sidecar-reading.ts";
 import type { ValidatorTarget } from "../sources/targets.ts";

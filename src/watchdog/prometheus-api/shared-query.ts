@@ -1,5 +1,5 @@
-import { abortReason, raceAbort } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
+import { abortReason, raceAbort } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import type { ReadSamples, Series } from "./api-client.ts";
 import { type Labels, type SelectorOf, selectorsOf } from "./selector.ts";
 

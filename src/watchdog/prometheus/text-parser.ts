@@ -1,4 +1,4 @@
-import { CodedError } from "../../base/errors.ts";
+import { CodedError } from "../../platform/base/errors.ts";
 import {
   LineSyntaxError,
   type MetricType,

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { durationField } from "../../ops/config-fields.ts";
-import { issueText } from "../../ops/config-issue.ts";
+import { durationField } from "../../platform/config/config-fields.ts";
+import { issueText } from "../../platform/config/config-issue.ts";
 
 const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 

@@ -7,8 +7,8 @@ import {
   type JsonField,
   member,
   required,
-} from "../../base/json-fields.ts";
-import { parseDec18 } from "../../base/decimal.ts";
+} from "../../platform/base/json-fields.ts";
+import { parseDec18 } from "../../platform/base/decimal.ts";
 import type { ChainPrice, RevenueParams, RevenueStats } from "../observation.ts";
 import { SourceError } from "./source-failure.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import { nodeLabels, sidecarLabels } from "../prometheus-api/fleet.ts";
 import type { StoredPages } from "../prometheus-api/stored-pages.ts";
 import type { NodeObservation, Observation, PricesPage, Reached, Seen } from "../observation.ts";

@@ -1,6 +1,6 @@
-import { errorText } from "../../base/errors.ts";
-import { isRecord } from "../../base/json.ts";
-import { asTimeNs, type JsonField, member, required } from "../../base/json-fields.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { isRecord } from "../../platform/base/json.ts";
+import { asTimeNs, type JsonField, member, required } from "../../platform/base/json-fields.ts";
 import type { PricesPage } from "../observation.ts";
 import { drain, forEachChunk, type PageReader, requireOk } from "./page-reader.ts";
 import { SourceError } from "./source-failure.ts";

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { abortReason, onAbort } from "../../base/abort.ts";
+import { abortReason, onAbort } from "../../platform/base/abort.ts";
 import type { Reached } from "../observation.ts";
 
 /** Opens and closes a TCP connection to "host:port". Rejects when it is not accepted. */

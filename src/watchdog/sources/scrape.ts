@@ -1,5 +1,5 @@
-import { withDeadline } from "../../base/abort.ts";
-import type { Clock } from "../../base/clock.ts";
+import { withDeadline } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import type { Seen } from "../observation.ts";
 import { toSourceFailure } from "./source-failure.ts";
 

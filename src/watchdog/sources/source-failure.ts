@@ -1,5 +1,5 @@
-import { DeadlineError } from "../../base/abort.ts";
-import { CodedError, errorText } from "../../base/errors.ts";
+import { DeadlineError } from "../../platform/base/abort.ts";
+import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { PrometheusTextError } from "../prometheus/text-parser.ts";
 
 /** Why a scrape failed. `refused`: the host refused the connection, so no process listens on the port. */

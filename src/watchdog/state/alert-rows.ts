@@ -1,6 +1,6 @@
 import type Database from "libsql";
 import { z } from "zod";
-import { stringifyJson } from "../../base/json.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
 import type { PastAlert } from "../alerts/alert-history.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
-import { errorText } from "../../base/errors.ts";
-import { FolderInUseError, lockFolder } from "../../ops/folder-lock.ts";
-import { createPrivateFile } from "../../ops/private-file.ts";
-import { migrateSchema } from "../../ops/sqlite-schema.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { FolderInUseError, lockFolder } from "../../platform/process/folder-lock.ts";
+import { createPrivateFile } from "../../platform/process/private-file.ts";
+import { migrateSchema } from "../../platform/storage/sqlite-schema.ts";
 import { WatchdogError } from "../watchdog-error.ts";
 import { readAlerting, writeAlerting } from "./alert-rows.ts";
 import { readLedgers, writeLedger } from "./ledger-rows.ts";

@@ -1,6 +1,6 @@
 import type Database from "libsql";
 import { z } from "zod";
-import { stringifyJson } from "../../base/json.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
 import type { LatencyTrail } from "../conditions/latency-trail.ts";
 import type { NodeTrail, Trail } from "../conditions/trail.ts";
 

@@ -1,20 +1,20 @@
 import { consumerAddress } from "../../support/consumer-address.ts";
-import { encodeBech32 } from "../../../src/base/bech32.ts";
-import { utf8 } from "../../../src/base/bytes.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import { parseDec18 } from "../../../src/base/decimal.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import { Secret } from "../../../src/base/secret.ts";
-import { sha256 } from "../../../src/base/sha256.ts";
-import { createChainClient } from "../../../src/client/create-chain-client.ts";
-import { createTxSender } from "../../../src/client/tx/create-tx-sender.ts";
-import { silentObserver } from "../../../src/client/rpc/rpc-caller.ts";
-import { createSigner } from "../../../src/client/tx/signer.ts";
-import type { WireMessage } from "../../../src/client/tx/tx-sender.ts";
-import { accountNamed } from "../../../src/node/localnet/accounts.ts";
-import { type ChainProfile, CHAINS } from "../../../src/node/localnet/chains.ts";
-import { MsgSend } from "../../../src/proto/gen/cosmos/bank/v1beta1/tx.ts";
-import { MsgExecuteContract } from "../../../src/proto/gen/cosmwasm/wasm/v1/tx.ts";
+import { encodeBech32 } from "../../../src/platform/base/bech32.ts";
+import { utf8 } from "../../../src/platform/base/bytes.ts";
+import { systemClock } from "../../../src/platform/base/clock.ts";
+import { parseDec18 } from "../../../src/platform/base/decimal.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { Secret } from "../../../src/platform/base/secret.ts";
+import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { createChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
+import { createTxSender } from "../../../src/cosmos/client/tx/create-tx-sender.ts";
+import { silentObserver } from "../../../src/cosmos/client/rpc/rpc-caller.ts";
+import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
+import type { WireMessage } from "../../../src/cosmos/client/tx/tx-sender.ts";
+import { accountNamed } from "../../../src/localnet/network/accounts.ts";
+import { type ChainProfile, CHAINS } from "../../../src/localnet/network/chains.ts";
+import { MsgSend } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
+import { MsgExecuteContract } from "../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 
 /** Messages of one transaction: well below the gas of a block. */
 const CHUNK = 150;

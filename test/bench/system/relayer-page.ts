@@ -1,5 +1,5 @@
 import { request } from "undici";
-import { systemClock } from "../../../src/base/clock.ts";
+import { systemClock } from "../../../src/platform/base/clock.ts";
 import { createPrometheusTextParser } from "../../../src/watchdog/prometheus/text-parser.ts";
 
 /** The relayer's counters at one instant. */

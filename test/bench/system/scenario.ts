@@ -1,11 +1,11 @@
-import { withDeadline } from "../../../src/base/abort.ts";
+import { withDeadline } from "../../../src/platform/base/abort.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Ports, portsAt } from "../../../daemons/localnet/ports.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import { accountNamed } from "../../../src/node/localnet/accounts.ts";
-import { CHAINS } from "../../../src/node/localnet/chains.ts";
+import { type Ports, portsAt } from "../../../src/platform/base/default-ports.ts";
+import { systemClock } from "../../../src/platform/base/clock.ts";
+import { accountNamed } from "../../../src/localnet/network/accounts.ts";
+import { CHAINS } from "../../../src/localnet/network/chains.ts";
 import { type DelayProxy, startDelayProxy } from "./delay-proxy.ts";
 import { type ChainUrls, createDemand } from "./demand.ts";
 import { leasePorts } from "../../support/port-lease.ts";

@@ -1,4 +1,4 @@
-import { withDeadline } from "../../../src/base/abort.ts";
+import { withDeadline } from "../../../src/platform/base/abort.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

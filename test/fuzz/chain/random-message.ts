@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, ScalarType, toBinary } from "@bufbuild/protobuf";
 import { isReflectList, isReflectMap, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
-import { utf8 } from "../../../src/base/bytes.ts";
-import { requireMessage } from "../../../src/proto/registry.ts";
+import { utf8 } from "../../../src/platform/base/bytes.ts";
+import { requireMessage } from "../../../src/cosmos/proto/registry.ts";
 import type { Random } from "../random.ts";
 
 /** Values that fields of random messages receive, besides random ones. */

@@ -1,8 +1,8 @@
-import { toHex, utf8 } from "../../../src/base/bytes.ts";
-import { errorText } from "../../../src/base/errors.ts";
-import { PubKey } from "../../../src/proto/gen/cosmos/crypto/secp256k1/keys.ts";
-import { AuthInfo, SignDoc, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { protoRegistry } from "../../../src/proto/registry.ts";
+import { toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { errorText } from "../../../src/platform/base/errors.ts";
+import { PubKey } from "../../../src/cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
+import { AuthInfo, SignDoc, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { protoRegistry } from "../../../src/cosmos/proto/registry.ts";
 import { CONSUMER, GOOD, icqGenesis, submission } from "../../support/icq-application.ts";
 import { startTestChain, type TestChain } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isRefreshDue } from "../../../src/relayer/connection/client-refresh.ts";
-import { sampleReading } from "../../unit/relayer/status-samples.ts";
+import { sampleReading } from "../../relayer/status-samples.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 import { missingTransactions, stale } from "./simulate.ts";
 

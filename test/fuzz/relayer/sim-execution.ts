@@ -1,16 +1,16 @@
-import { equalBytes, toHex } from "../../../src/base/bytes.ts";
-import { sha256 } from "../../../src/base/sha256.ts";
-import type { WireMessage } from "../../../src/client/tx/tx-sender.ts";
-import { txResultLeaf } from "../../../src/comet/block-hashes.ts";
-import { createProofVerifier, type ProofVerifier } from "../../../src/merkle/ics23/proof-verifier.ts";
-import { verifySimpleProof } from "../../../src/merkle/simple-tree.ts";
-import { MsgUpdateClient } from "../../../src/proto/gen/ibc/core/client/v1/tx.ts";
-import { Header } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { equalBytes, toHex } from "../../../src/platform/base/bytes.ts";
+import { sha256 } from "../../../src/platform/base/sha256.ts";
+import type { WireMessage } from "../../../src/cosmos/client/tx/tx-sender.ts";
+import { txResultLeaf } from "../../../src/cosmos/comet/block-hashes.ts";
+import { createProofVerifier, type ProofVerifier } from "../../../src/cosmos/merkle/ics23/proof-verifier.ts";
+import { verifySimpleProof } from "../../../src/cosmos/merkle/simple-tree.ts";
+import { MsgUpdateClient } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
+import { Header } from "../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import {
   MsgSubmitQueryResult,
   type QueryResult,
   type StorageValue,
-} from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
+} from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
 import type { SimRemote } from "./sim-remote.ts";
 

@@ -1,6 +1,6 @@
-import { BLOCK_ID_FLAG } from "../../../src/comet/block-types.ts";
-import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
-import { ValidatorSet } from "../../../src/proto/gen/tendermint/types/validator.ts";
+import { BLOCK_ID_FLAG } from "../../../src/cosmos/comet/block-types.ts";
+import { SignedHeader } from "../../../src/cosmos/proto/gen/tendermint/types/types.ts";
+import { ValidatorSet } from "../../../src/cosmos/proto/gen/tendermint/types/validator.ts";
 
 /** Encodes a validator set in which all have the same power. */
 export function encodeValidators(addresses: readonly Uint8Array[]): Uint8Array {

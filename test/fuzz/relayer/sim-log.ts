@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from "../../../src/base/logger.ts";
+import type { LogFields, Logger } from "../../../src/platform/base/logger.ts";
 
 /** A line of the relayer's log. */
 export interface SimLogLine {

@@ -1,17 +1,20 @@
-import { fromBase64, toHex } from "../../../src/base/bytes.ts";
-import { sha256 } from "../../../src/base/sha256.ts";
-import { ClientError } from "../../../src/client/errors.ts";
-import { createTxWindow, type TxWindowDeps } from "../../../src/client/tx/create-tx-window.ts";
-import type { Signer } from "../../../src/client/tx/signer.ts";
-import type { WireMessage } from "../../../src/client/tx/tx-sender.ts";
-import type { TxWindow } from "../../../src/client/tx/tx-window.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import { BaseAccount } from "../../../src/proto/gen/cosmos/auth/v1beta1/auth.ts";
-import { QueryAccountResponse } from "../../../src/proto/gen/cosmos/auth/v1beta1/query.ts";
-import { SimulateRequest, SimulateResponse } from "../../../src/proto/gen/cosmos/tx/v1beta1/service.ts";
-import { AuthInfo, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { MsgSubmitQueryResult } from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
-import { GasPriceResponse } from "../../../src/proto/gen/feemarket/feemarket/v1/query.ts";
+import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
+import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { createTxWindow, type TxWindowDeps } from "../../../src/cosmos/client/tx/create-tx-window.ts";
+import type { Signer } from "../../../src/cosmos/client/tx/signer.ts";
+import type { WireMessage } from "../../../src/cosmos/client/tx/tx-sender.ts";
+import type { TxWindow } from "../../../src/cosmos/client/tx/tx-window.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { BaseAccount } from "../../../src/cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
+import { QueryAccountResponse } from "../../../src/cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";
+import {
+  SimulateRequest,
+  SimulateResponse,
+} from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/service.ts";
+import { AuthInfo, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { GasPriceResponse } from "../../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import type { BlockLimits } from "../../../src/relayer/submit/block-budget.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";
 import type { Random } from "../random.ts";

@@ -1,13 +1,13 @@
 import type { ManualClock } from "../../support/manual-clock.ts";
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
-import { toBase64, toHex, utf8 } from "../../../src/base/bytes.ts";
-import { sha256 } from "../../../src/base/sha256.ts";
-import type { ChainClient, LightBlockBytes, StoreAnswer } from "../../../src/client/chain-client.ts";
-import { ClientError } from "../../../src/client/errors.ts";
-import { dataHash, resultsHash } from "../../../src/comet/block-hashes.ts";
-import { createIavlTree, type IavlTree } from "../../../src/merkle/iavl/tree.ts";
-import { simpleMapProof, simpleMapRoot } from "../../../src/merkle/simple-map.ts";
-import { simpleProofs } from "../../../src/merkle/simple-tree.ts";
+import { toBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { sha256 } from "../../../src/platform/base/sha256.ts";
+import type { ChainClient, LightBlockBytes, StoreAnswer } from "../../../src/cosmos/client/chain-client.ts";
+import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { dataHash, resultsHash } from "../../../src/cosmos/comet/block-hashes.ts";
+import { createIavlTree, type IavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
+import { simpleMapProof, simpleMapRoot } from "../../../src/cosmos/merkle/simple-map.ts";
+import { simpleProofs } from "../../../src/cosmos/merkle/simple-tree.ts";
 import { encodeHeader, encodeValidators } from "./sim-header.ts";
 
 /** A simulated fault of the connection to a remote chain. */

@@ -1,10 +1,10 @@
-import { DEC18_ONE } from "../../../src/base/decimal.ts";
+import { DEC18_ONE } from "../../../src/platform/base/decimal.ts";
 import { Registry as MetricsRegistry } from "prom-client";
-import { supervise } from "../../../src/base/service.ts";
+import { supervise } from "../../../src/platform/base/service.ts";
 import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
 import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
 import { createHealth } from "../../../src/relayer/create-health.ts";
-import { unreachable } from "../../../src/base/errors.ts";
+import { unreachable } from "../../../src/platform/base/errors.ts";
 import { createClientRefresh } from "../../../src/relayer/connection/client-refresh.ts";
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
 import { watchedClient } from "../../../src/relayer/health/watched-client.ts";

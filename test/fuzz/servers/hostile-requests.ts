@@ -1,7 +1,7 @@
-import { RPC_METHODS, WEBSOCKET_METHODS } from "../../../src/node/rpc/json-rpc.ts";
-import { httpRules } from "../../../src/proto/http-rules.ts";
-import { findService, requireMessage } from "../../../src/proto/registry.ts";
-import { toCanonicalTypeUrl, toChainRestPath } from "../../../src/proto/type-urls.ts";
+import { RPC_METHODS, WEBSOCKET_METHODS } from "../../../src/localnet/node/rpc/json-rpc.ts";
+import { httpRules } from "../../../src/cosmos/proto/http-rules.ts";
+import { findService, requireMessage } from "../../../src/cosmos/proto/registry.ts";
+import { toCanonicalTypeUrl, toChainRestPath } from "../../../src/cosmos/proto/type-urls.ts";
 import type { Random } from "../random.ts";
 import { hostileMessage } from "./hostile-message.ts";
 import {

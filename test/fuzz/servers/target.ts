@@ -1,11 +1,11 @@
-import { errorText } from "../../../src/base/errors.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import { type Logger, silentLogger } from "../../../src/base/logger.ts";
-import { Secret } from "../../../src/base/secret.ts";
-import type { RunningNode } from "../../../src/node/create-node.ts";
-import { createGrpcEndpoint } from "../../../src/node/grpc/grpc-endpoint.ts";
-import { createLocalnet } from "../../../src/node/localnet/create-localnet.ts";
-import { createRestServer } from "../../../src/node/rest/rest-server.ts";
+import { errorText } from "../../../src/platform/base/errors.ts";
+import { systemClock } from "../../../src/platform/base/clock.ts";
+import { type Logger, silentLogger } from "../../../src/platform/base/logger.ts";
+import { Secret } from "../../../src/platform/base/secret.ts";
+import type { RunningNode } from "../../../src/localnet/node/create-node.ts";
+import { createGrpcEndpoint } from "../../../src/localnet/node/grpc/grpc-endpoint.ts";
+import { createLocalnet } from "../../../src/localnet/network/create-localnet.ts";
+import { createRestServer } from "../../../src/localnet/node/rest/rest-server.ts";
 import { type Campaign, cpuMs, inputNumbers, usedHeap } from "../campaign.ts";
 import { createRandom, type Random } from "../random.ts";
 

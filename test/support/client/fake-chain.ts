@@ -1,12 +1,15 @@
-import { fromBase64, toHex } from "../../../src/base/bytes.ts";
-import { sha256 } from "../../../src/base/sha256.ts";
-import type { PooledChainClient } from "../../../src/client/create-chain-client.ts";
-import { ClientError } from "../../../src/client/errors.ts";
-import { BaseAccount } from "../../../src/proto/gen/cosmos/auth/v1beta1/auth.ts";
-import { QueryAccountResponse } from "../../../src/proto/gen/cosmos/auth/v1beta1/query.ts";
-import { SimulateRequest, SimulateResponse } from "../../../src/proto/gen/cosmos/tx/v1beta1/service.ts";
-import { AuthInfo, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { GasPriceResponse } from "../../../src/proto/gen/feemarket/feemarket/v1/query.ts";
+import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
+import { sha256 } from "../../../src/platform/base/sha256.ts";
+import type { PooledChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
+import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { BaseAccount } from "../../../src/cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
+import { QueryAccountResponse } from "../../../src/cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";
+import {
+  SimulateRequest,
+  SimulateResponse,
+} from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/service.ts";
+import { AuthInfo, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { GasPriceResponse } from "../../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 
 /** Result of a broadcast, decided by the test. */
 type BroadcastResult =

@@ -1,13 +1,13 @@
 import type { LightBlock } from "./light-block.ts";
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
-import { toHex, fromHex, concat } from "../../../src/base/bytes.ts";
-import { sha256 } from "../../../src/base/sha256.ts";
-import type { CommitSig, Header, ValidatorSet } from "../../../src/comet/block-types.ts";
-import { BLOCK_ID_FLAG, NO_BLOCK_ID } from "../../../src/comet/block-types.ts";
-import { commitSignBytes } from "../../../src/comet/commit-bytes.ts";
-import { headerHash } from "../../../src/comet/header-hash.ts";
-import { createValidatorSet } from "../../../src/comet/proposer-rotation.ts";
-import { validatorsHash } from "../../../src/comet/validator-set.ts";
+import { toHex, fromHex, concat } from "../../../src/platform/base/bytes.ts";
+import { sha256 } from "../../../src/platform/base/sha256.ts";
+import type { CommitSig, Header, ValidatorSet } from "../../../src/cosmos/comet/block-types.ts";
+import { BLOCK_ID_FLAG, NO_BLOCK_ID } from "../../../src/cosmos/comet/block-types.ts";
+import { commitSignBytes } from "../../../src/cosmos/comet/commit-bytes.ts";
+import { headerHash } from "../../../src/cosmos/comet/header-hash.ts";
+import { createValidatorSet } from "../../../src/cosmos/comet/proposer-rotation.ts";
+import { validatorsHash } from "../../../src/cosmos/comet/validator-set.ts";
 
 const PKCS8_PREFIX = fromHex("302e020100300506032b657004220420");
 const SECOND = 1_000_000_000n;

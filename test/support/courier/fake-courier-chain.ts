@@ -1,9 +1,9 @@
-import { utf8 } from "../../../src/base/bytes.ts";
-import type { WireMessage } from "../../../src/client/tx/tx-sender.ts";
-import type { CourierChain } from "../../../src/courier/courier-chain.ts";
-import type { ChannelView } from "../../../src/courier/ibc-reads.ts";
-import { Order, type Packet, State } from "../../../src/proto/gen/ibc/core/channel/v1/channel.ts";
-import { MsgRecvPacket } from "../../../src/proto/gen/ibc/core/channel/v1/tx.ts";
+import { utf8 } from "../../../src/platform/base/bytes.ts";
+import type { WireMessage } from "../../../src/cosmos/client/tx/tx-sender.ts";
+import type { CourierChain } from "../../../src/localnet/ibc-relayer/courier-chain.ts";
+import type { ChannelView } from "../../../src/localnet/ibc-relayer/ibc-reads.ts";
+import { Order, type Packet, State } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { MsgRecvPacket } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 
 /** The channel on both chains. */
 export const CHANNEL: ChannelView = {

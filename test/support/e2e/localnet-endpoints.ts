@@ -1,4 +1,4 @@
-import { isRecord } from "../../../src/base/json.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
 import { getJson, until } from "./cli-process.ts";
 
 /** URLs of a running localnet, and reads from its APIs. */

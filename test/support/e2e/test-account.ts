@@ -1,4 +1,4 @@
-import { isRecord } from "../../../src/base/json.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
 import type { CliHome } from "./cli-process.ts";
 
 /** A test account as `relaywatch localnet accounts --json` prints it. */

@@ -2,9 +2,9 @@ import { DirectSecp256k1HdWallet } from "@cosmjs/proto-signing";
 import { SigningStargateClient } from "@cosmjs/stargate";
 import { MsgTransfer } from "cosmjs-types/ibc/applications/transfer/v1/tx";
 import { TxRaw } from "cosmjs-types/cosmos/tx/v1beta1/tx";
-import { localDenom, parseTrace } from "../../../src/chain/modules/transfer/denom.ts";
-import { accountNamed } from "../../../src/node/localnet/accounts.ts";
-import { CHAINS, type LocalnetPart } from "../../../src/node/localnet/chains.ts";
+import { localDenom, parseTrace } from "../../../src/localnet/chain/modules/transfer/denom.ts";
+import { accountNamed } from "../../../src/localnet/network/accounts.ts";
+import { CHAINS, type LocalnetPart } from "../../../src/localnet/network/chains.ts";
 import { type CliHome, getJson, until } from "./cli-process.ts";
 import { deep } from "./localnet-endpoints.ts";
 

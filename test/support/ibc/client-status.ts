@@ -1,6 +1,6 @@
-import { type ClientStatus, statusOf } from "../../../src/chain/modules/ibc/client/client-status.ts";
-import { openClientStore } from "../../../src/chain/modules/ibc/client/client-store.ts";
-import type { Context } from "../../../src/chain/runtime/context.ts";
+import { type ClientStatus, statusOf } from "../../../src/localnet/chain/modules/ibc/client/client-status.ts";
+import { openClientStore } from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 
 /** Returns a client's status at the block of the context; "Unknown" when the client does not exist. */
 export function clientStatus(context: Context, clientId: string): ClientStatus | "Unknown" {

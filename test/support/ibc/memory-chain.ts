@@ -1,9 +1,9 @@
-import { createContext } from "../../../src/chain/runtime/execution-context.ts";
-import type { Context } from "../../../src/chain/runtime/context.ts";
-import type { ChainEvent } from "../../../src/chain/runtime/events.ts";
-import { createGasMeter } from "../../../src/chain/runtime/gas.ts";
-import { createCacheStore } from "../../../src/chain/store/cache-store.ts";
-import type { Entry, KVStore } from "../../../src/chain/store/kv-store.ts";
+import { createContext } from "../../../src/localnet/chain/runtime/execution-context.ts";
+import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
+import type { ChainEvent } from "../../../src/localnet/chain/runtime/events.ts";
+import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
+import { createCacheStore } from "../../../src/localnet/chain/store/cache-store.ts";
+import type { Entry, KVStore } from "../../../src/localnet/chain/store/kv-store.ts";
 
 /** A chain without blocks: one store in memory, and contexts of any height and time. */
 export interface MemoryChain {

@@ -1,5 +1,5 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { toBase64 } from "../../../src/base/bytes.ts";
+import { toBase64 } from "../../../src/platform/base/bytes.ts";
 
 /** Joins the proof operations of an `abci_query` response into a `MerkleProof`, base64. */
 export function encodeMerkleProof(operations: readonly Uint8Array[]): string {

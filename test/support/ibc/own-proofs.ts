@@ -1,21 +1,27 @@
-import { toHex, utf8 } from "../../../src/base/bytes.ts";
-import { latestHeightOf, unpackClientState } from "../../../src/chain/modules/ibc/client/client-state.ts";
-import { packConsensusState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
-import { packetPath } from "../../../src/chain/modules/ibc/keys.ts";
-import { unpackClientMessage } from "../../../src/chain/modules/ibc/tendermint/client-message.ts";
-import { heightOfHeader, trustedHeightOf } from "../../../src/chain/modules/ibc/tendermint/header.ts";
-import type { DecodedTx } from "../../../src/chain/runtime/tx.ts";
-import { calculateRoot } from "../../../src/merkle/ics23/calculate-root.ts";
-import { decodeCommitmentProof } from "../../../src/merkle/ics23/decode-proof.ts";
-import { splitMerkleProof } from "../../../src/merkle/ics23/split-proof.ts";
-import { CommitmentProof } from "../../../src/proto/gen/cosmos/ics23/v1/proofs.ts";
-import * as channel from "../../../src/proto/gen/ibc/core/channel/v1/tx.ts";
-import type { Packet } from "../../../src/proto/gen/ibc/core/channel/v1/channel.ts";
-import type { Height } from "../../../src/proto/gen/ibc/core/client/v1/client.ts";
-import { MsgCreateClient, MsgUpdateClient } from "../../../src/proto/gen/ibc/core/client/v1/tx.ts";
-import * as connection from "../../../src/proto/gen/ibc/core/connection/v1/tx.ts";
-import { Header } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { TYPE_URL } from "../../../src/proto/type-urls.ts";
+import { toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import {
+  latestHeightOf,
+  unpackClientState,
+} from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+import { packConsensusState } from "../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
+import { packetPath } from "../../../src/localnet/chain/modules/ibc/keys.ts";
+import { unpackClientMessage } from "../../../src/localnet/chain/modules/ibc/tendermint/client-message.ts";
+import {
+  heightOfHeader,
+  trustedHeightOf,
+} from "../../../src/localnet/chain/modules/ibc/tendermint/header.ts";
+import type { DecodedTx } from "../../../src/localnet/chain/runtime/tx.ts";
+import { calculateRoot } from "../../../src/cosmos/merkle/ics23/calculate-root.ts";
+import { decodeCommitmentProof } from "../../../src/cosmos/merkle/ics23/decode-proof.ts";
+import { splitMerkleProof } from "../../../src/cosmos/merkle/ics23/split-proof.ts";
+import { CommitmentProof } from "../../../src/cosmos/proto/gen/cosmos/ics23/v1/proofs.ts";
+import * as channel from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
+import type { Packet } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import type { Height } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { MsgCreateClient, MsgUpdateClient } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
+import * as connection from "../../../src/cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
+import { Header } from "../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { TYPE_URL } from "../../../src/cosmos/proto/type-urls.ts";
 import { updateHeader } from "../comet/light-block.ts";
 import type { ProvingChain } from "./proving-chain.ts";
 import type { RecordedHeaders } from "./recorded-headers.ts";

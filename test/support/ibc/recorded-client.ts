@@ -1,20 +1,20 @@
 import { readFileSync } from "node:fs";
-import { fromBase64, fromHex } from "../../../src/base/bytes.ts";
-import { isRecord } from "../../../src/base/json.ts";
-import { parseRfc3339Ns } from "../../../src/base/rfc3339.ts";
-import { unpackClientState } from "../../../src/chain/modules/ibc/client/client-state.ts";
-import { openClientStore } from "../../../src/chain/modules/ibc/client/client-store.ts";
-import type { ConsensusState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
-import { createLocalhostClient } from "../../../src/chain/modules/ibc/client/localhost.ts";
+import { fromBase64, fromHex } from "../../../src/platform/base/bytes.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
+import { unpackClientState } from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+import { openClientStore } from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import type { ConsensusState } from "../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
+import { createLocalhostClient } from "../../../src/localnet/chain/modules/ibc/client/localhost.ts";
 import {
   createLocalhostConnection,
   setClientConnections,
   setConnection,
-} from "../../../src/chain/modules/ibc/connection/connection-store.ts";
-import type { Context } from "../../../src/chain/runtime/context.ts";
-import { Any } from "../../../src/proto/gen/google/protobuf/any.ts";
-import { IdentifiedConnection } from "../../../src/proto/gen/ibc/core/connection/v1/connection.ts";
-import { messageFromJson } from "../../../src/proto/json.ts";
+} from "../../../src/localnet/chain/modules/ibc/connection/connection-store.ts";
+import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
+import { Any } from "../../../src/cosmos/proto/gen/google/protobuf/any.ts";
+import { IdentifiedConnection } from "../../../src/cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import { messageFromJson } from "../../../src/cosmos/proto/json.ts";
 
 /** Revision of the recorded remote chain, `test-2`. */
 const REVISION = 2n;

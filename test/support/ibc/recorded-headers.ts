@@ -1,13 +1,19 @@
-import { fromBase64, toHex } from "../../../src/base/bytes.ts";
-import { parseRfc3339Ns } from "../../../src/base/rfc3339.ts";
-import { latestHeightOf, unpackClientState } from "../../../src/chain/modules/ibc/client/client-state.ts";
-import { unpackConsensusState } from "../../../src/chain/modules/ibc/client/consensus-state.ts";
-import { consensusStateOfHeader, heightOfHeader } from "../../../src/chain/modules/ibc/tendermint/header.ts";
-import { unpackClientMessage } from "../../../src/chain/modules/ibc/tendermint/client-message.ts";
-import { TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import type { Any } from "../../../src/proto/gen/google/protobuf/any.ts";
-import { MsgCreateClient, MsgUpdateClient } from "../../../src/proto/gen/ibc/core/client/v1/tx.ts";
-import { TYPE_URL } from "../../../src/proto/type-urls.ts";
+import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
+import {
+  latestHeightOf,
+  unpackClientState,
+} from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+import { unpackConsensusState } from "../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
+import {
+  consensusStateOfHeader,
+  heightOfHeader,
+} from "../../../src/localnet/chain/modules/ibc/tendermint/header.ts";
+import { unpackClientMessage } from "../../../src/localnet/chain/modules/ibc/tendermint/client-message.ts";
+import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import type { Any } from "../../../src/cosmos/proto/gen/google/protobuf/any.ts";
+import { MsgCreateClient, MsgUpdateClient } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
+import { TYPE_URL } from "../../../src/cosmos/proto/type-urls.ts";
 import { type RecordedChainId, RECORDED_TXS } from "./recorded-packets.ts";
 
 /** What the recorded messages say about the headers of one chain. */

@@ -1,13 +1,13 @@
-import { utf8 } from "../../../src/base/bytes.ts";
-import { isRecord, type JsonValue } from "../../../src/base/json.ts";
+import { utf8 } from "../../../src/platform/base/bytes.ts";
+import { isRecord, type JsonValue } from "../../../src/platform/base/json.ts";
 import {
   type ContractCode,
   ContractError,
   type ContractScope,
   NO_RESPONSE,
   subMessage,
-} from "../../../src/chain/modules/wasm/contract.ts";
-import { messageFromJson } from "../../../src/proto/json.ts";
+} from "../../../src/localnet/chain/modules/wasm/contract.ts";
+import { messageFromJson } from "../../../src/cosmos/proto/json.ts";
 
 const TRANSFER = "ibc.applications.transfer.v1.MsgTransfer";
 

@@ -1,7 +1,7 @@
-import { toBase64, utf8 } from "../../../src/base/bytes.ts";
-import { isRecord, type JsonObject } from "../../../src/base/json.ts";
-import { Header } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { messageToJson } from "../../../src/proto/json.ts";
+import { toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
+import { isRecord, type JsonObject } from "../../../src/platform/base/json.ts";
+import { Header } from "../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { messageToJson } from "../../../src/cosmos/proto/json.ts";
 import { lightBlockAt, updateHeader } from "../comet/light-block.ts";
 import { encodeMerkleProof } from "../ibc/merkle-proof.ts";
 import { type ChainEnd, textOf } from "./chain-end.ts";

@@ -1,16 +1,16 @@
-import { systemClock } from "../../../src/base/clock.ts";
-import { parseDec18 } from "../../../src/base/decimal.ts";
-import { isRecord, type JsonObject, stringifyJson } from "../../../src/base/json.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import { Secret } from "../../../src/base/secret.ts";
-import { createChainClient } from "../../../src/client/create-chain-client.ts";
-import { silentObserver } from "../../../src/client/rpc/rpc-caller.ts";
-import { createTxSender } from "../../../src/client/tx/create-tx-sender.ts";
-import { createSigner } from "../../../src/client/tx/signer.ts";
-import type { RunningNode } from "../../../src/node/create-node.ts";
-import { accountNamed } from "../../../src/node/localnet/accounts.ts";
-import type { ChainProfile } from "../../../src/node/localnet/chains.ts";
-import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
+import { systemClock } from "../../../src/platform/base/clock.ts";
+import { parseDec18 } from "../../../src/platform/base/decimal.ts";
+import { isRecord, type JsonObject, stringifyJson } from "../../../src/platform/base/json.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { Secret } from "../../../src/platform/base/secret.ts";
+import { createChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
+import { silentObserver } from "../../../src/cosmos/client/rpc/rpc-caller.ts";
+import { createTxSender } from "../../../src/cosmos/client/tx/create-tx-sender.ts";
+import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
+import type { RunningNode } from "../../../src/localnet/node/create-node.ts";
+import { accountNamed } from "../../../src/localnet/network/accounts.ts";
+import type { ChainProfile } from "../../../src/localnet/network/chains.ts";
+import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";
 
 const deps = { clock: systemClock, random: Math.random, logger: silentLogger };
 

@@ -1,10 +1,10 @@
-import { createLocalnetCourier } from "../../../daemons/localnet/courier.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import { type JsonObject, isRecord } from "../../../src/base/json.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import type { CourierStatus } from "../../../src/courier/courier-status.ts";
-import { CHAINS } from "../../../src/node/localnet/chains.ts";
-import { createLocalnet } from "../../../src/node/localnet/create-localnet.ts";
+import { createLocalnetCourier } from "../../../daemons/localnet/ibc-relayer.ts";
+import { systemClock } from "../../../src/platform/base/clock.ts";
+import { type JsonObject, isRecord } from "../../../src/platform/base/json.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import type { CourierStatus } from "../../../src/localnet/ibc-relayer/courier-status.ts";
+import { CHAINS } from "../../../src/localnet/network/chains.ts";
+import { createLocalnet } from "../../../src/localnet/network/create-localnet.ts";
 import { type ChainEnd, openEnd } from "./chain-end.ts";
 
 /** Two local chains and couriers between them. */

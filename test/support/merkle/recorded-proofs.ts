@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { fromBase64, fromHex } from "../../../src/base/bytes.ts";
+import { fromBase64, fromHex } from "../../../src/platform/base/bytes.ts";
 
 /** A case of `test/fixtures/proofs/kv.json`, with decoded bytes. */
 export interface RecordedProof {

@@ -1,5 +1,5 @@
-import { toHex } from "../../../src/base/bytes.ts";
-import { createIavlTree, type IavlCommit, type IavlTree } from "../../../src/merkle/iavl/tree.ts";
+import { toHex } from "../../../src/platform/base/bytes.ts";
+import { createIavlTree, type IavlCommit, type IavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
 
 /** Storage of tree nodes in memory. */
 export interface TreeStorage {

@@ -1,10 +1,10 @@
-import { systemClock } from "../../../src/base/clock.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import type { Secret } from "../../../src/base/secret.ts";
-import type { HttpRoute } from "../../../src/ops/http-route.ts";
-import { openRouteServer } from "../../../src/ops/route-server.ts";
-import { livePageRoutes } from "../../../src/web/live-page.ts";
-import type { PageContent } from "../../../src/web/page-shell.ts";
+import { systemClock } from "../../../src/platform/base/clock.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import type { Secret } from "../../../src/platform/base/secret.ts";
+import type { HttpRoute } from "../../../src/platform/http/http-route.ts";
+import { openRouteServer } from "../../../src/platform/http/route-server.ts";
+import { livePageRoutes } from "../../../src/platform/web/live-page.ts";
+import type { PageContent } from "../../../src/platform/web/page-shell.ts";
 
 /** A server of one page, on a free port of loopback. */
 export interface PageServer {

@@ -9,7 +9,7 @@ import {
   sampleReading,
   sampleStatus,
   sampleView,
-} from "../../unit/relayer/status-samples.ts";
+} from "../../relayer/status-samples.ts";
 
 const OWNER = "neutron14hj2tavq8fpesdwxxcu44rty3hh90vhujrvcmstl4zr3txmfvw9s5c2epq";
 

@@ -2,14 +2,14 @@ import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { isRecord } from "../../../src/base/json.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
 
 /** Decodes bytes as a message of one type and encodes the message again. */
 export interface Codec {
   readonly roundTrip: (bytes: Uint8Array) => Uint8Array;
 }
 
-const GENERATED = fileURLToPath(new URL("../../../src/proto/gen/", import.meta.url));
+const GENERATED = fileURLToPath(new URL("../../../src/cosmos/proto/gen/", import.meta.url));
 const load = createRequire(import.meta.url);
 
 /** The definition files that have generated codecs, without the ending: `cosmos/bank/v1beta1/tx`. */

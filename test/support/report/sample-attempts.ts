@@ -1,4 +1,4 @@
-import type { RelayerData } from "../../../src/report/relayer/relayer-data.ts";
+import type { RelayerData } from "../../../src/relayer/report/relayer-data.ts";
 import type { Attempt } from "../../../src/relayer/state/attempt.ts";
 
 const MINUTE = 60_000;

@@ -8,7 +8,7 @@ import type {
 import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../../src/watchdog/ledger/month.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
-import type { AlertEpisode, ValidatorData } from "../../../src/report/oracle/validator-data.ts";
+import type { AlertEpisode, ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
 import { ledgerViewOf } from "../watchdog/ledger-view.ts";
 
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import Database from "libsql";
-import type { ValidatorData } from "../../../src/report/oracle/validator-data.ts";
+import type { ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
 import { type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 

@@ -1,7 +1,11 @@
-import { type AlertSpec, placeLabels, type SeriesCase } from "../../../alerts/alert-spec.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import { textReply } from "../../../src/ops/http-reply.ts";
-import { openRouteServer } from "../../../src/ops/route-server.ts";
+import {
+  type AlertSpec,
+  placeLabels,
+  type SeriesCase,
+} from "../../../src/platform/monitoring/alerts/alert-spec.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { textReply } from "../../../src/platform/http/http-reply.ts";
+import { openRouteServer } from "../../../src/platform/http/route-server.ts";
 
 /** A metrics page with the situations of alerts, each one with the labels of a target of its own. */
 export interface AlertFeed {

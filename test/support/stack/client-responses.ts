@@ -1,10 +1,10 @@
-import { fromBase64, toBase64 } from "../../../src/base/bytes.ts";
-import { isRecord } from "../../../src/base/json.ts";
+import { fromBase64, toBase64 } from "../../../src/platform/base/bytes.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
 import {
   QueryClientStatusResponse,
   QueryConsensusStateResponse,
-} from "../../../src/proto/gen/ibc/core/client/v1/query.ts";
-import { ConsensusState } from "../../../src/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+} from "../../../src/cosmos/proto/gen/ibc/core/client/v1/query.ts";
+import { ConsensusState } from "../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import type { ProxyFault } from "../fault-proxy.ts";
 
 /** Lets a node say that the light clients have this status. */

@@ -4,7 +4,7 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { Secret } from "../../../src/base/secret.ts";
+import { Secret } from "../../../src/platform/base/secret.ts";
 import type { StorePlace } from "../../../src/relayer/state/store.ts";
 import { freePort } from "./free-port.ts";
 import { programPath } from "./programs.ts";

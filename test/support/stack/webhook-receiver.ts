@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { silentLogger } from "../../../src/base/logger.ts";
-import { textReply } from "../../../src/ops/http-reply.ts";
-import { openRouteServer } from "../../../src/ops/route-server.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { textReply } from "../../../src/platform/http/http-reply.ts";
+import { openRouteServer } from "../../../src/platform/http/route-server.ts";
 
 const message = z.object({
   status: z.enum(["firing", "resolved"]),

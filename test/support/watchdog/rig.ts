@@ -1,14 +1,14 @@
 import { reportsSchema } from "../../../src/watchdog/reports-config.ts";
 import type { ManualClock } from "../manual-clock.ts";
 import { Registry } from "prom-client";
-import type { LogFields, Logger } from "../../../src/base/logger.ts";
+import type { LogFields, Logger } from "../../../src/platform/base/logger.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
 import type { ValidatorTarget } from "../../../src/watchdog/sources/targets.ts";
 import { DEFAULT_VALIDATOR } from "../../../src/watchdog/state/schema.ts";
 import { createWatchdog, type Watchdog, type WatchdogDeps } from "../../../src/watchdog/watchdog.ts";
-import { Secret } from "../../../src/base/secret.ts";
+import { Secret } from "../../../src/platform/base/secret.ts";
 import { z } from "zod";
 import type { World } from "./world.ts";
 

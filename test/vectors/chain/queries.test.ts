@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fromBase64, fromHex, utf8 } from "../../../src/base/bytes.ts";
-import { isRecord, type JsonValue } from "../../../src/base/json.ts";
-import { createApp } from "../../../src/chain/app.ts";
-import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
+import { fromBase64, fromHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { isRecord, type JsonValue } from "../../../src/platform/base/json.ts";
+import { createApp } from "../../../src/localnet/chain/app.ts";
+import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { continueTestChain, startTestChain, testGenesis } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";

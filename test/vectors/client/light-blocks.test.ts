@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { equalBytes } from "../../../src/base/bytes.ts";
-import { headerHash } from "../../../src/comet/header-hash.ts";
-import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/comet/proto-blocks.ts";
-import { validatorsHash } from "../../../src/comet/validator-set.ts";
-import { ClientError } from "../../../src/client/errors.ts";
-import { type ReadRpc, readLightBlock } from "../../../src/client/read/light-block.ts";
-import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
-import { ValidatorSet } from "../../../src/proto/gen/tendermint/types/validator.ts";
+import { equalBytes } from "../../../src/platform/base/bytes.ts";
+import { headerHash } from "../../../src/cosmos/comet/header-hash.ts";
+import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/cosmos/comet/proto-blocks.ts";
+import { validatorsHash } from "../../../src/cosmos/comet/validator-set.ts";
+import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { type ReadRpc, readLightBlock } from "../../../src/cosmos/client/read/light-block.ts";
+import { SignedHeader } from "../../../src/cosmos/proto/gen/tendermint/types/types.ts";
+import { ValidatorSet } from "../../../src/cosmos/proto/gen/tendermint/types/validator.ts";
 import { fixtureText } from "../../support/client/fixture.ts";
 
 interface RecordedBlock {

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
-import { fromBase64, fromHex, toBase64, toHex } from "../../../src/base/bytes.ts";
-import { decodeFound } from "../../../src/client/tx/confirmation.ts";
-import { createCosmjsRpcClient } from "../../../src/client/rpc/cosmjs-rpc-client.ts";
-import { decodeSignedHeader } from "../../../src/client/read/light-block.ts";
-import { decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
-import { isTransaction } from "../../../src/client/events/wire-transaction.ts";
+import { fromBase64, fromHex, toBase64, toHex } from "../../../src/platform/base/bytes.ts";
+import { decodeFound } from "../../../src/cosmos/client/tx/confirmation.ts";
+import { createCosmjsRpcClient } from "../../../src/cosmos/client/rpc/cosmjs-rpc-client.ts";
+import { decodeSignedHeader } from "../../../src/cosmos/client/read/light-block.ts";
+import { decodeStoreAnswer } from "../../../src/cosmos/client/read/store-read.ts";
+import { isTransaction } from "../../../src/cosmos/client/events/wire-transaction.ts";
 import { fixtureText } from "../../support/client/fixture.ts";
 
 interface KvCase {

@@ -1,19 +1,19 @@
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
-import { fromBase64 } from "../../../src/base/bytes.ts";
-import { isRecord } from "../../../src/base/json.ts";
-import { decodeBroadcast } from "../../../src/client/tx/broadcast.ts";
-import { decodeFound } from "../../../src/client/tx/confirmation.ts";
-import { createCosmjsRpcClient } from "../../../src/client/rpc/cosmjs-rpc-client.ts";
-import { ClientError } from "../../../src/client/errors.ts";
+import { fromBase64 } from "../../../src/platform/base/bytes.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
+import { decodeBroadcast } from "../../../src/cosmos/client/tx/broadcast.ts";
+import { decodeFound } from "../../../src/cosmos/client/tx/confirmation.ts";
+import { createCosmjsRpcClient } from "../../../src/cosmos/client/rpc/cosmjs-rpc-client.ts";
+import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import {
   decodeHeader,
   decodeSignedHeader,
   decodeValidatorsPage,
-} from "../../../src/client/read/light-block.ts";
-import { decodeStatus } from "../../../src/client/read/node-status.ts";
-import { parseRpcResponses } from "../../../src/client/rpc/rpc-response.ts";
-import { decodeGrpcResponse, decodeStoreAnswer } from "../../../src/client/read/store-read.ts";
+} from "../../../src/cosmos/client/read/light-block.ts";
+import { decodeStatus } from "../../../src/cosmos/client/read/node-status.ts";
+import { parseRpcResponses } from "../../../src/cosmos/client/rpc/rpc-response.ts";
+import { decodeGrpcResponse, decodeStoreAnswer } from "../../../src/cosmos/client/read/store-read.ts";
 import { type RecordedCall, recordedBody, recordedCalls } from "../../support/client/fixture.ts";
 
 const calls = recordedCalls();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { decodeEventFrame, type EventFrame } from "../../../src/client/events/event-frame.ts";
-import { isTransaction } from "../../../src/client/events/wire-transaction.ts";
-import { fromBase64 } from "../../../src/base/bytes.ts";
+import { decodeEventFrame, type EventFrame } from "../../../src/cosmos/client/events/event-frame.ts";
+import { isTransaction } from "../../../src/cosmos/client/events/wire-transaction.ts";
+import { fromBase64 } from "../../../src/platform/base/bytes.ts";
 import { fixtureText, recordedCalls } from "../../support/client/fixture.ts";
 
 interface RecordedFrame {

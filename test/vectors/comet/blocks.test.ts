@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fromBase64, toHex } from "../../../src/base/bytes.ts";
-import { isRecord } from "../../../src/base/json.ts";
+import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
 import {
   consensusHash,
   type DeterministicTxResult,
@@ -9,12 +9,12 @@ import {
   evidenceHash,
   partSetHeader,
   resultsHash,
-} from "../../../src/comet/block-hashes.ts";
-import type { Commit, Header } from "../../../src/comet/block-types.ts";
-import { commitHash } from "../../../src/comet/commit-bytes.ts";
-import { commitToProto, headerToProto } from "../../../src/comet/proto-blocks.ts";
-import { parseSignedHeader } from "../../../src/comet/rpc-parse.ts";
-import { Block } from "../../../src/proto/gen/tendermint/types/block.ts";
+} from "../../../src/cosmos/comet/block-hashes.ts";
+import type { Commit, Header } from "../../../src/cosmos/comet/block-types.ts";
+import { commitHash } from "../../../src/cosmos/comet/commit-bytes.ts";
+import { commitToProto, headerToProto } from "../../../src/cosmos/comet/proto-blocks.ts";
+import { parseSignedHeader } from "../../../src/cosmos/comet/rpc-parse.ts";
+import { Block } from "../../../src/cosmos/proto/gen/tendermint/types/block.ts";
 
 function readJson(path: string): readonly Readonly<Record<string, unknown>>[] {
   const json: unknown = JSON.parse(readFileSync(new URL(`../../fixtures/${path}`, import.meta.url), "utf8"));

@@ -1,20 +1,20 @@
 import { signedHeaderToJson } from "../../support/comet/light-block.ts";
 import { describe, expect, it } from "vitest";
-import { toHex } from "../../../src/base/bytes.ts";
-import { parseRfc3339Ns } from "../../../src/base/rfc3339.ts";
-import { CometError } from "../../../src/comet/comet-error.ts";
-import { headerHash } from "../../../src/comet/header-hash.ts";
-import { verifyHeader } from "../../../src/comet/light-client.ts";
+import { toHex } from "../../../src/platform/base/bytes.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
+import { CometError } from "../../../src/cosmos/comet/comet-error.ts";
+import { headerHash } from "../../../src/cosmos/comet/header-hash.ts";
+import { verifyHeader } from "../../../src/cosmos/comet/light-client.ts";
 import {
   signedHeaderFromProto,
   signedHeaderToProto,
   validatorSetFromProto,
   validatorSetToProto,
-} from "../../../src/comet/proto-blocks.ts";
-import { validatorToJson } from "../../../src/comet/rpc-print.ts";
-import { validatorsHash } from "../../../src/comet/validator-set.ts";
-import { SignedHeader } from "../../../src/proto/gen/tendermint/types/types.ts";
-import { ValidatorSet } from "../../../src/proto/gen/tendermint/types/validator.ts";
+} from "../../../src/cosmos/comet/proto-blocks.ts";
+import { validatorToJson } from "../../../src/cosmos/comet/rpc-print.ts";
+import { validatorsHash } from "../../../src/cosmos/comet/validator-set.ts";
+import { SignedHeader } from "../../../src/cosmos/proto/gen/tendermint/types/types.ts";
+import { ValidatorSet } from "../../../src/cosmos/proto/gen/tendermint/types/validator.ts";
 import { readRecordedChain, type RecordedChain, recordedBlock } from "../../support/comet/recorded-chain.ts";
 
 const NS = 1_000_000_000n;

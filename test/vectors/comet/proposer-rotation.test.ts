@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { toHex } from "../../../src/base/bytes.ts";
+import { toHex } from "../../../src/platform/base/bytes.ts";
 import {
   createValidatorSet,
   rotateProposer,
   updateValidatorSet,
-} from "../../../src/comet/proposer-rotation.ts";
-import type { ValidatorSet } from "../../../src/comet/block-types.ts";
+} from "../../../src/cosmos/comet/proposer-rotation.ts";
+import type { ValidatorSet } from "../../../src/cosmos/comet/block-types.ts";
 import { readRecordedChain, recordedBlock } from "../../support/comet/recorded-chain.ts";
 
 function priorities(set: ValidatorSet): readonly string[] {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { equalBytes } from "../../../src/base/bytes.ts";
-import type { DecodedTx } from "../../../src/chain/runtime/tx.ts";
+import { equalBytes } from "../../../src/platform/base/bytes.ts";
+import type { DecodedTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { type Prover, withOwnProofs } from "../../support/ibc/own-proofs.ts";
 import { startProvingChain } from "../../support/ibc/proving-chain.ts";
 import { comparedParts, expectedParts } from "../../support/ibc/recorded-differences.ts";

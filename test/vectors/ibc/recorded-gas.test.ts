@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fromBase64 } from "../../../src/base/bytes.ts";
+import { fromBase64 } from "../../../src/platform/base/bytes.ts";
 import { text } from "../../support/recorded-client.ts";
 import { inOrderOfArrival, type RecordedTx, startRecordedChain } from "../../support/ibc/recorded-packets.ts";
 

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { isRecord } from "../../../src/base/json.ts";
-import { createIbcModule } from "../../../src/chain/modules/ibc/module.ts";
-import { initGenesis } from "../../../src/chain/modules/ibc/genesis.ts";
-import type { Context } from "../../../src/chain/runtime/context.ts";
-import { QueryError } from "../../../src/chain/runtime/module.ts";
-import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
+import { createIbcModule } from "../../../src/localnet/chain/modules/ibc/module.ts";
+import { initGenesis } from "../../../src/localnet/chain/modules/ibc/genesis.ts";
+import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
+import { QueryError } from "../../../src/localnet/chain/runtime/module.ts";
+import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";
 import { createMemoryChain } from "../../support/ibc/memory-chain.ts";
 import { readRecordedClient } from "../../support/ibc/recorded-client.ts";
 

@@ -1,19 +1,19 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fromBase64, toHex } from "../../../src/base/bytes.ts";
-import { isRecord } from "../../../src/base/json.ts";
-import { openClientStore } from "../../../src/chain/modules/ibc/client/client-store.ts";
-import { updateClient } from "../../../src/chain/modules/ibc/client/update-client.ts";
-import { ibcKeeper } from "../../../src/chain/modules/ibc/keeper.ts";
-import { unpackClientMessage } from "../../../src/chain/modules/ibc/tendermint/client-message.ts";
+import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
+import { openClientStore } from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import { updateClient } from "../../../src/localnet/chain/modules/ibc/client/update-client.ts";
+import { ibcKeeper } from "../../../src/localnet/chain/modules/ibc/keeper.ts";
+import { unpackClientMessage } from "../../../src/localnet/chain/modules/ibc/tendermint/client-message.ts";
 import {
   heightOfHeader,
   consensusStateOfHeader,
   validateUpdateHeader,
-} from "../../../src/chain/modules/ibc/tendermint/header.ts";
-import { TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { MsgUpdateClient } from "../../../src/proto/gen/ibc/core/client/v1/tx.ts";
-import { TYPE_URL } from "../../../src/proto/type-urls.ts";
+} from "../../../src/localnet/chain/modules/ibc/tendermint/header.ts";
+import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { MsgUpdateClient } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
+import { TYPE_URL } from "../../../src/cosmos/proto/type-urls.ts";
 import { createMemoryChain } from "../../support/ibc/memory-chain.ts";
 import { readRecordedClient } from "../../support/ibc/recorded-client.ts";
 

@@ -1,8 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { fromHex, toHex } from "../../../src/base/bytes.ts";
-import { getResult, queries, setQuery } from "../../../src/chain/modules/interchainqueries/keeper.ts";
-import { defaultParams } from "../../../src/chain/modules/interchainqueries/params.ts";
-import type { StorageValue } from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
+import { fromHex, toHex } from "../../../src/platform/base/bytes.ts";
+import {
+  getResult,
+  queries,
+  setQuery,
+} from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
+import { defaultParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
+import type { StorageValue } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { createFakeIbc, type FakeIbc } from "../../support/fake-ibc.ts";
 import { addContract, ALICE, createIcqChain, type IcqChain } from "../../support/icq-chain.ts";
 import { kvKey, register, registerTx, submit } from "../../support/icq-messages.ts";

@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { KeyList } from "../../../src/chain/modules/interchainqueries/validation/key-list.ts";
-import { queries } from "../../../src/chain/modules/interchainqueries/keeper.ts";
-import { validateRegister, validateUpdate } from "../../../src/chain/modules/interchainqueries/messages.ts";
-import { defaultParams } from "../../../src/chain/modules/interchainqueries/params.ts";
-import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
+import type { KeyList } from "../../../src/localnet/chain/modules/interchainqueries/validation/key-list.ts";
+import { queries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
+import {
+  validateRegister,
+  validateUpdate,
+} from "../../../src/localnet/chain/modules/interchainqueries/messages.ts";
+import { defaultParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
+import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts";
 import { createFakeIbc } from "../../support/fake-ibc.ts";
 import {
   addContract,

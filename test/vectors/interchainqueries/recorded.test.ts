@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { utf8 } from "../../../src/base/bytes.ts";
-import type { JsonObject } from "../../../src/base/json.ts";
-import { lastId, queries, setQuery } from "../../../src/chain/modules/interchainqueries/keeper.ts";
+import { utf8 } from "../../../src/platform/base/bytes.ts";
+import type { JsonObject } from "../../../src/platform/base/json.ts";
+import { lastId, queries, setQuery } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { ALICE } from "../../support/icq-chain.ts";
 import { submit } from "../../support/icq-messages.ts";

@@ -1,16 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { fromBase64, fromHex, toHex, utf8 } from "../../../src/base/bytes.ts";
-import { txResultLeaf } from "../../../src/comet/block-hashes.ts";
-import { simpleProofs } from "../../../src/merkle/simple-tree.ts";
-import { sha256 } from "../../../src/base/sha256.ts";
+import { fromBase64, fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { txResultLeaf } from "../../../src/cosmos/comet/block-hashes.ts";
+import { simpleProofs } from "../../../src/cosmos/merkle/simple-tree.ts";
+import { sha256 } from "../../../src/platform/base/sha256.ts";
 import {
   checkConsecutive,
   type BlockHeader,
-} from "../../../src/chain/modules/interchainqueries/submission/block-headers.ts";
-import { queries } from "../../../src/chain/modules/interchainqueries/keeper.ts";
-import { verifyTransaction } from "../../../src/chain/modules/interchainqueries/submission/verify-transaction.ts";
-import { ModuleError } from "../../../src/chain/runtime/module-error.ts";
-import { MsgSubmitQueryResult, type TxValue } from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
+} from "../../../src/localnet/chain/modules/interchainqueries/submission/block-headers.ts";
+import { queries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
+import { verifyTransaction } from "../../../src/localnet/chain/modules/interchainqueries/submission/verify-transaction.ts";
+import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import {
+  MsgSubmitQueryResult,
+  type TxValue,
+} from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { createFakeIbc } from "../../support/fake-ibc.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { addContract, ALICE, createIcqChain, type IcqChain } from "../../support/icq-chain.ts";

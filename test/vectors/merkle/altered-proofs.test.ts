@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { concat, fromHex } from "../../../src/base/bytes.ts";
-import { createProofVerifier, type ProofVerifier } from "../../../src/merkle/ics23/proof-verifier.ts";
+import { concat, fromHex } from "../../../src/platform/base/bytes.ts";
+import { createProofVerifier, type ProofVerifier } from "../../../src/cosmos/merkle/ics23/proof-verifier.ts";
 import { type RecordedProof, readRecordedProofs } from "../../support/merkle/recorded-proofs.ts";
 
 interface Edit {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex } from "../../../src/base/bytes.ts";
-import { createIavlTree } from "../../../src/merkle/iavl/tree.ts";
+import { fromHex, toHex } from "../../../src/platform/base/bytes.ts";
+import { createIavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
 
 interface VectorVersion {
   readonly ops:

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex, utf8 } from "../../../src/base/bytes.ts";
-import { sha256 } from "../../../src/base/sha256.ts";
-import { createIavlTree } from "../../../src/merkle/iavl/tree.ts";
-import { createProofVerifier } from "../../../src/merkle/ics23/proof-verifier.ts";
-import { simpleMapProof, simpleMapRoot } from "../../../src/merkle/simple-map.ts";
-import { simpleProofs, verifySimpleProof } from "../../../src/merkle/simple-tree.ts";
+import { fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { createIavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
+import { createProofVerifier } from "../../../src/cosmos/merkle/ics23/proof-verifier.ts";
+import { simpleMapProof, simpleMapRoot } from "../../../src/cosmos/merkle/simple-map.ts";
+import { simpleProofs, verifySimpleProof } from "../../../src/cosmos/merkle/simple-tree.ts";
 
 /** Vectors computed with the modules of the deployed release. */
 const EXISTENCE = {

@@ -1,9 +1,12 @@
-import { decodeMerkleProof } from "../../../src/merkle/ics23/decode-proof.ts";
+import { decodeMerkleProof } from "../../../src/cosmos/merkle/ics23/decode-proof.ts";
 import { describe, expect, it } from "vitest";
-import type { Result } from "../../../src/base/result.ts";
-import type { ProofFailure } from "../../../src/merkle/ics23/proof-failure.ts";
-import { createProofVerifier, type ProofItem } from "../../../src/merkle/ics23/proof-verifier.ts";
-import { verifyMembership, verifyNonMembership } from "../../../src/merkle/ics23/verify-merkle-proof.ts";
+import type { Result } from "../../../src/platform/base/result.ts";
+import type { ProofFailure } from "../../../src/cosmos/merkle/ics23/proof-failure.ts";
+import { createProofVerifier, type ProofItem } from "../../../src/cosmos/merkle/ics23/proof-verifier.ts";
+import {
+  verifyMembership,
+  verifyNonMembership,
+} from "../../../src/cosmos/merkle/ics23/verify-merkle-proof.ts";
 import { type RecordedProof, readRecordedProofs } from "../../support/merkle/recorded-proofs.ts";
 
 const cases = readRecordedProofs();

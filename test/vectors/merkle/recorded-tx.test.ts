@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { concat, fromBase64, fromHex } from "../../../src/base/bytes.ts";
-import { sha256 } from "../../../src/base/sha256.ts";
-import { type SimpleProof, simpleProofs, verifySimpleProof } from "../../../src/merkle/simple-tree.ts";
-import { encodeUvarint, lengthPrefixed } from "../../../src/merkle/varint.ts";
+import { concat, fromBase64, fromHex } from "../../../src/platform/base/bytes.ts";
+import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { type SimpleProof, simpleProofs, verifySimpleProof } from "../../../src/cosmos/merkle/simple-tree.ts";
+import { encodeUvarint, lengthPrefixed } from "../../../src/cosmos/merkle/varint.ts";
 
 interface TxResult {
   readonly code: number;

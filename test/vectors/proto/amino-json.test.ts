@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fromHex } from "../../../src/base/bytes.ts";
-import { anyToAminoJson, stringifyAminoJson } from "../../../src/proto/amino-json.ts";
-import { ProtoError } from "../../../src/proto/errors.ts";
+import { fromHex } from "../../../src/platform/base/bytes.ts";
+import { anyToAminoJson, stringifyAminoJson } from "../../../src/cosmos/proto/amino-json.ts";
+import { ProtoError } from "../../../src/cosmos/proto/errors.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 
 // SOURCE: the Amino JSON encoder of the SDK (cosmossdk.io/x/tx v0.13.7, signing/aminojson) over the .proto files of SDK

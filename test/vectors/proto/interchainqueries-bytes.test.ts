@@ -1,14 +1,14 @@
 // SOURCE: byte vectors computed with the types of the deployed module. Address and values are those of its own tests.
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex, utf8 } from "../../../src/base/bytes.ts";
-import { CommitmentProof } from "../../../src/proto/gen/cosmos/ics23/v1/proofs.ts";
-import { RegisteredQuery } from "../../../src/proto/gen/neutron/interchainqueries/genesis.ts";
-import { Params } from "../../../src/proto/gen/neutron/interchainqueries/params.ts";
+import { fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { CommitmentProof } from "../../../src/cosmos/proto/gen/cosmos/ics23/v1/proofs.ts";
+import { RegisteredQuery } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import { Params } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/params.ts";
 import {
   MsgRegisterInterchainQuery,
   QueryResult,
-} from "../../../src/proto/gen/neutron/interchainqueries/tx.ts";
-import { ExecTxResult } from "../../../src/proto/gen/tendermint/abci/types.ts";
+} from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { ExecTxResult } from "../../../src/cosmos/proto/gen/tendermint/abci/types.ts";
 
 const ADDRESS = "neutron17dtl0mjt3t77kpuhg2edqzjpszulwhgzcdvagh";
 

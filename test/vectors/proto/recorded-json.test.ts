@@ -1,10 +1,10 @@
 // SOURCE: test/fixtures/rest.json, txs.json and interchainqueries/*.json, recorded from real nodes (see the notes in that folder).
 import { describe, expect, it } from "vitest";
-import { fromBase64, toHex } from "../../../src/base/bytes.ts";
-import { isRecord } from "../../../src/base/json.ts";
-import { ProtoError } from "../../../src/proto/errors.ts";
-import { type HttpRule, httpRules } from "../../../src/proto/http-rules.ts";
-import { messageFromJson, messageToJson } from "../../../src/proto/json.ts";
+import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
+import { ProtoError } from "../../../src/cosmos/proto/errors.ts";
+import { type HttpRule, httpRules } from "../../../src/cosmos/proto/http-rules.ts";
+import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";
 import { readFixtureList, textOf } from "../../support/proto/fixture.ts";
 
 const TX = "cosmos.tx.v1beta1.Tx";

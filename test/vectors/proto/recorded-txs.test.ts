@@ -1,9 +1,9 @@
 // SOURCE: test/fixtures/txs.json and interchainqueries/tx-submit-cases.json, recorded from real nodes.
 import { describe, expect, it } from "vitest";
-import { fromBase64, toHex } from "../../../src/base/bytes.ts";
-import { AuthInfo, Tx, TxBody, TxRaw } from "../../../src/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import type { Any } from "../../../src/proto/gen/google/protobuf/any.ts";
-import { findMessageByTypeUrl } from "../../../src/proto/registry.ts";
+import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
+import { AuthInfo, Tx, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import type { Any } from "../../../src/cosmos/proto/gen/google/protobuf/any.ts";
+import { findMessageByTypeUrl } from "../../../src/cosmos/proto/registry.ts";
 import { descriptorCodec, generatedFiles, ownCodec } from "../../support/proto/codecs.ts";
 import { readFixtureList, textOf } from "../../support/proto/fixture.ts";
 

@@ -1,9 +1,9 @@
 // SOURCE: test/fixtures/ante.json, recorded from a real node: the CheckTx responses to invalid transactions.
 import { describe, expect, it } from "vitest";
-import { fromBase64 } from "../../../src/base/bytes.ts";
-import { errorText } from "../../../src/base/errors.ts";
-import { isRecord } from "../../../src/base/json.ts";
-import { rejectUnknownFields } from "../../../src/proto/unknown-fields.ts";
+import { fromBase64 } from "../../../src/platform/base/bytes.ts";
+import { errorText } from "../../../src/platform/base/errors.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
+import { rejectUnknownFields } from "../../../src/cosmos/proto/unknown-fields.ts";
 import { readFixtureList, textOf } from "../../support/proto/fixture.ts";
 
 describe("recorded transactions that do not decode", () => {

@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { REPORT_FORMATS, type Report } from "../../../src/report/document.ts";
-import { handoverReport } from "../../../src/report/oracle/handover.ts";
-import { monthCloseReport, monthReport } from "../../../src/report/oracle/month-report.ts";
-import { relayerReport } from "../../../src/report/relayer/relayer-report.ts";
-import { FILE_ENDINGS, renderReport } from "../../../src/report/render/render-report.ts";
+import { REPORT_FORMATS, type Report } from "../../../src/platform/report/document.ts";
+import { handoverReport } from "../../../src/watchdog/report/handover.ts";
+import { monthCloseReport, monthReport } from "../../../src/watchdog/report/month-report.ts";
+import { relayerReport } from "../../../src/relayer/report/relayer-report.ts";
+import { FILE_ENDINGS, renderReport } from "../../../src/platform/report/render/render-report.ts";
 import { sampleRelayerData } from "../../support/report/sample-attempts.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";
 

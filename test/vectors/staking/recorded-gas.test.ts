@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fromBase64 } from "../../../src/base/bytes.ts";
+import { fromBase64 } from "../../../src/platform/base/bytes.ts";
 import { RECORDED_TXS, type RecordedTx, replayStake } from "../../support/recorded-stake.ts";
 
 // SOURCE: test/fixtures/modules/staking-txs.json. The gas of a recorded transaction is that of its messages, its size, and the

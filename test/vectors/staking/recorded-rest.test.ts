@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fromBase64, toBase64 } from "../../../src/base/bytes.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import { toQueryFailure } from "../../../src/chain/runtime/query-errors.ts";
-import type { CallRouter } from "../../../src/node/grpc/call-router.ts";
-import { createGateway } from "../../../src/node/rest/gateway.ts";
+import { fromBase64, toBase64 } from "../../../src/platform/base/bytes.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { toQueryFailure } from "../../../src/localnet/chain/runtime/query-errors.ts";
+import type { CallRouter } from "../../../src/localnet/node/grpc/call-router.ts";
+import { createGateway } from "../../../src/localnet/node/rest/gateway.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { record, text } from "../../support/recorded-client.ts";
 import { LAST_HEIGHT, replayStake } from "../../support/recorded-stake.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fromBase64 } from "../../../src/base/bytes.ts";
-import { TxMsgData } from "../../../src/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
+import { fromBase64 } from "../../../src/platform/base/bytes.ts";
+import { TxMsgData } from "../../../src/cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import {
   FIRST_HEIGHT,
   RECORDED_BLOCKS,

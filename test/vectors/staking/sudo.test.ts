@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { isRecord } from "../../../src/base/json.ts";
-import { createHooks, type HarpoonHooks } from "../../../src/chain/modules/harpoon/hooks.ts";
-import { setSubscriptions } from "../../../src/chain/modules/harpoon/subscriptions.ts";
-import { parseAddress } from "../../../src/chain/runtime/address.ts";
-import type { Context } from "../../../src/chain/runtime/context.ts";
-import { HookType } from "../../../src/proto/gen/neutron/harpoon/hooks.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
+import { createHooks, type HarpoonHooks } from "../../../src/localnet/chain/modules/harpoon/hooks.ts";
+import { setSubscriptions } from "../../../src/localnet/chain/modules/harpoon/subscriptions.ts";
+import { parseAddress } from "../../../src/localnet/chain/runtime/address.ts";
+import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
+import { HookType } from "../../../src/cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { createMemoryWorld } from "../../support/memory-context.ts";
 import { RECORDED_TXS } from "../../support/recorded-stake.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { withDeadline, withTimeout } from "../../../base/abort.ts";
-import type { Clock } from "../../../base/clock.ts";
-import type { Logger } from "../../../base/logger.ts";
-import type { Secret } from "../../../base/secret.ts";
-import { durationField, httpUrlField, secretField } from "../../../ops/config-fields.ts";
+import { withDeadline, withTimeout } from "../../../platform/base/abort.ts";
+import type { Clock } from "../../../platform/base/clock.ts";
+import type { Logger } from "../../../platform/base/logger.ts";
+import type { Secret } from "../../../platform/base/secret.ts";
+import { durationField, httpUrlField, secretField } from "../../../platform/config/config-fields.ts";
 import { alertName, isAtLeast } from "../../conditions/condition.ts";
 import type { AlertEvent } from "../alert-event.ts";
 import {

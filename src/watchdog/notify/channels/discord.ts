@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Secret } from "../../../base/secret.ts";
+import type { Secret } from "../../../platform/base/secret.ts";
 import {
   type ChannelDeps,
   type ChannelSettings,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { secretField } from "../../../ops/config-fields.ts";
-import { issueText } from "../../../ops/config-issue.ts";
+import { secretField } from "../../../platform/config/config-fields.ts";
+import { issueText } from "../../../platform/config/config-issue.ts";
 import {
   type ChannelDeps,
   type ChannelSettings,

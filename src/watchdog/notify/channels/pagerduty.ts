@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Secret } from "../../../base/secret.ts";
-import { httpUrlField, secretField } from "../../../ops/config-fields.ts";
+import type { Secret } from "../../../platform/base/secret.ts";
+import { httpUrlField, secretField } from "../../../platform/config/config-fields.ts";
 import type { AlertEvent } from "../alert-event.ts";
 import {
   type ChannelDeps,

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Secret } from "../../../base/secret.ts";
-import { httpUrlField, secretField } from "../../../ops/config-fields.ts";
-import { issueText } from "../../../ops/config-issue.ts";
+import type { Secret } from "../../../platform/base/secret.ts";
+import { httpUrlField, secretField } from "../../../platform/config/config-fields.ts";
+import { issueText } from "../../../platform/config/config-issue.ts";
 import {
   type ChannelDeps,
   type ChannelSettings,

@@ -1,4 +1,4 @@
-import { backtest } from "../../../../src/report/oracle/backtest.ts";
+import { backtest } from "../../../../src/watchdog/report/backtest.ts";
 import { alertsSchema } from "../../../../src/watchdog/conditions/alerts-config.ts";
 import { CONDITIONS } from "../../../../src/watchdog/conditions/conditions.ts";
 import type { PastInput } from "../../../../src/watchdog/conditions/condition.ts";

@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { Secret } from "../../../../src/base/secret.ts";
-import { stringifyJson } from "../../../../src/base/json.ts";
+import { Secret } from "../../../../src/platform/base/secret.ts";
+import { stringifyJson } from "../../../../src/platform/base/json.ts";
 import type { WebhookConfig } from "../../../../src/watchdog/notify/channels/webhook.ts";
 import type { PostJson } from "../../../../src/watchdog/notify/http-post.ts";
 

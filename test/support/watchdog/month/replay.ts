@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Registry } from "prom-client";
-import { silentLogger } from "../../../../src/base/logger.ts";
+import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { alertsSchema } from "../../../../src/watchdog/conditions/alerts-config.ts";
 import { notifySchema } from "../../../../src/watchdog/notify/notify-config.ts";
 import { reportsSchema } from "../../../../src/watchdog/reports-config.ts";

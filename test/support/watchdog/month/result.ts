@@ -1,4 +1,4 @@
-import { stringifyJson } from "../../../../src/base/json.ts";
+import { stringifyJson } from "../../../../src/platform/base/json.ts";
 import type { PastAlert } from "../../../../src/watchdog/alerts/alert-history.ts";
 import type { LedgerEvent, MonthRecord } from "../../../../src/watchdog/ledger/ledger-view.ts";
 import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/policies.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../../src/base/clock.ts";
+import type { Clock } from "../../../../src/platform/base/clock.ts";
 import type { Page, PageReader } from "../../../../src/watchdog/sources/page-reader.ts";
 import type { ValidatorConfig } from "../../../../src/watchdog/validators-config.ts";
 import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/policies.ts";

@@ -1,0 +1,172 @@
+import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
+import { ALERTS, GENERATED, RULE_FILES, yamlText } from "../../platform/monitoring/alerts/rule-files.ts";
+
+/** An inhibition rule of Alertmanager. */
+export interface InhibitRule {
+  readonly source_matchers: readonly string[];
+  readonly target_matchers: readonly string[];
+  readonly equal: readonly string[];
+}
+
+/** Returns the inhibitions: while an alert fires, the alerts that it causes do not notify. */
+export function inhibitRules(): readonly InhibitRule[] {
+  const targets = new Map(ALERTS.map((one) => [one.name, one]));
+  const causes = new Map(ALERTS.filter(({ inhibits }) => inhibits.length > 0).map((one) => [one.alert, one]));
+  return [
+    // The rules on raw metrics can be loaded besides those of the watchdog. They notify while the watchdog does not.
+    {
+      source_matchers: ['component = "oracle-watchdog"'],
+      target_matchers: ['component = "oracle-raw"'],
+      equal: ["alertname", "chain_id", "validator"],
+    },
+    ...[...causes.values()].flatMap(({ alert, inhibits, scope }) => {
+      const effects = inhibits.flatMap((name) => targets.get(name) ?? []);
+      // What happens to one connection causes nothing on another one. An alert about the whole relayer has no connection.
+      const isOfConnection = (effect: AlertSpec): boolean =>
+        scope.includes("connection_id") && effect.scope.includes("connection_id");
+      const rule = (group: readonly AlertSpec[], equal: readonly string[]): readonly InhibitRule[] =>
+        group.length === 0
+          ? []
+          : [
+              {
+                source_matchers: [`alertname = "${alert}"`],
+                target_matchers: [`alertname =~ "${group.map((effect) => effect.alert).join("|")}"`],
+                equal,
+              },
+            ];
+      return [
+        ...rule(effects.filter(isOfConnection), scope),
+        ...rule(
+          effects.filter((effect) => !isOfConnection(effect)),
+          scope.filter((label) => label !== "connection_id"),
+        ),
+      ];
+    }),
+  ];
+}
+
+/** An Alertmanager configuration: a page, a ticket, a chat, and a monitor of the monitoring. */
+export function alertmanagerExample(): string {
+  return (
+    GENERATED +
+    yamlText({
+      route: {
+        receiver: "chat",
+        // One notification for what fails together.
+        group_by: ["component", "chain_id", "validator", "instance"],
+        group_wait: "15s",
+        group_interval: "1m",
+        repeat_interval: "4h",
+        routes: [
+          {
+            matchers: ['alertname = "RelaywatchDeadMan"'],
+            receiver: "dead-man",
+            group_wait: "0s",
+            group_interval: "1m",
+            repeat_interval: "1m",
+          },
+          { matchers: ['severity = "critical"'], receiver: "page", repeat_interval: "1h" },
+          { matchers: ['severity = "warning"'], receiver: "ticket", repeat_interval: "12h" },
+        ],
+      },
+      inhibit_rules: inhibitRules(),
+      receivers: [
+        {
+          name: "page",
+          pagerduty_configs: [
+            {
+              routing_key_file: secret("pagerduty-key"),
+              severity: "{{ .CommonLabels.severity }}",
+              description:
+                "{{ .CommonLabels.chain_id }} {{ .CommonLabels.validator }}{{ .CommonLabels.instance }}: {{ (index .Alerts 0).Annotations.summary }}",
+            },
+          ],
+        },
+        {
+          name: "ticket",
+          webhook_configs: [{ url: "http://127.0.0.1:9095/tickets", send_resolved: true }],
+        },
+        {
+          name: "chat",
+          slack_configs: [
+            {
+              api_url_file: secret("slack-url"),
+              channel: "#oncall",
+              send_resolved: true,
+              title: "{{ .CommonLabels.alertname }} ({{ .Status }})",
+              text: "{{ range .Alerts }}{{ .Annotations.description }} {{ .Annotations.runbook_url }}\n{{ end }}",
+            },
+          ],
+        },
+        {
+          name: "dead-man",
+          webhook_configs: [{ url: "https://dead-man.example/ping", send_resolved: false }],
+        },
+      ],
+    })
+  );
+}
+
+/** An Alertmanager configuration for a localnet: its page shows the alerts, and nobody is notified. */
+export function alertmanagerLocalnet(): string {
+  return (
+    GENERATED +
+    yamlText({
+      route: { receiver: "page", group_by: ["component", "instance", "validator"], group_wait: "5s" },
+      inhibit_rules: inhibitRules(),
+      receivers: [{ name: "page" }],
+    })
+  );
+}
+
+/** A Prometheus configuration for one validator, a relayer, and Prometheus and Alertmanager themselves. */
+export function prometheusExample(): string {
+  return prometheusConfig({ chainId: "neutron-1", interval: "15s", own: "127.0.0.1:9090", more: [] });
+}
+
+/** The same for a localnet and its courier. The gRPC server of the localnet has Prometheus' usual port. */
+export function prometheusLocalnet(): string {
+  const more = [job("localnet", "127.0.0.1:9997")];
+  return prometheusConfig({ chainId: "local-1", interval: "5s", own: "127.0.0.1:9091", more });
+}
+
+interface PrometheusPlace {
+  readonly chainId: string;
+  readonly interval: string;
+  /** Address of Prometheus itself. */
+  readonly own: string;
+  /** More jobs. */
+  readonly more: readonly ReturnType<typeof job>[];
+}
+
+function prometheusConfig({ chainId, interval, own, more }: PrometheusPlace): string {
+  const validator = { validator: "default", chain_id: chainId };
+  return (
+    GENERATED +
+    yamlText({
+      global: { scrape_interval: interval, evaluation_interval: interval },
+      rule_files: [...RULE_FILES.keys()],
+      alerting: { alertmanagers: [{ static_configs: [{ targets: ["127.0.0.1:9093"] }] }] },
+      scrape_configs: [
+        job("oracle-watchdog", "127.0.0.1:9998"),
+        job("icq-relayer", "127.0.0.1:9999"),
+        job("oracle-node", "127.0.0.1:26660", validator),
+        job("oracle-sidecar", "127.0.0.1:8002", validator),
+        job("prometheus", own),
+        job("alertmanager", "127.0.0.1:9093"),
+        ...more,
+      ],
+    })
+  );
+}
+
+function job(name: string, target: string, labels?: Readonly<Record<string, string>>) {
+  return {
+    job_name: name,
+    static_configs: [{ targets: [target], ...(labels === undefined ? {} : { labels }) }],
+  };
+}
+
+function secret(file: string): string {
+  return `/etc/alertmanager/secrets/${file}`;
+}

@@ -1,0 +1,152 @@
+import { Comet38Client } from "@cosmjs/tendermint-rpc";
+import type { BackoffOptions } from "../../platform/base/backoff.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Header } from "../comet/block-types.ts";
+import { createBatchingRpcClient } from "./rpc/batching-rpc-client.ts";
+import type { ChainClient } from "./chain-client.ts";
+import { createCosmjsRpcClient } from "./rpc/cosmjs-rpc-client.ts";
+import { type Endpoint, parseEndpoint } from "./endpoints/endpoint.ts";
+import { createEndpointPool, type EndpointPool } from "./endpoints/endpoint-pool.ts";
+import { ClientError } from "./errors.ts";
+import { createHttpTransport } from "./rpc/http-transport.ts";
+import { decodeHeader, readLightBlock } from "./read/light-block.ts";
+import { decodeStatus } from "./read/node-status.ts";
+import { createPooledEndpoint, type PooledEndpoint } from "./endpoints/pooled-endpoint.ts";
+import type { RpcObserver } from "./rpc/rpc-caller.ts";
+import {
+  decodeGrpcResponse,
+  decodeStoreAnswerAt,
+  grpcQueryParams,
+  storeReadParams,
+} from "./read/store-read.ts";
+
+export interface ChainClientOptions {
+  /** At least one, in order of preference. */
+  readonly endpoints: readonly Endpoint[];
+  /** Chain that every endpoint must serve. Undefined accepts every chain. */
+  readonly chainId: string | undefined;
+  readonly limits?: Partial<ChainClientLimits>;
+}
+
+/** Limits of a client. {@link DEFAULT_LIMITS} suit a public node with a round-trip time of about 100 ms. */
+interface ChainClientLimits {
+  /**
+   * Deadline of one request. An attempt of a read makes at most two requests: the chain-id check and the call. A read
+   * makes one attempt at each endpoint, or two at a lone one.
+   */
+  readonly deadlineMs: number;
+  readonly connectTimeoutMs: number;
+  /**
+   * Largest number of HTTP connections to each endpoint. They are opened when they are needed. With 64, a thousand reads
+   * take two round trips; a CometBFT node accepts 900 connections.
+   */
+  readonly connections: number;
+  /** Largest number of calls in one HTTP request. */
+  readonly maxBatch: number;
+  /** Largest number of pending calls to each endpoint. */
+  readonly maxPending: number;
+  readonly maxResponseBytes: number;
+  /** Rest of an endpoint after a failure. */
+  readonly rest: BackoffOptions;
+}
+
+const DEFAULT_LIMITS: ChainClientLimits = {
+  deadlineMs: 10_000,
+  connectTimeoutMs: 3_000,
+  connections: 64,
+  maxBatch: 10,
+  maxPending: 10_000,
+  maxResponseBytes: 64 * 1024 * 1024,
+  rest: { minMs: 500, baseMs: 1_000, maxMs: 30_000 },
+};
+
+export interface ChainClientDeps {
+  readonly clock: Clock;
+  /** Returns a number in [0, 1). */
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly observer: RpcObserver;
+}
+
+/** A chain client over a pool of endpoints. */
+export interface PooledChainClient extends ChainClient {
+  /** The endpoints: for start-up checks, health, and calls that have no method of their own. */
+  readonly pool: EndpointPool;
+  /** Reads only the header of a height, with the RPC method `header` (CometBFT 0.37 and later). */
+  readonly header: (height: bigint, signal: AbortSignal) => Promise<Header>;
+}
+
+/** Creates a client. It connects at the first call. Throws `bad-endpoint`. */
+export function createChainClient(options: ChainClientOptions, deps: ChainClientDeps): PooledChainClient {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const life = new AbortController();
+  const pool = createEndpointPool(
+    options.endpoints.map((endpoint) => connectEndpoint(endpoint, options.chainId, limits, deps)),
+  );
+  return {
+    pool,
+    comet: Comet38Client.create(createCosmjsRpcClient(pool, life.signal)),
+    status: (signal) => pool.read({ method: "status", params: {}, decode: decodeStatus }, signal),
+    earliestHeight: (signal) => readEarliestHeight(pool, signal),
+    readStore: (read, signal) =>
+      pool.read(
+        {
+          method: "abci_query",
+          params: storeReadParams(read),
+          decode: (result, endpoint) => decodeStoreAnswerAt(read.height, result, endpoint),
+        },
+        signal,
+      ),
+    grpcQuery: (path, request, signal, height = 0n) =>
+      pool.read(
+        {
+          method: "abci_query",
+          params: grpcQueryParams(path, request, height),
+          decode: (result, endpoint) => decodeGrpcResponse(result, { path, height }, endpoint),
+        },
+        signal,
+      ),
+    lightBlock: (height, signal) => readLightBlock(height, (read) => pool.read(read, signal)),
+    header: (height, signal) =>
+      pool.read(
+        {
+          method: "header",
+          params: { height: height.toString() },
+          decode: decodeHeader,
+        },
+        signal,
+      ),
+    distrust: pool.distrust,
+    close: () => {
+      life.abort(new ClientError({ code: "closed" }, "the client is closed"));
+      pool.close();
+    },
+  };
+}
+
+async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Promise<bigint> {
+  const checks = await pool.check(signal);
+  signal.throwIfAborted();
+  const heights = checks.flatMap((check) => (check.ok ? [check.status.earliestHeight] : []));
+  const [first, ...others] = heights;
+  if (first !== undefined) return others.reduce((least, height) => (height < least ? height : least), first);
+  const failed = checks.find(({ ok }) => !ok);
+  throw failed?.ok === false
+    ? failed.error
+    : new ClientError({ code: "closed" }, "the client has no endpoints");
+}
+
+function connectEndpoint(
+  endpoint: Endpoint,
+  chainId: string | undefined,
+  limits: ChainClientLimits,
+  deps: ChainClientDeps,
+): PooledEndpoint {
+  const parsed = parseEndpoint(endpoint);
+  const caller = createBatchingRpcClient(
+    { ...limits, endpoint: parsed.name },
+    { transport: createHttpTransport(parsed, limits), clock: deps.clock, observer: deps.observer },
+  );
+  return createPooledEndpoint({ name: parsed.name, chainId, rest: limits.rest }, { ...deps, caller });
+}

@@ -1,0 +1,126 @@
+import {
+  asBase64,
+  asInt64,
+  asText,
+  asTimeNs,
+  asUint32,
+  elements,
+  isPresent,
+  type JsonField,
+  member,
+} from "../../../platform/base/json-fields.ts";
+import { isRecord } from "../../../platform/base/json.ts";
+import { sha256 } from "../../../platform/base/sha256.ts";
+import { ClientError } from "../errors.ts";
+import { parseRpcResponse, resultField } from "../rpc/rpc-response.ts";
+import type { ChainNotice, WireEvent } from "./subscription.ts";
+import { isTransaction } from "./wire-transaction.ts";
+
+/** A decoded WebSocket frame. `id` is the id of the request that the frame belongs to, -1 when it has none. */
+export type EventFrame =
+  /** response to a request */
+  | { readonly kind: "response"; readonly id: number; readonly result: unknown }
+  /** error response to a request, or the cancellation of the subscription with this id */
+  | { readonly kind: "error"; readonly id: number; readonly rpcCode: number; readonly data: string }
+  | { readonly kind: "notice"; readonly id: number; readonly notice: ChainNotice }
+  /** an event without use for us: an unknown kind, or an entry that is not a transaction */
+  | { readonly kind: "ignored"; readonly id: number; readonly reason: string }
+  /** an event that could not be decoded */
+  | { readonly kind: "unreadable"; readonly id: number; readonly error: ClientError };
+
+/** Decodes the text of a frame. Throws `bad-answer` when it is not a JSON-RPC response. */
+export function decodeEventFrame(source: string, endpoint: string): EventFrame {
+  const response = parseRpcResponse(parseFrame(source), endpoint);
+  const id = typeof response.id === "number" ? response.id : -1;
+  if (!("result" in response))
+    return {
+      kind: "error",
+      id,
+      rpcCode: response.rpcCode,
+      data: response.data === "" ? response.message : response.data,
+    };
+  const { result } = response;
+  if (!isRecord(result) || !isRecord(result["data"])) return { kind: "response", id, result };
+  return { id, ...readEvent(member(resultField(result, "event", endpoint), "data")) };
+}
+
+/** Decodes an event. One bad event must not end the connection, so an error is a value here. */
+function readEvent(data: JsonField): DecodedEvent {
+  try {
+    return decodeEvent(asText(member(data, "type")), member(data, "value"));
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    return { kind: "unreadable", error };
+  }
+}
+
+/** Returns undefined for text that is not JSON. `parseRpcResponse` rejects undefined. */
+function parseFrame(source: string): unknown {
+  try {
+    return JSON.parse(source);
+  } catch {
+    return undefined;
+  }
+}
+
+type DecodedEvent =
+  | { readonly kind: "notice"; readonly notice: ChainNotice }
+  | { readonly kind: "ignored"; readonly reason: string }
+  | { readonly kind: "unreadable"; readonly error: ClientError };
+
+function decodeEvent(type: string, value: JsonField): DecodedEvent {
+  switch (type) {
+    case "tendermint/event/NewBlockHeader":
+      return { kind: "notice", notice: blockNotice(member(value, "header")) };
+    case "tendermint/event/NewBlock":
+      return { kind: "notice", notice: blockNotice(member(member(value, "block"), "header")) };
+    case "tendermint/event/NewBlockEvents":
+      return {
+        kind: "notice",
+        notice: {
+          kind: "block-events",
+          height: asInt64(member(value, "height")),
+          events: decodeEvents(member(value, "events")),
+        },
+      };
+    case "tendermint/event/Tx":
+      return decodeTx(member(value, "TxResult"));
+    default:
+      return { kind: "ignored", reason: type };
+  }
+}
+
+function blockNotice(header: JsonField): ChainNotice {
+  return {
+    kind: "block",
+    height: asInt64(member(header, "height")),
+    timeNs: asTimeNs(member(header, "time")),
+  };
+}
+
+function decodeTx(txResult: JsonField): DecodedEvent {
+  const bytes = asBase64(member(txResult, "tx"));
+  // The node also publishes the proposer's extended commit, as a transaction that failed to decode.
+  if (!isTransaction(bytes)) return { kind: "ignored", reason: "not a transaction" };
+  const result = member(txResult, "result");
+  return {
+    kind: "notice",
+    notice: {
+      kind: "tx",
+      height: asInt64(member(txResult, "height")),
+      hash: sha256(bytes),
+      code: isPresent(result) ? asUint32(member(result, "code")) : 0,
+      events: isPresent(result) ? decodeEvents(member(result, "events")) : [],
+    },
+  };
+}
+
+function decodeEvents(events: JsonField): readonly WireEvent[] {
+  return elements(events).map((event) => ({
+    type: asText(member(event, "type")),
+    attributes: elements(member(event, "attributes")).map((attribute) => ({
+      key: asText(member(attribute, "key")),
+      value: asText(member(attribute, "value")),
+    })),
+  }));
+}

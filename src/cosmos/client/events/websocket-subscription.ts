@@ -1,0 +1,154 @@
+import { pause } from "../../../platform/base/abort.ts";
+import { type BackoffOptions, backoffMs } from "../../../platform/base/backoff.ts";
+import type { Clock } from "../../../platform/base/clock.ts";
+import { errorText } from "../../../platform/base/errors.ts";
+import type { Logger } from "../../../platform/base/logger.ts";
+import { type Endpoint, parseEndpoint } from "../endpoints/endpoint.ts";
+import { type EventSessionOptions, runEventSession } from "./event-session.ts";
+import { createEventSocketOpener, type OpenEventSocket } from "./event-socket.ts";
+import { BetterEndpointError, createRoutePicker, whileBest } from "./best-route.ts";
+import { createNoticeQueue } from "./notice-queue.ts";
+import type { ChainSubscription } from "./subscription.ts";
+
+export interface SubscriptionOptions {
+  /** At least one. Used one at a time; after each failure the next one. */
+  readonly endpoints: readonly Endpoint[];
+  /**
+   * Names of the endpoints, best first (`EndpointPool.order`). The stream moves to the best one when that stays the same for
+   * `moveAfterMs`. Default: the order of `endpoints`, without a move.
+   */
+  readonly order?: () => readonly string[];
+  /** Chain that every endpoint must serve. Undefined accepts every chain. */
+  readonly chainId: string | undefined;
+  /**
+   * Queries in CometBFT's query language. A node accepts five from one connection (`max_subscriptions_per_client`) and
+   * 512 characters in each.
+   */
+  readonly queries: readonly string[];
+  readonly limits?: Partial<SubscriptionLimits>;
+}
+
+/** Limits of a subscription. */
+export interface SubscriptionLimits extends Omit<EventSessionOptions, "endpoint" | "chainId" | "queries"> {
+  readonly connectTimeoutMs: number;
+  readonly maxFrameBytes: number;
+  /** Largest number of notices that wait for the reader. */
+  readonly queueCapacity: number;
+  /** How long another endpoint must be the best one before the stream moves to it. A block that comes late moves nothing. */
+  readonly moveAfterMs: number;
+  /** Wait before the next connection attempt. */
+  readonly backoff: BackoffOptions;
+}
+
+const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
+  connectTimeoutMs: 2_500,
+  deadlineMs: 10_000,
+  // CometBFT closes a connection after 30 s of silence. We notice a dead connection in half of that time.
+  pingIntervalMs: 5_000,
+  readDeadlineMs: 15_000,
+  eventDeadlineMs: 30_000,
+  maxFrameBytes: 64 * 1024 * 1024,
+  queueCapacity: 10_000,
+  moveAfterMs: 20_000,
+  // Short however long the endpoint is away: events flow again within seconds after it is back.
+  backoff: { minMs: 100, baseMs: 500, maxMs: 2_000 },
+};
+
+export interface SubscriptionDeps {
+  readonly clock: Clock;
+  /** Returns a number in [0, 1). */
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/** A subscription with counters. */
+export interface WebSocketSubscription extends ChainSubscription {
+  /** Number of failed connections and connection attempts since creation. */
+  readonly failures: () => number;
+  /** Number of notices dropped since creation because the reader was too slow. */
+  readonly dropped: () => number;
+}
+
+interface Route {
+  readonly name: string;
+  readonly open: OpenEventSocket;
+}
+
+/** Creates a subscription. `run` opens the first connection. Throws `bad-endpoint`. */
+export function createWebSocketSubscription(
+  options: SubscriptionOptions,
+  deps: SubscriptionDeps,
+): WebSocketSubscription {
+  const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, ...options.limits };
+  const routes: readonly Route[] = options.endpoints.map((endpoint) => {
+    const parsed = parseEndpoint(endpoint);
+    return { name: parsed.name, open: createEventSocketOpener(parsed, limits) };
+  });
+  const queue = createNoticeQueue(limits.queueCapacity);
+  let isConnected = false;
+  let hadConnection = false;
+  let failures = 0;
+  let failuresInARow = 0;
+
+  const follow = (route: Route, signal: AbortSignal): Promise<never> =>
+    runEventSession(
+      { ...limits, endpoint: route.name, chainId: options.chainId, queries: options.queries },
+      {
+        clock: deps.clock,
+        logger: deps.logger,
+        open: route.open,
+        onReady: () => {
+          // `missed` goes out only now that all queries are subscribed. Events are then complete from this point on, so
+          // the reader that reads the state at `missed` sees every change of the gap.
+          if (hadConnection) queue.offer({ kind: "missed", reason: "the event stream was interrupted" });
+          hadConnection = true;
+          isConnected = true;
+          deps.logger.info("event stream connected", { endpoint: route.name });
+          queue.offer({ kind: "connected" });
+        },
+        onNotice: (notice) => {
+          // A connection alone does not reset the backoff: a node may accept connections and drop each one at once.
+          failuresInARow = 0;
+          queue.offer(notice);
+        },
+        onGap: (reason) => queue.offer({ kind: "missed", reason }),
+      },
+      signal,
+    );
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    const picker = createRoutePicker(routes, options.order);
+    for (let route = picker.next(); route !== undefined; route = picker.next()) {
+      try {
+        const { name } = route;
+        const session = follow.bind(undefined, route);
+        await whileBest(name, session, { order: options.order, ...limits, ...deps }, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof BetterEndpointError) {
+          picker.restart();
+          deps.logger.info("event stream moves to a better endpoint", { from: route.name, to: error.better });
+          continue;
+        }
+        failures += 1;
+        // One warning for an outage, not one for each try.
+        const fields = { endpoint: route.name, error: errorText(error) };
+        deps.logger[failuresInARow < routes.length ? "warn" : "debug"]("event stream failed", fields);
+      } finally {
+        isConnected = false;
+      }
+      const delayMs = backoffMs(failuresInARow, limits.backoff, deps.random);
+      failuresInARow += 1;
+      await pause(delayMs, deps.clock, signal);
+      if (signal.aborted) return;
+    }
+  };
+
+  return {
+    run,
+    next: queue.next,
+    isConnected: () => isConnected,
+    failures: () => failures,
+    dropped: queue.dropped,
+  };
+}

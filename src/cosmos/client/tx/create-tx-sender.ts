@@ -1,0 +1,116 @@
+import { pause } from "../../../platform/base/abort.ts";
+import type { PooledChainClient } from "../create-chain-client.ts";
+import { classifyClientError } from "../errors.ts";
+import {
+  createTxWindow,
+  type TxWindowDeps,
+  type TxWindowOptions,
+  type WindowLimits,
+} from "./create-tx-window.ts";
+import { createMutex } from "./mutex.ts";
+import type { Confirmation, SendOutcome, TxSender } from "./tx-sender.ts";
+import type { BroadcastResult, FlightTx, TxDraft, TxWindow } from "./tx-window.ts";
+
+export interface TxSenderOptions extends Omit<TxWindowOptions, "limits"> {
+  readonly limits?: Partial<WindowLimits> & {
+    /** Time between two polls for a transaction. Default: 500 ms. */
+    readonly pollMs?: number;
+  };
+}
+
+export interface TxSenderDeps extends TxWindowDeps {
+  readonly client: Pick<PooledChainClient, "grpcQuery" | "pool" | "status">;
+}
+
+const DEFAULT_POLL_MS = 500;
+
+interface Sending {
+  readonly window: TxWindow;
+  readonly deps: TxSenderDeps;
+  readonly pollMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Creates a sender. It reads the account at the first call. */
+export function createTxSender(options: TxSenderOptions, deps: TxSenderDeps): TxSender {
+  const { pollMs = DEFAULT_POLL_MS, ...limits } = options.limits ?? {};
+  const window = createTxWindow({ ...options, limits }, deps);
+  const sends = createMutex();
+  return {
+    address: window.address,
+    simulate: window.simulate,
+    send: (messages, gasLimit, signal) =>
+      sends.runExclusive(() => send({ messages, gasLimit }, { window, deps, pollMs, signal }), signal),
+  };
+}
+
+/** Broadcasts once more when the sequence was not certain, and waits for the final state. */
+async function send(draft: TxDraft, sending: Sending): Promise<SendOutcome> {
+  const { window, deps, pollMs, signal } = sending;
+  let result = await broadcast(draft, sending);
+  if (result.kind === "skipped") {
+    deps.logger.info("sequence mismatch, sending once more", { address: window.address });
+    await untilOpen(sending);
+    result = await broadcast(draft, sending);
+  }
+  if (result.kind === "refused" && result.cause !== undefined) throw result.cause;
+  if (result.kind !== "in-flight") return unsent(draft, result);
+  const { tx } = result;
+  for (;;) {
+    const confirmation = await settled(tx, sending);
+    if (confirmation !== undefined) return toOutcome(tx, confirmation);
+    await pause(pollMs, deps.clock, signal);
+    signal.throwIfAborted();
+  }
+}
+
+async function broadcast(draft: TxDraft, { window, deps, signal }: Sending): Promise<BroadcastResult> {
+  const [gasPrice, { latestHeight }] = await Promise.all([
+    window.gasPrice(signal),
+    deps.client.status(signal),
+  ]);
+  const [result] = await window.broadcast([draft], { gasPrice, height: latestHeight }, signal);
+  return result ?? { kind: "skipped", reason: "not broadcast" };
+}
+
+/** Waits for the next block, and until transactions of callers that went away are final. */
+async function untilOpen({ window, deps, pollMs, signal }: Sending): Promise<void> {
+  for (;;) {
+    const { latestHeight } = await deps.client.status(signal);
+    await window.settle(latestHeight, signal);
+    if (window.isOpen(latestHeight)) return;
+    await deps.clock.sleep(pollMs, signal);
+  }
+}
+
+/** Returns the final state of `tx`; undefined while it has none, and when the node cannot be asked now. */
+async function settled(tx: FlightTx, { window, deps, signal }: Sending): Promise<Confirmation | undefined> {
+  try {
+    const { latestHeight } = await deps.client.status(signal);
+    const finals = await window.settle(latestHeight, signal);
+    return finals.find((final) => final.tx === tx)?.confirmation;
+  } catch (error) {
+    if (classifyClientError(error, signal) !== "retry") throw error;
+    return undefined;
+  }
+}
+
+function toOutcome({ hash, size, gasLimit, feeAmount }: FlightTx, confirmation: Confirmation): SendOutcome {
+  return { hash, bytes: size, gasLimit, feeAmount, confirmation };
+}
+
+/** The sequence mismatch of a second attempt is a refusal of its own. */
+function unsent({ gasLimit }: TxDraft, result: Exclude<BroadcastResult, { kind: "in-flight" }>): SendOutcome {
+  const { tx } = result;
+  const confirmation: Confirmation =
+    result.kind === "refused"
+      ? { kind: "refused", code: result.code, codespace: result.codespace, log: result.log }
+      : { kind: "refused", codespace: "sdk", code: 32, log: result.reason };
+  return {
+    hash: tx?.hash ?? new Uint8Array(),
+    bytes: tx?.size ?? 0,
+    gasLimit,
+    feeAmount: tx?.feeAmount ?? 0n,
+    confirmation,
+  };
+}

@@ -1,0 +1,294 @@
+import { errorText } from "../../../platform/base/errors.ts";
+import { type BackoffOptions, backoffMs } from "../../../platform/base/backoff.ts";
+import { toHex } from "../../../platform/base/bytes.ts";
+import type { Clock } from "../../../platform/base/clock.ts";
+import type { Logger } from "../../../platform/base/logger.ts";
+import type { PooledChainClient } from "../create-chain-client.ts";
+import { ClientError } from "../errors.ts";
+import { type AccountState, readAccount } from "./account.ts";
+import { type BroadcastOutcome, broadcastTransaction } from "./broadcast.ts";
+import { type Flight, settleFlights } from "./flights.ts";
+import { feeFor, type GasPricePolicy, readGasPrice } from "./gas-price.ts";
+import { encodeForSimulation, type SignedTransaction, signTransaction } from "./signed-transaction.ts";
+import type { Signer } from "./signer.ts";
+import { isSequenceMismatch, simulateInSequence, simulateTransaction } from "./simulation.ts";
+import type { SimulationOutcome, WireMessage } from "./tx-sender.ts";
+import type { BroadcastResult, ChainMoment, FlightTx, TxDraft, TxWindow } from "./tx-window.ts";
+
+export interface TxWindowOptions {
+  readonly chainId: string;
+  readonly gasPrice: GasPricePolicy;
+  /** The SDK's default limit is 256 characters. */
+  readonly memo: string;
+  readonly limits?: Partial<WindowLimits>;
+}
+
+/** Limits of sending. */
+export interface WindowLimits {
+  /** Number of blocks from the broadcast to the timeout height. No later block can include the transaction. */
+  readonly timeoutBlocks: bigint;
+  /** Longest time in flight. Decides only when the chain halts before the timeout height. */
+  readonly confirmDeadlineMs: number;
+  /** Largest number of broadcasts of the same bytes while the node does not respond. */
+  readonly broadcastTries: number;
+  readonly broadcastBackoff: BackoffOptions;
+}
+
+/** Suitable for block times of one to a few seconds. */
+const DEFAULT_WINDOW_LIMITS: WindowLimits = {
+  timeoutBlocks: 20n,
+  confirmDeadlineMs: 90_000,
+  broadcastTries: 3,
+  broadcastBackoff: { minMs: 100, baseMs: 300, maxMs: 3_000 },
+};
+
+export interface TxWindowDeps {
+  readonly client: Pick<PooledChainClient, "grpcQuery" | "pool">;
+  readonly signer: Signer;
+  readonly clock: Clock;
+  /** Returns a number in [0, 1). */
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+interface WindowState {
+  readonly options: TxWindowOptions;
+  readonly deps: TxWindowDeps;
+  readonly limits: WindowLimits;
+  /** The account with the next sequence. While it is undefined, the account is read from the chain. */
+  next: AccountState | undefined;
+  /** Sequence that the mempool probably expects; undefined: not known. For simulations, whose node corrects it. */
+  expected: bigint | undefined;
+  /** By sequence. */
+  flights: readonly Flight[];
+  /** Whether the mempool may expect another sequence than ours. Nothing is sent until all flights are final. */
+  isUncertain: boolean;
+  /** Nothing is sent below this height. */
+  closedBelow: bigint;
+}
+
+/** Creates a window without flights. It reads the account at the first call. */
+export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): TxWindow {
+  const state: WindowState = {
+    options,
+    deps,
+    limits: { ...DEFAULT_WINDOW_LIMITS, ...options.limits },
+    next: undefined,
+    expected: undefined,
+    flights: [],
+    isUncertain: false,
+    closedBelow: 0n,
+  };
+  const isOpen = (height: bigint): boolean =>
+    !state.isUncertain && (height >= state.closedBelow || height + RESET_DISTANCE < state.closedBelow);
+  return {
+    address: deps.signer.address,
+    simulate: (messages, signal) => simulate(state, messages, signal),
+    gasPrice: (signal) => readGasPrice(deps.client, options.gasPrice, signal),
+    isOpen,
+    broadcast: async (drafts, at, signal) => {
+      if (!isOpen(at.height)) return drafts.map(() => skipped("the sequence of the account is not certain"));
+      const account = (state.next ??= await readAccount(deps.client, deps.signer.address, signal));
+      // Set again below. An abort must not leave a sequence that was perhaps used.
+      state.next = undefined;
+      state.expected = account.sequence + BigInt(drafts.length);
+      const signed = await Promise.all(
+        drafts.map((draft, index) => sign(state, draft, at, withSequence(account, index))),
+      );
+      const outcomes = await broadcastInOrder(state, signed, signal);
+      return noteOutcomes(state, { account, signed, outcomes, height: at.height });
+    },
+    settle: async (height, signal) => {
+      const { finals, remaining } = await settleFlights(
+        state.flights,
+        { height, isUncertain: state.isUncertain },
+        deps,
+        signal,
+      );
+      state.flights = remaining;
+      const isLost = finals.some(({ confirmation }) => confirmation.kind === "lost");
+      if (isLost) state.isUncertain = true;
+      // A transaction that failed in its block used its sequence or not: the ante step that failed decides.
+      const isDoubtful = isLost || finals.some(({ confirmation }) => confirmation.kind === "failed");
+      if (remaining.length === 0 && (isDoubtful || state.isUncertain))
+        [state.next, state.expected, state.isUncertain] = [undefined, undefined, false];
+      return finals;
+    },
+    inFlight: () => state.flights.map(({ tx }) => tx),
+  };
+}
+
+/** A height that is lower by more than this belongs to a chain that was reset. */
+const RESET_DISTANCE = 20n;
+
+async function simulate(
+  state: WindowState,
+  messages: readonly WireMessage[],
+  signal: AbortSignal,
+): Promise<SimulationOutcome> {
+  const { client, signer } = state.deps;
+  // The result of this read is not kept. A transaction may be included after it, and the sequence would be too low.
+  const first = state.expected ?? (await readAccount(client, signer.address, signal)).sequence;
+  const { outcome, expected } = await simulateInSequence(first, (sequence) =>
+    simulateAt(state, messages, sequence, signal),
+  );
+  state.expected = expected ?? state.expected;
+  return outcome;
+}
+
+function simulateAt(
+  { options, deps }: WindowState,
+  messages: readonly WireMessage[],
+  sequence: bigint,
+  signal: AbortSignal,
+): Promise<SimulationOutcome> {
+  const fee = { denom: options.gasPrice.denom, amount: 0n };
+  const draft = { messages, memo: options.memo, timeoutHeight: 0n, gasLimit: 0n, fee, sequence };
+  return simulateTransaction(deps.client, encodeForSimulation(draft, deps.signer), signal);
+}
+
+function withSequence(account: AccountState, added: number): AccountState {
+  return { ...account, sequence: account.sequence + BigInt(added) };
+}
+
+interface SignedFlight {
+  readonly flight: Flight;
+  readonly signed: SignedTransaction;
+}
+
+async function sign(
+  { options, deps, limits }: WindowState,
+  { messages, gasLimit }: TxDraft,
+  at: ChainMoment,
+  { accountNumber, sequence }: AccountState,
+): Promise<SignedFlight> {
+  const feeAmount = feeFor(at.gasPrice, gasLimit);
+  const timeoutHeight = at.height + limits.timeoutBlocks;
+  const fee = { denom: options.gasPrice.denom, amount: feeAmount };
+  const signed = await signTransaction(
+    { messages, memo: options.memo, timeoutHeight, gasLimit, fee, sequence },
+    { chainId: options.chainId, accountNumber },
+    deps.signer,
+  );
+  const { bytes, hash } = signed;
+  const deadlineMs = deps.clock.monotonicMs() + limits.confirmDeadlineMs;
+  const tx = { hash, sequence, size: bytes.length, gasLimit, feeAmount };
+  return {
+    signed,
+    flight: {
+      tx,
+      bytes,
+      timeoutHeight,
+      deadlineMs,
+      checkedAt: at.height,
+      refused: undefined,
+    },
+  };
+}
+
+/**
+ * Broadcasts all transactions without waiting for one another. Requests travel over several connections, so one may
+ * overtake the one before it, and the node then refuses its sequence. It is sent again when the one before was accepted:
+ * the same bytes can be included only once.
+ */
+function broadcastInOrder(
+  state: WindowState,
+  all: readonly SignedFlight[],
+  signal: AbortSignal,
+): Promise<readonly BroadcastOutcome[]> {
+  let before: Promise<BroadcastOutcome> | undefined;
+  return Promise.all(
+    all.map(({ signed }) => {
+      const own = broadcastAfter(before, () => broadcastUntilClear(state, signed, signal));
+      before = own;
+      return own;
+    }),
+  );
+}
+
+async function broadcastAfter(
+  before: Promise<BroadcastOutcome> | undefined,
+  broadcast: () => Promise<BroadcastOutcome>,
+): Promise<BroadcastOutcome> {
+  const first = await broadcast();
+  if (before === undefined || first.kind !== "refused" || !isSequenceMismatch(first)) return first;
+  return (await before).kind === "accepted" ? broadcast() : first;
+}
+
+/**
+ * Broadcasts the same bytes until the node responds. That is safe: the transaction can be included only once, because
+ * its sequence is used up then.
+ */
+async function broadcastUntilClear(
+  { deps, limits }: WindowState,
+  { bytes, hash }: SignedTransaction,
+  signal: AbortSignal,
+): Promise<BroadcastOutcome> {
+  let outcome = await broadcastOnce(deps, bytes, signal);
+  for (let tries = 1; outcome.kind === "unclear" && tries < limits.broadcastTries; tries++) {
+    deps.logger.warn("no response to broadcast", { hash: toHex(hash), error: outcome.error.message });
+    await deps.clock.sleep(backoffMs(tries - 1, limits.broadcastBackoff, deps.random), signal);
+    const again = await broadcastOnce(deps, bytes, signal);
+    // A sequence mismatch now may mean that an earlier attempt arrived and used the sequence.
+    if (again.kind !== "refused" || !isSequenceMismatch(again)) outcome = again;
+  }
+  return outcome;
+}
+
+/** A JSON-RPC error, for instance of a full mempool, means that the node did not take the transaction. */
+async function broadcastOnce(
+  { client }: TxWindowDeps,
+  bytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<BroadcastOutcome> {
+  try {
+    return await broadcastTransaction(client.pool, bytes, signal);
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.facts.code === "closed") throw error;
+    return { kind: "refused", code: 1, codespace: "rpc", log: errorText(error), cause: error };
+  }
+}
+
+interface BroadcastRound {
+  /** With the sequence of the first transaction. */
+  readonly account: AccountState;
+  readonly signed: readonly SignedFlight[];
+  readonly outcomes: readonly BroadcastOutcome[];
+  readonly height: bigint;
+}
+
+function noteOutcomes(state: WindowState, round: BroadcastRound): readonly BroadcastResult[] {
+  const { account, signed, outcomes, height } = round;
+  const refusedAt = outcomes.findIndex(({ kind }) => kind === "refused");
+  const results = signed.map(({ flight }, index): BroadcastResult => {
+    const outcome = outcomes[index];
+    if (outcome === undefined) return skipped("not broadcast");
+    if (outcome.kind === "refused") return toRefusal(flight.tx, outcome, index === refusedAt);
+    // Unclear: the node has it or not. Behind a refused one: the node counted the refused one, the next block will not.
+    if (outcome.kind === "unclear" || (refusedAt >= 0 && index > refusedAt)) state.isUncertain = true;
+    state.flights = [...state.flights, flight];
+    return { kind: "in-flight", tx: flight.tx };
+  });
+  const first = outcomes[refusedAt];
+  if (first?.kind === "refused" && isSequenceMismatch(first)) {
+    // CheckTx expects the mempool's sequence. It differs from the committed one while a transaction of another program is
+    // pending, and after a refusal behind the ante step that counts the sequence. The next block makes them equal.
+    state.closedBelow = height + 1n;
+    if (state.flights.length > 0) state.isUncertain = true;
+  } else state.next = withSequence(account, refusedAt < 0 ? outcomes.length : refusedAt);
+  state.expected = state.next?.sequence;
+  return results;
+}
+
+function toRefusal(
+  tx: FlightTx,
+  outcome: Extract<BroadcastOutcome, { readonly kind: "refused" }>,
+  isFirst: boolean,
+): BroadcastResult {
+  if (!isSequenceMismatch(outcome)) return { ...outcome, tx };
+  return { ...skipped(isFirst ? outcome.log : "a transaction before it was refused"), tx };
+}
+
+function skipped(reason: string): Extract<BroadcastResult, { readonly kind: "skipped" }> {
+  return { kind: "skipped", reason };
+}

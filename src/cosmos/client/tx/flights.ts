@@ -1,0 +1,165 @@
+import { errorText } from "../../../platform/base/errors.ts";
+import { toBase64 } from "../../../platform/base/bytes.ts";
+import type { Clock } from "../../../platform/base/clock.ts";
+import type { PooledChainClient } from "../create-chain-client.ts";
+import { ClientError, classifyClientError } from "../errors.ts";
+import { broadcastTransaction } from "./broadcast.ts";
+import { decodeFound, type FoundTransaction } from "./confirmation.ts";
+import { expectedSequence, isSequenceMismatch } from "./simulation.ts";
+import type { FinalTx, FlightTx } from "./tx-window.ts";
+
+/** A transaction in flight, with what is needed to follow it. */
+export interface Flight {
+  readonly tx: FlightTx;
+  readonly bytes: Uint8Array;
+  /** No later block can include it. */
+  readonly timeoutHeight: bigint;
+  /** Monotonic, ms. */
+  readonly deadlineMs: number;
+  /** Height of the last broadcast. */
+  readonly checkedAt: bigint;
+  /** Since when nodes have refused to take it again, for one kind of reason. */
+  readonly refused: Refusal | undefined;
+}
+
+interface Refusal {
+  /** Height of the first of these refusals. */
+  readonly at: bigint;
+  /** Whether they say that the sequence is used: a block holds this transaction or another one in its place. */
+  readonly isSequence: boolean;
+}
+
+export interface FlightDeps {
+  readonly client: Pick<PooledChainClient, "pool">;
+  readonly clock: Clock;
+}
+
+/**
+ * Number of blocks after which an expectation counts as failed. CometBFT indexes transactions after the block, so `tx`
+ * may miss a transaction for a moment although its block is known.
+ */
+const INDEX_SLACK = 2n;
+/** A transaction that is not in one of this many blocks is broadcast again: its node may have dropped it. */
+const OVERDUE_BLOCKS = 2n;
+/** A height below that of the broadcast by more than this: the chain was reset. */
+const RESET_DISTANCE = 20n;
+
+interface Settlement {
+  readonly finals: readonly FinalTx[];
+  readonly remaining: readonly Flight[];
+}
+
+/**
+ * Looks up all flights at `height`. Those that are in no block and can be in none any more are lost. `isUncertain`: a node
+ * may have dropped some, so they are broadcast again after one block.
+ */
+export async function settleFlights(
+  flights: readonly Flight[],
+  { height, isUncertain }: { readonly height: bigint; readonly isUncertain: boolean },
+  deps: FlightDeps,
+  signal: AbortSignal,
+): Promise<Settlement> {
+  const found = await Promise.all(
+    flights.map(({ tx }) => findTransaction(deps.client.pool, tx.hash, signal)),
+  );
+  const finals: FinalTx[] = [];
+  const remaining: Flight[] = [];
+  // Once one was found alive, those behind it are in the same mempool.
+  let mayBroadcast = true;
+  for (const [index, flight] of flights.entries()) {
+    const lostBecause = (reason: string): void =>
+      void finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason } });
+    const confirmation = found[index];
+    // Without a response nothing is known: it may be in a block.
+    if (confirmation === "unknown") {
+      remaining.push(flight);
+      continue;
+    }
+    const expiry = confirmation === undefined ? expiryOf(flight, height, deps.clock) : undefined;
+    if (confirmation !== undefined) finals.push({ tx: flight.tx, confirmation });
+    else if (expiry !== undefined) lostBecause(expiry);
+    else if (mayBroadcast && height >= flight.checkedAt + patienceFor(flight, isUncertain)) {
+      const check = await checkFlight(flight, height, deps, signal);
+      if (check.lost !== undefined) lostBecause(check.lost);
+      else {
+        remaining.push(check.flight);
+        mayBroadcast = false;
+      }
+    } else remaining.push(flight);
+  }
+  return { finals, remaining };
+}
+
+/**
+ * The timeout height makes a loss certain: no block can include the transaction any more. When the chain halts before
+ * that height, the deadline ends the wait.
+ */
+function expiryOf(flight: Flight, height: bigint, clock: Clock): string | undefined {
+  if (height > flight.timeoutHeight + INDEX_SLACK)
+    return `not in a block up to its timeout height ${flight.timeoutHeight}`;
+  if (clock.monotonicMs() >= flight.deadlineMs) return "not in a block before its deadline";
+  return height + RESET_DISTANCE < flight.checkedAt ? "the chain was reset" : undefined;
+}
+
+function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {
+  return isUncertain || refused !== undefined ? 1n : OVERDUE_BLOCKS;
+}
+
+type FlightCheck =
+  | { readonly flight: Flight; readonly lost: undefined }
+  | { readonly flight: Flight; readonly lost: string };
+
+/**
+ * Broadcasts the bytes again. A mempool that has them responds that they are in its cache. One that lost them takes them
+ * again, or says why it cannot.
+ */
+async function checkFlight(
+  flight: Flight,
+  height: bigint,
+  { client }: FlightDeps,
+  signal: AbortSignal,
+): Promise<FlightCheck> {
+  const checked = { ...flight, checkedAt: height };
+  // Without a refusal the node has it, or may have taken it: a later refusal may be of a block that holds it.
+  const taken = alive({ ...checked, refused: undefined });
+  try {
+    const outcome = await broadcastTransaction(client.pool, flight.bytes, signal);
+    if (outcome.kind !== "refused") return taken;
+    const reason = `${outcome.codespace}/${outcome.code}: ${outcome.log}`;
+    const isSequence = isSequenceMismatch(outcome);
+    const expected = isSequence ? expectedSequence(outcome.log) : undefined;
+    if (expected !== undefined && expected < flight.tx.sequence) return { flight, lost: reason };
+    // Its sequence is used, or CheckTx refuses it before it looks at the sequence, for instance for want of funds. It may
+    // be included and not indexed yet.
+    const refused = flight.refused?.isSequence === isSequence ? flight.refused : { at: height, isSequence };
+    return height >= refused.at + INDEX_SLACK ? { flight, lost: reason } : alive({ ...checked, refused });
+  } catch (error) {
+    if (signal.aborted || !(error instanceof ClientError)) throw error;
+    return classifyClientError(error, signal) === "retry" ? taken : { flight, lost: errorText(error) };
+  }
+}
+
+function alive(flight: Flight): FlightCheck {
+  return { flight, lost: undefined };
+}
+
+/** Returns undefined while the transaction is in no block, and "unknown" when the node cannot be asked now. */
+async function findTransaction(
+  pool: Pick<PooledChainClient["pool"], "read">,
+  hash: Uint8Array,
+  signal: AbortSignal,
+): Promise<FoundTransaction | "unknown"> {
+  try {
+    return await pool.read(
+      { method: "tx", params: { hash: toBase64(hash), prove: false }, decode: decodeFound },
+      signal,
+    );
+  } catch (error) {
+    if (classifyClientError(error, signal) !== "retry") throw error;
+    return isNotFound(error) ? undefined : "unknown";
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof ClientError && error.facts.code === "rpc" && /not found/.test(error.facts.data);
+}

@@ -1,0 +1,30 @@
+import { CodedError } from "../../platform/base/errors.ts";
+
+export type CometErrorFacts =
+  | { readonly code: "malformed"; readonly what: string }
+  | { readonly code: "old-header-expired" }
+  | { readonly code: "invalid-header" }
+  | { readonly code: "untrusted-validators" }
+  | { readonly code: "not-enough-power"; readonly got: bigint; readonly needed: bigint }
+  | { readonly code: "bad-commit" }
+  | { readonly code: "wrong-signature"; readonly index: number };
+
+/**
+ * A block, commit or validator set is invalid. The message is CometBFT's error text, because a chain's logs contain it.
+ */
+export class CometError extends CodedError<CometErrorFacts> {}
+
+/** Creates a {@link CometError} for malformed input. `what` names the part or the field. */
+export function malformed(what: string, message: string): CometError {
+  return new CometError({ code: "malformed", what }, message);
+}
+
+/** Runs `check`. Adds `context` to the message of a {@link CometError}, as Go's `fmt.Errorf("context: %w", err)`. */
+export function inContext<T>(context: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof CometError) throw new CometError(error.facts, `${context}: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,233 @@
+import { upperHex } from "../../platform/base/go-text.ts";
+import { equalBytes, toHex } from "../../platform/base/bytes.ts";
+import { formatRfc3339Ns } from "../../platform/base/rfc3339.ts";
+import {
+  BLOCK_ID_FLAG,
+  type BlockId,
+  type Commit,
+  type CommitSig,
+  type Validator,
+  type ValidatorSet,
+} from "./block-types.ts";
+import { CometError, malformed } from "./comet-error.ts";
+import { commitSignBytes } from "./commit-bytes.ts";
+import { KEY_TYPES, keyTypeOf, publicKeyText, verifySignature } from "./validator-key.ts";
+import { totalPower } from "./validator-set.ts";
+
+/** A fraction of voting power, such as 1/3. */
+export interface TrustLevel {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/** A commit, and the chain, block and height that it should be for. */
+export interface ExpectedCommit {
+  readonly chainId: string;
+  readonly blockId: BlockId;
+  readonly height: bigint;
+  readonly commit: Commit;
+}
+
+/** State of the checks of one header. Use it for only one commit and chain id. */
+export interface SignatureChecks {
+  /**
+   * Valid signatures: maps the index in the commit to the public key that verified the signature. The two checks of a
+   * header verify many of the same signatures.
+   */
+  readonly verified: Map<number, Uint8Array>;
+  /** Runs before each signature that only the slow ZIP-215 verifier can decide. May throw to stop. */
+  readonly beforeSlow?: (() => void) | undefined;
+}
+
+/** Creates the state of the checks of one header. */
+export function createSignatureChecks(beforeSlow?: () => void): SignatureChecks {
+  return { verified: new Map(), beforeSlow };
+}
+
+/**
+ * From this number of signatures on, CometBFT verifies in a batch. It then counts power first, and error texts differ.
+ */
+const BATCH_THRESHOLD = 2;
+
+const ED25519_SIGNATURE_SIZE = 64;
+
+/** A commit to check, and which of CometBFT's two verifiers checks it. */
+interface SignedCommit extends Pick<ExpectedCommit, "chainId" | "commit"> {
+  readonly isBatch: boolean;
+}
+
+/** A signature of the commit, and the validator that should have signed. */
+interface Claim {
+  readonly index: number;
+  readonly validator: Validator;
+}
+
+/**
+ * Checks that more than 2/3 of the set's power signed the block, as `VerifyCommitLight`. Stops when the power is
+ * enough. The commit must have passed `validateCommit`. Throws `CometError`.
+ */
+export function verifyCommitLight(
+  set: ValidatorSet,
+  expected: ExpectedCommit,
+  checks: SignatureChecks = createSignatureChecks(),
+): void {
+  const { commit, height, blockId } = expected;
+  if (set.validators.length !== commit.signatures.length) {
+    throw badVote(
+      `Invalid commit -- wrong set size: ${set.validators.length} vs ${commit.signatures.length}`,
+    );
+  }
+  if (height !== commit.height)
+    throw badVote(`Invalid commit -- wrong height: ${height} vs ${commit.height}`);
+  if (!isSameBlock(blockId, commit.blockId)) {
+    const [want, got] = [blockIdText(blockId), blockIdText(commit.blockId)];
+    throw badVote(`invalid commit -- wrong block ID: want ${want}, got ${got}`);
+  }
+  // Rounded down, as in Go. The signed power must be greater than `needed`, so the rounding does not weaken the check.
+  const needed = (totalPower(set.validators) * 2n) / 3n;
+  const claims = function* (): Generator<Claim> {
+    for (const [index, sig] of commit.signatures.entries()) {
+      const validator = set.validators[index];
+      if (sig.flag === BLOCK_ID_FLAG.commit && validator !== undefined) yield { index, validator };
+    }
+  };
+  verifyClaims(claims(), needed, { ...expected, isBatch: isBatchVerified(set, commit) }, checks);
+}
+
+/**
+ * Checks that validators with more than `level` of a trusted set's power signed the commit, as
+ * `VerifyCommitLightTrusting`. Finds validators by address, because the commit can be of another set. Throws
+ * `CometError`.
+ */
+export function verifyCommitLightTrusting(
+  trusted: ValidatorSet,
+  signed: Pick<ExpectedCommit, "chainId" | "commit">,
+  level: TrustLevel,
+  checks: SignatureChecks = createSignatureChecks(),
+): void {
+  if (level.denominator === 0n) throw malformed("trust level", "trustLevel has zero Denominator");
+  // A bigint does not overflow. Go's int64 does, and Go refuses such a level, so it is refused here too. Go also reads
+  // both numbers of the level as int64, so that 2^63 and more are negative.
+  const [numerator, denominator] = [BigInt.asIntN(64, level.numerator), BigInt.asIntN(64, level.denominator)];
+  const product = totalPower(trusted.validators) * numerator;
+  if ((product < 0n ? -product : product) > 2n ** 63n - 1n) {
+    throw malformed(
+      "trust level",
+      "int64 overflow while calculating voting power needed. please provide smaller trustLevel numerator",
+    );
+  }
+  const isBatch = isBatchVerified(trusted, signed.commit);
+  const claims = trustedClaims(trusted, signed.commit);
+  verifyClaims(claims, product / denominator, { ...signed, isBatch }, checks);
+}
+
+function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim> {
+  // Reversed, so that the first of two equal addresses stays, as in Go.
+  const byAddress = new Map(trusted.validators.toReversed().map((one) => [toHex(one.address), one]));
+  const voteIndex = new Map<Validator, number>();
+  for (const [index, sig] of commit.signatures.entries()) {
+    const validator = byAddress.get(toHex(sig.validatorAddress));
+    if (sig.flag !== BLOCK_ID_FLAG.commit || validator === undefined) continue;
+    // Otherwise a commit could repeat one vote, and its power would count several times.
+    const first = voteIndex.get(validator);
+    if (first !== undefined) {
+      throw badVote(`double vote from ${validatorText(validator)} (${first} and ${index})`);
+    }
+    voteIndex.set(validator, index);
+    yield { index, validator };
+  }
+}
+
+/**
+ * Verifies claims in order until their power exceeds `needed`. Which error comes first depends on CometBFT's verifier.
+ * The batch verifier counts power first and verifies signatures after; the single verifier does both per signature.
+ */
+function verifyClaims(
+  claims: Iterable<Claim>,
+  needed: bigint,
+  signed: SignedCommit,
+  checks: SignatureChecks,
+): void {
+  const { isBatch } = signed;
+  const check = signatureCheck(signed, checks);
+  const batch: Claim[] = [];
+  let got = 0n;
+  for (const claim of claims) {
+    if (isBatch) batch.push(requireFullLength(claim, signed.commit));
+    else check(claim);
+    got += claim.validator.power;
+    if (got > needed) break;
+  }
+  if (got <= needed) throw notEnoughPower(got, needed);
+  for (const claim of batch) check(claim);
+}
+
+/** Whether CometBFT verifies in a batch: it can only batch ed25519 keys. */
+function isBatchVerified({ validators, proposer }: ValidatorSet, commit: Commit): boolean {
+  if (commit.signatures.length < BATCH_THRESHOLD) return false;
+  return [proposer, ...validators].every(
+    (one) => one === undefined || keyTypeOf(one.publicKey) === KEY_TYPES.ed25519,
+  );
+}
+
+/** The batch verifier refuses a signature of the wrong length when it is added, before any other is verified. */
+function requireFullLength(claim: Claim, commit: Commit): Claim {
+  const { length } = commit.signatures[claim.index]?.signature ?? [];
+  if (length !== ED25519_SIGNATURE_SIZE) throw badVote("invalid signature");
+  return claim;
+}
+
+/** Creates a function that throws `CometError` if the signature of a claim is invalid. */
+function signatureCheck(
+  { chainId, commit, isBatch }: SignedCommit,
+  { verified, beforeSlow }: SignatureChecks,
+): (claim: Claim) => void {
+  const signBytes = commitSignBytes(chainId, commit);
+  return ({ index, validator }) => {
+    const sig = commit.signatures[index];
+    if (sig === undefined) throw badVote(`no signature at index ${index}`);
+    const verifiedBy = verified.get(index);
+    if (verifiedBy !== undefined && equalBytes(verifiedBy, validator.publicKey)) return;
+    const { publicKey } = validator;
+    if (!verifySignature({ publicKey, message: signBytes(index), signature: sig.signature }, beforeSlow)) {
+      throw new CometError(
+        { code: "wrong-signature", index },
+        `wrong signature (#${index}): ${isBatch ? batchText(sig) : upperHex(sig.signature)}`,
+      );
+    }
+    verified.set(index, validator.publicKey);
+  };
+}
+
+/** Formats a signature as the error of CometBFT's batch verifier: the text of the `CommitSig`, in hex. */
+function batchText(sig: CommitSig): string {
+  const signature = upperHex(sig.signature.subarray(0, 6));
+  const address = upperHex(sig.validatorAddress.subarray(0, 6));
+  const text = `CommitSig{${signature} by ${address} on ${sig.flag} @ ${formatRfc3339Ns(sig.timestampNs)}}`;
+  return upperHex(Buffer.from(text));
+}
+
+function isSameBlock(a: BlockId, b: BlockId): boolean {
+  return (
+    equalBytes(a.hash, b.hash) && a.parts.total === b.parts.total && equalBytes(a.parts.hash, b.parts.hash)
+  );
+}
+
+function blockIdText(id: BlockId): string {
+  return `${upperHex(id.hash)}:${id.parts.total}:${upperHex(id.parts.hash).slice(0, 12)}`;
+}
+
+function validatorText({ address, publicKey, power, priority }: Validator): string {
+  return `Validator{${upperHex(address)} ${publicKeyText(publicKey)} VP:${power} A:${priority}}`;
+}
+
+function notEnoughPower(got: bigint, needed: bigint): CometError {
+  return new CometError(
+    { code: "not-enough-power", got, needed },
+    `invalid commit -- insufficient voting power: got ${got}, needed more than ${needed}`,
+  );
+}
+
+function badVote(text: string): CometError {
+  return new CometError({ code: "bad-commit" }, text);
+}

@@ -1,0 +1,132 @@
+import { compareBytes, equalBytes } from "../../../platform/base/bytes.ts";
+import {
+  goesLeft,
+  type IavlNode,
+  type Inner,
+  leftOf,
+  newInner,
+  newLeaf,
+  type ReadNode,
+  rightOf,
+} from "./node.ts";
+
+/*
+ * Follows `recursiveSet`, `recursiveRemove` and `balance` of cosmos/iavl v1.2 (`mutable_tree.go`). The root hash
+ * depends on the shape of the tree and on the version that created each node. So it is not enough that the tree is
+ * sorted and balanced: every case must create and share the same nodes as the Go code.
+ */
+
+/**
+ * Sets `key` to `value` and returns the new root. The nodes from the root to the leaf are new; all others are shared,
+ * so older roots stay valid. Setting a key to its present value also creates a new leaf: the leaf's version is hashed.
+ */
+export function setKey(
+  root: IavlNode | undefined,
+  key: Uint8Array,
+  value: Uint8Array,
+  read: ReadNode,
+): IavlNode {
+  const leaf = newLeaf(key, value);
+  return root === undefined ? leaf : setBelow(root, leaf, read);
+}
+
+/**
+ * Removes `key`. Returns an object with the new root, which is undefined for an empty tree. Returns undefined if the tree
+ * does not have the key. Shares nodes as `setKey` does.
+ */
+export function removeKey(
+  root: IavlNode | undefined,
+  key: Uint8Array,
+  read: ReadNode,
+): { readonly root: IavlNode | undefined } | undefined {
+  return root === undefined ? undefined : removeBelow(root, key, read);
+}
+
+function setBelow(node: IavlNode, leaf: IavlNode, read: ReadNode): IavlNode {
+  if (node.kind === "leaf") {
+    const order = compareBytes(leaf.key, node.key);
+    if (order === 0) return leaf;
+    return order < 0 ? newInner(node.key, leaf, node) : newInner(leaf.key, node, leaf);
+  }
+  const left = leftOf(node, read);
+  const right = rightOf(node, read);
+  const changed = goesLeft(node, leaf.key)
+    ? newInner(node.key, setBelow(left, leaf, read), right)
+    : newInner(node.key, left, setBelow(right, leaf, read));
+  // A replaced value changes no height, so the tree is still balanced.
+  return changed.size === node.size ? changed : balance(changed, read);
+}
+
+/**
+ * `root` is the subtree without the key, or undefined if it is empty. `newKey` is the smallest key of the subtree if it
+ * changed. The nearest ancestor with this subtree on its right stores `newKey`, because an inner node's key is the
+ * smallest key of its right subtree.
+ */
+interface Removal {
+  readonly root: IavlNode | undefined;
+  readonly newKey: Uint8Array | undefined;
+}
+
+function removeBelow(node: IavlNode, key: Uint8Array, read: ReadNode): Removal | undefined {
+  if (node.kind === "leaf") {
+    return equalBytes(node.key, key) ? { root: undefined, newKey: undefined } : undefined;
+  }
+  return goesLeft(node, key) ? removeLeft(node, key, read) : removeRight(node, key, read);
+}
+
+function removeLeft(node: Inner, key: Uint8Array, read: ReadNode): Removal | undefined {
+  const removal = removeBelow(leftOf(node, read), key, read);
+  if (removal === undefined) return undefined;
+  const right = rightOf(node, read);
+  // The sibling replaces this node. It keeps its id and hash, as in Go: no node is created for it.
+  if (removal.root === undefined) return { root: right, newKey: node.key };
+  return { root: balance(newInner(node.key, removal.root, right), read), newKey: removal.newKey };
+}
+
+function removeRight(node: Inner, key: Uint8Array, read: ReadNode): Removal | undefined {
+  const removal = removeBelow(rightOf(node, read), key, read);
+  if (removal === undefined) return undefined;
+  const left = leftOf(node, read);
+  if (removal.root === undefined) return { root: left, newKey: undefined };
+  const changed = newInner(removal.newKey ?? node.key, left, removal.root);
+  return { root: balance(changed, read), newKey: undefined };
+}
+
+/**
+ * Rotates if the heights of the children differ by two. If the two grandchildren on the higher side have the same
+ * height, a single and a double rotation both restore the balance, but their hashes differ. Go uses the single rotation
+ * then, so `leansBack` is a strict comparison.
+ */
+function balance(node: Inner, read: ReadNode): Inner {
+  const left = leftOf(node, read);
+  const right = rightOf(node, read);
+  const lean = left.height - right.height;
+  if (lean > 1 && left.kind === "inner") {
+    const leansBack = leanOf(left, read) < 0;
+    return rotateRight(leansBack ? newInner(node.key, rotateLeft(left, read), right) : node, read);
+  }
+  if (lean < -1 && right.kind === "inner") {
+    const leansBack = leanOf(right, read) > 0;
+    return rotateLeft(leansBack ? newInner(node.key, left, rotateRight(right, read)) : node, read);
+  }
+  return node;
+}
+
+/** Returns the height of the left child minus the height of the right child. */
+function leanOf(node: Inner, read: ReadNode): number {
+  return leftOf(node, read).height - rightOf(node, read).height;
+}
+
+function rotateRight(node: Inner, read: ReadNode): Inner {
+  const left = leftOf(node, read);
+  if (left.kind === "leaf") return node;
+  const lowered = newInner(node.key, rightOf(left, read), rightOf(node, read));
+  return newInner(left.key, leftOf(left, read), lowered);
+}
+
+function rotateLeft(node: Inner, read: ReadNode): Inner {
+  const right = rightOf(node, read);
+  if (right.kind === "leaf") return node;
+  const lowered = newInner(node.key, leftOf(node, read), leftOf(right, read));
+  return newInner(right.key, lowered, rightOf(right, read));
+}

@@ -1,0 +1,257 @@
+import { Buffer } from "node:buffer";
+import { bad, good, type Result } from "../../../platform/base/result.ts";
+import { checkMessage } from "./check-wire.ts";
+import { createPathFollower, type PathFollower, type PathRun } from "./path-follower.ts";
+import { invalidMerkleProof, type ProofFailure } from "./proof-failure.ts";
+import type {
+  CommitmentProof,
+  ExistenceProof,
+  InnerOp,
+  LeafOp,
+  MerkleProof,
+  NonExistenceProof,
+} from "./proof-types.ts";
+import { WireError, WireReader } from "./wire-reader.ts";
+
+/** Maximum size of a proof. CometBFT refuses requests of this size, so no larger proof can reach a real chain. */
+export const MAX_PROOF_BYTES: number = 4 * 1024 * 1024;
+/** Maximum number of steps in a path. The specs allow 128; up to this limit the error text is Go's. */
+export const MAX_STEPS = 1024;
+
+type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
+interface ExistenceDraft extends Draft<Omit<ExistenceProof, "path">> {
+  path: InnerOp[];
+}
+
+/** Decodes one proof operation; see {@link decodeCommitmentProof}. */
+export type DecodeOperation = (operation: Uint8Array, index: number) => Result<CommitmentProof, string>;
+
+/**
+ * Decodes the `data` of each proof operation in an `abci_query` response (ibc-go v8 `ConvertProofs`). The type and key
+ * of an operation are not needed. An undefined list is an error, as in Go; an empty list is not. The result refers to
+ * the bytes, which must not change while it is used.
+ */
+export function decodeMerkleProof(
+  operations: readonly Uint8Array[] | undefined,
+  decode: DecodeOperation = (operation) => decodeCommitmentProof(operation),
+): Result<MerkleProof, ProofFailure> {
+  if (operations === undefined) return bad(invalidMerkleProof("no-proof", "tendermint proof is nil"));
+  const proofs: CommitmentProof[] = [];
+  for (const operation of operations) {
+    const index = proofs.length;
+    const proof = decode(operation, index);
+    if (!proof.ok) {
+      const text = `could not unmarshal proof op into CommitmentProof at index ${index}: ${proof.error}`;
+      return bad(invalidMerkleProof("malformed-proof", text));
+    }
+    proofs.push(proof.value);
+  }
+  return good(proofs);
+}
+
+/**
+ * Decodes a `CommitmentProof`. With a follower, the paths of existence proofs are followed while they are read. The
+ * error is Go's decoding error, or "<nil>" for bytes without a proof. The result refers to the bytes, which must not
+ * change while it is used.
+ */
+export function decodeCommitmentProof(
+  encoded: Uint8Array,
+  follower?: PathFollower,
+): Result<CommitmentProof, string> {
+  if (encoded.length > MAX_PROOF_BYTES) return bad(`a proof of ${encoded.length} bytes is too large`);
+  const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
+  try {
+    const proof = readCommitmentProof(new WireReader(bytes), bytes, follower);
+    return proof === undefined ? bad("<nil>") : good(proof);
+  } catch (error) {
+    if (error instanceof WireError) return bad(error.message);
+    throw error;
+  }
+}
+
+function readCommitmentProof(
+  reader: WireReader,
+  bytes: Buffer,
+  follower: PathFollower | undefined,
+): CommitmentProof | undefined {
+  // A oneof: the last field wins, as in Go's decoder.
+  let proof: CommitmentProof | undefined;
+  for (
+    let field = reader.nextField("CommitmentProof");
+    field !== 0;
+    field = reader.nextField("CommitmentProof")
+  ) {
+    if (field === 1) {
+      proof = { kind: "exist", exist: readExistence(reader, "Exist", newExistence(bytes), follower) };
+    } else if (field === 2) {
+      proof = { kind: "nonexist", nonexist: readNonExistence(reader, bytes, follower) };
+    } else if (field === 3) {
+      checkMessage(reader, "Batch", "BatchProof");
+      proof = { kind: "batch" };
+    } else if (field === 4) {
+      checkMessage(reader, "Compressed", "CompressedBatchProof");
+      proof = { kind: "compressed" };
+    } else reader.skipUnknown();
+  }
+  return proof;
+}
+
+/**
+ * Reads a proof of absence. Its two neighbours share most of their paths, so a follower saves time even for one proof.
+ */
+function readNonExistence(
+  reader: WireReader,
+  bytes: Buffer,
+  follower = createPathFollower(),
+): NonExistenceProof {
+  // A message field that occurs again goes on with the same draft, as protobuf says. A copy for each occurrence would make
+  // decoding quadratic.
+  const proof: { left: ExistenceDraft | undefined; right: ExistenceDraft | undefined } = {
+    left: undefined,
+    right: undefined,
+  };
+  const outerEnd = reader.enter("Nonexist");
+  for (
+    let field = reader.nextField("NonExistenceProof");
+    field !== 0;
+    field = reader.nextField("NonExistenceProof")
+  ) {
+    if (field === 1) reader.startOfBytes("Key");
+    else if (field === 2) {
+      proof.left ??= newExistence(bytes);
+      readExistence(reader, "Left", proof.left, follower);
+    } else if (field === 3) {
+      proof.right ??= newExistence(bytes);
+      readExistence(reader, "Right", proof.right, follower);
+    } else reader.skipUnknown();
+  }
+  reader.end = outerEnd;
+  return proof;
+}
+
+function newExistence(bytes: Buffer): ExistenceDraft {
+  return {
+    bytes,
+    keyStart: 0,
+    keyEnd: 0,
+    valueStart: 0,
+    valueEnd: 0,
+    leaf: undefined,
+    path: [],
+    end: 0,
+    iavlRoot: undefined,
+  };
+}
+
+function readExistence(
+  reader: WireReader,
+  name: string,
+  proof: ExistenceDraft,
+  follower: PathFollower | undefined,
+): ExistenceProof {
+  const outerEnd = reader.enter(name);
+  proof.end = reader.end;
+  let isOwnPath = proof.path.length === 0;
+  let run: PathRun | undefined;
+  for (
+    let field = reader.nextField("ExistenceProof");
+    field !== 0;
+    field = reader.nextField("ExistenceProof")
+  ) {
+    if (field === 4) {
+      // The follower's cache keeps the path of an earlier occurrence, so that path must not grow. MAX_STEPS bounds the copies.
+      if (!isOwnPath) proof.path = [...proof.path];
+      isOwnPath = true;
+      // Key, value and leaf come before the first step in every proof that a node writes.
+      if (proof.path.length === 0) run = follower?.(proof);
+      run = readStep(reader, proof, run);
+      continue;
+    }
+    // A later field can replace the key, the value or the leaf that the run started from.
+    run = undefined;
+    if (field === 1) {
+      proof.keyStart = reader.startOfBytes("Key");
+      proof.keyEnd = reader.at;
+    } else if (field === 2) {
+      proof.valueStart = reader.startOfBytes("Value");
+      proof.valueEnd = reader.at;
+    } else if (field === 3) proof.leaf = readLeaf(reader, proof.leaf);
+    else reader.skipUnknown();
+  }
+  proof.iavlRoot = run?.finish();
+  reader.end = outerEnd;
+  return proof;
+}
+
+/**
+ * Reads one step. If all remaining steps are cached, takes them from the cache and moves the reader to the end. Returns
+ * the run, or undefined if it cannot continue.
+ */
+function readStep(reader: WireReader, proof: ExistenceDraft, run: PathRun | undefined): PathRun | undefined {
+  const { path } = proof;
+  const cached = run?.findCached(reader.startOfField());
+  if (cached !== undefined) {
+    for (let index = cached.from; index < cached.path.length; index++) {
+      const step = cached.path[index];
+      if (step !== undefined) path.push(step);
+    }
+    reader.at = reader.end;
+    return run;
+  }
+  if (path.length >= MAX_STEPS) throw new WireError(`a path of more than ${MAX_STEPS} steps`);
+  const step = readInner(reader, proof.bytes);
+  path.push(step);
+  return run?.apply(step) === true ? run : undefined;
+}
+
+const EMPTY_LEAF_OP: LeafOp = {
+  hash: 0,
+  prehashKey: 0,
+  prehashValue: 0,
+  length: 0,
+  prefixStart: 0,
+  prefixEnd: 0,
+};
+
+function readLeaf(reader: WireReader, previous: LeafOp | undefined): LeafOp {
+  const leaf: Draft<LeafOp> = { ...(previous ?? EMPTY_LEAF_OP) };
+  const outerEnd = reader.enter("Leaf");
+  for (let field = reader.nextField("LeafOp"); field !== 0; field = reader.nextField("LeafOp")) {
+    if (field === 1) leaf.hash = reader.int32("Hash");
+    else if (field === 2) leaf.prehashKey = reader.int32("PrehashKey");
+    else if (field === 3) leaf.prehashValue = reader.int32("PrehashValue");
+    else if (field === 4) leaf.length = reader.int32("Length");
+    else if (field === 5) {
+      leaf.prefixStart = reader.startOfBytes("Prefix");
+      leaf.prefixEnd = reader.at;
+    } else reader.skipUnknown();
+  }
+  reader.end = outerEnd;
+  return leaf;
+}
+
+function readInner(reader: WireReader, bytes: Buffer): InnerOp {
+  const start = reader.startOfField();
+  const op: Draft<InnerOp> = {
+    bytes,
+    start,
+    hash: 0,
+    prefixStart: start,
+    prefixEnd: start,
+    suffixStart: start,
+    suffixEnd: start,
+  };
+  const outerEnd = reader.enter("Path");
+  for (let field = reader.nextField("InnerOp"); field !== 0; field = reader.nextField("InnerOp")) {
+    if (field === 1) op.hash = reader.int32("Hash");
+    else if (field === 2) {
+      op.prefixStart = reader.startOfBytes("Prefix");
+      op.prefixEnd = reader.at;
+    } else if (field === 3) {
+      op.suffixStart = reader.startOfBytes("Suffix");
+      op.suffixEnd = reader.at;
+    } else reader.skipUnknown();
+  }
+  reader.end = outerEnd;
+  return op;
+}

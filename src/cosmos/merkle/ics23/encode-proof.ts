@@ -1,0 +1,71 @@
+import { concat } from "../../../platform/base/bytes.ts";
+import { encodeUvarint } from "../varint.ts";
+
+/** One step of a path: the parent's hash is SHA-256 of prefix, child's hash and suffix. */
+export interface ProofStep {
+  readonly prefix: Uint8Array;
+  readonly suffix: Uint8Array;
+}
+
+/** Content of an existence proof. Steps go from the leaf to the root. */
+export interface ProofPath {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+  readonly leafPrefix: Uint8Array;
+  readonly steps: readonly ProofStep[];
+}
+
+const EXIST = 1;
+const NONEXIST = 2;
+/** Fields 1, 3 and 4 of a `LeafOp`: hash SHA-256, value prehashed with SHA-256, lengths as unsigned varints. */
+const LEAF_OPERATIONS = Uint8Array.of(0x08, 1, 0x18, 1, 0x20, 1);
+/** Field 1 of an `InnerOp`: hash SHA-256. */
+const INNER_OPERATION = Uint8Array.of(0x08, 1);
+
+/** Encodes a `cosmos.ics23.v1.CommitmentProof` of a key with its value. */
+export function encodeExistence(path: ProofPath): Uint8Array {
+  return message(EXIST, encodePath(path));
+}
+
+/**
+ * Encodes a `cosmos.ics23.v1.CommitmentProof` of an absent key, with its neighbours. Undefined: no neighbour on this
+ * side.
+ */
+export function encodeNonExistence(
+  key: Uint8Array,
+  left: ProofPath | undefined,
+  right: ProofPath | undefined,
+): Uint8Array {
+  const body = concat(
+    bytesField(1, key),
+    left === undefined ? NOTHING : message(2, encodePath(left)),
+    right === undefined ? NOTHING : message(3, encodePath(right)),
+  );
+  return message(NONEXIST, body);
+}
+
+const NOTHING = new Uint8Array();
+
+function encodePath(path: ProofPath): Uint8Array {
+  const leaf = concat(LEAF_OPERATIONS, bytesField(5, path.leafPrefix));
+  return concat(
+    bytesField(1, path.key),
+    bytesField(2, path.value),
+    message(3, leaf),
+    ...path.steps.map((step) => message(4, encodeStep(step))),
+  );
+}
+
+function encodeStep(step: ProofStep): Uint8Array {
+  return concat(INNER_OPERATION, bytesField(2, step.prefix), bytesField(3, step.suffix));
+}
+
+/** Encodes a field of type bytes. Omits it if it is empty, as proto3 does. */
+function bytesField(field: number, bytes: Uint8Array): Uint8Array {
+  return bytes.length === 0 ? NOTHING : message(field, bytes);
+}
+
+/** Encodes a length-delimited field, also if it is empty. */
+function message(field: number, body: Uint8Array): Uint8Array {
+  return concat(Uint8Array.of(field * 8 + 2), encodeUvarint(body.length), body);
+}

@@ -1,0 +1,97 @@
+import { equalBytes } from "../../../platform/base/bytes.ts";
+import type { Result } from "../../../platform/base/result.ts";
+import { type ComputeRoot, conformingRoot } from "./conforming-root.ts";
+import { decodeCommitmentProof, decodeMerkleProof, type DecodeOperation } from "./decode-proof.ts";
+import { createPathFollower } from "./path-follower.ts";
+import type { ProofFailure } from "./proof-failure.ts";
+import type { CommitmentProof, ExistenceProof, HashText, MerkleProof } from "./proof-types.ts";
+import {
+  type Claim,
+  type ComputeRoots,
+  type ProofVerdict,
+  verifyMembership,
+  verifyNonMembership,
+} from "./verify-merkle-proof.ts";
+
+/** A key and value to verify. An undefined `value` claims that the key is absent. */
+export interface ProofItem {
+  readonly store: string;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | undefined;
+  /** The `data` of the proof operations in the `abci_query` response. */
+  readonly operations: readonly Uint8Array[] | undefined;
+}
+
+/**
+ * Verifies proofs with a cache. The verdicts are those of `verifyMembership` and `verifyNonMembership` without a cache.
+ * Proofs of one app hash share most of their steps, so verifying many of them takes less time. Uses at most about 10
+ * MB.
+ */
+export interface ProofVerifier {
+  readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFailure>;
+  readonly verifyMembership: (claim: Claim, value: Uint8Array) => ProofVerdict;
+  readonly verifyNonMembership: (claim: Claim) => ProofVerdict;
+  /** Decodes and verifies. */
+  readonly verify: (root: Uint8Array, item: ProofItem) => ProofVerdict;
+}
+
+/** Number of upper proofs that are cached, one per store and app hash. The newest are kept. */
+const MAX_CACHED_PROOFS = 32;
+
+/** Larger upper proofs are not cached. A real one has a few hundred bytes. */
+const MAX_CACHED_BYTES = 16 * 1024;
+
+/** Creates a verifier with an empty cache. */
+export function createProofVerifier(): ProofVerifier {
+  const decodeOperation = createCachingDecoder();
+  const computeRoots: ComputeRoots = [conformingRoot, createCachedComputeRoot()];
+  const decode: ProofVerifier["decode"] = (operations) => decodeMerkleProof(operations, decodeOperation);
+  return {
+    decode,
+    verifyMembership: (claim, value) => verifyMembership(claim, value, computeRoots),
+    verifyNonMembership: (claim) => verifyNonMembership(claim, computeRoots),
+    verify: (root, { store, key, value, operations }) => {
+      const proof = decode(operations);
+      if (!proof.ok) return proof;
+      const claim = { root, store, key, proof: proof.value };
+      return value === undefined
+        ? verifyNonMembership(claim, computeRoots)
+        : verifyMembership(claim, value, computeRoots);
+    },
+  };
+}
+
+/**
+ * Creates a `conformingRoot` that caches the result per proof object. Decoded proofs are immutable, and the decoder
+ * below returns one object for equal upper proofs, so no bytes need comparing here.
+ */
+function createCachedComputeRoot(): ComputeRoot {
+  const results = new WeakMap<ExistenceProof, Result<HashText, string>>();
+  return (proof, spec) => {
+    let root = results.get(proof);
+    if (root === undefined) {
+      root = conformingRoot(proof, spec);
+      results.set(proof, root);
+    }
+    return root;
+  };
+}
+
+/**
+ * Creates a decoder with two caches. Proofs of the store's tree (index 0) share a path follower. For an upper proof
+ * with cached bytes, the decoder returns the cached object; its bytes are a copy, since the caller may change the
+ * received ones.
+ */
+function createCachingDecoder(): DecodeOperation {
+  const recent: { readonly bytes: Uint8Array; readonly proof: Result<CommitmentProof, string> }[] = [];
+  const follower = createPathFollower();
+  return (operation, index) => {
+    if (index === 0) return decodeCommitmentProof(operation, follower);
+    if (operation.length > MAX_CACHED_BYTES) return decodeCommitmentProof(operation);
+    for (const entry of recent) if (equalBytes(entry.bytes, operation)) return entry.proof;
+    const bytes = operation.slice();
+    const proof = decodeCommitmentProof(bytes);
+    if (recent.unshift({ bytes, proof }) > MAX_CACHED_PROOFS) recent.pop();
+    return proof;
+  };
+}

@@ -1,0 +1,179 @@
+import { concat, equalBytes } from "../../platform/base/bytes.ts";
+import { upperHex } from "../../platform/base/go-text.ts";
+import { bad, good, type Result } from "../../platform/base/result.ts";
+import { sha256 } from "../../platform/base/sha256.ts";
+
+/**
+ * Maximum number of aunts. A proof with more aunts would need a tree of more than 2^100 leaves (CometBFT `MaxAunts`).
+ */
+const MAX_AUNTS = 100;
+const HASH_BYTES = 32;
+const LEAF_PREFIX = Uint8Array.of(0);
+const INNER_PREFIX = Uint8Array.of(1);
+
+/** Proof that a simple Merkle tree contains a leaf. `aunts` starts with the leaf's sibling and ends below the root. */
+export interface SimpleProof {
+  readonly total: bigint;
+  readonly index: bigint;
+  readonly leafHash: Uint8Array;
+  readonly aunts: readonly Uint8Array[];
+}
+
+/** Why a simple proof is invalid. `text` is CometBFT's error text. */
+export interface SimpleProofFailure {
+  readonly code: "malformed-proof" | "wrong-leaf" | "wrong-shape" | "wrong-root";
+  readonly text: string;
+}
+
+/** Hashes a leaf: SHA-256 of 0x00 and the leaf (RFC 6962). */
+export function simpleLeafHash(leaf: Uint8Array): Uint8Array {
+  return sha256(concat(LEAF_PREFIX, leaf));
+}
+
+/** Hashes an inner node: SHA-256 of 0x01 and the hashes of both children. */
+export function simpleInnerHash(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return sha256(concat(INNER_PREFIX, left, right));
+}
+
+/** Computes the root over the leaves, in their order. The root over no leaves is the SHA-256 of no bytes. */
+export function simpleRoot(leaves: readonly Uint8Array[]): Uint8Array {
+  return rootOf(leaves.map(simpleLeafHash));
+}
+
+/** Computes the root, and a proof for each leaf in the order of the leaves. */
+export function simpleProofs(leaves: readonly Uint8Array[]): {
+  readonly root: Uint8Array;
+  readonly proofs: readonly SimpleProof[];
+} {
+  const hashes = leaves.map(simpleLeafHash);
+  const aunts: Uint8Array[][] = hashes.map(() => []);
+  const root = collectAunts(hashes, aunts);
+  const total = BigInt(leaves.length);
+  const proofs = hashes.map((leafHash, index) => ({
+    total,
+    index: BigInt(index),
+    leafHash,
+    aunts: aunts[index] ?? [],
+  }));
+  return { root, proofs };
+}
+
+/** Checks that a tree with this root and `proof.total` leaves has `leaf` at `proof.index` (CometBFT `Proof.Verify`). */
+export function verifySimpleProof(
+  root: Uint8Array,
+  leaf: Uint8Array,
+  proof: SimpleProof,
+): Result<void, SimpleProofFailure> {
+  const shape = checkSimpleProof(proof);
+  if (!shape.ok) return shape;
+  const leafHash = simpleLeafHash(leaf);
+  if (!equalBytes(proof.leafHash, leafHash)) {
+    return failure(
+      "wrong-leaf",
+      `invalid leaf hash: wanted ${upperHex(leafHash)} got ${upperHex(proof.leafHash)}`,
+    );
+  }
+  const computed = rootFromAunts(proof);
+  if (!computed.ok) return computed;
+  if (!equalBytes(computed.value, root)) {
+    return failure(
+      "wrong-root",
+      `invalid root hash: wanted ${upperHex(root)} got ${upperHex(computed.value)}`,
+    );
+  }
+  return good(undefined);
+}
+
+/**
+ * Checks the form of a proof: no negative number, hashes of 32 bytes, at most 100 aunts (CometBFT
+ * `Proof.ValidateBasic`).
+ */
+export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFailure> {
+  if (proof.total < 0n) return failure("malformed-proof", "negative Total");
+  if (proof.index < 0n) return failure("malformed-proof", "negative Index");
+  if (proof.leafHash.length !== HASH_BYTES) {
+    return failure(
+      "malformed-proof",
+      `expected LeafHash size to be ${HASH_BYTES}, got ${proof.leafHash.length}`,
+    );
+  }
+  if (proof.aunts.length > MAX_AUNTS) {
+    return failure("malformed-proof", `expected no more than ${MAX_AUNTS} aunts, got ${proof.aunts.length}`);
+  }
+  for (const [index, aunt] of proof.aunts.entries()) {
+    if (aunt.length !== HASH_BYTES) {
+      return failure(
+        "malformed-proof",
+        `expected Aunts#${index} size to be ${HASH_BYTES}, got ${aunt.length}`,
+      );
+    }
+  }
+  return good(undefined);
+}
+
+/**
+ * Returns, for each step from the leaf up to the root, whether the path comes from the left child. A tree of fewer than
+ * two leaves has no steps.
+ */
+export function simplePath(index: bigint, total: bigint): readonly boolean[] {
+  const path: boolean[] = [];
+  let at = index;
+  let size = total;
+  while (size > 1n) {
+    const split = splitPoint(size);
+    const fromLeft = at < split;
+    path.push(fromLeft);
+    at = fromLeft ? at : at - split;
+    size = fromLeft ? split : size - split;
+  }
+  return path.toReversed();
+}
+
+function rootFromAunts(proof: SimpleProof): Result<Uint8Array, SimpleProofFailure> {
+  const { index, total, aunts } = proof;
+  if (index >= total) {
+    return failure("wrong-shape", `compute root hash: invalid index ${index} and/or total ${total}`);
+  }
+  const path = simplePath(index, total);
+  if (aunts.length > path.length) return failure("wrong-shape", "compute root hash: unexpected inner hashes");
+  if (aunts.length < path.length) {
+    return failure("wrong-shape", "compute root hash: expected at least one inner hash");
+  }
+  let hash = proof.leafHash;
+  for (const [step, aunt] of aunts.entries()) {
+    hash = path[step] === true ? simpleInnerHash(hash, aunt) : simpleInnerHash(aunt, hash);
+  }
+  return good(hash);
+}
+
+/** Computes the root over leaf hashes. Appends to `aunts[i]` the siblings on the path of leaf i, lowest first. */
+function collectAunts(hashes: readonly Uint8Array[], aunts: readonly Uint8Array[][]): Uint8Array {
+  const [only] = hashes;
+  if (only === undefined) return sha256(new Uint8Array());
+  if (hashes.length === 1) return only;
+  const split = Number(splitPoint(BigInt(hashes.length)));
+  const left = collectAunts(hashes.slice(0, split), aunts.slice(0, split));
+  const right = collectAunts(hashes.slice(split), aunts.slice(split));
+  for (const [index, list] of aunts.entries()) list.push(index < split ? right : left);
+  return simpleInnerHash(left, right);
+}
+
+function rootOf(hashes: readonly Uint8Array[]): Uint8Array {
+  const [only] = hashes;
+  if (only === undefined) return sha256(new Uint8Array());
+  if (hashes.length === 1) return only;
+  const split = Number(splitPoint(BigInt(hashes.length)));
+  return simpleInnerHash(rootOf(hashes.slice(0, split)), rootOf(hashes.slice(split)));
+}
+
+/** Returns the largest power of two below `total`, which is at least 2: the number of leaves on the left (RFC 6962). */
+function splitPoint(total: bigint): bigint {
+  return 1n << BigInt((total - 1n).toString(2).length - 1);
+}
+
+function failure(
+  code: SimpleProofFailure["code"],
+  text: string,
+): { readonly ok: false; readonly error: SimpleProofFailure } {
+  return bad({ code, text });
+}

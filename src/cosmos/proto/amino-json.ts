@@ -1,0 +1,218 @@
+import { type DescField, type DescMessage, getOption, ScalarType } from "@bufbuild/protobuf";
+import {
+  isReflectList,
+  isReflectMap,
+  isReflectMessage,
+  reflect,
+  type ReflectMessage,
+} from "@bufbuild/protobuf/reflect";
+import { Buffer } from "node:buffer";
+import { compareBytes, fromUtf8, toBase64, utf8 } from "../../platform/base/bytes.ts";
+import { errorText, unreachable } from "../../platform/base/errors.ts";
+import { type GoJson, parseGoJson } from "../../platform/base/go-json/parse.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
+import { decodeByDescriptor } from "./decode.ts";
+import { ProtoError } from "./errors.ts";
+import { extensionOf, formOf } from "./field-forms.ts";
+import { numberToJson } from "./number-text.ts";
+import { findMessageByTypeUrl, requireMessage } from "./registry.ts";
+import { timestampToText } from "./time-text.ts";
+import { CANONICAL_CHAIN_NAME, typeNameOf } from "./type-urls.ts";
+
+/** Recursion limit, since every Any starts a decoding of its own. */
+const MAX_DEPTH = 100;
+/** Go holds a duration in an int64 of nanoseconds. */
+const MAX_DURATION_SECONDS = 9_223_372_035n;
+
+interface AminoContext {
+  readonly chainName: string;
+  readonly depth: number;
+}
+
+/**
+ * Converts an encoded message to the value that the SDK signs in SIGN_MODE_LEGACY_AMINO_JSON (`x/tx/signing/aminojson`), by
+ * the `amino` options of the definitions. Leaves out fields with their default value, unless `dont_omitempty` is set. 64-bit
+ * integers are strings, enums are numbers, durations are nanoseconds. Throws ProtoError `no-amino-json` for what the SDK
+ * cannot sign either: maps, a oneof without amino names, an absent message with `dont_omitempty`.
+ */
+export function messageToAminoJson(
+  typeName: string,
+  bytes: Uint8Array,
+  chainName: string = CANONICAL_CHAIN_NAME,
+): JsonObject {
+  return printBytesOf(requireMessage(typeName), bytes, { chainName, depth: 0 });
+}
+
+function printBytesOf(desc: DescMessage, bytes: Uint8Array, context: AminoContext): JsonObject {
+  const { typeName } = desc;
+  try {
+    return printFields(reflect(desc, decodeByDescriptor(desc, bytes)), context);
+  } catch (thrown) {
+    if (thrown instanceof ProtoError) throw thrown;
+    throw noAminoJson(typeName, errorText(thrown));
+  }
+}
+
+/** An Any with its type URL as the chain writes it. */
+interface PackedMessage {
+  readonly typeUrl: string;
+  readonly value: Uint8Array;
+}
+
+/** Converts an Any: `{"type": its amino name or type URL, "value": …}`. Throws as {@link messageToAminoJson}. */
+export function anyToAminoJson(any: PackedMessage, chainName: string = CANONICAL_CHAIN_NAME): JsonObject {
+  return printPacked(any, { chainName, depth: 0 });
+}
+
+function printPacked(any: PackedMessage, context: AminoContext): JsonObject {
+  const desc = findMessageByTypeUrl(any.typeUrl, context.chainName);
+  if (desc === undefined) {
+    const { typeUrl } = any;
+    throw new ProtoError({ code: "unresolvable-type-url", typeUrl }, `unable to resolve type URL ${typeUrl}`);
+  }
+  const name = getOption(desc, extensionOf("amino.name"));
+  return {
+    type: typeof name === "string" && name !== "" ? name : `/${typeNameOf(any.typeUrl)}`,
+    value: printBytesOf(desc, any.value, context),
+  };
+}
+
+function printFields(message: ReflectMessage, context: AminoContext): JsonObject {
+  if (context.depth > MAX_DEPTH) throw noAminoJson(message.desc.typeName, "too many messages in each other");
+  const inner = { ...context, depth: context.depth + 1 };
+  const entries: [string, JsonValue][] = [];
+  for (const field of message.fields) {
+    // The SDK needs an option for every member of a oneof, and none of the routed messages has it.
+    if (field.oneof !== undefined) throw noAminoJson(message.desc.typeName, `${field.name} is in a oneof`);
+    const { name, always } = formOf(field).amino;
+    if (!message.isSet(field) && !always) continue;
+    entries.push([name, printField(message, field, inner)]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function printField(message: ReflectMessage, field: DescField, context: AminoContext): JsonValue {
+  const value: unknown = message.get(field);
+  if (isReflectMap(value)) throw noAminoJson(message.desc.typeName, `${field.name} is a map`);
+  if (isReflectList(value)) {
+    const items = [...value].map((item) => printValue(item, field, context));
+    return items.length === 0 && formOf(field).amino.encoding !== "legacy_coins" ? null : items;
+  }
+  if (isReflectMessage(value) && !message.isSet(field))
+    throw noAminoJson(message.desc.typeName, `${field.name} is absent`);
+  return printValue(value, field, context);
+}
+
+function printValue(value: unknown, field: DescField, context: AminoContext): JsonValue {
+  if (isReflectMessage(value)) return printMessage(value, context);
+  if (value instanceof Uint8Array) return printBytes(value, field);
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "string") return printString(value, field);
+  if (typeof value === "boolean") return value;
+  if (typeof value === "number" && field.scalar !== ScalarType.DOUBLE && field.scalar !== ScalarType.FLOAT)
+    return value;
+  throw noAminoJson(field.parent.typeName, `${field.name} has no form`);
+}
+
+/** Go prints integers and 27-digit decimals as they are on the wire, and 18-digit decimals as a decimal. */
+function printString(value: string, field: DescField): string {
+  const { number } = formOf(field);
+  if (number === "dec") return numberToJson(value, number);
+  return number === "int" && value === "" && field.fieldKind === "scalar" ? "0" : value;
+}
+
+function printBytes(value: Uint8Array, field: DescField): JsonValue {
+  const { number, amino } = formOf(field);
+  if (number !== undefined) return numberToJson(fromUtf8(value), number);
+  if (amino.encoding !== "inline_json") return toBase64(value);
+  return toJsonValue(parseGoJson(fromUtf8(value)));
+}
+
+/** Go reads inline JSON into floats and maps, so that long integers lose digits and the last of equal names stays. */
+function toJsonValue(value: GoJson): JsonValue {
+  switch (value.kind) {
+    case "null":
+      return null;
+    case "number":
+      return finite(Number(value.text));
+    case "array":
+      return value.items.map(toJsonValue);
+    case "object":
+      return Object.fromEntries(value.members.map(([name, member]) => [name, toJsonValue(member)]));
+    case "bool":
+    case "string":
+      return value.value;
+  }
+}
+
+function finite(value: number): number {
+  if (Number.isFinite(value)) return value;
+  throw new Error("a number of the inline JSON is out of range");
+}
+
+function printMessage(message: ReflectMessage, context: AminoContext): JsonValue {
+  const [first, second] = message.fields.map((field): unknown => message.get(field));
+  switch (message.desc.typeName) {
+    case "google.protobuf.Timestamp":
+      return printTime(first, second);
+    case "google.protobuf.Duration":
+      return printDuration(first, second);
+    case "google.protobuf.Any":
+      return printAny(first, second, context);
+    default:
+      return printFields(message, context);
+  }
+}
+
+function printTime(seconds: unknown, nanos: unknown): string {
+  if (typeof seconds !== "bigint" || typeof nanos !== "number") return unreachable("a time without seconds");
+  // Go trims the zeros at the end of the fraction here.
+  return timestampToText({ seconds, nanos }).replace(/(\.\d*[1-9])0+Z$/, "$1Z");
+}
+
+function printDuration(seconds: unknown, nanos: unknown): string {
+  if (typeof seconds !== "bigint" || typeof nanos !== "number")
+    return unreachable("a duration without seconds");
+  if (seconds > MAX_DURATION_SECONDS) throw new Error(`${seconds} seconds exceed a duration`);
+  return BigInt.asIntN(64, seconds * 1_000_000_000n + BigInt(nanos)).toString();
+}
+
+function printAny(typeUrl: unknown, value: unknown, context: AminoContext): JsonObject {
+  if (typeof typeUrl !== "string" || !(value instanceof Uint8Array))
+    return unreachable("an Any without parts");
+  return printPacked({ typeUrl, value }, context);
+}
+
+function noAminoJson(typeName: string, reason: string): ProtoError {
+  return new ProtoError({ code: "no-amino-json", typeName }, `${typeName} has no amino JSON: ${reason}`);
+}
+
+/**
+ * Prints JSON as Go's encoder does after amino has sorted it: names in the order of their bytes, no white space, and `<`, `>`,
+ * `&`, U+2028 and U+2029 escaped.
+ */
+export function stringifyAminoJson(value: JsonValue): string {
+  return stringify(value).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function stringify(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map((item: JsonValue) => stringify(item)).join(",")}]`;
+  if (isJsonObject(value)) {
+    const members = Object.entries(value).toSorted(([a], [b]) => compareBytes(utf8(a), utf8(b)));
+    return `{${members.map(([name, member]) => `${quote(name)}:${stringify(member)}`).join(",")}}`;
+  }
+  if (typeof value === "string") return quote(value);
+  return Object.is(value, -0) ? "-0" : JSON.stringify(value);
+}
+
+/** Go replaces half of a surrogate pair by U+FFFD. */
+function quote(text: string): string {
+  return JSON.stringify(Buffer.from(text).toString());
+}
+
+function isJsonObject(value: JsonValue): value is JsonObject {
+  return isRecord(value);
+}

@@ -1,0 +1,71 @@
+import { type DescMethod, getOption, hasOption, isMessage } from "@bufbuild/protobuf";
+import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { unreachable } from "../../platform/base/errors.ts";
+import { protoRegistry, requireMessage } from "./registry.ts";
+
+/** One REST route of a gRPC method. */
+export interface HttpRule {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE" | "PATCH";
+  /** A `google.api.http` path template, e.g. `/cosmos/bank/v1beta1/balances/{address}`. */
+  readonly template: string;
+  /** Canonical full name, e.g. `cosmos.bank.v1beta1.Query`. */
+  readonly service: string;
+  /** Name within the service, e.g. `Balance`. */
+  readonly rpc: string;
+  readonly requestType: string;
+  readonly responseType: string;
+  /** "": the request is read from path and query. "*": the JSON body is the request. */
+  readonly body: "" | "*";
+}
+
+const VERBS = { get: "GET", post: "POST", put: "PUT", delete: "DELETE", patch: "PATCH" } as const;
+
+// The definitions do not change, so the rules are read from their options once.
+let rules: readonly HttpRule[] | undefined;
+
+/** Returns every REST route of the definitions under canonical names, in the order of files, services and methods. */
+export function httpRules(): readonly HttpRule[] {
+  rules ??= [...protoRegistry()]
+    .filter((desc) => desc.kind === "service")
+    .flatMap((service) => service.methods.flatMap(methodRules));
+  return rules;
+}
+
+function methodRules(method: DescMethod): readonly HttpRule[] {
+  const option = protoRegistry().getExtension("google.api.http") ?? unreachable("no option google.api.http");
+  if (!hasOption(method, option)) return [];
+  const value: unknown = getOption(method, option);
+  if (!isMessage(value)) return unreachable(`the http option of ${method.name} is not a message`);
+  const rule = reflect(requireMessage("google.api.HttpRule"), value);
+  // A method with several routes declares the first one directly and the others as additional bindings.
+  return [rule, ...additionalBindings(rule)].map((each) => toRule(method, each));
+}
+
+function additionalBindings(rule: ReflectMessage): readonly ReflectMessage[] {
+  const list = valueOf(rule, "additional_bindings");
+  return isReflectList(list) ? [...list].filter((item) => isReflectMessage(item)) : [];
+}
+
+function toRule(method: DescMethod, rule: ReflectMessage): HttpRule {
+  const pattern = rule.oneofs.map((oneof) => rule.oneofCase(oneof)).find((field) => field !== undefined);
+  const verb = Object.entries(VERBS).find(([name]) => name === pattern?.name)?.[1];
+  const template = pattern === undefined ? undefined : rule.get(pattern);
+  const body = valueOf(rule, "body");
+  if (verb === undefined || typeof template !== "string" || (body !== "" && body !== "*")) {
+    return unreachable(`the http option of ${method.parent.typeName}/${method.name} has an unsupported form`);
+  }
+  return {
+    method: verb,
+    template,
+    service: method.parent.typeName,
+    rpc: method.name,
+    requestType: method.input.typeName,
+    responseType: method.output.typeName,
+    body,
+  };
+}
+
+function valueOf(message: ReflectMessage, name: string): unknown {
+  const field = message.fields.find((each) => each.name === name) ?? unreachable(`no field ${name}`);
+  return message.get(field);
+}

@@ -1,0 +1,33 @@
+import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
+import { asText, type JsonField, member, required } from "../../../platform/base/json-fields.ts";
+import { ContractError } from "../modules/wasm/contract.ts";
+
+/** Wraps the fields of a message. A field of the wrong type is a `ContractError` that names the field. */
+export function messageFields(value: unknown): JsonField {
+  return {
+    value,
+    path: "",
+    error: (path, expected) => new ContractError(`${path}: not ${expected}`),
+  };
+}
+
+/** Returns the name and the fields of a message: an object with one member, as serde prints a Rust enum. */
+export function readMessage(message: JsonValue): readonly [name: string, fields: JsonField] {
+  const entries = isRecord(message) ? Object.entries(message) : [];
+  const [name, fields] = entries[0] ?? ["", undefined];
+  if (entries.length !== 1 || !isRecord(fields))
+    throw new ContractError("Error parsing into type Message: one variant with fields was expected");
+  return [name, messageFields(fields)];
+}
+
+/** Reads a required text. */
+export function text(fields: JsonField, name: string): string {
+  return asText(required(member(fields, name)));
+}
+
+/** Creates the error of a message with an unknown name, as a Rust contract words it. */
+export function unknownVariant(type: string, name: string, known: readonly string[]): ContractError {
+  const expected = known.map((each) => `\`${each}\``).join(known.length === 2 ? " or " : ", ");
+  const list = known.length === 2 ? `expected ${expected}` : `expected one of ${expected}`;
+  return new ContractError(`Error parsing into type ${type}: unknown variant \`${name}\`, ${list}`);
+}

@@ -1,0 +1,232 @@
+import { decodeBech32 } from "../../../../platform/base/bech32.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import {
+  asText,
+  asUint32,
+  elements,
+  isPresent,
+  type JsonField,
+  member,
+  required,
+} from "../../../../platform/base/json-fields.ts";
+import {
+  type Caller,
+  ContractError,
+  type ContractResponse,
+  type ContractScope,
+  NO_RESPONSE,
+} from "../../modules/wasm/contract.ts";
+import type { Path } from "./packet.ts";
+import { createQuota, newFlow, type Quota, type RateLimit } from "./quota.ts";
+import { text } from "../messages.ts";
+import { readVariant, uint64, type Variant } from "./serde.ts";
+import { accounts, allowedChannels, limitsOf, rolesOf, timelockDelay } from "./state.ts";
+import { processMessages, queueMessage, removeMessage } from "./timelock.ts";
+
+/** Roles in the order of the contract's enum. The governance account has all of them. */
+const ROLES = [
+  "AddRateLimit",
+  "RemoveRateLimit",
+  "ResetPathQuota",
+  "EditPathQuota",
+  "GrantRole",
+  "RevokeRole",
+  "RemoveMessage",
+  "SetTimelockDelay",
+  "ManageDenomRestrictions",
+] as const;
+
+type Role = (typeof ROLES)[number];
+type Handler = (scope: ContractScope, fields: JsonField) => ContractResponse;
+
+/** Messages with the role that their sender needs. */
+const MESSAGES: Readonly<Record<string, { readonly role: Role; readonly handle: Handler }>> = {
+  add_path: { role: "AddRateLimit", handle: addPath },
+  remove_path: { role: "RemoveRateLimit", handle: removePath },
+  reset_path_quota: { role: "ResetPathQuota", handle: resetPathQuota },
+  grant_role: { role: "GrantRole", handle: grantRole },
+  revoke_role: { role: "RevokeRole", handle: revokeRole },
+  edit_path_quota: { role: "EditPathQuota", handle: editPathQuota },
+  remove_message: { role: "RemoveMessage", handle: removeQueued },
+  set_timelock_delay: { role: "SetTimelockDelay", handle: setTimelockDelay },
+  set_denom_restrictions: { role: "ManageDenomRestrictions", handle: setDenomRestrictions },
+  unset_denom_restrictions: { role: "ManageDenomRestrictions", handle: unsetDenomRestrictions },
+};
+
+const VARIANTS: Readonly<Record<string, "fields">> = Object.fromEntries(
+  [...Object.keys(MESSAGES), "process_messages"].map((name) => [name, "fields"]),
+);
+
+/** Creates the contract's state: the governance account with all roles, and the paths. */
+export function instantiate(scope: ContractScope, message: JsonField): ContractResponse {
+  const governance = text(message, "gov_module");
+  const transferModule = text(message, "ibc_module");
+  accounts.governance.set(scope.storage, governance);
+  accounts.transferModule.set(scope.storage, transferModule);
+  rolesOf(governance).set(scope.storage, ROLES);
+  for (const path of elements(required(member(message, "paths")))) storePath(scope, path);
+  return respond({ method: "instantiate", ibc_module: transferModule, gov_module: governance });
+}
+
+/** Runs or queues a message. The role is checked before the delay. */
+export function execute(scope: ContractScope, { sender }: Caller, message: JsonValue): ContractResponse {
+  const variant = readVariant("ExecuteMsg", message, VARIANTS);
+  const known = MESSAGES[variant.name];
+  if (known === undefined) return runQueued(scope, variant);
+  const roles = rolesOf(sender).get(scope.storage) ?? [];
+  if (!roles.includes(known.role)) throw new ContractError("Unauthorized");
+  return queueMessage(scope, sender, message) ?? known.handle(scope, variant.fields);
+}
+
+function runQueued(scope: ContractScope, { fields }: Variant): ContractResponse {
+  const [ids, count] = [member(fields, "message_ids"), member(fields, "count")];
+  const chosen = {
+    ids: isPresent(ids) ? elements(ids).map(asText) : undefined,
+    count: isPresent(count) ? Number(uint64(fields, "count")) : undefined,
+  };
+  processMessages(scope, chosen, (queued) => {
+    const { name, fields: own } = readVariant("ExecuteMsg", queued, VARIANTS);
+    MESSAGES[name]?.handle(scope, own);
+  });
+  return respond({ method: "process_messages" });
+}
+
+function addPath(scope: ContractScope, fields: JsonField): ContractResponse {
+  const { channel, denom } = storePath(scope, fields);
+  return respond({ method: "try_add_channel", channel_id: channel, denom });
+}
+
+/** Stores new quotas of a path. Those that it had, and their flows, are replaced. */
+function storePath(scope: ContractScope, fields: JsonField): Path {
+  const path = readPath(fields);
+  const limits = elements(required(member(fields, "quotas"))).map((each): RateLimit => {
+    const quota = readQuota(each);
+    return { quota, flow: newFlow(quota.duration, scope.timeNs) };
+  });
+  limitsOf(path).set(scope.storage, limits);
+  return path;
+}
+
+function removePath({ storage }: ContractScope, fields: JsonField): ContractResponse {
+  const path = readPath(fields);
+  limitsOf(path).remove(storage);
+  return respond({ method: "try_remove_channel", denom: path.denom, channel_id: path.channel });
+}
+
+function resetPathQuota(scope: ContractScope, fields: JsonField): ContractResponse {
+  const path = readPath(fields);
+  const name = text(fields, "quota_id");
+  changeQuotas(scope, path, name, ({ quota }) => ({ quota, flow: newFlow(quota.duration, scope.timeNs) }));
+  return respond({ method: "try_reset_channel", channel_id: path.channel });
+}
+
+/** Changes percentages and length of a quota. Its flow, its channel value and the present window stay. */
+function editPathQuota(scope: ContractScope, fields: JsonField): ContractResponse {
+  const edited = readQuota(required(member(fields, "quota")));
+  changeQuotas(scope, readPath(fields), edited.name, ({ quota, flow }) => ({
+    quota: { ...edited, channelValue: quota.channelValue },
+    flow,
+  }));
+  return respond({ method: "edit_path_quota" });
+}
+
+function changeQuotas(
+  { storage }: ContractScope,
+  path: Path,
+  name: string,
+  change: (limit: RateLimit) => RateLimit,
+): void {
+  const entry = limitsOf(path);
+  const limits = entry.get(storage);
+  if (limits === undefined) throw new ContractError(`Quota ${name} not found for channel ${path.channel}`);
+  entry.set(
+    storage,
+    limits.map((limit) => (limit.quota.name === name ? change(limit) : limit)),
+  );
+}
+
+function setDenomRestrictions({ storage }: ContractScope, fields: JsonField): ContractResponse {
+  const channels = elements(required(member(fields, "allowed_channels"))).map(asText);
+  allowedChannels(text(fields, "denom")).set(storage, channels);
+  return respond({ method: "set_denom_restrictions" });
+}
+
+function unsetDenomRestrictions({ storage }: ContractScope, fields: JsonField): ContractResponse {
+  allowedChannels(text(fields, "denom")).remove(storage);
+  return respond({ method: "unset_denom_restrictions" });
+}
+
+function grantRole(scope: ContractScope, fields: JsonField): ContractResponse {
+  const { signer, roles } = readGrant(fields);
+  const entry = rolesOf(signer);
+  const present = entry.get(scope.storage) ?? [];
+  entry.set(
+    scope.storage,
+    ROLES.filter((role) => present.includes(role) || roles.includes(role)),
+  );
+  return respond({ method: "grant_role" });
+}
+
+function revokeRole(scope: ContractScope, fields: JsonField): ContractResponse {
+  const { signer, roles } = readGrant(fields);
+  const entry = rolesOf(signer);
+  const present = entry.get(scope.storage);
+  if (present === undefined) throw new ContractError(`roles of ${signer} not found`);
+  const left = present.filter((role) => !roles.some((revoked) => revoked === role));
+  if (left.length === 0) entry.remove(scope.storage);
+  else entry.set(scope.storage, left);
+  return respond({ method: "revoke_role" });
+}
+
+function setTimelockDelay({ storage }: ContractScope, fields: JsonField): ContractResponse {
+  const signer = text(fields, "signer");
+  const hours = asUint32(required(member(fields, "hours")));
+  timelockDelay(signer).set(storage, hours);
+  return respond({ method: "set_timelock_delay", signer, hours: hours.toString() });
+}
+
+function removeQueued(scope: ContractScope, fields: JsonField): ContractResponse {
+  removeMessage(scope, text(fields, "message_id"));
+  return respond({ method: "remove_message" });
+}
+
+function readPath(fields: JsonField): Path {
+  return { channel: text(fields, "channel_id"), denom: text(fields, "denom") };
+}
+
+function readQuota(fields: JsonField): Quota {
+  const [send, receive, ...others] = elements(required(member(fields, "send_recv"))).map(asUint32);
+  if (send === undefined || receive === undefined || others.length > 0)
+    throw fields.error(`${fields.path}.send_recv`, "a list of two percentages");
+  return createQuota(text(fields, "name"), uint64(fields, "duration"), [send, receive]);
+}
+
+function readGrant(fields: JsonField): { readonly signer: string; readonly roles: readonly Role[] } {
+  const signer = text(fields, "signer");
+  requireAddress(signer);
+  const roles = elements(required(member(fields, "roles"))).map((field) => {
+    const name = asText(field);
+    return ROLES.find((role) => role === name) ?? fail(field, name);
+  });
+  return { signer, roles };
+}
+
+function fail(field: JsonField, name: string): never {
+  throw field.error(field.path, `one of ${ROLES.join(", ")}, not ${name}`);
+}
+
+function requireAddress(address: string): void {
+  try {
+    decodeBech32(address);
+  } catch (error) {
+    throw new ContractError(`${address} is not an address: ${errorText(error)}`);
+  }
+}
+
+function respond(attributes: Readonly<Record<string, string>>): ContractResponse {
+  return {
+    ...NO_RESPONSE,
+    attributes: Object.entries(attributes).map(([key, value]) => ({ key, value })),
+  };
+}

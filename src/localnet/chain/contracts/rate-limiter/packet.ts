@@ -1,0 +1,60 @@
+import { toHex, utf8 } from "../../../../platform/base/bytes.ts";
+import { type JsonField, member, required } from "../../../../platform/base/json-fields.ts";
+import { sha256 } from "../../../../platform/base/sha256.ts";
+import { text } from "../messages.ts";
+import { uint256, uint64 } from "./serde.ts";
+
+/** What the limiter reads of a transfer packet. */
+export interface Packet {
+  readonly sourceChannel: string;
+  readonly destinationChannel: string;
+  /** Denomination of the packet: native, or a full trace as `transfer/channel-0/uatom`. */
+  readonly denom: string;
+  readonly amount: bigint;
+}
+
+/** The path on this chain that a packet takes. */
+export interface Path {
+  readonly channel: string;
+  readonly denom: string;
+}
+
+/** Reads `{"packet": …}` of a sudo message. All fields of the packet but `memo` and `timeout_timestamp` are required. */
+export function readPacket(fields: JsonField): Packet {
+  const packet = required(member(fields, "packet"));
+  uint64(packet, "sequence");
+  for (const name of ["source_port", "destination_port"]) text(packet, name);
+  const data = required(member(packet, "data"));
+  for (const name of ["sender", "receiver"]) text(data, name);
+  required(member(packet, "timeout_height"));
+  return {
+    sourceChannel: text(packet, "source_channel"),
+    destinationChannel: text(packet, "destination_channel"),
+    denom: text(data, "denom"),
+    amount: uint256(data, "amount"),
+  };
+}
+
+/** Path of a packet that this chain sends or sent. */
+export function sentPath({ sourceChannel, denom }: Packet): Path {
+  return { channel: sourceChannel, denom: denom.startsWith("transfer/") ? voucher(denom) : denom };
+}
+
+/**
+ * Path of a packet that this chain receives. As in the reference contract, the source channel is compared without the
+ * slash behind it, so `transfer/channel-10/…` over `channel-1` gives an empty denomination, which nothing limits.
+ */
+export function receivedPath({ sourceChannel, destinationChannel, denom }: Packet): Path {
+  return { channel: destinationChannel, denom: localDenom(sourceChannel, destinationChannel, denom) };
+}
+
+function localDenom(source: string, destination: string, denom: string): string {
+  const hop = `transfer/${source}`;
+  if (!denom.startsWith(hop)) return voucher(`transfer/${destination}/${denom}`);
+  const rest = denom.startsWith(`${hop}/`) ? denom.slice(hop.length + 1) : "";
+  return rest.includes("/") ? voucher(rest) : rest;
+}
+
+function voucher(trace: string): string {
+  return `ibc/${toHex(sha256(utf8(trace))).toUpperCase()}`;
+}

@@ -1,0 +1,58 @@
+import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
+import { asUint64, type JsonField, member, required } from "../../../../platform/base/json-fields.ts";
+import { ContractError } from "../../modules/wasm/contract.ts";
+import { text, unknownVariant } from "../messages.ts";
+
+const PACKAGE = "rate_limiter::msg::";
+const MAX_UINT256 = (1n << 256n) - 1n;
+
+/** A message of an enum: its name and its fields. */
+export interface Variant {
+  readonly name: string;
+  readonly fields: JsonField;
+}
+
+/** Reads a message as serde reads a Rust enum: an object with one known member, or its bare name for one without fields. */
+export function readVariant(
+  type: string,
+  message: JsonValue,
+  known: Readonly<Record<string, "fields" | "bare">>,
+): Variant {
+  const fullType = `${PACKAGE}${type}`;
+  const entries: readonly (readonly [string, JsonValue])[] =
+    typeof message === "string" ? [[message, null]] : isRecord(message) ? Object.entries(message) : [];
+  const [entry] = entries;
+  if (entry === undefined || entries.length !== 1)
+    throw new ContractError(`Error parsing into type ${fullType}: expected one variant`);
+  const [name, value] = entry;
+  const form = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (form === undefined) throw unknownVariant(fullType, name, Object.keys(known));
+  if ((form === "bare") !== (typeof message === "string"))
+    throw new ContractError(`Error parsing into type ${fullType}: Invalid type`);
+  return { name, fields: { value, path: "", error: fieldError(fullType) } };
+}
+
+function fieldError(type: string): JsonField["error"] {
+  return (path, expected) => {
+    const name = path.slice(path.lastIndexOf(".") + 1);
+    const words =
+      expected === "present" ? `missing field \`${name}\`` : `invalid type of ${path}, expected ${expected}`;
+    return new ContractError(`Error parsing into type ${type}: ${words}`);
+  };
+}
+
+/** Reads a required unsigned 64-bit integer. */
+export function uint64(fields: JsonField, name: string): bigint {
+  return asUint64(required(member(fields, name)));
+}
+
+/** Reads a required unsigned 256-bit integer in decimal text. */
+export function uint256(fields: JsonField, name: string): bigint {
+  const digits = text(fields, name);
+  const value = /^\d{1,78}$/.test(digits) ? BigInt(digits) : undefined;
+  if (value === undefined || value > MAX_UINT256)
+    throw new ContractError(
+      `Error parsing into type ${PACKAGE}SudoMsg: invalid Uint256 '${digits}' - it is not an unsigned decimal number of 256 bits`,
+    );
+  return value;
+}

@@ -1,0 +1,173 @@
+import { concat, fromUtf8, prefixEnd, utf8 } from "../../../../platform/base/bytes.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
+import {
+  asText,
+  asUint32,
+  asUint64,
+  isPresent,
+  type JsonField,
+  member,
+} from "../../../../platform/base/json-fields.ts";
+import type { KVStore } from "../../store/kv-store.ts";
+import { messageFields } from "../messages.ts";
+import type { Flow, Quota, RateLimit } from "./quota.ts";
+import type { Path } from "./packet.ts";
+
+/** Name of the path that counts the transfers of a denomination over all channels. */
+export const ANY_CHANNEL = "any";
+
+// Keys as cw-storage-plus builds them: a map has the length of its namespace in front, and so has the first part of a
+// key with two parts. Raw queries of the deployed contract find the same keys here.
+
+/** Namespace of a map with its length, 2 bytes big-endian. */
+function namespace(name: string): Uint8Array {
+  return withLength(utf8(name));
+}
+
+function withLength(bytes: Uint8Array): Uint8Array {
+  return concat(Uint8Array.of(bytes.length >> 8, bytes.length & 0xff), bytes);
+}
+
+const LIMITS = namespace("flow");
+const ROLES = namespace("rbac");
+const RESTRICTIONS = namespace("acfd");
+const DELAYS = namespace("timelock_delay");
+const QUEUE = utf8("queued_messages");
+
+/** Reads and writes JSON under a key. */
+export interface Entry<T> {
+  /** Undefined when nothing is stored. */
+  readonly get: (storage: KVStore) => T | undefined;
+  readonly set: (storage: KVStore, value: T) => void;
+  readonly remove: (storage: KVStore) => void;
+}
+
+function jsonEntry<T>(
+  key: Uint8Array,
+  read: (json: JsonValue) => T,
+  write: (value: T) => JsonValue,
+): Entry<T> {
+  return {
+    get: (storage) => {
+      const bytes = storage.get(key);
+      return bytes === undefined ? undefined : read(JSON.parse(fromUtf8(bytes)));
+    },
+    set: (storage, value) => storage.set(key, utf8(JSON.stringify(write(value)))),
+    remove: (storage) => storage.delete(key),
+  };
+}
+
+/** The quotas of a path. */
+export function limitsOf({ channel, denom }: Path): Entry<readonly RateLimit[]> {
+  const key = concat(LIMITS, withLength(utf8(channel)), utf8(denom));
+  return jsonEntry<readonly RateLimit[]>(
+    key,
+    (json) => listOf(json).map(readLimit),
+    (limits) => limits.map(limitJson),
+  );
+}
+
+/** The roles of an account, in the order of the enum. */
+export function rolesOf(account: string): Entry<readonly string[]> {
+  return textList(concat(ROLES, utf8(account)));
+}
+
+/** Channels over which a denomination may be sent. Empty or absent: all. */
+export function allowedChannels(denom: string): Entry<readonly string[]> {
+  return textList(concat(RESTRICTIONS, utf8(denom)));
+}
+
+/** Hours that the messages of an account wait before they run. */
+export function timelockDelay(account: string): Entry<number> {
+  return jsonEntry(concat(DELAYS, utf8(account)), Number, (hours) => hours);
+}
+
+/** Accounts with roles, ascending. */
+export function roleOwners(storage: KVStore): readonly string[] {
+  return [...storage.iterate(ROLES, prefixEnd(ROLES))].map(([key]) => fromUtf8(key.subarray(ROLES.length)));
+}
+
+/** A message that waits for its time. */
+export interface QueuedMessage {
+  readonly message: JsonValue;
+  /** Block time at which it was sent, nanoseconds since the Unix epoch. */
+  readonly submittedAt: bigint;
+  readonly delayHours: number;
+  readonly id: string;
+}
+
+/** The queue of messages with a delay, oldest first. */
+export const queuedMessages = jsonEntry<readonly QueuedMessage[]>(
+  QUEUE,
+  (json) => listOf(json).map(readQueued),
+  (messages) => messages.map(queuedJson),
+);
+
+/** Stored form of the governance account and the address of the transfer module. */
+export const accounts = {
+  governance: jsonEntry(utf8("gov_module"), String, (address) => address),
+  transferModule: jsonEntry(utf8("ibc_module"), String, (address) => address),
+} as const;
+
+function textList(key: Uint8Array): Entry<readonly string[]> {
+  return jsonEntry<readonly string[]>(
+    key,
+    (json) => listOf(json).map(String),
+    (texts) => [...texts],
+  );
+}
+
+/** JSON of a quota with its flow, as stored and as in the answer to `get_quotas`. */
+export function limitJson({ quota, flow }: RateLimit): JsonObject {
+  return {
+    quota: {
+      name: quota.name,
+      max_percentage_send: quota.maxPercentageSend,
+      max_percentage_recv: quota.maxPercentageRecv,
+      duration: Number(quota.duration),
+      channel_value: quota.channelValue === undefined ? null : `${quota.channelValue}`,
+    },
+    flow: { inflow: `${flow.inflow}`, outflow: `${flow.outflow}`, period_end: `${flow.periodEnd}` },
+  };
+}
+
+/** JSON of a queued message, as stored and as in the answer to `get_message`. */
+export function queuedJson({ message, submittedAt, delayHours, id }: QueuedMessage): JsonObject {
+  return { message, submitted_at: `${submittedAt}`, timelock_delay: delayHours, message_id: id };
+}
+
+function readLimit(json: JsonValue): RateLimit {
+  const stored = messageFields(json);
+  return { quota: readQuota(member(stored, "quota")), flow: readFlow(member(stored, "flow")) };
+}
+
+function readQuota(stored: JsonField): Quota {
+  const value = member(stored, "channel_value");
+  return {
+    name: asText(member(stored, "name")),
+    maxPercentageSend: asUint32(member(stored, "max_percentage_send")),
+    maxPercentageRecv: asUint32(member(stored, "max_percentage_recv")),
+    duration: asUint64(member(stored, "duration")),
+    channelValue: isPresent(value) ? BigInt(asText(value)) : undefined,
+  };
+}
+
+function readFlow(stored: JsonField): Flow {
+  const integer = (name: string): bigint => BigInt(asText(member(stored, name)));
+  return { inflow: integer("inflow"), outflow: integer("outflow"), periodEnd: integer("period_end") };
+}
+
+function readQueued(json: JsonValue): QueuedMessage {
+  const stored = messageFields(json);
+  return {
+    message: isRecord(json) ? (json["message"] ?? null) : null,
+    submittedAt: BigInt(asText(member(stored, "submitted_at"))),
+    delayHours: asUint32(member(stored, "timelock_delay")),
+    id: asText(member(stored, "message_id")),
+  };
+}
+
+function listOf(json: JsonValue): readonly JsonValue[] {
+  return Array.isArray(json) ? json : unreachable("the contract stores a list here");
+}

@@ -1,0 +1,96 @@
+import { concat, fromUtf8, prefixEnd, utf8 } from "../../../../platform/base/bytes.ts";
+import { type Dec18, quoDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
+import { asBoolean, member } from "../../../../platform/base/json-fields.ts";
+import type { ContractScope } from "../../modules/wasm/contract.ts";
+import { text } from "../messages.ts";
+import { createHistory, type History } from "./history.ts";
+
+/** What the contract knows about a validator. */
+export interface TrackedValidator {
+  readonly tokens: bigint;
+  readonly shares: Dec18;
+  /** Whether its stake votes. */
+  readonly bonded: boolean;
+}
+
+const validatorHistory = createHistory<TrackedValidator>("validator", {
+  read: (json) => ({
+    tokens: BigInt(text(json, "tokens")),
+    shares: BigInt(text(json, "shares")),
+    bonded: asBoolean(member(json, "bonded")),
+  }),
+  write: ({ tokens, shares, bonded }) => ({ tokens: `${tokens}`, shares: `${shares}`, bonded }),
+});
+
+const amountForm = {
+  read: (json: Parameters<typeof text>[0]): bigint => BigInt(text(json, "amount")),
+  write: (amount: bigint) => ({ amount: `${amount}` }),
+};
+const sharesHistory = createHistory<Dec18>("shares", amountForm);
+const total = createHistory<bigint>("total", amountForm)("");
+
+/** Validators of a delegator, also former ones: their shares have a past. */
+const VALIDATORS_OF = utf8("validators-of/");
+
+/** Shares of a delegator at a validator. */
+export function sharesOf(delegator: string, validator: string): History<Dec18> {
+  const history = sharesHistory(`${delegator}/${validator}`);
+  return {
+    get: history.get,
+    set: (scope, shares) => {
+      scope.storage.set(concat(VALIDATORS_OF, utf8(`${delegator}/${validator}`)), utf8("1"));
+      history.set(scope, shares);
+    },
+  };
+}
+
+/** A validator. Writing it changes the total power too. */
+export function validatorOf(validator: string): History<TrackedValidator> {
+  const history = validatorHistory(validator);
+  return {
+    get: history.get,
+    set: (scope, value) => {
+      const change = powerOf(value) - powerOf(history.get(scope));
+      if (change !== 0n) total.set(scope, (total.get(scope) ?? 0n) + change);
+      history.set(scope, value);
+    },
+  };
+}
+
+function powerOf(validator: TrackedValidator | undefined): bigint {
+  return validator?.bonded === true ? validator.tokens : 0n;
+}
+
+/** The power of all bonded validators at the end of a block. */
+export function totalPower(scope: ContractScope, height: bigint): bigint {
+  return total.get(scope, height) ?? 0n;
+}
+
+/** The power of a delegator at the end of a block: its tokens at bonded validators. Linear in the validators it ever had. */
+export function votingPower(scope: ContractScope, delegator: string, height: bigint): bigint {
+  let power = 0n;
+  for (const name of validatorsOf(scope, delegator)) {
+    const validator = validatorOf(name).get(scope, height);
+    const shares = sharesOf(delegator, name).get(scope, height) ?? 0n;
+    if (validator?.bonded === true && shares > 0n) power += tokensOf(validator, shares);
+  }
+  return power;
+}
+
+function validatorsOf({ storage }: ContractScope, delegator: string): readonly string[] {
+  const prefix = concat(VALIDATORS_OF, utf8(`${delegator}/`));
+  return [...storage.iterate(prefix, prefixEnd(prefix))].map(([key]) =>
+    fromUtf8(key.subarray(prefix.length)),
+  );
+}
+
+/** Tokens of shares, with the rounding of the staking module. */
+function tokensOf({ tokens, shares: all }: TrackedValidator, shares: Dec18): bigint {
+  return truncateDec18(quoDec18(shares * tokens, all));
+}
+
+/** Removes shares with their tokens. */
+export function withoutShares(validator: TrackedValidator, shares: Dec18): TrackedValidator {
+  const tokens = validator.tokens - tokensOf(validator, shares);
+  return { ...validator, tokens, shares: validator.shares - shares };
+}

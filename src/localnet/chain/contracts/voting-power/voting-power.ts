@@ -1,0 +1,149 @@
+import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
+import { asUint64, isPresent, type JsonField, member } from "../../../../platform/base/json-fields.ts";
+import {
+  type ContractCode,
+  ContractError,
+  type ContractResponse,
+  type ContractScope,
+  NO_RESPONSE,
+} from "../../modules/wasm/contract.ts";
+import { readMessage, text, unknownVariant } from "../messages.ts";
+import { queryDelegations, queryShares, queryValidator } from "./chain-stake.ts";
+import { sharesOf, totalPower, validatorOf, votingPower, withoutShares } from "./stake.ts";
+
+/**
+ * A contract that follows the voting power of every delegator through the hooks of the staking module, and knows it at every
+ * height since then. It needs the hook types 1, 3, 4, 5, 8, 9 and 10, and ignores the others.
+ *
+ * A validator that existed before the subscription is not followed until `sync {val_addr}`, which anybody may send. Query:
+ * `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`. Without a
+ * height, the present; a height is the end of its block.
+ */
+export const votingPowerContract: ContractCode = {
+  name: "voting-power",
+  instantiate: () => NO_RESPONSE,
+  execute: (scope, _caller, message) => {
+    const [name, fields] = readMessage(message);
+    if (name !== "sync") throw unknownVariant("ExecuteMsg", name, ["sync"]);
+    return sync(scope, text(fields, "val_addr"));
+  },
+  sudo: (scope, message) => {
+    const [name, fields] = readMessage(message);
+    const handle = Object.hasOwn(HOOKS, name) ? HOOKS[name] : undefined;
+    if (handle === undefined) throw unknownVariant("SudoMsg", name, Object.keys(HOOKS));
+    handle(scope, fields);
+    return NO_RESPONSE;
+  },
+  query: (scope, message) => {
+    const [name, fields] = readMessage(message);
+    const query = Object.hasOwn(QUERIES, name) ? QUERIES[name] : undefined;
+    if (query === undefined) throw unknownVariant("QueryMsg", name, Object.keys(QUERIES));
+    return query(scope, fields);
+  },
+};
+
+type Hook = (scope: ContractScope, fields: JsonField) => void;
+
+/** What happens to the stake before or after these hooks is part of another hook's message. */
+const ignore: Hook = () => undefined;
+
+const HOOKS: Readonly<Record<string, Hook>> = {
+  after_validator_created: (scope, fields) => loadValidator(scope, text(fields, "val_addr")),
+  before_validator_modified: ignore,
+  after_validator_removed: (scope, fields) => {
+    const validator = validatorOf(text(fields, "val_addr"));
+    if (validator.get(scope) !== undefined) validator.set(scope, { tokens: 0n, shares: 0n, bonded: false });
+  },
+  after_validator_bonded: (scope, fields) => setBonded(scope, fields, true),
+  after_validator_begin_unbonding: (scope, fields) => setBonded(scope, fields, false),
+  before_delegation_created: ignore,
+  before_delegation_shares_modified: ignore,
+  before_delegation_removed: (scope, fields) => changeShares(scope, fields, 0n),
+  after_delegation_modified: (scope, fields) => {
+    const [delegator, validator] = [text(fields, "del_addr"), text(fields, "val_addr")];
+    if (validatorOf(validator).get(scope) === undefined) return;
+    changeShares(scope, fields, queryShares(scope, delegator, validator));
+  },
+  before_validator_slashed: (scope, fields) => {
+    const validator = validatorOf(text(fields, "val_addr"));
+    const known = validator.get(scope);
+    const burned = BigInt(text(fields, "tokens_to_burn"));
+    if (known !== undefined) validator.set(scope, { ...known, tokens: known.tokens - burned });
+  },
+  after_unbonding_initiated: ignore,
+};
+
+function loadValidator(scope: ContractScope, address: string): void {
+  validatorOf(address).set(scope, queryValidator(scope, address));
+}
+
+function setBonded(scope: ContractScope, fields: JsonField, bonded: boolean): void {
+  const validator = validatorOf(text(fields, "val_addr"));
+  const known = validator.get(scope);
+  if (known !== undefined) validator.set(scope, { ...known, bonded });
+}
+
+/**
+ * Stores the shares of a delegation and what they mean for the validator. The chain has counted new shares of the validator when it
+ * calls this hook, but not yet removed those that left.
+ */
+function changeShares(scope: ContractScope, fields: JsonField, shares: bigint): void {
+  const address = text(fields, "val_addr");
+  const known = validatorOf(address).get(scope);
+  if (known === undefined) return;
+  const delegation = sharesOf(text(fields, "del_addr"), address);
+  const before = delegation.get(scope) ?? 0n;
+  delegation.set(scope, shares);
+  if (shares >= before) loadValidator(scope, address);
+  else validatorOf(address).set(scope, withoutShares(known, before - shares));
+}
+
+/** Begins to follow a validator that exists. Linear in its delegations; the gas of the caller bounds them. */
+function sync(scope: ContractScope, address: string): ContractResponse {
+  if (validatorOf(address).get(scope) !== undefined)
+    throw new ContractError(`${address} is followed already`);
+  loadValidator(scope, address);
+  let delegations = 0;
+  for (const { delegator, shares } of queryDelegations(scope, address)) {
+    sharesOf(delegator, address).set(scope, shares);
+    delegations += 1;
+  }
+  return {
+    ...NO_RESPONSE,
+    attributes: [
+      { key: "method", value: "sync" },
+      { key: "delegations", value: delegations.toString() },
+    ],
+  };
+}
+
+type Query = (scope: ContractScope, fields: JsonField) => JsonValue;
+
+const QUERIES: Readonly<Record<string, Query>> = {
+  voting_power_at_height: (scope, fields) => {
+    const height = heightOf(scope, fields);
+    return powerAt(votingPower(scope, text(fields, "address"), height), height);
+  },
+  total_power_at_height: (scope, fields) => {
+    const height = heightOf(scope, fields);
+    return powerAt(totalPower(scope, height), height);
+  },
+  validator_at_height: (scope, fields) => {
+    const found = validatorOf(text(fields, "address")).get(scope, heightOf(scope, fields));
+    return found === undefined
+      ? null
+      : { tokens: found.tokens.toString(), shares: found.shares.toString(), bonded: found.bonded };
+  },
+};
+
+function heightOf(scope: ContractScope, fields: JsonField): bigint {
+  const field = member(fields, "height");
+  const height = isPresent(field) ? asUint64(field) : scope.height;
+  if (height <= scope.height) return height;
+  throw new ContractError(`height ${height} is in the future; the chain is at ${scope.height}`);
+}
+
+/** As the contracts of a DAO answer: the height is a number. */
+function powerAt(power: bigint, height: bigint): JsonObject {
+  return { power: power.toString(), height: Number(height) };
+}

@@ -1,0 +1,30 @@
+import { Params } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
+import { GenesisError } from "../../runtime/genesis.ts";
+import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
+import { PARAMS_KEY, STORE_NAME } from "./keys.ts";
+
+/** Parameters of a genesis without any: the SDK's defaults. */
+export const DEFAULT_PARAMS: Params = {
+  maxMemoCharacters: 256n,
+  txSigLimit: 7n,
+  txSizeCostPerByte: 10n,
+  sigVerifyCostEd25519: 590n,
+  sigVerifyCostSecp256k1: 1000n,
+};
+
+export const storedParams = createItem(STORE_NAME, PARAMS_KEY, rememberingCodec(messageCodec(Params)));
+
+/** Throws `GenesisError` when a parameter is zero. */
+export function validateParams(params: Params): void {
+  const fields: readonly (readonly [name: string, value: bigint])[] = [
+    ["max_memo_characters", params.maxMemoCharacters],
+    ["tx_sig_limit", params.txSigLimit],
+    ["tx_size_cost_per_byte", params.txSizeCostPerByte],
+    ["sig_verify_cost_ed25519", params.sigVerifyCostEd25519],
+    ["sig_verify_cost_secp256k1", params.sigVerifyCostSecp256k1],
+  ];
+  for (const [name, value] of fields) {
+    if (value === 0n)
+      throw new GenesisError(`app_state.auth.params.${name}`, "a number above zero was expected");
+  }
+}

@@ -1,0 +1,119 @@
+import { unreachable } from "../../../../platform/base/errors.ts";
+import { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
+import type { Coin } from "../../runtime/coins.ts";
+import { areValidCoins, formatCoin, formatCoins } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ErrInsufficientFunds, ErrInvalidCoins } from "../../runtime/sdk-errors.ts";
+import {
+  bytesCodec,
+  type Codec,
+  createMap,
+  integerCodec,
+  messageCodec,
+  type StoredItem,
+  textCodec,
+} from "../../store/collections.ts";
+import {
+  BALANCE_PREFIX,
+  type BalanceKey,
+  balanceKeyCodec,
+  HOLDER_PREFIX,
+  holderKeyCodec,
+  holdersOf as holdersKey,
+  lengthPrefixed,
+  METADATA_PREFIX,
+  MODULE_NAME,
+  SEND_ENABLED_PREFIX,
+  SUPPLY_PREFIX,
+} from "./keys.ts";
+
+const booleanCodec: Codec<boolean> = {
+  encode: (value) => Uint8Array.of(value ? 1 : 0),
+  decode: (bytes) => bytes[0] === 1,
+};
+
+/** Balances by address and denomination. Write them with {@link setBalance}, which also writes the index of holders. */
+export const balances = createMap(MODULE_NAME, BALANCE_PREFIX, balanceKeyCodec, integerCodec);
+/** Index of holders by denomination. */
+const holders = createMap(MODULE_NAME, HOLDER_PREFIX, holderKeyCodec, bytesCodec);
+/** Supply by denomination. */
+export const supplies = createMap(MODULE_NAME, SUPPLY_PREFIX, textCodec, integerCodec);
+/** Metadata by denomination. */
+export const metadatas = createMap(MODULE_NAME, METADATA_PREFIX, textCodec, messageCodec(Metadata));
+/** Exceptions from the parameter `default_send_enabled` by denomination. */
+export const sendEnabled = createMap(MODULE_NAME, SEND_ENABLED_PREFIX, textCodec, booleanCodec);
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Returns the balance of an address in one denomination; 0 without an entry. */
+export function balanceOf(context: Context, address: Uint8Array, denom: string): Coin {
+  return { denom, amount: balances.get(context, { address, denom }) ?? 0n };
+}
+
+/** Walks the coins of an address in the byte order of their denominations. */
+export function* balancesOf(context: Context, address: Uint8Array): IterableIterator<Coin> {
+  for (const [{ denom }, amount] of balances.entries(context, lengthPrefixed(address)))
+    yield { denom, amount };
+}
+
+/** Walks the addresses that have coins of a denomination, in ascending order. */
+export function* holdersOf(context: Context, denom: string): IterableIterator<Uint8Array> {
+  for (const [{ address }] of holders.entries(context, holdersKey(denom))) yield address;
+}
+
+/**
+ * Writes a balance and the index of holders; an amount of zero removes both. The index comes first, and the old balance
+ * is not read, because the SDK's indexed map does the same and each access consumes gas.
+ */
+export function setBalance(context: Context, address: Uint8Array, { denom, amount }: Coin): void {
+  const key = { address, denom };
+  writeBalance(context, key, balances.at(key), amount);
+}
+
+function writeBalance(context: Context, key: BalanceKey, item: StoredItem<bigint>, amount: bigint): void {
+  if (amount === 0n) {
+    holders.delete(context, key);
+    item.delete(context);
+  } else {
+    holders.set(context, key, NO_BYTES);
+    item.set(context, amount);
+  }
+}
+
+function changeBalance(context: Context, key: BalanceKey, change: (balance: bigint) => bigint): void {
+  const item = balances.at(key);
+  writeBalance(context, key, item, change(item.get(context) ?? 0n));
+}
+
+/** Subtracts coins from an address. Throws sdk/5 when its balance is too small, sdk/10 for invalid coins. */
+export function subtractCoins(context: Context, address: Uint8Array, coins: readonly Coin[]): void {
+  requireValid(coins);
+  for (const { denom, amount } of coins) {
+    changeBalance(context, { address, denom }, (balance) => {
+      if (balance >= amount) return balance - amount;
+      const texts = [balance, amount].map((value) => formatCoin({ denom, amount: value }));
+      throw ErrInsufficientFunds(`spendable balance ${texts[0]} is smaller than ${texts[1]}`);
+    });
+  }
+}
+
+/** Adds coins to an address. Throws sdk/10 for invalid coins. */
+export function addCoins(context: Context, address: Uint8Array, coins: readonly Coin[]): void {
+  requireValid(coins);
+  for (const { denom, amount } of coins)
+    changeBalance(context, { address, denom }, (balance) => balance + amount);
+}
+
+/** Changes the supply. A supply of zero has no entry. Throws a plain error (a bug) when the supply would be negative. */
+export function changeSupply(context: Context, coins: readonly Coin[], direction: 1n | -1n): void {
+  for (const { denom, amount } of coins) {
+    const supply = (supplies.get(context, denom) ?? 0n) + direction * amount;
+    if (supply < 0n) unreachable(`the supply of ${denom} would be ${supply}`);
+    if (supply === 0n) supplies.delete(context, denom);
+    else supplies.set(context, denom, supply);
+  }
+}
+
+function requireValid(coins: readonly Coin[]): void {
+  if (!areValidCoins(coins)) throw ErrInvalidCoins(formatCoins(coins));
+}

@@ -1,0 +1,236 @@
+import { concat } from "../../../../platform/base/bytes.ts";
+import { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
+import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import type {
+  PageRequest,
+  PageResponse,
+} from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import { isDenom, toWireCoin } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { toQueryHandler } from "../../runtime/handler-forms.ts";
+import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { paginate } from "../../runtime/pagination.ts";
+import { textCodec } from "../../store/collections.ts";
+import { balanceOf, metadatas, sendEnabled, supplies } from "./balances.ts";
+import type { BankAccounts } from "./keeper.ts";
+import {
+  BALANCE_PREFIX,
+  HOLDER_PREFIX,
+  holdersOf,
+  lengthPrefixed,
+  METADATA_PREFIX,
+  MODULE_NAME,
+  SEND_ENABLED_PREFIX,
+  SUPPLY_PREFIX,
+} from "./keys.ts";
+import { storedParams } from "./params.ts";
+
+const INVALID_ARGUMENT = 3;
+const NOT_FOUND = 5;
+const SERVICE = "/cosmos.bank.v1beta1.Query";
+
+/** Creates the handlers of `cosmos.bank.v1beta1.Query`. This chain locks no coins, so every balance is spendable. */
+export function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
+  return [
+    ...balanceQueries(accounts),
+    ...supplyQueries,
+    ...metadataQueries,
+    ...holderQueries(accounts),
+    ...paramsQueries,
+  ];
+}
+
+function balanceQueries(accounts: BankAccounts): readonly QueryHandler[] {
+  const one = (context: Context, request: wire.QueryBalanceRequest): { readonly balance: WireCoin } => {
+    requireDenom(request.denom);
+    const address = readAddress(request.address, accounts);
+    return { balance: toWireCoin(balanceOf(context, address, request.denom)) };
+  };
+  // The SDK checks the address first here, and the denomination first in Balance.
+  const spendable: typeof one = (context, request) => {
+    readAddress(request.address, accounts);
+    return one(context, request);
+  };
+  const all = (
+    context: Context,
+    request: { readonly address: string; readonly pagination: PageRequest | undefined },
+  ) => pageOfBalances(context, readAddress(request.address, accounts), request.pagination);
+  return [
+    toQueryHandler(
+      `${SERVICE}/Balance`,
+      { request: wire.QueryBalanceRequest, response: wire.QueryBalanceResponse },
+      one,
+    ),
+    toQueryHandler(
+      `${SERVICE}/SpendableBalanceByDenom`,
+      {
+        request: wire.QuerySpendableBalanceByDenomRequest,
+        response: wire.QuerySpendableBalanceByDenomResponse,
+      },
+      spendable,
+    ),
+    toQueryHandler(
+      `${SERVICE}/AllBalances`,
+      { request: wire.QueryAllBalancesRequest, response: wire.QueryAllBalancesResponse },
+      all,
+    ),
+    toQueryHandler(
+      `${SERVICE}/SpendableBalances`,
+      { request: wire.QuerySpendableBalancesRequest, response: wire.QuerySpendableBalancesResponse },
+      all,
+    ),
+  ];
+}
+
+function pageOfBalances(
+  context: Context,
+  address: Uint8Array,
+  request: PageRequest | undefined,
+): { readonly balances: WireCoin[]; readonly pagination: PageResponse } {
+  const balances: WireCoin[] = [];
+  const prefix = concat(BALANCE_PREFIX, lengthPrefixed(address));
+  const pagination = paginate({ store: context.store(MODULE_NAME), prefix }, request, (denom, amount) =>
+    balances.push({ denom: textCodec.decode(denom), amount: textCodec.decode(amount) }),
+  );
+  return { balances, pagination };
+}
+
+const supplyQueries: readonly QueryHandler[] = [
+  toQueryHandler(
+    `${SERVICE}/TotalSupply`,
+    { request: wire.QueryTotalSupplyRequest, response: wire.QueryTotalSupplyResponse },
+    (context, request) => {
+      const supply: WireCoin[] = [];
+      const paged = { store: context.store(MODULE_NAME), prefix: SUPPLY_PREFIX };
+      const pagination = paginate(paged, request.pagination, (denom, amount) =>
+        supply.push({ denom: textCodec.decode(denom), amount: textCodec.decode(amount) }),
+      );
+      return { supply, pagination };
+    },
+  ),
+  toQueryHandler(
+    `${SERVICE}/SupplyOf`,
+    { request: wire.QuerySupplyOfRequest, response: wire.QuerySupplyOfResponse },
+    (context, { denom }) => {
+      requireDenom(denom);
+      return { amount: toWireCoin({ denom, amount: supplies.get(context, denom) ?? 0n }) };
+    },
+  ),
+];
+
+function metadataOf(
+  context: Context,
+  { denom }: { readonly denom: string },
+): { readonly metadata: Metadata } {
+  requireDenom(denom);
+  const metadata = metadatas.get(context, denom);
+  if (metadata === undefined) throw new QueryError(NOT_FOUND, `client metadata for denom ${denom}`);
+  return { metadata };
+}
+
+const metadataQueries: readonly QueryHandler[] = [
+  toQueryHandler(
+    `${SERVICE}/DenomsMetadata`,
+    { request: wire.QueryDenomsMetadataRequest, response: wire.QueryDenomsMetadataResponse },
+    (context, request) => {
+      const page: Metadata[] = [];
+      const paged = { store: context.store(MODULE_NAME), prefix: METADATA_PREFIX };
+      const pagination = paginate(paged, request.pagination, (_denom, value) =>
+        page.push(Metadata.decode(value)),
+      );
+      return { metadatas: page, pagination };
+    },
+  ),
+  toQueryHandler(
+    `${SERVICE}/DenomMetadata`,
+    { request: wire.QueryDenomMetadataRequest, response: wire.QueryDenomMetadataResponse },
+    metadataOf,
+  ),
+  toQueryHandler(
+    `${SERVICE}/DenomMetadataByQueryString`,
+    {
+      request: wire.QueryDenomMetadataByQueryStringRequest,
+      response: wire.QueryDenomMetadataByQueryStringResponse,
+    },
+    metadataOf,
+  ),
+];
+
+function holderQueries(accounts: BankAccounts): readonly QueryHandler[] {
+  const owners = (
+    context: Context,
+    request: { readonly denom: string; readonly pagination: PageRequest | undefined },
+  ): { readonly denomOwners: wire.DenomOwner[]; readonly pagination: PageResponse } => {
+    const { denom } = request;
+    requireDenom(denom);
+    const denomOwners: wire.DenomOwner[] = [];
+    const paged = { store: context.store(MODULE_NAME), prefix: concat(HOLDER_PREFIX, holdersOf(denom)) };
+    const pagination = paginate(paged, request.pagination, (key) => {
+      const address = key.subarray(1);
+      const balance = toWireCoin(balanceOf(context, address, denom));
+      denomOwners.push({ address: accounts.formatAddress(address), balance });
+    });
+    return { denomOwners, pagination };
+  };
+  return [
+    toQueryHandler(
+      `${SERVICE}/DenomOwners`,
+      { request: wire.QueryDenomOwnersRequest, response: wire.QueryDenomOwnersResponse },
+      owners,
+    ),
+    toQueryHandler(
+      `${SERVICE}/DenomOwnersByQuery`,
+      { request: wire.QueryDenomOwnersByQueryRequest, response: wire.QueryDenomOwnersByQueryResponse },
+      owners,
+    ),
+  ];
+}
+
+const paramsQueries: readonly QueryHandler[] = [
+  toQueryHandler(
+    `${SERVICE}/Params`,
+    { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
+    (context) => ({ params: storedParams.get(context) }),
+  ),
+  toQueryHandler(
+    `${SERVICE}/SendEnabled`,
+    { request: wire.QuerySendEnabledRequest, response: wire.QuerySendEnabledResponse },
+    sendEnabledPage,
+  ),
+];
+
+/** Returns the entries of the requested denominations without paging; for an empty request, a page of all entries. */
+function sendEnabledPage(
+  context: Context,
+  request: wire.QuerySendEnabledRequest,
+): wire.QuerySendEnabledResponse {
+  if (request.denoms.length > 0) {
+    const requested = request.denoms.flatMap((denom) => {
+      const enabled = sendEnabled.get(context, denom);
+      return enabled === undefined ? [] : [{ denom, enabled }];
+    });
+    return { sendEnabled: requested, pagination: undefined };
+  }
+  const entries: wire.QuerySendEnabledResponse["sendEnabled"] = [];
+  const paged = { store: context.store(MODULE_NAME), prefix: SEND_ENABLED_PREFIX };
+  const pagination = paginate(paged, request.pagination, (denom, value) =>
+    entries.push({ denom: textCodec.decode(denom), enabled: value[0] === 1 }),
+  );
+  return { sendEnabled: entries, pagination };
+}
+
+function requireDenom(denom: string): void {
+  if (!isDenom(denom)) throw new QueryError(INVALID_ARGUMENT, `invalid denom: ${denom}`);
+}
+
+function readAddress(text: string, accounts: BankAccounts): Uint8Array {
+  try {
+    return accounts.parseAddress(text);
+  } catch (thrown) {
+    throw new QueryError(
+      INVALID_ARGUMENT,
+      `invalid address: ${thrown instanceof Error ? thrown.message : text}`,
+    );
+  }
+}

@@ -1,0 +1,194 @@
+import { checkInt } from "../../../../platform/base/int256.ts";
+import type { MsgDepositResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ModuleError } from "../../runtime/module-error.ts";
+import * as errors from "./errors.ts";
+import { type DepositFacts, depositLp } from "./events.ts";
+import { MODULE_NAME, poolDenom } from "./keys.ts";
+import type { DepositEntry, DepositRequest, PositionOptions } from "./messages.ts";
+import { getParams } from "./params.ts";
+import { buyingSide, getOrCreatePool, savePool, withReserves } from "./pool.ts";
+import { type Amounts, calcDeposit } from "./pool-shares.ts";
+import { bestRecord } from "./swap.ts";
+import { swapOnDeposit } from "./swap-on-deposit.ts";
+import type { DexEnvironment, PoolKey, TickLiquidity, TradePairId } from "./types.ts";
+
+/** One position with its tokens in byte order. */
+interface Position {
+  readonly key: PoolKey;
+  readonly amounts: Amounts;
+  readonly options: PositionOptions;
+}
+
+/** What a deposit issued, beside the response. */
+interface Deposited {
+  readonly facts: DepositFacts;
+  readonly shares: Coin;
+}
+
+/** A position that deposited nothing. `failure` fails the message. */
+interface Failed {
+  readonly error: string;
+  readonly failure?: ModuleError;
+}
+
+type Outcome = Deposited | Failed;
+
+/** MsgDeposit: positions one after the other; a position that fails leaves nothing behind (dex.md, "Messages", rule 1). */
+export function deposit(
+  context: Context,
+  request: DepositRequest,
+  environment: DexEnvironment,
+): MsgDepositResponse {
+  const positions = request.entries.map((entry) => toPosition(request, entry));
+  const outcomes = positions.map((position) => {
+    const outcome = tryPosition(context, request.creator, position, environment);
+    if ("failure" in outcome) throw outcome.failure;
+    return outcome;
+  });
+  const deposited = outcomes.filter((outcome) => "facts" in outcome);
+  for (const { facts } of deposited) context.emit(depositLp(request, facts));
+  const shares = sumCoins(deposited.map((outcome) => outcome.shares));
+  settle(context, { request, deposited, shares }, environment);
+  return {
+    reserve0Deposited: outcomes.map((outcome) => depositedText(outcome, 0)),
+    reserve1Deposited: outcomes.map((outcome) => depositedText(outcome, 1)),
+    failedDeposits: outcomes.flatMap((outcome, index) =>
+      "error" in outcome ? [{ depositIdx: BigInt(index), error: outcome.error }] : [],
+    ),
+    sharesIssued: shares.map(toWireCoin),
+  };
+}
+
+function depositedText(outcome: Outcome, token: 0 | 1): string {
+  return "facts" in outcome ? outcome.facts.deposited[token].toString() : "0";
+}
+
+/** Returns the position with token0 first: exchanged tokens exchange the amounts and negate the tick. */
+function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry): Position {
+  const { amountA, amountB, tick, fee, options } = entry;
+  const isSorted = tokenA < tokenB;
+  const pairId = isSorted ? { token0: tokenA, token1: tokenB } : { token0: tokenB, token1: tokenA };
+  return {
+    key: { pairId, tick: isSorted ? tick : -tick, fee },
+    amounts: isSorted ? [amountA, amountB] : [amountB, amountA],
+    options,
+  };
+}
+
+/** Runs a position on its own layer, which is dropped when the position fails. */
+function tryPosition(
+  context: Context,
+  creator: string,
+  position: Position,
+  environment: DexEnvironment,
+): Outcome {
+  try {
+    return context.atomically((inner) => depositPosition(inner, creator, position, environment));
+  } catch (thrown) {
+    if (!(thrown instanceof ModuleError) || thrown.codespace !== MODULE_NAME) throw thrown;
+    return { error: thrown.message };
+  }
+}
+
+function depositPosition(
+  context: Context,
+  creator: string,
+  position: Position,
+  environment: DexEnvironment,
+): Outcome {
+  const { key, options } = position;
+  const { chainName, bank } = environment;
+  requireFeeTier(context, creator, key.fee);
+  const { amountsIn, offered } = options.swapOnDeposit
+    ? swapOnDeposit(context, chainName, {
+        key,
+        amounts: position.amounts,
+        slopToleranceBps: options.slopToleranceBps,
+      })
+    : { amountsIn: position.amounts, offered: position.amounts };
+  if (isBehindEnemyLines(context, key, offered)) return behindEnemyLines(position);
+  const pool = getOrCreatePool(context, chainName, key);
+  const denom = poolDenom(pool.id);
+  const { lower, upper } = pool;
+  const state = {
+    reserves: [lower.reserves, upper.reserves],
+    tick: key.tick,
+    fee: key.fee,
+    supply: bank.supply(context, denom),
+  } as const;
+  const { amounts, shares } = calcDeposit(state, offered, !options.disableAutoswap);
+  savePool(context, chainName, {
+    lower: withReserves(lower, checkInt(lower.reserves + amounts[0])),
+    upper: withReserves(upper, checkInt(upper.reserves + amounts[1])),
+  });
+  if (amounts[0] === 0n && amounts[1] === 0n) throw errors.ErrZeroTrueDeposit();
+  if (shares === 0n) throw errors.ErrDepositShareUnderflow();
+  const paid = options.swapOnDeposit ? amountsIn : amounts;
+  const { pairId, tick, fee } = key;
+  const facts = { pairId, tick, fee, deposited: amounts, amountsIn: paid, shares };
+  return { facts, shares: { denom, amount: shares } };
+}
+
+/** Whitelisted creators may use any fee. Throws dex/1148. */
+function requireFeeTier(context: Context, creator: string, fee: bigint): void {
+  const { feeTiers, whitelistedLps } = getParams(context);
+  if (feeTiers.includes(fee) || whitelistedLps.includes(creator)) return;
+  throw errors.ErrInvalidFee(`[${feeTiers.join(" ")}]`);
+}
+
+/** A swap before the deposit keeps its effects, so this failure is a result. `fail_tx_on_bel` fails the message. */
+function behindEnemyLines({ key, options }: Position): Outcome {
+  const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
+  return { error: error.message, ...(options.failTxOnBel ? { failure: error } : {}) };
+}
+
+/** Whether an offered side would sell below the best price of the other side. */
+function isBehindEnemyLines(
+  context: Context,
+  { pairId, tick, fee }: PoolKey,
+  [amount0, amount1]: Amounts,
+): boolean {
+  return (
+    (amount0 > 0n && isAbove(tick - fee, bestTick(context, buyingSide(pairId, 0)))) ||
+    (amount1 > 0n && isAbove(-(tick + fee), bestTick(context, buyingSide(pairId, 1))))
+  );
+}
+
+function isAbove(tick: bigint, best: bigint | undefined): boolean {
+  return best !== undefined && tick > best;
+}
+
+function bestTick(context: Context, tradePairId: TradePairId): bigint | undefined {
+  const best = bestRecord(context, tradePairId);
+  return best === undefined ? undefined : tickOf(best);
+}
+
+function tickOf(record: TickLiquidity): bigint {
+  return record.kind === "pool" ? record.reserves.key.tick : record.tranche.key.tick;
+}
+
+/** Coins as one message moves them: the payment of each token, then the shares, even when there are none. */
+function settle(
+  context: Context,
+  { request, deposited, shares }: Settlement,
+  { bank, bech32Prefix }: DexEnvironment,
+): void {
+  const creator = parseAddress(bech32Prefix, request.creator);
+  const { tokenA, tokenB } = request;
+  const tokens = tokenA < tokenB ? [tokenA, tokenB] : [tokenB, tokenA];
+  for (const [token, denom] of tokens.entries()) {
+    const amount = deposited.reduce((sum, { facts }) => checkInt(sum + (facts.amountsIn[token] ?? 0n)), 0n);
+    if (amount > 0n) bank.sendToDex(context, creator, [{ denom, amount }]);
+  }
+  bank.mint(context, shares);
+  bank.sendFromDex(context, parseAddress(bech32Prefix, request.receiver), shares);
+}
+
+interface Settlement {
+  readonly request: DepositRequest;
+  readonly deposited: readonly Deposited[];
+  readonly shares: readonly Coin[];
+}

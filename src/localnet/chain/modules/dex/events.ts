@@ -1,0 +1,201 @@
+import { formatPrecDec, type PrecDec } from "../../../../platform/base/prec-dec.ts";
+import { formatRfc3339Ns } from "../../../../platform/base/rfc3339.ts";
+import { type Coin, formatCoins } from "../../runtime/coins.ts";
+import { attribute, type ChainEvent } from "../../runtime/events.ts";
+import { attributesOf, MODULE_ATTRIBUTE } from "./event-attributes.ts";
+import { pairOf } from "./keys.ts";
+import type { PairId, TradePairId } from "./types.ts";
+
+const DEPOSIT_LP = attribute("action", "DepositLP");
+const WITHDRAW_LP = attribute("action", "WithdrawLP");
+const PLACE_LIMIT_ORDER = attribute("action", "PlaceLimitOrder");
+const WITHDRAW_LIMIT_ORDER = attribute("action", "WithdrawLimitOrder");
+const CANCEL_LIMIT_ORDER = attribute("action", "CancelLimitOrder");
+const MULTIHOP_SWAP = attribute("action", "MultihopSwap");
+
+/** Short forms of the order types (dex.md, "Resources and their fields"), by number. */
+const SHORT_ORDER_TYPES = ["GTC", "FOK", "IOC", "JIT", "GTT"];
+
+/** Who sends a message and who receives its result; bech32. */
+export interface Parties {
+  readonly creator: string;
+  readonly receiver: string;
+}
+
+/** One position of a deposit. `in` is what the creator pays, `deposited` what the reserves gain. */
+export interface DepositFacts {
+  readonly pairId: PairId;
+  readonly tick: bigint;
+  readonly fee: bigint;
+  readonly deposited: readonly [bigint, bigint];
+  readonly amountsIn: readonly [bigint, bigint];
+  readonly shares: bigint;
+}
+
+/** Liquidity was deposited. */
+export function depositLp(parties: Parties, facts: DepositFacts): ChainEvent {
+  const attributes = [
+    MODULE_ATTRIBUTE,
+    DEPOSIT_LP,
+    attribute("Creator", parties.creator),
+    attribute("Receiver", parties.receiver),
+    attribute("TokenZero", facts.pairId.token0),
+    attribute("TokenOne", facts.pairId.token1),
+    attribute("TickIndex", facts.tick.toString()),
+    attribute("Fee", facts.fee.toString()),
+    attribute("ReservesZeroDeposited", facts.deposited[0].toString()),
+    attribute("ReservesOneDeposited", facts.deposited[1].toString()),
+    attribute("SharesMinted", facts.shares.toString()),
+    attribute("AmountInTokenZero", facts.amountsIn[0].toString()),
+    attribute("AmountInTokenOne", facts.amountsIn[1].toString()),
+  ];
+  return { type: "message", attributes };
+}
+
+/** One position of a withdrawal. */
+export interface WithdrawalFacts {
+  readonly pairId: PairId;
+  readonly tick: bigint;
+  readonly fee: bigint;
+  readonly withdrawn: readonly [bigint, bigint];
+  readonly shares: bigint;
+}
+
+/** Liquidity was withdrawn. */
+export function withdrawLp(parties: Parties, facts: WithdrawalFacts): ChainEvent {
+  const attributes = [
+    MODULE_ATTRIBUTE,
+    WITHDRAW_LP,
+    attribute("Creator", parties.creator),
+    attribute("Receiver", parties.receiver),
+    attribute("TokenZero", facts.pairId.token0),
+    attribute("TokenOne", facts.pairId.token1),
+    attribute("TickIndex", facts.tick.toString()),
+    attribute("Fee", facts.fee.toString()),
+    attribute("ReservesZeroWithdrawn", facts.withdrawn[0].toString()),
+    attribute("ReservesOneWithdrawn", facts.withdrawn[1].toString()),
+    attribute("SharesRemoved", facts.shares.toString()),
+  ];
+  return { type: "message", attributes };
+}
+
+/** An executed limit order. `shares` is undefined when nothing was placed on the book. */
+export interface OrderFacts {
+  readonly tokenIn: string;
+  readonly tokenOut: string;
+  readonly totalIn: bigint;
+  readonly limitTick: bigint;
+  readonly orderType: number;
+  readonly shares: bigint | undefined;
+  readonly trancheKey: string;
+  readonly swapIn: bigint;
+  readonly swapOut: bigint;
+  readonly minAveragePrice: PrecDec;
+  readonly maxAmountOut: bigint | undefined;
+  readonly amountIn: bigint;
+  readonly expirationTimeNs: bigint | undefined;
+}
+
+/** A limit order was placed. `ExpirationTime` is RFC 3339, empty for an order without one. */
+export function placeLimitOrder(parties: Parties, facts: OrderFacts): ChainEvent {
+  const { tokenIn, tokenOut, expirationTimeNs } = facts;
+  const { token0, token1 } = pairOf({ makerDenom: tokenIn, takerDenom: tokenOut });
+  const attributes = [
+    MODULE_ATTRIBUTE,
+    PLACE_LIMIT_ORDER,
+    attribute("Creator", parties.creator),
+    attribute("Receiver", parties.receiver),
+    attribute("TokenZero", token0),
+    attribute("TokenOne", token1),
+    attribute("TokenIn", tokenIn),
+    attribute("TokenOut", tokenOut),
+    attribute("AmountIn", facts.totalIn.toString()),
+    attribute("LimitTick", facts.limitTick.toString()),
+    attribute("OrderType", SHORT_ORDER_TYPES[facts.orderType] ?? facts.orderType.toString()),
+    attribute("Shares", facts.shares?.toString() ?? "<nil>"),
+    attribute("TrancheKey", facts.trancheKey),
+    attribute("SwapAmountIn", facts.swapIn.toString()),
+    attribute("SwapAmountOut", facts.swapOut.toString()),
+    attribute("MinAvgSellPrice", formatPrecDec(facts.minAveragePrice)),
+    attribute("MaxAmountOut", facts.maxAmountOut?.toString() ?? ""),
+    attribute("RequestAmountIn", facts.amountIn.toString()),
+    attribute("ExpirationTime", expirationTimeNs === undefined ? "" : formatRfc3339Ns(expirationTimeNs)),
+  ];
+  return { type: "message", attributes };
+}
+
+/** What a creator took out of a tranche. */
+export interface TrancheOutFacts {
+  readonly creator: string;
+  readonly tradePairId: TradePairId;
+  readonly trancheKey: string;
+  readonly makerOut: bigint;
+  readonly takerOut: bigint;
+}
+
+/** Proceeds of an order were withdrawn. */
+export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
+  const [zero, one, tokenIn] = attributesOf(facts.tradePairId);
+  const attributes = [
+    MODULE_ATTRIBUTE,
+    WITHDRAW_LIMIT_ORDER,
+    attribute("Creator", facts.creator),
+    attribute("Receiver", facts.creator),
+    zero,
+    one,
+    tokenIn,
+    attribute("TokenOut", facts.tradePairId.takerDenom),
+    attribute("TrancheKey", facts.trancheKey),
+    attribute("AmountOut", facts.takerOut.toString()),
+    attribute("TokenOutAmountOut", facts.takerOut.toString()),
+    attribute("TokenInAmountOut", facts.makerOut.toString()),
+  ];
+  return { type: "message", attributes };
+}
+
+/** An order was cancelled. `AmountIn` is the returned maker amount, `AmountOut` the taker amount. */
+export function cancelLimitOrder(facts: TrancheOutFacts): ChainEvent {
+  const [zero, one, tokenIn] = attributesOf(facts.tradePairId);
+  const attributes = [
+    MODULE_ATTRIBUTE,
+    CANCEL_LIMIT_ORDER,
+    attribute("Creator", facts.creator),
+    attribute("Receiver", facts.creator),
+    zero,
+    one,
+    tokenIn,
+    attribute("TokenOut", facts.tradePairId.takerDenom),
+    attribute("AmountIn", facts.makerOut.toString()),
+    attribute("AmountOut", facts.takerOut.toString()),
+    attribute("TokenInAmountOut", facts.makerOut.toString()),
+    attribute("TokenOutAmountOut", facts.takerOut.toString()),
+    attribute("TrancheKey", facts.trancheKey),
+  ];
+  return { type: "message", attributes };
+}
+
+/** An executed multi-hop swap. */
+export interface MultiHopFacts {
+  readonly amountIn: bigint;
+  readonly amountOut: bigint;
+  readonly hops: readonly string[];
+  readonly dust: readonly Coin[];
+}
+
+/** A multi-hop swap was executed. */
+export function multihopSwap(parties: Parties, facts: MultiHopFacts): ChainEvent {
+  const { hops } = facts;
+  const attributes = [
+    MODULE_ATTRIBUTE,
+    MULTIHOP_SWAP,
+    attribute("Creator", parties.creator),
+    attribute("Receiver", parties.receiver),
+    attribute("MakerDenom", hops[0] ?? ""),
+    attribute("TokenOut", hops[hops.length - 1] ?? ""),
+    attribute("AmountIn", facts.amountIn.toString()),
+    attribute("AmountOut", facts.amountOut.toString()),
+    attribute("Route", hops.join(",")),
+    attribute("Dust", formatCoins(facts.dust)),
+  ];
+  return { type: "message", attributes };
+}

@@ -1,0 +1,131 @@
+import { toHex } from "../../../../platform/base/bytes.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import type { DepositRecord } from "../../../../cosmos/proto/gen/neutron/dex/deposit_record.ts";
+import { GenesisState } from "../../../../cosmos/proto/gen/neutron/dex/genesis.ts";
+import type { Params } from "../../../../cosmos/proto/gen/neutron/dex/params.ts";
+import type { Context } from "../../runtime/context.ts";
+import { GenesisError, type GenesisForm, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { ModuleError } from "../../runtime/module-error.ts";
+import { MODULE_NAME, poolDenom, poolReservesKey, trancheRef, trancheUserKey } from "./keys.ts";
+import { defaultParams, getParams, setParams, validateParams } from "./params.ts";
+import { getPool } from "./pool.ts";
+import * as records from "./records.ts";
+import * as store from "./store.ts";
+import type { PairId, TickLiquidity } from "./types.ts";
+import { type DexBalances, toDepositRecord } from "./user-deposits.ts";
+
+const FORM: GenesisForm<GenesisState> = {
+  module: MODULE_NAME,
+  typeName: "neutron.dex.GenesisState",
+  type: GenesisState,
+};
+
+/** The checked content of a genesis document. */
+interface GenesisRecords {
+  readonly params: Params;
+  readonly ticks: readonly TickLiquidity[];
+  readonly state: GenesisState;
+}
+
+/**
+ * Reads the module's genesis. Without one, or without `params`, the parameters are the defaults. Expirations of active
+ * tranches are created when `limit_order_expiration_list` does not hold them. Ignores `deposit_record_list` and `pool_list`,
+ * which follow from the balances and from the other lists. Throws `GenesisError`.
+ */
+export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
+  const state = readGenesis(FORM, json) ?? GenesisState.decode(new Uint8Array(0));
+  const params = partOr(json, "params", state.params, defaultParams());
+  const genesis = { params, ticks: readTicks(state), state };
+  validate(genesis, bech32Prefix);
+  store.setPoolCount(context, state.poolCount);
+  store.setTrancheCount(context, state.trancheCount);
+  setParams(context, params);
+  for (const tick of genesis.ticks) initTick(context, tick);
+  for (const tranche of state.inactiveLimitOrderTrancheList)
+    store.setInactiveTranche(context, records.fromWireTranche(tranche));
+  for (const user of state.limitOrderTrancheUserList)
+    store.setTrancheUser(context, records.fromWireTrancheUser(user));
+  for (const metadata of state.poolMetadataList) store.setPoolMetadata(context, metadata);
+  for (const { expirationTime, trancheRef: ref } of state.limitOrderExpirationList) {
+    const timeNs = records.timestampNs(expirationTime ?? { seconds: 0n, nanos: 0 });
+    store.setExpiration(context, { timeNs, trancheRef: ref });
+  }
+}
+
+function readTicks({ tickLiquidityList }: GenesisState): readonly TickLiquidity[] {
+  return tickLiquidityList.map((tick, index) => {
+    if (tick.record !== undefined) return records.fromWireTick(tick);
+    throw failure(`tick_liquidity_list[${index}]: liquidity or limit_order_tranche was expected`);
+  });
+}
+
+function initTick(context: Context, tick: TickLiquidity): void {
+  if (tick.kind === "pool") return store.setReserves(context, tick.reserves);
+  const { key, expirationTimeNs } = tick.tranche;
+  store.setActiveTranche(context, tick.tranche);
+  if (expirationTimeNs !== undefined)
+    store.setExpiration(context, { timeNs: expirationTimeNs, trancheRef: trancheRef(key) });
+}
+
+/** Checks a genesis state as x/dex does, in the same order and with the same texts. Throws `GenesisError`. */
+function validate({ params, ticks, state }: GenesisRecords, bech32Prefix: string): void {
+  const users = state.limitOrderTrancheUserList.map(({ address, trancheKey }) =>
+    trancheUserKey(address, trancheKey),
+  );
+  requireUnique(users.map(toHex), "duplicated index for LimitOrderTrancheUser");
+  requireUnique(ticks.map(keyOfTick), "duplicated index for tickLiquidity");
+  const inactive = state.inactiveLimitOrderTrancheList.map((tranche) =>
+    toHex(trancheRef(records.fromWireTranche(tranche).key)),
+  );
+  requireUnique(inactive, "duplicated index for inactiveLimitOrderTranche");
+  const ids = new Set<bigint>();
+  for (const { id } of state.poolMetadataList) {
+    if (ids.has(id)) throw failure("duplicated id for poolMetadata");
+    if (id >= state.poolCount) throw failure("poolMetadata id should be lower or equal than the last id");
+    ids.add(id);
+  }
+  try {
+    validateParams(params, bech32Prefix);
+  } catch (thrown) {
+    throw thrown instanceof ModuleError ? failure(thrown.message, thrown) : thrown;
+  }
+}
+
+function keyOfTick(tick: TickLiquidity): string {
+  return toHex(tick.kind === "pool" ? poolReservesKey(tick.reserves.key) : trancheRef(tick.tranche.key));
+}
+
+function requireUnique(keys: readonly string[], text: string): void {
+  if (new Set(keys).size !== keys.length) throw failure(text);
+}
+
+function failure(text: string, cause?: unknown): GenesisError {
+  return new GenesisError(`app_state.${MODULE_NAME}`, text, cause);
+}
+
+/** Prints the whole state of the module; {@link initGenesis} of it creates the same store. */
+export function exportGenesis(context: Context, balances: DexBalances): JsonValue {
+  const poolMetadataList = [...store.poolMetadata.entries(context)].map(([, metadata]) => metadata);
+  return printGenesis(FORM, {
+    params: getParams(context),
+    tickLiquidityList: [...store.allTicks(context)].map(records.toWireTick),
+    inactiveLimitOrderTrancheList: [...store.allInactiveTranches(context)].map(records.toWireTranche),
+    limitOrderTrancheUserList: [...store.trancheUsers(context)].map(records.toWireTrancheUser),
+    limitOrderExpirationList: [...store.expirations(context)].map(records.toWireExpiration),
+    poolMetadataList,
+    depositRecordList: poolMetadataList.flatMap(({ id }) => depositsInto(context, id, balances)),
+    poolList: poolMetadataList.flatMap(({ pairId = NO_PAIR, tick, fee }) => {
+      const pool = getPool(context, { pairId, tick, fee });
+      return pool === undefined ? [] : [records.toWirePool(pool)];
+    }),
+    poolCount: store.getPoolCount(context),
+    trancheCount: store.getTrancheCount(context),
+  });
+}
+
+const NO_PAIR: PairId = { token0: "", token1: "" };
+
+/** One record for each holder of a pool's shares, in the order of addresses. */
+function depositsInto(context: Context, id: bigint, { holdings }: DexBalances): readonly DepositRecord[] {
+  return [...holdings(context, poolDenom(id))].map((shares) => toDepositRecord(context, id, shares));
+}

@@ -1,0 +1,142 @@
+import { encodeMessage } from "../../../../cosmos/proto/encode.ts";
+import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import type { Context } from "../../runtime/context.ts";
+import { toAnsweringHandler, type WireType } from "../../runtime/handler-forms.ts";
+import type { MessageHandler } from "../../runtime/module.ts";
+import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { cancelLimitOrder } from "./cancel-limit-order.ts";
+import { deposit } from "./deposit.ts";
+import { ErrDexPaused, orPanic, unregistered } from "./errors.ts";
+import { checkAmountTexts, checkDecimalTexts } from "./message-fields.ts";
+import * as messages from "./messages.ts";
+import { multiHopSwap } from "./multi-hop.ts";
+import { getParams, setParams } from "./params.ts";
+import { placeLimitOrder } from "./place-limit-order.ts";
+import type { DexEnvironment } from "./types.ts";
+import { withdrawFilled } from "./withdraw-filled.ts";
+import { withdraw } from "./withdraw.ts";
+
+/** A message of a user: its stateless checks, and what it does with the checked request. */
+interface UserMessage<Message, Request, Response> {
+  readonly name: string;
+  readonly type: WireType<Message>;
+  readonly response: WireType<Response>;
+  /**
+   * Checks the texts of numbers, in the order of their fields; absent without such fields. Go decodes them with the transaction,
+   * so that CheckTx refuses a malformed one. Throws a plain error.
+   */
+  readonly checkNumbers?: (message: Message) => void;
+  /** Throws `ModuleError`. */
+  readonly parse: (message: Message, bech32Prefix: string) => Request;
+  readonly run: (context: Context, request: Request, environment: DexEnvironment) => Response;
+}
+
+/** Handlers of the six messages of users, and of MsgUpdateParams. */
+export function createHandlers(environment: DexEnvironment): readonly MessageHandler[] {
+  return [
+    userHandler(environment, {
+      name: "MsgDeposit",
+      type: tx.MsgDeposit,
+      response: tx.MsgDepositResponse,
+      checkNumbers: ({ amountsA, amountsB }) => checkAmountTexts(...amountsA, ...amountsB),
+      parse: messages.parseDeposit,
+      run: deposit,
+    }),
+    userHandler(environment, {
+      name: "MsgWithdrawal",
+      type: tx.MsgWithdrawal,
+      response: tx.MsgWithdrawalResponse,
+      checkNumbers: ({ sharesToRemove }) => checkAmountTexts(...sharesToRemove),
+      parse: messages.parseWithdrawal,
+      run: withdraw,
+    }),
+    userHandler(environment, {
+      name: "MsgPlaceLimitOrder",
+      type: tx.MsgPlaceLimitOrder,
+      response: tx.MsgPlaceLimitOrderResponse,
+      checkNumbers: ({ amountIn, maxAmountOut, limitSellPrice, minAverageSellPrice }) => {
+        checkAmountTexts(amountIn, maxAmountOut);
+        checkDecimalTexts(limitSellPrice, minAverageSellPrice);
+      },
+      parse: messages.parsePlaceLimitOrder,
+      run: placeLimitOrder,
+    }),
+    userHandler(environment, {
+      name: "MsgWithdrawFilledLimitOrder",
+      type: tx.MsgWithdrawFilledLimitOrder,
+      response: tx.MsgWithdrawFilledLimitOrderResponse,
+      parse: messages.parseTrancheMessage,
+      run: withdrawFilled,
+    }),
+    userHandler(environment, {
+      name: "MsgCancelLimitOrder",
+      type: tx.MsgCancelLimitOrder,
+      response: tx.MsgCancelLimitOrderResponse,
+      parse: messages.parseTrancheMessage,
+      run: cancelLimitOrder,
+    }),
+    userHandler(environment, {
+      name: "MsgMultiHopSwap",
+      type: tx.MsgMultiHopSwap,
+      response: tx.MsgMultiHopSwapResponse,
+      checkNumbers: ({ amountIn, exitLimitPrice }) => {
+        checkAmountTexts(amountIn);
+        checkDecimalTexts(exitLimitPrice);
+      },
+      parse: messages.parseMultiHopSwap,
+      run: multiHopSwap,
+    }),
+    toAnsweringHandler<tx.MsgUpdateParams>({
+      typeUrl: toChainTypeUrl("/neutron.dex.MsgUpdateParams", environment.chainName),
+      type: tx.MsgUpdateParams,
+      signers: ({ authority }) => [authority],
+      handle: (context, message) => updateParams(context, message, environment),
+    }),
+  ];
+}
+
+function userHandler<Message extends { readonly creator: string }, Request, Response>(
+  environment: DexEnvironment,
+  { name, type, response, checkNumbers, parse, run }: UserMessage<Message, Request, Response>,
+): MessageHandler {
+  const { chainName, bech32Prefix } = environment;
+  return toAnsweringHandler<Message>({
+    typeUrl: toChainTypeUrl(`/neutron.dex.${name}`, chainName),
+    type: {
+      decode: (bytes) => {
+        const message = type.decode(bytes);
+        checkNumbers?.(message);
+        return message;
+      },
+    },
+    signers: ({ creator }) => [creator],
+    handle: (context, message) => {
+      const request = validated(name, () => parse(message, bech32Prefix));
+      if (getParams(context).paused) throw ErrDexPaused();
+      return encodeMessage(
+        response,
+        orPanic(() => run(context, request, environment)),
+      );
+    },
+  });
+}
+
+function validated<T>(name: string, check: () => T): T {
+  return wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
+}
+
+/** MsgUpdateParams replaces all parameters, also while the module is paused. */
+function updateParams(
+  context: Context,
+  message: tx.MsgUpdateParams,
+  { authority, bech32Prefix }: DexEnvironment,
+): Uint8Array {
+  validated("MsgUpdateParams", () => messages.checkUpdateParams(message, bech32Prefix));
+  if (message.authority !== authority)
+    throw unregistered(
+      `rpc error: code = PermissionDenied desc = invalid authority; expected ${authority}, got ${message.authority}`,
+    );
+  if (message.params !== undefined) setParams(context, message.params);
+  return tx.MsgUpdateParamsResponse.encode({}).finish();
+}

@@ -1,0 +1,218 @@
+import { concat, prefixEnd, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
+import { createObjectSlot } from "../../../../platform/base/object-slot.ts";
+import { createRecentCache } from "../../../../platform/base/recent-cache.ts";
+import { GO_ZERO_TIME_NS, splitNs } from "../../../../platform/base/rfc3339.ts";
+import { keepKeyText } from "../../store/key-text.ts";
+import type { PairId, PoolKey, PoolReservesKey, TradePairId, TrancheKey } from "./types.ts";
+
+/** Name of the module and of its store. */
+export const MODULE_NAME = "dex";
+
+/** Active records of the order book, `TickLiquidity`. */
+export const TICK_LIQUIDITY_PREFIX = utf8("TickLiquidity/value//");
+/** Users' parts of tranches, `LimitOrderTrancheUser`. */
+export const TRANCHE_USER_PREFIX = utf8("LimitOrderTrancheUser/value/");
+/** Filled, cancelled and expired tranches, `LimitOrderTranche`. */
+export const INACTIVE_TRANCHE_PREFIX = utf8("InactiveLimitOrderTranche/value//");
+/** Expirations of tranches, `LimitOrderExpiration`. */
+export const EXPIRATION_PREFIX = utf8("LimitOrderExpiration/value//");
+/** Ids of pools, 8 bytes big-endian. */
+export const POOL_ID_PREFIX = utf8("Pool/id//");
+/** Tick, fee and pair of pools, `PoolMetadata`. */
+export const POOL_METADATA_PREFIX = utf8("PoolMetadata/value//");
+/** Number of pools ever created, 8 bytes big-endian. */
+export const POOL_COUNT_KEY = utf8("Pool/count//");
+/** `Params`. */
+export const PARAMS_KEY = utf8("Params/value//");
+/** Number of tranche keys ever assigned, 8 bytes big-endian. */
+export const TRANCHE_COUNT_KEY = utf8("Tranche/count//");
+/** JIT orders of the block, 8 bytes big-endian. */
+export const JITS_IN_BLOCK_KEY = utf8("JITsInBlock/count//");
+
+const POOL_MARK = utf8("/A_PoolDeposit/");
+const TRANCHE_MARK = utf8("/B_LODeposit/");
+const SLASH = utf8("/");
+const NEGATIVE = Uint8Array.of(0);
+const POSITIVE = Uint8Array.of(1);
+
+/** Formats a pair as "token0<>token1". */
+export function formatPair({ token0, token1 }: PairId): string {
+  return `${token0}<>${token1}`;
+}
+
+/** Returns the pair of a side. */
+export function pairOf({ makerDenom, takerDenom }: TradePairId): PairId {
+  return makerDenom < takerDenom
+    ? { token0: makerDenom, token1: takerDenom }
+    : { token0: takerDenom, token1: makerDenom };
+}
+
+/** Encodes a tick so that keys sort by number: one byte for the sign, then 8 bytes of two's complement. */
+function encodeTick(tick: bigint): Uint8Array {
+  return concat(tick < 0n ? NEGATIVE : POSITIVE, uint64BigEndian(BigInt.asUintN(64, tick)));
+}
+
+/** The keys of one side of a pair, and the range of its active records. */
+interface SideKeys {
+  readonly key: Uint8Array;
+  /** The key below {@link TICK_LIQUIDITY_PREFIX}. */
+  readonly path: Uint8Array;
+  readonly end: Uint8Array | undefined;
+}
+
+/** A pure function of the pair, so no result depends on it. All records of a side share few objects, and these share the keys. */
+const sides = createRecentCache<string, SideKeys>(4_096);
+const sideOf = createObjectSlot<TradePairId, SideKeys>("keys of the side");
+
+function sideKeys(tradePairId: TradePairId): SideKeys {
+  const known = sideOf.get(tradePairId);
+  if (known !== undefined) return known;
+  const { makerDenom, takerDenom } = tradePairId;
+  const create = (): SideKeys => {
+    const key = utf8(`${formatPair(pairOf(tradePairId))}/${makerDenom}/`);
+    const path = keepKeyText(concat(TICK_LIQUIDITY_PREFIX, key));
+    const end = prefixEnd(path);
+    return { key, path, end: end === undefined ? undefined : keepKeyText(end) };
+  };
+  const keys = sides.get(`${makerDenom} ${takerDenom}`, create) ?? create();
+  sideOf.set(tradePairId, keys);
+  return keys;
+}
+
+/** Returns the common part of the keys of one side of a pair, without the prefix of the store. Do not modify the array. */
+export function sideKey(tradePairId: TradePairId): Uint8Array {
+  return sideKeys(tradePairId).key;
+}
+
+/** Returns the bounds of the active records of one side. Do not modify the arrays. */
+export function sideRange(tradePairId: TradePairId): KeyRange {
+  const { path, end } = sideKeys(tradePairId);
+  return [path, end];
+}
+
+/** Returns the key of one side of a pool, below {@link TICK_LIQUIDITY_PREFIX}. */
+export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Uint8Array {
+  return concat(sideKey(tradePairId), encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH);
+}
+
+/** Paths on the key object, which all versions of a record share. */
+const poolPaths = createObjectSlot<PoolReservesKey, Uint8Array>("path of a side");
+
+/** Returns the whole key of one side of a pool. Do not modify the array. */
+export function poolReservesPath(key: PoolReservesKey): Uint8Array {
+  const known = poolPaths.get(key);
+  if (known !== undefined) return known;
+  const { tradePairId, tick, fee } = key;
+  const { path: side } = sideKeys(tradePairId);
+  const path = keepKeyText(concat(side, encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH));
+  poolPaths.set(key, path);
+  return path;
+}
+
+/** Returns the key of a tranche, below {@link TICK_LIQUIDITY_PREFIX} or {@link INACTIVE_TRANCHE_PREFIX}. */
+export function trancheRef({ tradePairId, tick, trancheKey }: TrancheKey): Uint8Array {
+  return concat(sideKey(tradePairId), encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`));
+}
+
+/** Paths on the key object, which all versions of a tranche share. */
+const tranchePaths = createObjectSlot<TrancheKey, Uint8Array>("path of a tranche");
+
+/** Returns the whole key of an active tranche. Do not modify the array. */
+export function activeTranchePath(key: TrancheKey): Uint8Array {
+  const known = tranchePaths.get(key);
+  if (known !== undefined) return known;
+  const { tradePairId, tick, trancheKey } = key;
+  const { path: side } = sideKeys(tradePairId);
+  const path = keepKeyText(concat(side, encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`)));
+  tranchePaths.set(key, path);
+  return path;
+}
+
+/** Bounds of keys. */
+type KeyRange = readonly [start: Uint8Array, end: Uint8Array | undefined];
+
+/** Every order walks the tranches of its tick. */
+const tickRanges = createRecentCache<string, KeyRange>(4_096);
+
+/** Returns the bounds of the active tranches of one tick. Do not modify the arrays. */
+export function trancheRange(tradePairId: TradePairId, tick: bigint): KeyRange {
+  const create = (): KeyRange => {
+    const start = keepKeyText(concat(sideKeys(tradePairId).path, encodeTick(tick), TRANCHE_MARK));
+    return [start, prefixEnd(start)];
+  };
+  const { makerDenom, takerDenom } = tradePairId;
+  return tickRanges.get(`${makerDenom} ${takerDenom} ${tick}`, create) ?? create();
+}
+
+/** Returns the key of a user's part of a tranche, below {@link TRANCHE_USER_PREFIX}. */
+export function trancheUserKey(address: string, trancheKey: string): Uint8Array {
+  return utf8(`${address}/${trancheKey}/`);
+}
+
+/** The last path: a message reads a part and writes it. */
+let lastUserPath = { address: "", trancheKey: "", path: TRANCHE_USER_PREFIX };
+
+/** Returns the whole key of a user's part of a tranche. Do not modify the array. */
+export function trancheUserPath(address: string, trancheKey: string): Uint8Array {
+  if (lastUserPath.trancheKey === trancheKey && lastUserPath.address === address) return lastUserPath.path;
+  const path = keepKeyText(concat(TRANCHE_USER_PREFIX, trancheUserKey(address, trancheKey)));
+  lastUserPath = { address, trancheKey, path };
+  return path;
+}
+
+/** Returns the common part of the keys of a user's tranches. */
+export function trancheUserPrefix(address: string): Uint8Array {
+  return utf8(`${address}/`);
+}
+
+/** Returns the key of an expiration, below {@link EXPIRATION_PREFIX}. */
+export function expirationKey(timeNs: bigint, ref: Uint8Array): Uint8Array {
+  return concat(utf8(`${timeKey(timeNs)}/`), ref, SLASH);
+}
+
+/** Returns the key of a pool's id, below {@link POOL_ID_PREFIX}. */
+export function poolIdKey({ pairId, tick, fee }: PoolKey): Uint8Array {
+  return concat(utf8(`${formatPair(pairId)}/`), encodeTick(tick), SLASH, uint64BigEndian(fee), SLASH);
+}
+
+/** Where a pool is stored. */
+interface PoolPlace {
+  /** The whole key of its id. */
+  readonly idPath: Uint8Array;
+  /** Its token1 side. The path and the other side are kept on this object. */
+  readonly upper: PoolReservesKey;
+}
+
+const places = createRecentCache<string, PoolPlace>(16_384);
+const placeOf = createObjectSlot<PoolKey, PoolPlace>("place of the pool");
+
+/** Returns where a pool is stored. Do not modify the array. */
+export function poolPlace(key: PoolKey): PoolPlace {
+  const known = placeOf.get(key);
+  if (known !== undefined) return known;
+  const { pairId, tick, fee } = key;
+  const create = (): PoolPlace => {
+    const tradePairId = { makerDenom: pairId.token1, takerDenom: pairId.token0 };
+    const idPath = keepKeyText(concat(POOL_ID_PREFIX, poolIdKey(key)));
+    return { idPath, upper: { tradePairId, tick: tick + fee, fee } };
+  };
+  const place = places.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();
+  placeOf.set(key, place);
+  return place;
+}
+
+/** Formats whole seconds in base 36 after their number of digits; the zero time is "10". */
+function timeKey(timeNs: bigint): string {
+  return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));
+}
+
+/** Formats a number in base 36 after its number of digits in base 36, so that texts sort by number. */
+export function sortableNumber(value: bigint): string {
+  const digits = value.toString(36);
+  return `${digits.length.toString(36)}${digits}`;
+}
+
+/** Returns the denomination of a pool's shares. */
+export function poolDenom(id: bigint): string {
+  return `neutron/pool/${id}`;
+}

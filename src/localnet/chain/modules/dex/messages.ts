@@ -1,0 +1,265 @@
+import type { PrecDec } from "../../../../platform/base/prec-dec.ts";
+import type {
+  MsgCancelLimitOrder,
+  MsgDeposit,
+  MsgMultiHopSwap,
+  MsgPlaceLimitOrder,
+  MsgUpdateParams,
+  MsgWithdrawal,
+  MsgWithdrawFilledLimitOrder,
+} from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { LimitOrderType } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import { isDenom } from "../../runtime/coins.ts";
+import * as errors from "./errors.ts";
+import {
+  checkParties,
+  checkAddress,
+  checkTokens,
+  optional,
+  parseAmount,
+  parseDecimal,
+  textOf,
+} from "./message-fields.ts";
+import { validateParams } from "./params.ts";
+import { isPriceInRange, MAX_TICK, validateTickFee } from "./price.ts";
+import { timestampNs } from "./records.ts";
+
+/** Options of one position of a deposit. */
+export interface PositionOptions {
+  readonly disableAutoswap: boolean;
+  readonly failTxOnBel: boolean;
+  readonly swapOnDeposit: boolean;
+  readonly slopToleranceBps: bigint;
+}
+
+/** One position of a deposit, in the order of the message's tokens. */
+export interface DepositEntry {
+  readonly amountA: bigint;
+  readonly amountB: bigint;
+  readonly tick: bigint;
+  readonly fee: bigint;
+  readonly options: PositionOptions;
+}
+
+/** A checked MsgDeposit. */
+export interface DepositRequest {
+  readonly creator: string;
+  readonly receiver: string;
+  readonly tokenA: string;
+  readonly tokenB: string;
+  readonly entries: readonly DepositEntry[];
+}
+
+/** Checks a MsgDeposit without the state, in the deployed order. */
+export function parseDeposit(message: MsgDeposit, bech32Prefix: string): DepositRequest {
+  const { creator, receiver, tokenA, tokenB, amountsA, amountsB, tickIndexesAToB, fees, options } = message;
+  const amounts = [amountsA.map(parseAmount), amountsB.map(parseAmount)] as const;
+  checkParties(message, bech32Prefix);
+  checkTokens([tokenA, "TokenA denom"], [tokenB, "TokenB denom"], "tokenA cannot equal tokenB");
+  const { length } = amountsA;
+  if ([fees, tickIndexesAToB, amountsB, options].some((list) => list.length !== length))
+    throw errors.ErrUnbalancedTxArray();
+  if (length === 0) throw errors.ErrZeroDeposit();
+  const seen = new Set<string>();
+  const entries = options.map((option, index) => {
+    const entry: DepositEntry = {
+      amountA: amounts[0][index] ?? 0n,
+      amountB: amounts[1][index] ?? 0n,
+      tick: tickIndexesAToB[index] ?? 0n,
+      fee: fees[index] ?? 0n,
+      options: {
+        disableAutoswap: option.disableAutoswap,
+        failTxOnBel: option.failTxOnBel,
+        swapOnDeposit: option.swapOnDeposit,
+        slopToleranceBps: option.swapOnDepositSlopToleranceBps,
+      },
+    };
+    checkDepositEntry(entry, seen);
+    return entry;
+  });
+  return { creator, receiver, tokenA, tokenB, entries };
+}
+
+const MAX_SLOP_BPS = 10_000n;
+
+function checkDepositEntry({ amountA, amountB, tick, fee, options }: DepositEntry, seen: Set<string>): void {
+  const position = `${tick} ${fee}`;
+  if (seen.has(position)) throw errors.ErrDuplicatePoolDeposit();
+  seen.add(position);
+  if (amountA < 0n || amountB < 0n || (amountA === 0n && amountB === 0n)) throw errors.ErrZeroDeposit();
+  validateTickFee(tick, fee);
+  if (options.disableAutoswap && options.swapOnDeposit) throw errors.ErrSwapOnDepositWithoutAutoswap();
+  if (options.slopToleranceBps > MAX_SLOP_BPS) throw errors.ErrInvalidSlopTolerance();
+}
+
+/** One position of a withdrawal, in the order of the message's tokens. */
+export interface WithdrawalEntry {
+  readonly shares: bigint;
+  readonly tick: bigint;
+  readonly fee: bigint;
+}
+
+/** A checked MsgWithdrawal. */
+export interface WithdrawalRequest {
+  readonly creator: string;
+  readonly receiver: string;
+  readonly tokenA: string;
+  readonly tokenB: string;
+  readonly entries: readonly WithdrawalEntry[];
+}
+
+/** Checks a MsgWithdrawal without the state, in the deployed order. */
+export function parseWithdrawal(message: MsgWithdrawal, bech32Prefix: string): WithdrawalRequest {
+  const { creator, receiver, tokenA, tokenB, sharesToRemove, tickIndexesAToB, fees } = message;
+  const shares = sharesToRemove.map(parseAmount);
+  checkParties(message, bech32Prefix);
+  checkTokens([tokenA, "TokenA denom"], [tokenB, "TokenB denom"], "tokenA cannot equal tokenB");
+  const { length } = shares;
+  if (fees.length !== length || tickIndexesAToB.length !== length) throw errors.ErrUnbalancedTxArray();
+  if (length === 0) throw errors.ErrZeroWithdraw();
+  const entries = shares.map((amount, index) => {
+    const entry = { shares: amount, tick: tickIndexesAToB[index] ?? 0n, fee: fees[index] ?? 0n };
+    if (amount <= 0n) throw errors.ErrZeroWithdraw();
+    validateTickFee(entry.tick, entry.fee);
+    return entry;
+  });
+  return { creator, receiver, tokenA, tokenB, entries };
+}
+
+/** A checked MsgPlaceLimitOrder. */
+export interface OrderRequest {
+  readonly creator: string;
+  readonly receiver: string;
+  readonly tokenIn: string;
+  readonly tokenOut: string;
+  readonly tick: bigint;
+  readonly amountIn: bigint;
+  readonly orderType: LimitOrderType;
+  readonly expirationTimeNs: bigint | undefined;
+  readonly maxAmountOut: bigint | undefined;
+  readonly limitSellPrice: PrecDec | undefined;
+  readonly minAverageSellPrice: PrecDec | undefined;
+}
+
+/** Whether an order never reaches the book. */
+export function isTakerOnly(orderType: LimitOrderType): boolean {
+  return orderType === LimitOrderType.FILL_OR_KILL || orderType === LimitOrderType.IMMEDIATE_OR_CANCEL;
+}
+
+/** Checks a MsgPlaceLimitOrder without the state, in the deployed order. */
+export function parsePlaceLimitOrder(message: MsgPlaceLimitOrder, bech32Prefix: string): OrderRequest {
+  const { creator, receiver, tokenIn, tokenOut, orderType, expirationTime } = message;
+  const request: OrderRequest = {
+    creator,
+    receiver,
+    tokenIn,
+    tokenOut,
+    tick: message.tickIndexInToOut,
+    amountIn: parseAmount(message.amountIn),
+    orderType,
+    expirationTimeNs: expirationTime === undefined ? undefined : timestampNs(expirationTime),
+    maxAmountOut: optional(message.maxAmountOut, parseAmount),
+    limitSellPrice: optional(message.limitSellPrice, parseDecimal),
+    minAverageSellPrice: optional(message.minAverageSellPrice, parseDecimal),
+  };
+  checkParties(message, bech32Prefix);
+  checkTokens(
+    [tokenIn, "Error TokenIn denom"],
+    [tokenOut, "Error TokenOut denom"],
+    "tokenIn cannot equal tokenOut",
+  );
+  checkOrderTerms(request);
+  checkOrderPrices(request);
+  return request;
+}
+
+function checkOrderTerms({ amountIn, orderType, expirationTimeNs, maxAmountOut }: OrderRequest): void {
+  const isTimed = orderType === LimitOrderType.GOOD_TIL_TIME;
+  if (amountIn <= 0n) throw errors.ErrZeroLimitOrder();
+  if (isTimed && expirationTimeNs === undefined) throw errors.ErrGoodTilOrderWithoutExpiration();
+  if (!isTimed && expirationTimeNs !== undefined) throw errors.ErrExpirationOnWrongOrderType();
+  if (maxAmountOut !== undefined && maxAmountOut <= 0n) throw errors.ErrZeroMaxAmountOut();
+  if (maxAmountOut !== undefined && !isTakerOnly(orderType)) throw errors.ErrInvalidMaxAmountOutForMaker();
+}
+
+function checkOrderPrices({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest): void {
+  if (tick > MAX_TICK || tick < -MAX_TICK) throw errors.ErrTickOutsideRange();
+  if (limitSellPrice !== undefined && !isPriceInRange(limitSellPrice)) throw errors.ErrPriceOutsideRange();
+  if (limitSellPrice !== undefined && tick !== 0n) throw errors.ErrInvalidPriceAndTick();
+  if (minAverageSellPrice === 0n) throw errors.ErrZeroMinAverageSellPrice();
+}
+
+/** A checked MsgWithdrawFilledLimitOrder or MsgCancelLimitOrder. */
+export interface TrancheRequest {
+  readonly creator: string;
+  readonly trancheKey: string;
+}
+
+/** Checks a MsgWithdrawFilledLimitOrder or MsgCancelLimitOrder without the state. */
+export function parseTrancheMessage(
+  message: MsgWithdrawFilledLimitOrder | MsgCancelLimitOrder,
+  bech32Prefix: string,
+): TrancheRequest {
+  checkAddress(message.creator, "creator", bech32Prefix);
+  return message;
+}
+
+/** A checked MsgMultiHopSwap. */
+export interface MultiHopRequest {
+  readonly creator: string;
+  readonly receiver: string;
+  /** Denominations from the entry token to the exit token. */
+  readonly routes: readonly (readonly string[])[];
+  readonly amountIn: bigint;
+  readonly exitLimitPrice: PrecDec;
+  readonly pickBestRoute: boolean;
+}
+
+/** Checks a MsgMultiHopSwap without the state, in the deployed order. */
+export function parseMultiHopSwap(message: MsgMultiHopSwap, bech32Prefix: string): MultiHopRequest {
+  const { creator, receiver, pickBestRoute } = message;
+  const amountIn = parseAmount(message.amountIn);
+  const exitLimitPrice = parseDecimal(message.exitLimitPrice);
+  const routes = message.routes.map(({ hops }) => hops);
+  checkParties(message, bech32Prefix);
+  checkRoutes(routes);
+  if (amountIn <= 0n) throw errors.ErrZeroSwap();
+  if (exitLimitPrice <= 0n) throw errors.ErrZeroExitPrice();
+  return { creator, receiver, routes, amountIn, exitLimitPrice, pickBestRoute };
+}
+
+function checkRoutes(routes: readonly (readonly string[])[]): void {
+  const [first] = routes;
+  if (first === undefined) throw errors.ErrMissingMultihopRoute();
+  for (const hops of routes) checkHops(hops);
+  if (routes.some((hops) => hops.length === 0)) throw errors.panicked("index out of range [-1]");
+  const exit = first[first.length - 1];
+  for (const hops of routes) {
+    if (hops[hops.length - 1] !== exit) throw errors.ErrMultihopExitTokensMismatch();
+    if (hops[0] !== first[0]) throw errors.ErrMultihopEntryTokensMismatch();
+  }
+}
+
+const MIN_DENOM_LENGTH = 2;
+
+/** The deployed module compares the length of each denomination, not the number of hops. */
+function checkHops(hops: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const hop of hops) {
+    if (hop.length < MIN_DENOM_LENGTH) throw errors.ErrRouteWithoutExitToken();
+    if (seen.has(hop)) throw errors.ErrCycleInHops();
+    seen.add(hop);
+    if (!isDenom(hop)) throw errors.ErrInvalidDenom(`invalid denom in route: (invalid denom: ${hop})`);
+  }
+}
+
+/** Checks a MsgUpdateParams without the state. */
+export function checkUpdateParams(message: MsgUpdateParams, bech32Prefix: string): void {
+  try {
+    parseAddress(bech32Prefix, message.authority);
+  } catch (thrown) {
+    throw errors.unregistered(`authority is invalid: ${textOf(thrown)}`);
+  }
+  if (message.params !== undefined) validateParams(message.params, bech32Prefix);
+}

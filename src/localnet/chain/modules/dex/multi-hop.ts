@@ -1,0 +1,181 @@
+import { unreachable } from "../../../../platform/base/errors.ts";
+import { mulPrec, PREC_ONE, precFromInt, type PrecDec, quoPrec } from "../../../../platform/base/prec-dec.ts";
+import type { MsgMultiHopSwapResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { createGasMeter } from "../../runtime/gas.ts";
+import { ModuleError } from "../../runtime/module-error.ts";
+import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { ErrLimitPriceNotSatisfied, ErrNoLiquidity, panicked, unregistered } from "./errors.ts";
+import { multihopSwap as multihopSwapEvent } from "./events.ts";
+import { formatPair, MODULE_NAME, pairOf } from "./keys.ts";
+import type { MultiHopRequest } from "./messages.ts";
+import { bestPrice, swap } from "./swap.ts";
+import type { DexEnvironment, TradePairId } from "./types.ts";
+
+/** A route that was executed. `out` is undefined for a route of one token, which swaps nothing. */
+interface RouteResult {
+  readonly hops: readonly string[];
+  readonly out: Coin | undefined;
+  readonly dust: readonly Coin[];
+}
+
+/** MsgMultiHopSwap: the first route that succeeds, or the one with the largest output. */
+export function multiHopSwap(
+  context: Context,
+  request: MultiHopRequest,
+  environment: DexEnvironment,
+): MsgMultiHopSwapResponse {
+  const { chainName } = environment;
+  const { hops, out, dust } = request.pickBestRoute
+    ? bestRoute(context, chainName, request)
+    : firstRoute(context, chainName, request);
+  const received = settle(context, { request, out, dust, denom: hops[0] ?? "" }, environment);
+  const amounts = { amountIn: request.amountIn, amountOut: received.amount };
+  context.emit(multihopSwapEvent(request, { ...amounts, hops, dust }));
+  return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
+}
+
+function firstRoute(context: Context, chainName: string, request: MultiHopRequest): RouteResult {
+  const failures: ModuleError[] = [];
+  for (const hops of request.routes) {
+    const result = tryRoute(() => context.atomically((inner) => runRoute(inner, chainName, request, hops)));
+    if (!(result instanceof ModuleError)) return result;
+    failures.push(result);
+  }
+  throw allFailed(failures);
+}
+
+/** Runs every route on a layer that is dropped, then the best one again, for which no gas is charged a second time. */
+function bestRoute(context: Context, chainName: string, request: MultiHopRequest): RouteResult {
+  const failures: ModuleError[] = [];
+  let best: Required<RouteResult> | undefined;
+  for (const hops of request.routes) {
+    const result = tryRoute(() => dryRun(context, (inner) => runRoute(inner, chainName, request, hops)));
+    if (result instanceof ModuleError) failures.push(result);
+    else if (best === undefined || outOf(result).amount > outOf(best).amount) best = result;
+  }
+  if (best === undefined) throw allFailed(failures);
+  outOf(best);
+  return runRoute(context.withGas(createGasMeter()), chainName, request, best.hops);
+}
+
+/** Drops a layer whose work succeeded. */
+class Dropped extends Error {}
+
+/** Runs `work` on a layer that is dropped. Gas stays spent. */
+function dryRun(context: Context, work: (inner: Context) => RouteResult): RouteResult {
+  let result: RouteResult | undefined;
+  try {
+    context.atomically((inner) => {
+      result = work(inner);
+      throw new Dropped("this is a bug: a dropped layer was not caught");
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof Dropped)) throw thrown;
+  }
+  return result ?? unreachable("a route ended without a result");
+}
+
+function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
+  try {
+    return run();
+  } catch (thrown) {
+    if (thrown instanceof ModuleError && thrown.codespace === MODULE_NAME) return thrown;
+    throw thrown;
+  }
+}
+
+/** The deployed module joins the errors with Go's `errors.Join`, which loses code 1141. */
+function allFailed(failures: readonly ModuleError[]): ModuleError {
+  const texts = failures.map(({ message }) => message);
+  return unregistered(
+    ["All multihop routes failed limitPrice check or had insufficient liquidity", ...texts].join("\n"),
+  );
+}
+
+/** Throws where Go dereferences the missing coin of a route of one token. */
+function outOf({ out }: RouteResult): Coin {
+  if (out === undefined) throw panicked("invalid memory address or nil pointer dereference");
+  return out;
+}
+
+/** Swaps along a route. Throws dex/1154 or dex/1164. */
+function runRoute(
+  context: Context,
+  chainName: string,
+  { amountIn, exitLimitPrice }: MultiHopRequest,
+  hops: readonly string[],
+): RouteResult {
+  const pairs = pairsOf(hops);
+  const bestPrices = remainingPrices(context, pairs);
+  const dust: Coin[] = [];
+  let current = PREC_ONE;
+  let out: Coin | undefined;
+  for (const [index, pair] of pairs.entries()) {
+    if (exitLimitPrice > mulPrec(current, bestPrices[index] ?? 0n)) throw ErrLimitPriceNotSatisfied();
+    const step = runHop(context, chainName, pair, out?.amount ?? amountIn);
+    dust.push(step.dust);
+    out = step.out;
+    current = quoPrec(precFromInt(out.amount), precFromInt(amountIn));
+  }
+  if (exitLimitPrice > current) throw ErrLimitPriceNotSatisfied();
+  return { hops, out, dust: sumCoins(dust) };
+}
+
+function pairsOf(hops: readonly string[]): readonly TradePairId[] {
+  return hops.slice(1).map((makerDenom, index) => ({ makerDenom, takerDenom: hops[index] ?? "" }));
+}
+
+/** For each hop, the product of the best prices from there to the exit. Throws dex/1154 for a pair without liquidity. */
+function remainingPrices(context: Context, pairs: readonly TradePairId[]): readonly PrecDec[] {
+  const prices: PrecDec[] = [];
+  let product = PREC_ONE;
+  for (const pair of pairs.toReversed()) {
+    const price = bestPrice(context, pair);
+    if (price === undefined) throw ErrLimitPriceNotSatisfied();
+    product = quoPrec(product, price);
+    prices.push(product);
+  }
+  return prices.toReversed();
+}
+
+function runHop(
+  context: Context,
+  chainName: string,
+  tradePairId: TradePairId,
+  amount: bigint,
+): { readonly out: Coin; readonly dust: Coin } {
+  const { amountIn, amountOut, filled } = swap(context, chainName, { tradePairId, amountIn: amount });
+  if (!filled) throw ErrNoLiquidity(`Failed at pair: ${formatPair(pairOf(tradePairId))}`);
+  if (amountIn > amount) throw panicked("negative coin amount");
+  return {
+    out: { denom: tradePairId.makerDenom, amount: amountOut },
+    dust: { denom: tradePairId.takerDenom, amount: amount - amountIn },
+  };
+}
+
+interface Settlement {
+  readonly request: MultiHopRequest;
+  readonly out: Coin | undefined;
+  readonly dust: readonly Coin[];
+  readonly denom: string;
+}
+
+/** The creator pays the whole amount; the receiver gets the output and the dust. */
+function settle(
+  context: Context,
+  { request, out, dust, denom }: Settlement,
+  { bank, bech32Prefix }: DexEnvironment,
+): Coin {
+  const creator = parseAddress(bech32Prefix, request.creator);
+  bank.sendToDex(context, creator, [{ denom, amount: request.amountIn }]);
+  const received = outOf({ hops: [], out, dust });
+  wrapErrors(
+    (error) => error.wrap("failed to send out coin and dust to the receiver"),
+    () =>
+      bank.sendFromDex(context, parseAddress(bech32Prefix, request.receiver), sumCoins([received, ...dust])),
+  );
+  return received;
+}

@@ -1,0 +1,45 @@
+import { Params } from "../../../../cosmos/proto/gen/neutron/dex/params.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
+import { unregistered } from "./errors.ts";
+import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
+
+/** Default parameters (dex.md, "Resources and their fields"). */
+export function defaultParams(): Params {
+  return {
+    feeTiers: [0n, 1n, 2n, 3n, 4n, 5n, 10n, 20n, 50n, 100n, 150n, 200n],
+    paused: false,
+    maxJitsPerBlock: 25n,
+    goodTilPurgeAllowance: 540_000n,
+    whitelistedLps: [],
+  };
+}
+
+const ZERO_PARAMS: Params = Params.decode(new Uint8Array(0));
+
+const paramsItem = createItem(MODULE_NAME, PARAMS_KEY, rememberingCodec(messageCodec<Params>(Params)));
+
+/** Returns the parameters; all zero when none were ever stored. */
+export function getParams(context: Context): Params {
+  return paramsItem.get(context) ?? ZERO_PARAMS;
+}
+
+/** Replaces the parameters without a check. */
+export function setParams(context: Context, params: Params): void {
+  paramsItem.set(context, params);
+}
+
+/** Checks parameters as x/dex does: fee tiers are unique, whitelisted addresses are valid. Throws undefined/1. */
+export function validateParams(params: Params, bech32Prefix: string): void {
+  if (new Set(params.feeTiers).size !== params.feeTiers.length)
+    throw unregistered("invalid fee tiers: duplicate fee tier found");
+  for (const address of params.whitelistedLps) {
+    try {
+      parseAddress(bech32Prefix, address);
+    } catch (thrown) {
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      throw unregistered(`invalid whitelisted LPs: invalid LP address (${address}): ${reason}, `);
+    }
+  }
+}

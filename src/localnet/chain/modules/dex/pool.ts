@@ -1,0 +1,135 @@
+import { PREC_ONE, quoPrec } from "../../../../platform/base/prec-dec.ts";
+import { createObjectSlot } from "../../../../platform/base/object-slot.ts";
+import type { Context } from "../../runtime/context.ts";
+import { pairText, reservesUpdated, type SwapAmounts, tickCount } from "./book-events.ts";
+import { pairOf, poolPlace } from "./keys.ts";
+import { calcPrice } from "./price.ts";
+import * as store from "./store.ts";
+import type { PairId, Pool, PoolKey, PoolReserves, PoolReservesKey, TradePairId } from "./types.ts";
+
+/** The two sides of a pool. */
+export type PoolSides = Pick<Pool, "lower" | "upper">;
+
+/** Returns the pair with its sides exchanged. */
+function opposite({ makerDenom, takerDenom }: TradePairId): TradePairId {
+  return { makerDenom: takerDenom, takerDenom: makerDenom };
+}
+
+/** Returns the side of a pair that a taker buys from who pays with token0 (0) or token1 (1). */
+export function buyingSide({ token0, token1 }: PairId, payment: 0 | 1): TradePairId {
+  return payment === 0
+    ? { makerDenom: token1, takerDenom: token0 }
+    : { makerDenom: token0, takerDenom: token1 };
+}
+
+/** Other sides on the key object: a swap meets the same pools again and again. */
+const counterparts = createObjectSlot<PoolReservesKey, PoolReservesKey>("other side");
+
+/** Returns the key of the other side of the same pool. */
+function counterpartKey(key: PoolReservesKey): PoolReservesKey {
+  const known = counterparts.get(key);
+  if (known !== undefined) return known;
+  const { tradePairId, tick, fee } = key;
+  const other = { tradePairId: opposite(tradePairId), tick: 2n * fee - tick, fee };
+  counterparts.set(key, other);
+  counterparts.set(other, key);
+  return other;
+}
+
+/** Returns the pool of a key; a side without reserves is rebuilt. Undefined when the pool was never created. */
+export function getPool(context: Context, key: PoolKey): Pool | undefined {
+  const id = store.getPoolId(context, key);
+  if (id === undefined) return undefined;
+  const { upper: reservesKey } = poolPlace(key);
+  const upper = store.getReserves(context, reservesKey);
+  const lower = store.getReserves(context, counterpartKey(reservesKey));
+  if (upper === undefined && lower === undefined) return { id, ...newSides(key) };
+  return { id, ...completeSides(lower, upper) };
+}
+
+/** Returns the pool of a key, or creates it without reserves. */
+export function getOrCreatePool(context: Context, chainName: string, key: PoolKey): Pool {
+  return getPool(context, key) ?? createPool(context, chainName, key);
+}
+
+function createPool(context: Context, chainName: string, key: PoolKey): Pool {
+  const id = store.getPoolCount(context);
+  const { token0, token1 } = key.pairId;
+  store.setPoolMetadata(context, { id, tick: key.tick, fee: key.fee, pairId: { token0, token1 } });
+  store.setPoolCount(context, id + 1n);
+  const pair = pairText(key.pairId);
+  context.emit(tickCount(chainName, { action: "inc", kind: "lp", isExpiring: false, pair }));
+  return { id, ...newSides(key) };
+}
+
+/** Returns the pool of a stored side. */
+export function poolOfReserves(context: Context, reserves: PoolReserves): PoolSides {
+  const other = store.getReserves(context, counterpartKey(reserves.key));
+  const isUpper = isUpperSide(reserves.key.tradePairId);
+  return isUpper ? completeSides(other, reserves) : completeSides(reserves, other);
+}
+
+/** Whether the maker sells token1. */
+export function isUpperSide({ makerDenom, takerDenom }: TradePairId): boolean {
+  return takerDenom < makerDenom;
+}
+
+/** The deployed module prices a fresh pool from its token1 side, and a missing side from its counterpart. */
+function completeSides(lower: PoolReserves | undefined, upper: PoolReserves | undefined): PoolSides {
+  if (lower !== undefined && upper !== undefined) return { lower, upper };
+  if (upper !== undefined) return { lower: fromCounterpart(upper), upper };
+  if (lower !== undefined) return { lower, upper: fromCounterpart(lower) };
+  throw new Error("this is a bug: a pool without a side");
+}
+
+function newSides(key: PoolKey): PoolSides {
+  const { upper: own } = poolPlace(key);
+  const upper = emptyReserves(own, calcPrice(-counterpartKey(own).tick));
+  return { lower: fromCounterpart(upper), upper };
+}
+
+/** Empty sides on the key object of the other side. */
+const emptySides = createObjectSlot<PoolReservesKey, PoolReserves>("empty other side");
+
+function fromCounterpart(other: PoolReserves): PoolReserves {
+  const known = emptySides.get(other.key);
+  if (known?.priceOppositeTakerToMaker === other.priceTakerToMaker) return known;
+  const side = emptyReserves(counterpartKey(other.key), other.priceTakerToMaker);
+  emptySides.set(other.key, side);
+  return side;
+}
+
+function emptyReserves(key: PoolReservesKey, priceOppositeTakerToMaker: bigint): PoolReserves {
+  const makerPrice = calcPrice(key.tick);
+  const priceTakerToMaker = quoPrec(PREC_ONE, makerPrice);
+  return { key, reserves: 0n, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
+}
+
+/** Returns a side with other reserves. Spelled out: copies of records are a good part of every message. */
+export function withReserves(side: PoolReserves, reserves: bigint): PoolReserves {
+  const { key, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice } = side;
+  return { key, reserves, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
+}
+
+/** The swap that changed a pool, and against which side it went. */
+export interface PoolSwap extends SwapAmounts {
+  readonly isUpper: boolean;
+}
+
+/** Writes both sides, token0 first; a side without reserves is deleted. */
+export function savePool(context: Context, chainName: string, pool: PoolSides, swap?: PoolSwap): void {
+  saveSide(context, chainName, pool.lower, swap?.isUpper === false ? swap : undefined);
+  saveSide(context, chainName, pool.upper, swap?.isUpper === true ? swap : undefined);
+}
+
+/** An empty side is counted out even when it was empty before, as the deployed module does. */
+function saveSide(context: Context, chainName: string, side: PoolReserves, swap?: SwapAmounts): void {
+  if (side.reserves > 0n) {
+    store.setReserves(context, side);
+  } else {
+    store.deleteReserves(context, side.key);
+    const pair = pairText(pairOf(side.key.tradePairId));
+    context.emit(tickCount(chainName, { action: "dec", kind: "lp", isExpiring: false, pair }));
+  }
+  context.emit(reservesUpdated(side, swap));
+}

@@ -1,0 +1,105 @@
+import {
+  formatPrecDec,
+  mulPrec,
+  parsePrecDec,
+  PREC_ONE,
+  precFromInt,
+  type PrecDec,
+  quoPrec,
+} from "../../../../platform/base/prec-dec.ts";
+import { ErrInvalidFee, ErrPriceOutsideRange, ErrTickOutsideRange, ErrTradeTooSmall } from "./errors.ts";
+
+/** Largest magnitude of a tick. */
+export const MAX_TICK = 559_680n;
+
+const MAX_INDEX = 559_680;
+const BASE = parsePrecDec("1.0001");
+const MIN_PRICE = parsePrecDec("0.000000000000000000000000495");
+/** A literal of the deployed module, slightly above the price of the last tick. */
+const MAX_PRICE = parsePrecDec("2020125331305056766452345.127500016657360222036663651");
+
+/**
+ * Prices of the ticks 0 and above: each is the price before it times 1.0001, rounded. The table is shared and grows when a
+ * higher tick is first used, so that a chain pays only for the ticks near its prices. It holds no state of a chain.
+ */
+const table: PrecDec[] = [PREC_ONE];
+
+function tablePrice(index: number): PrecDec {
+  for (let last = table[table.length - 1] ?? PREC_ONE; table.length <= index; ) {
+    last = mulPrec(last, BASE);
+    table.push(last);
+  }
+  return table[index] ?? PREC_ONE;
+}
+
+/** Returns 1.0001^tick as the deployed table has it. Throws dex/1117 outside of -559680 to 559680. */
+export function calcPrice(tick: bigint): PrecDec {
+  if (tick > MAX_TICK || tick < -MAX_TICK) throw ErrTickOutsideRange();
+  const index = Number(tick);
+  return index >= 0 ? tablePrice(index) : inversePrice(-index);
+}
+
+/** Prices of the ticks below 0, filled one by one: the division costs more than a look-up. */
+const inverseOf = new Map<number, PrecDec>();
+
+function inversePrice(index: number): PrecDec {
+  const known = inverseOf.get(index);
+  if (known !== undefined) return known;
+  const price = quoPrec(PREC_ONE, tablePrice(index));
+  inverseOf.set(index, price);
+  return price;
+}
+
+/** Whether a price is within the literal bounds, both inclusive. */
+export function isPriceInRange(price: PrecDec): boolean {
+  return price >= MIN_PRICE && price <= MAX_PRICE;
+}
+
+/** Returns the tick of a price. Throws dex/1160 outside of the price bounds. */
+export function calcTickIndexFromPrice(price: PrecDec): bigint {
+  if (!isPriceInRange(price)) throw ErrPriceOutsideRange();
+  return price < PREC_ONE ? -BigInt(search(quoPrec(PREC_ONE, price))) : BigInt(search(price));
+}
+
+/**
+ * The deployed binary search, step by step: between two ticks its result depends on the steps, not on the nearer tick. A
+ * table price above `price` answers for all higher indexes, so the table need not grow beyond it.
+ */
+function search(price: PrecDec): number {
+  const bound = firstAbove(price);
+  let left = 0;
+  let right = MAX_INDEX;
+  while (left < right) {
+    const middle = (left + right) >>> 1;
+    const found = middle >= bound ? undefined : tablePrice(middle);
+    if (found === price) return middle;
+    if (found !== undefined && found < price) left = middle + 1;
+    else right = middle - 1;
+  }
+  return right;
+}
+
+/** Returns an index whose price, and so every later price, is above `price`; beyond the table when there is none. */
+function firstAbove(price: PrecDec): number {
+  while ((table[table.length - 1] ?? PREC_ONE) <= price) {
+    if (table.length > MAX_INDEX) return table.length;
+    tablePrice(table.length);
+  }
+  return table.length - 1;
+}
+
+/** Checks a centre tick and a fee. Throws dex/1148 or dex/1117. */
+export function validateTickFee(tick: bigint, fee: bigint): void {
+  if (fee >= MAX_TICK) throw ErrInvalidFee();
+  const magnitude = tick < 0n ? -tick : tick;
+  if (magnitude > MAX_TICK - fee) throw ErrTickOutsideRange();
+}
+
+/** Rejects a trade that buys less than one unit. Throws dex/1159. */
+export function requireFairOutput(amountIn: bigint, price: PrecDec): void {
+  const output = quoPrec(precFromInt(amountIn), price);
+  if (output < PREC_ONE)
+    throw ErrTradeTooSmall(
+      `True output for ${amountIn} tokens at price ${formatPrecDec(price)} is ${formatPrecDec(output)}`,
+    );
+}

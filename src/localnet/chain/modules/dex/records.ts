@@ -1,0 +1,144 @@
+import { unreachable } from "../../../../platform/base/errors.ts";
+import { parseGoBigInt } from "../../../../platform/base/int256.ts";
+import { NS_PER_SECOND, splitNs } from "../../../../platform/base/rfc3339.ts";
+import type { Timestamp } from "../../../../cosmos/proto/gen/google/protobuf/timestamp.ts";
+import type { LimitOrderExpiration } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_expiration.ts";
+import type { LimitOrderTranche } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche.ts";
+import type { LimitOrderTrancheUser } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche_user.ts";
+import type { Pool as WirePool } from "../../../../cosmos/proto/gen/neutron/dex/pool.ts";
+import type { PoolReserves as WirePoolReserves } from "../../../../cosmos/proto/gen/neutron/dex/pool_reserves.ts";
+import type { TickLiquidity as WireTickLiquidity } from "../../../../cosmos/proto/gen/neutron/dex/tick_liquidity.ts";
+import type {
+  Expiration,
+  Pool,
+  PoolReserves,
+  TickLiquidity,
+  TradePairId,
+  Tranche,
+  TrancheUser,
+} from "./types.ts";
+
+const NO_PAIR: TradePairId = { makerDenom: "", takerDenom: "" };
+
+/** Converts one side of a pool to its message. */
+export function toWireReserves(record: PoolReserves): WirePoolReserves {
+  const { tradePairId, tick, fee } = record.key;
+  return {
+    key: { tradePairId, tickIndexTakerToMaker: tick, fee },
+    reservesMakerDenom: record.reserves.toString(),
+    priceTakerToMaker: record.priceTakerToMaker.toString(),
+    priceOppositeTakerToMaker: record.priceOppositeTakerToMaker.toString(),
+    makerPrice: record.makerPrice.toString(),
+  };
+}
+
+/** Converts a message to one side of a pool. Throws for malformed numbers. */
+function fromWireReserves(wire: WirePoolReserves): PoolReserves {
+  return {
+    key: {
+      tradePairId: wire.key?.tradePairId ?? NO_PAIR,
+      tick: wire.key?.tickIndexTakerToMaker ?? 0n,
+      fee: wire.key?.fee ?? 0n,
+    },
+    reserves: parseNumber(wire.reservesMakerDenom),
+    priceTakerToMaker: parseNumber(wire.priceTakerToMaker),
+    priceOppositeTakerToMaker: parseNumber(wire.priceOppositeTakerToMaker),
+    makerPrice: parseNumber(wire.makerPrice),
+  };
+}
+
+/** Converts a pool to its message. */
+export function toWirePool({ id, lower, upper }: Pool): WirePool {
+  return { id, lowerTick0: toWireReserves(lower), upperTick1: toWireReserves(upper) };
+}
+
+/** Converts a tranche to its message. */
+export function toWireTranche(record: Tranche): LimitOrderTranche {
+  const { tradePairId, tick, trancheKey } = record.key;
+  const { expirationTimeNs } = record;
+  return {
+    key: { tradePairId, tickIndexTakerToMaker: tick, trancheKey },
+    reservesMakerDenom: record.reservesMaker.toString(),
+    reservesTakerDenom: record.reservesTaker.toString(),
+    totalMakerDenom: record.totalMaker.toString(),
+    totalTakerDenom: record.totalTaker.toString(),
+    expirationTime: expirationTimeNs === undefined ? undefined : splitNs(expirationTimeNs),
+    priceTakerToMaker: record.priceTakerToMaker.toString(),
+    makerPrice: record.makerPrice.toString(),
+  };
+}
+
+/** Converts a message to a tranche. Throws for malformed numbers. */
+export function fromWireTranche(wire: LimitOrderTranche): Tranche {
+  return {
+    key: {
+      tradePairId: wire.key?.tradePairId ?? NO_PAIR,
+      tick: wire.key?.tickIndexTakerToMaker ?? 0n,
+      trancheKey: wire.key?.trancheKey ?? "",
+    },
+    reservesMaker: parseNumber(wire.reservesMakerDenom),
+    reservesTaker: parseNumber(wire.reservesTakerDenom),
+    totalMaker: parseNumber(wire.totalMakerDenom),
+    totalTaker: parseNumber(wire.totalTakerDenom),
+    expirationTimeNs: wire.expirationTime === undefined ? undefined : timestampNs(wire.expirationTime),
+    priceTakerToMaker: parseNumber(wire.priceTakerToMaker),
+    makerPrice: parseNumber(wire.makerPrice),
+  };
+}
+
+/** Converts a user's part of a tranche to its message. */
+export function toWireTrancheUser(record: TrancheUser): LimitOrderTrancheUser {
+  return {
+    tradePairId: record.tradePairId,
+    tickIndexTakerToMaker: record.tick,
+    trancheKey: record.trancheKey,
+    address: record.address,
+    sharesOwned: record.sharesOwned.toString(),
+    sharesCancelled: "0",
+    sharesWithdrawn: record.sharesWithdrawn.toString(),
+    orderType: record.orderType,
+  };
+}
+
+/** Converts a message to a user's part of a tranche. Throws for malformed numbers. */
+export function fromWireTrancheUser(wire: LimitOrderTrancheUser): TrancheUser {
+  return {
+    tradePairId: wire.tradePairId ?? NO_PAIR,
+    tick: wire.tickIndexTakerToMaker,
+    trancheKey: wire.trancheKey,
+    address: wire.address,
+    sharesOwned: parseNumber(wire.sharesOwned),
+    sharesWithdrawn: parseNumber(wire.sharesWithdrawn),
+    orderType: wire.orderType,
+  };
+}
+
+/** Converts a record of the order book to its message. */
+export function toWireTick(record: TickLiquidity): WireTickLiquidity {
+  return record.kind === "pool"
+    ? { record: { $case: "liquidity", value: toWireReserves(record.reserves) } }
+    : { record: { $case: "limitOrderTranche", value: toWireTranche(record.tranche) } };
+}
+
+/** Converts a message to a record of the order book. Throws when it holds neither a pool nor a tranche. */
+export function fromWireTick({ record }: WireTickLiquidity): TickLiquidity {
+  if (record === undefined) return unreachable("a tick record without liquidity");
+  return record.$case === "liquidity"
+    ? { kind: "pool", reserves: fromWireReserves(record.value) }
+    : { kind: "tranche", tranche: fromWireTranche(record.value) };
+}
+
+/** Converts an expiration to its message. */
+export function toWireExpiration({ timeNs, trancheRef }: Expiration): LimitOrderExpiration {
+  return { expirationTime: splitNs(timeNs), trancheRef };
+}
+
+/** Converts a timestamp to nanoseconds since the Unix epoch. */
+export function timestampNs({ seconds, nanos }: Timestamp): bigint {
+  return seconds * NS_PER_SECOND + BigInt(nanos);
+}
+
+/** An unset number reads as 0. */
+function parseNumber(text: string): bigint {
+  return text === "" ? 0n : parseGoBigInt(text);
+}

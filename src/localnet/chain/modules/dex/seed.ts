@@ -1,0 +1,121 @@
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import type { MsgDeposit, MsgPlaceLimitOrder } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { formatAddress, moduleAddress } from "../../runtime/address.ts";
+import type { Coin } from "../../runtime/coins.ts";
+import { createContext } from "../../runtime/execution-context.ts";
+import { createGasMeter } from "../../runtime/gas.ts";
+import { createCacheStore } from "../../store/cache-store.ts";
+import type { KVStore } from "../../store/kv-store.ts";
+import { deposit } from "./deposit.ts";
+import { exportGenesis, initGenesis } from "./genesis.ts";
+import { MODULE_NAME } from "./keys.ts";
+import { parseDeposit, parsePlaceLimitOrder } from "./messages.ts";
+import { placeLimitOrder } from "./place-limit-order.ts";
+import type { DexBank, DexOptions } from "./types.ts";
+
+/** Coins of one address. */
+interface SeedBalance {
+  /** Bech32. */
+  readonly address: string;
+  readonly coins: readonly Coin[];
+}
+
+/** Content of a genesis state: messages that run before the first block. */
+export interface SeedOptions extends DexOptions {
+  /** Block time of the messages. */
+  readonly timeNs: bigint;
+  readonly balances: readonly SeedBalance[];
+  readonly deposits: readonly MsgDeposit[];
+  readonly orders: readonly MsgPlaceLimitOrder[];
+}
+
+/** A genesis state of the module, and the balances after its messages, with those of the module's account. */
+export interface SeededDex {
+  readonly genesis: JsonValue;
+  readonly balances: readonly SeedBalance[];
+}
+
+/** Runs messages on an empty state. Throws `ModuleError` when a message fails. */
+export function seedDex(options: SeedOptions): SeededDex {
+  const { timeNs, bech32Prefix } = options;
+  const store = createCacheStore(EMPTY);
+  const context = createContext(
+    { chainId: "", height: 0n, timeNs },
+    { mode: "deliver", gas: createGasMeter(), stores: () => store, emit: () => undefined },
+  );
+  const ledger = createLedger(options);
+  const environment = { ...options, bank: ledger.bank };
+  initGenesis(context, undefined, bech32Prefix);
+  for (const message of options.deposits) deposit(context, parseDeposit(message, bech32Prefix), environment);
+  for (const message of options.orders)
+    placeLimitOrder(context, parsePlaceLimitOrder(message, bech32Prefix), environment);
+  const balances = ledger.balances();
+  const genesis = exportGenesis(context, {
+    balances: () => [],
+    holdings: (_context, denom) => balances.flatMap(({ coins }) => amountsOf(coins, denom)),
+  });
+  return { genesis, balances };
+}
+
+const EMPTY: KVStore = {
+  get: () => undefined,
+  has: () => false,
+  set: () => undefined,
+  delete: () => undefined,
+  iterate: () => [][Symbol.iterator](),
+  iterateReverse: () => [][Symbol.iterator](),
+};
+
+interface Ledger {
+  readonly bank: DexBank;
+  /** In the order of addresses and denominations. */
+  readonly balances: () => readonly SeedBalance[];
+}
+
+/** Balances by address and denomination. */
+function createLedger({ bech32Prefix, balances }: SeedOptions): Ledger {
+  const amounts = new Map<string, Map<string, bigint>>();
+  const add = (address: string, coins: readonly Coin[], sign: 1n | -1n): void => {
+    const own = amounts.get(address) ?? new Map<string, bigint>();
+    amounts.set(address, own);
+    for (const { denom, amount } of coins) {
+      const after = (own.get(denom) ?? 0n) + sign * amount;
+      if (after < 0n) throw new Error(`${address} has too few ${denom}`);
+      own.set(denom, after);
+    }
+  };
+  const text = (address: Uint8Array): string => formatAddress(bech32Prefix, address);
+  const own = text(moduleAddress(MODULE_NAME));
+  const sum = (denom: string): bigint =>
+    [...amounts.values()].reduce((total, coins) => total + (coins.get(denom) ?? 0n), 0n);
+  for (const { address, coins } of balances) add(address, coins, 1n);
+  return {
+    bank: {
+      balance: (_context, address, denom) => amounts.get(text(address))?.get(denom) ?? 0n,
+      supply: (_context, denom) => sum(denom),
+      sendToDex: (_context, from, coins) => {
+        add(text(from), coins, -1n);
+        add(own, coins, 1n);
+      },
+      sendFromDex: (_context, to, coins) => {
+        add(own, coins, -1n);
+        add(text(to), coins, 1n);
+      },
+      mint: (_context, coins) => add(own, coins, 1n),
+      burn: (_context, coins) => add(own, coins, -1n),
+    },
+    balances: () =>
+      sorted(amounts).map(([address, coins]) => ({
+        address,
+        coins: sorted(coins).flatMap(([denom, amount]) => (amount > 0n ? [{ denom, amount }] : [])),
+      })),
+  };
+}
+
+function sorted<T>(map: ReadonlyMap<string, T>): readonly (readonly [string, T])[] {
+  return [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function amountsOf(coins: readonly Coin[], denom: string): readonly bigint[] {
+  return coins.filter((coin) => coin.denom === denom).map(({ amount }) => amount);
+}

@@ -1,0 +1,136 @@
+import { fromHex } from "../../../../platform/base/bytes.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
+import * as wire from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
+import { formatAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import type { WireType } from "../../runtime/handler-forms.ts";
+import { QueryError } from "../../runtime/module.ts";
+import { cancelLimitOrder } from "./cancel-limit-order.ts";
+import { deposit } from "./deposit.ts";
+import * as messages from "./messages.ts";
+import { multiHopSwap } from "./multi-hop.ts";
+import { placeLimitOrder } from "./place-limit-order.ts";
+import type { DexBank, DexEnvironment } from "./types.ts";
+import { withdraw } from "./withdraw.ts";
+import { withdrawFilled } from "./withdraw-filled.ts";
+
+/** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist holds it. */
+const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
+const INTERNAL = 13;
+
+/** A query that runs a message without effects. */
+interface Simulation<Message, Request, Response> {
+  /** Throws `ModuleError`. */
+  readonly parse: (message: Message, bech32Prefix: string) => Request;
+  readonly run: (context: Context, request: Request, environment: DexEnvironment) => Response;
+  /** The creator of the message owns what the message takes, so its own address counts. */
+  readonly isOfOwner?: boolean;
+}
+
+/** A query `Simulate…` over encoded messages. */
+export interface SimulationQuery {
+  readonly rpc: string;
+  readonly answer: (context: Context, request: Uint8Array, environment: DexEnvironment) => Uint8Array;
+}
+
+/** The simulations. Nobody pays, nothing is kept, no event is emitted, and a paused module answers too. */
+export const SIMULATIONS: readonly SimulationQuery[] = [
+  simulationQuery("SimulateDeposit", wire.QuerySimulateDepositRequest, wire.QuerySimulateDepositResponse, {
+    parse: messages.parseDeposit,
+    run: deposit,
+  }),
+  simulationQuery(
+    "SimulateWithdrawal",
+    wire.QuerySimulateWithdrawalRequest,
+    wire.QuerySimulateWithdrawalResponse,
+    { parse: messages.parseWithdrawal, run: withdraw, isOfOwner: true },
+  ),
+  simulationQuery(
+    "SimulatePlaceLimitOrder",
+    wire.QuerySimulatePlaceLimitOrderRequest,
+    wire.QuerySimulatePlaceLimitOrderResponse,
+    { parse: messages.parsePlaceLimitOrder, run: placeLimitOrder },
+  ),
+  simulationQuery(
+    "SimulateWithdrawFilledLimitOrder",
+    wire.QuerySimulateWithdrawFilledLimitOrderRequest,
+    wire.QuerySimulateWithdrawFilledLimitOrderResponse,
+    { parse: messages.parseTrancheMessage, run: withdrawFilled, isOfOwner: true },
+  ),
+  simulationQuery(
+    "SimulateCancelLimitOrder",
+    wire.QuerySimulateCancelLimitOrderRequest,
+    wire.QuerySimulateCancelLimitOrderResponse,
+    { parse: messages.parseTrancheMessage, run: cancelLimitOrder, isOfOwner: true },
+  ),
+  simulationQuery(
+    "SimulateMultiHopSwap",
+    wire.QuerySimulateMultiHopSwapRequest,
+    wire.QuerySimulateMultiHopSwapResponse,
+    { parse: messages.parseMultiHopSwap, run: multiHopSwap },
+  ),
+];
+
+function simulationQuery<Message, Request, Response>(
+  rpc: string,
+  request: WireType<{ msg: Message | undefined }>,
+  response: WireType<{ resp: Response | undefined }>,
+  simulation: Simulation<Message, Request, Response>,
+): SimulationQuery {
+  return {
+    rpc,
+    answer: (context, bytes, environment) => {
+      const { msg } = request.decode(bytes);
+      // The deployed module reads fields of the absent message and panics.
+      if (msg === undefined)
+        throw new QueryError(INTERNAL, "runtime error: invalid memory address or nil pointer dereference");
+      return response.encode({ resp: simulate(context, msg, simulation, environment) }).finish();
+    },
+  };
+}
+
+function simulate<Message, Request, Response>(
+  context: Context,
+  message: Message,
+  { parse, run, isOfOwner }: Simulation<Message, Request, Response>,
+  environment: DexEnvironment,
+): Response {
+  const { bech32Prefix, bank } = environment;
+  const dummy = formatAddress(bech32Prefix, DUMMY_ADDRESS);
+  const simulated = isOfOwner ? message : { ...message, creator: dummy, receiver: dummy };
+  const request = parse(simulated, bech32Prefix);
+  return discarding(context, (inner) => run(inner, request, { ...environment, bank: withoutMoves(bank) }));
+}
+
+/** Runs a message with its payments and discards the state. The deprecated estimates use it. */
+export function estimate<Message, Request, Response>(
+  context: Context,
+  message: Message,
+  { parse, run }: Pick<Simulation<Message, Request, Response>, "parse" | "run">,
+  environment: DexEnvironment,
+): Response {
+  const request = parse(message, environment.bech32Prefix);
+  return discarding(context, (inner) => run(inner, request, environment));
+}
+
+/** A bank that knows balances and moves nothing. */
+function withoutMoves(bank: DexBank): DexBank {
+  return { ...bank, sendToDex: nothing, sendFromDex: nothing, mint: nothing, burn: nothing };
+}
+
+function nothing(): void {}
+
+/** Runs `work` on a layer that is dropped, with its writes and events. */
+function discarding<T>(context: Context, work: (inner: Context) => T): T {
+  const outcome: { result?: { readonly value: T } } = {};
+  const dropped = new Error("dropped");
+  try {
+    context.atomically((inner) => {
+      outcome.result = { value: work(inner) };
+      throw dropped;
+    });
+  } catch (thrown) {
+    if (thrown !== dropped) throw thrown;
+  }
+  return outcome.result?.value ?? unreachable("a layer without a result");
+}

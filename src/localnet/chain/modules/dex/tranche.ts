@@ -1,0 +1,175 @@
+import { minInt } from "../../../../platform/base/int256.ts";
+import {
+  ceilPrec,
+  mulPrec,
+  mulPrecInt,
+  PREC_ONE,
+  precFromInt,
+  type PrecDec,
+  quoPrec,
+  quoPrecInt,
+  subPrec,
+  truncatePrec,
+} from "../../../../platform/base/prec-dec.ts";
+import { GO_ZERO_TIME_NS } from "../../../../platform/base/rfc3339.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ErrInsufficientReserves } from "./errors.ts";
+import {
+  type CountChange,
+  type SwapAmounts,
+  tickCount,
+  tradePairText,
+  trancheUpdated,
+} from "./book-events.ts";
+import { calcPrice } from "./price.ts";
+import * as store from "./store.ts";
+import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./types.ts";
+
+/** Whether a tranche holds a JIT order: its expiration is Go's zero time. */
+function isJit({ expirationTimeNs }: Tranche): boolean {
+  return expirationTimeNs === GO_ZERO_TIME_NS;
+}
+
+/** Whether the block time is after the expiration (spec 001: valid while block time <= expiration_time). JIT orders are live. */
+export function isExpired(context: Context, tranche: Tranche): boolean {
+  const { expirationTimeNs } = tranche;
+  return expirationTimeNs !== undefined && !isJit(tranche) && context.timeNs > expirationTimeNs;
+}
+
+/** Creates a tranche without reserves under a new key. */
+export function newTranche(
+  context: Context,
+  tradePairId: TradePairId,
+  tick: bigint,
+  expirationTimeNs?: bigint,
+): Tranche {
+  const makerPrice = calcPrice(tick);
+  return {
+    key: { tradePairId, tick, trancheKey: store.nextTrancheKey(context) },
+    reservesMaker: 0n,
+    reservesTaker: 0n,
+    totalMaker: 0n,
+    totalTaker: 0n,
+    expirationTimeNs,
+    priceTakerToMaker: quoPrec(PREC_ONE, makerPrice),
+    makerPrice,
+  };
+}
+
+/** Returns the first tranche of a tick that nobody traded against and that does not expire. */
+export function findPlaceTranche(
+  context: Context,
+  tradePairId: TradePairId,
+  tick: bigint,
+): Tranche | undefined {
+  for (const tranche of store.activeTranchesAtTick(context, tradePairId, tick))
+    if (tranche.reservesMaker === tranche.totalMaker && tranche.expirationTimeNs === undefined)
+      return tranche;
+  return undefined;
+}
+
+/** A tranche, and whether it is on the book. */
+export interface FoundTranche {
+  readonly tranche: Tranche;
+  readonly isActive: boolean;
+}
+
+/** Returns a tranche from the book or from the inactive tranches. */
+export function findTranche(context: Context, key: TrancheKey): FoundTranche | undefined {
+  const active = store.getActiveTranche(context, key);
+  if (active !== undefined) return { tranche: active, isActive: true };
+  const inactive = store.getInactiveTranche(context, key);
+  return inactive === undefined ? undefined : { tranche: inactive, isActive: false };
+}
+
+/** Writes a tranche of the book. Without maker reserves it becomes inactive, without any reserves it is deleted. */
+export function saveTranche(context: Context, chainName: string, tranche: Tranche, swap?: SwapAmounts): void {
+  if (tranche.reservesMaker > 0n) {
+    store.setActiveTranche(context, tranche);
+  } else {
+    if (tranche.reservesTaker > 0n) store.setInactiveTranche(context, tranche);
+    store.deleteActiveTranche(context, tranche.key);
+    countTranche(context, chainName, { action: "dec", isExpiring: false, tranche });
+  }
+  context.emit(trancheUpdated(tranche, swap));
+}
+
+/** Writes an inactive tranche; without reserves it is deleted. */
+export function saveInactiveTranche(context: Context, tranche: Tranche): void {
+  if (tranche.reservesMaker > 0n || tranche.reservesTaker > 0n) store.setInactiveTranche(context, tranche);
+  else store.deleteInactiveTranche(context, tranche.key);
+}
+
+/** Emits that a tranche came on the book or left it. */
+export function countTranche(
+  context: Context,
+  chainName: string,
+  change: Pick<CountChange, "action" | "isExpiring"> & { readonly tranche: Tranche },
+): void {
+  const { action, isExpiring, tranche } = change;
+  const pair = tradePairText(tranche.key.tradePairId);
+  context.emit(tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
+}
+
+/** What a user may take out of the filled part of a tranche. */
+export interface Withdrawable {
+  readonly shares: bigint;
+  readonly amountOut: bigint;
+}
+
+/** Calculates the filled part of a user that was not withdrawn yet. */
+export function calcWithdrawable(tranche: Tranche, user: TrancheUser): Withdrawable {
+  const unclaimed = subPrec(
+    mulPrecInt(filledRatio(tranche), user.sharesOwned),
+    precFromInt(user.sharesWithdrawn),
+  );
+  if (unclaimed <= 0n) return { shares: 0n, amountOut: 0n };
+  return { shares: ceilPrec(unclaimed), amountOut: truncatePrec(mulPrec(unclaimed, tranche.makerPrice)) };
+}
+
+/** Calculates the unfilled maker amount of a user. */
+export function calcRefund(tranche: Tranche, user: TrancheUser): bigint {
+  const { totalMaker } = tranche;
+  const unfilled = subPrec(precFromInt(totalMaker), filledAmount(tranche));
+  if (unfilled <= 0n) return 0n;
+  return truncatePrec(quoPrecInt(mulPrecInt(unfilled, user.sharesOwned), totalMaker));
+}
+
+/** Filled maker amount. */
+function filledAmount({ totalTaker, makerPrice }: Tranche): PrecDec {
+  return quoPrec(precFromInt(totalTaker), makerPrice);
+}
+
+function filledRatio(tranche: Tranche): PrecDec {
+  return minInt(quoPrecInt(filledAmount(tranche), tranche.totalMaker), PREC_ONE);
+}
+
+/** Takes reserves out of a tranche. Throws dex/1170 when it holds fewer. */
+export function takeReserves(
+  tranche: Tranche,
+  out: { readonly maker: bigint; readonly taker: bigint },
+): Tranche {
+  const reservesMaker = tranche.reservesMaker - out.maker;
+  const reservesTaker = tranche.reservesTaker - out.taker;
+  if (reservesMaker < 0n || reservesTaker < 0n) throw ErrInsufficientReserves(tranche.key.trancheKey);
+  const { totalMaker, totalTaker } = tranche;
+  return withAmounts(tranche, { reservesMaker, reservesTaker, totalMaker, totalTaker });
+}
+
+/** Returns a tranche with other amounts. Spelled out: copies of records are a good part of every message. */
+export function withAmounts(
+  { key, expirationTimeNs, priceTakerToMaker, makerPrice }: Tranche,
+  amounts: Pick<Tranche, "reservesMaker" | "reservesTaker" | "totalMaker" | "totalTaker">,
+): Tranche {
+  const { reservesMaker, reservesTaker, totalMaker, totalTaker } = amounts;
+  return {
+    key,
+    reservesMaker,
+    reservesTaker,
+    totalMaker,
+    totalTaker,
+    expirationTimeNs,
+    priceTakerToMaker,
+    makerPrice,
+  };
+}

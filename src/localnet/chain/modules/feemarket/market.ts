@@ -1,0 +1,105 @@
+import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../../../platform/base/decimal.ts";
+import type { State as WireState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
+import type { Params } from "./params.ts";
+
+/** State of the fee market. Decimals are {@link Dec18}. */
+export interface State {
+  readonly baseGasPrice: Dec18;
+  readonly learningRate: Dec18;
+  /** Gas used by the last blocks: a ring buffer with the current block at `index`. */
+  readonly window: readonly bigint[];
+  readonly index: bigint;
+}
+
+/** Returns the state of a new market: minimum price and learning rate, empty window. */
+export function initialState(params: Params): State {
+  return {
+    baseGasPrice: params.minBaseGasPrice,
+    learningRate: params.minLearningRate,
+    window: Array.from({ length: Number(params.window) }, () => 0n),
+    index: 0n,
+  };
+}
+
+/** Converts from protobuf, where a decimal is the text of the number times 10^18. */
+export function fromWire(wire: WireState): State {
+  return { ...wire, baseGasPrice: BigInt(wire.baseGasPrice), learningRate: BigInt(wire.learningRate) };
+}
+
+/** Converts to protobuf. Inverse of {@link fromWire}. */
+export function toWire(state: State): WireState {
+  return {
+    baseGasPrice: state.baseGasPrice.toString(),
+    learningRate: state.learningRate.toString(),
+    window: [...state.window],
+    index: state.index,
+  };
+}
+
+/**
+ * Adds the gas of a transaction to the current block. Returns the utilization of the block instead when it would exceed
+ * the maximum.
+ */
+export function addUtilization(
+  state: State,
+  gas: bigint,
+  params: Params,
+): { readonly state: State } | { readonly exceeded: bigint } {
+  const utilization = currentUtilization(state) + gas;
+  if (utilization > params.maxBlockUtilization) return { exceeded: utilization };
+  return { state: { ...state, window: state.window.with(Number(state.index), utilization) } };
+}
+
+/** Computes the state for the next block (Go `UpdateFeeMarket`). Runs at the end of a block. */
+export function closeBlock(state: State, params: Params): State {
+  // The learning rate comes first, because the price of the same block uses the new rate. Then the window advances: its
+  // oldest entry becomes the empty entry of the next block.
+  const learningRate = nextLearningRate(state, params);
+  const baseGasPrice = nextPrice({ ...state, learningRate }, params);
+  const index = (state.index + 1n) % BigInt(state.window.length);
+  return { baseGasPrice, learningRate, index, window: state.window.with(Number(index), 0n) };
+}
+
+function currentUtilization(state: State): bigint {
+  return state.window[Number(state.index)] ?? 0n;
+}
+
+/** The target of a block is half of its maximum, so the price rises above half and falls below. Rounds down, as in Go. */
+function targetOf(params: Params): bigint {
+  return params.maxBlockUtilization / 2n;
+}
+
+/**
+ * Computes the learning rate (AIMD): additive increase when the window is nearly empty or nearly full, multiplicative
+ * decrease otherwise. Far from the target, the price then moves in larger steps.
+ */
+function nextLearningRate({ window, learningRate }: State, params: Params): Dec18 {
+  const used = window.reduce((sum, utilization) => sum + utilization, 0n);
+  const maximum = BigInt(window.length) * params.maxBlockUtilization;
+  const average = quoDec18(used * DEC18_ONE, maximum * DEC18_ONE);
+  if (average <= params.gamma || average >= DEC18_ONE - params.gamma)
+    return min(params.alpha + learningRate, params.maxLearningRate);
+  return max(mulDec18(learningRate, params.beta), params.minLearningRate);
+}
+
+/**
+ * Computes the price: EIP-1559 with the learning rate as the step, plus `delta` times the net utilization of the window,
+ * at least the minimum. Each quotient and product is rounded half to even where `LegacyDec` rounds; another order of the
+ * operations gives another last digit.
+ */
+function nextPrice(state: State, params: Params): Dec18 {
+  const target = targetOf(params);
+  const deviation = quoDec18((currentUtilization(state) - target) * DEC18_ONE, target * DEC18_ONE);
+  const factor = DEC18_ONE + mulDec18(state.learningRate, deviation);
+  // An integer times a decimal: exact, so this product needs no rounding.
+  const net = state.window.reduce((sum, utilization) => sum + utilization - target, 0n) * params.delta;
+  return max(mulDec18(state.baseGasPrice, factor) + net, params.minBaseGasPrice);
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,110 @@
+import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
+import { Params as WireParams } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
+import { isDenom } from "../../runtime/coins.ts";
+import { createRequiredItem, mappedCodec, messageCodec, rememberingCodec } from "../../store/collections.ts";
+import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
+
+/** Parameters of the fee market (x/feemarket v1.1.1). Decimals are {@link Dec18}. */
+export interface Params {
+  /** Added to the learning rate when the window is nearly empty or nearly full. */
+  readonly alpha: Dec18;
+  /** Multiplied with the learning rate otherwise. */
+  readonly beta: Dec18;
+  /** Distance from empty or full, as a share of the maximum, that counts as "nearly". */
+  readonly gamma: Dec18;
+  /** Price change for each unit of gas by which the window differs from its target. */
+  readonly delta: Dec18;
+  readonly minBaseGasPrice: Dec18;
+  readonly minLearningRate: Dec18;
+  readonly maxLearningRate: Dec18;
+  /** Gas that one block may use. Half of it is the target. */
+  readonly maxBlockUtilization: bigint;
+  /** Number of blocks in the window. */
+  readonly window: bigint;
+  readonly feeDenom: string;
+  readonly enabled: boolean;
+  /** Whether fees are paid out. Otherwise they stay in escrow. */
+  readonly distributeFees: boolean;
+  readonly sendTipToProposer: boolean;
+}
+
+/**
+ * Parameters of the deployed chain. With alpha 0, beta 1 and a window of one block, the learning rate is constant and
+ * the price depends on the last block only.
+ */
+export function defaultParams(feeDenom: string): Params {
+  return {
+    alpha: 0n,
+    beta: DEC18_ONE,
+    gamma: 0n,
+    delta: 0n,
+    minBaseGasPrice: parseDec18("0.0025"),
+    minLearningRate: parseDec18("0.125"),
+    maxLearningRate: parseDec18("0.5"),
+    maxBlockUtilization: 30_000_000n,
+    window: 1n,
+    feeDenom,
+    enabled: true,
+    distributeFees: true,
+    sendTipToProposer: true,
+  };
+}
+
+/** Converts from protobuf, where a decimal is the text of the number times 10^18. */
+export function fromWire(wire: WireParams): Params {
+  return {
+    ...wire,
+    alpha: BigInt(wire.alpha),
+    beta: BigInt(wire.beta),
+    gamma: BigInt(wire.gamma),
+    delta: BigInt(wire.delta),
+    minBaseGasPrice: BigInt(wire.minBaseGasPrice),
+    minLearningRate: BigInt(wire.minLearningRate),
+    maxLearningRate: BigInt(wire.maxLearningRate),
+  };
+}
+
+/** Converts to protobuf. Inverse of {@link fromWire}. */
+export function toWire(params: Params): WireParams {
+  return {
+    ...params,
+    alpha: params.alpha.toString(),
+    beta: params.beta.toString(),
+    gamma: params.gamma.toString(),
+    delta: params.delta.toString(),
+    minBaseGasPrice: params.minBaseGasPrice.toString(),
+    minLearningRate: params.minLearningRate.toString(),
+    maxLearningRate: params.maxLearningRate.toString(),
+  };
+}
+
+export const storedParams = createRequiredItem(
+  MODULE_NAME,
+  PARAMS_KEY,
+  rememberingCodec(mappedCodec(messageCodec(WireParams), fromWire, toWire)),
+);
+
+/** Returns the first invalid field with the reason, or undefined. Rules, order and texts are those of the Go module. */
+export function findParamsError(
+  params: Params,
+): { readonly field: string; readonly text: string } | undefined {
+  const half = DEC18_ONE / 2n;
+  const rules: readonly (readonly [field: string, holds: boolean, text: string])[] = [
+    ["window", params.window > 0n, "window cannot be zero"],
+    ["alpha", params.alpha >= 0n, "alpha cannot be negative"],
+    ["beta", params.beta >= 0n && params.beta <= DEC18_ONE, "beta must be between [0, 1]"],
+    ["gamma", params.gamma >= 0n && params.gamma <= half, "gamma must be between [0, 0.5]"],
+    ["delta", params.delta >= 0n, "delta cannot be negative"],
+    ["max_block_utilization", params.maxBlockUtilization > 1n, "max block utilization must be above 1"],
+    ["min_base_gas_price", params.minBaseGasPrice > 0n, "min base gas price cannot be zero or negative"],
+    [
+      "max_learning_rate",
+      params.maxLearningRate >= params.minLearningRate,
+      `max learning rate cannot be less than min learning rate ${formatDec18(params.minLearningRate)}`,
+    ],
+    ["min_learning_rate", params.minLearningRate >= 0n, "min learning rate cannot be negative"],
+    ["fee_denom", isDenom(params.feeDenom), "fee denom must be set"],
+  ];
+  const broken = rules.find(([, holds]) => !holds);
+  return broken === undefined ? undefined : { field: broken[0], text: broken[2] };
+}

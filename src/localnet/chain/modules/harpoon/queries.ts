@@ -1,0 +1,31 @@
+import * as wire from "../../../../cosmos/proto/gen/neutron/harpoon/query.ts";
+import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import { toQueryHandler } from "../../runtime/handler-forms.ts";
+import { ModuleError } from "../../runtime/module-error.ts";
+import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { requireHookType } from "./hook-type.ts";
+import { subscribedContracts } from "./subscriptions.ts";
+
+const INVALID_ARGUMENT = 3;
+
+/** The query of the module. Its path begins with the chain's own name. */
+export function createQueryHandlers(chainName: string): readonly QueryHandler[] {
+  return [
+    toQueryHandler(
+      toChainTypeUrl("/neutron.harpoon.Query/SubscribedContracts", chainName),
+      { request: wire.QuerySubscribedContractsRequest, response: wire.QuerySubscribedContractsResponse },
+      (context, { hookType }) => {
+        asArgument(() => requireHookType(hookType));
+        return { contractAddresses: [...subscribedContracts(context, hookType)] };
+      },
+    ),
+  ];
+}
+
+function asArgument(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw error instanceof ModuleError ? new QueryError(INVALID_ARGUMENT, error.message) : error;
+  }
+}

@@ -1,0 +1,134 @@
+import {
+  latin1,
+  prefixEnd,
+  readUint64BigEndian,
+  uint64BigEndian,
+  utf8,
+} from "../../../../../platform/base/bytes.ts";
+import {
+  Channel,
+  type IdentifiedChannel,
+  Params,
+} from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { createItem, messageCodec, uint64Codec } from "../../../store/collections.ts";
+import { ZERO_HEIGHT } from "../height.ts";
+import {
+  CHANNEL_PARAMS,
+  CHANNELS_PREFIX,
+  channelPath,
+  NEXT_CHANNEL_SEQUENCE,
+  type PacketEntryName,
+  packetPath,
+  packetsPath,
+  type SequenceName,
+  sequencePath,
+  STORE_NAME,
+} from "../keys.ts";
+import type { ChannelEndpoint } from "./packet.ts";
+
+/** Default params: a channel upgrade may take 10 minutes. This chain has no channel upgrades. */
+export const DEFAULT_CHANNEL_PARAMS: Params = {
+  upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 600_000_000_000n },
+};
+
+/** Number of the next channel, from 0. */
+export const nextChannelSequence = createItem(STORE_NAME, NEXT_CHANNEL_SEQUENCE, uint64Codec);
+
+const channelParams = createItem(STORE_NAME, CHANNEL_PARAMS, messageCodec<Params>(Params));
+
+/** Returns the channel params, or the default params before any are stored. */
+export function getChannelParams(context: Context): Params {
+  return channelParams.get(context) ?? DEFAULT_CHANNEL_PARAMS;
+}
+
+export function setChannelParams(context: Context, params: Params): void {
+  channelParams.set(context, params);
+}
+
+export function getChannel(context: Context, { portId, channelId }: ChannelEndpoint): Channel | undefined {
+  const bytes = context.store(STORE_NAME).get(utf8(channelPath(portId, channelId)));
+  return bytes === undefined ? undefined : Channel.decode(bytes);
+}
+
+export function setChannel(context: Context, { portId, channelId }: ChannelEndpoint, channel: Channel): void {
+  context.store(STORE_NAME).set(utf8(channelPath(portId, channelId)), Channel.encode(channel).finish());
+}
+
+/** Returns the number of the next packet to send, to receive or to acknowledge; undefined for an unknown channel. */
+export function getSequence(
+  context: Context,
+  name: SequenceName,
+  { portId, channelId }: ChannelEndpoint,
+): bigint | undefined {
+  const bytes = context.store(STORE_NAME).get(utf8(sequencePath(name, portId, channelId)));
+  return bytes === undefined ? undefined : readUint64BigEndian(bytes);
+}
+
+export function setSequence(
+  context: Context,
+  name: SequenceName,
+  { portId, channelId }: ChannelEndpoint,
+  sequence: bigint,
+): void {
+  context.store(STORE_NAME).set(utf8(sequencePath(name, portId, channelId)), uint64BigEndian(sequence));
+}
+
+/** Returns the commitment, the receipt or the hash of the acknowledgement of a packet. */
+export function getPacketEntry(
+  context: Context,
+  name: PacketEntryName,
+  end: ChannelEndpoint,
+  sequence: bigint,
+): Uint8Array | undefined {
+  return context.store(STORE_NAME).get(utf8(packetPath(name, end, sequence)));
+}
+
+export function setPacketEntry(
+  context: Context,
+  name: PacketEntryName,
+  packet: { readonly end: ChannelEndpoint; readonly sequence: bigint },
+  value: Uint8Array,
+): void {
+  context.store(STORE_NAME).set(utf8(packetPath(name, packet.end, packet.sequence)), value);
+}
+
+export function deleteCommitment(context: Context, end: ChannelEndpoint, sequence: bigint): void {
+  context.store(STORE_NAME).delete(utf8(packetPath("commitments", end, sequence)));
+}
+
+/** Returns all channels in ascending order of their paths. */
+export function listChannels(context: Context): readonly IdentifiedChannel[] {
+  const entries = context.store(STORE_NAME).iterate(CHANNELS_PREFIX, prefixEnd(CHANNELS_PREFIX));
+  return Array.from(entries, ([key, value]) => identifyChannel(latin1(key), value));
+}
+
+/** Decodes a channel with the ids in its path, of which leading parts may be missing. */
+export function identifyChannel(path: string, value: Uint8Array): IdentifiedChannel {
+  const match = /ports\/([^/]+)\/channels\/([^/]+)$/.exec(path);
+  return { ...Channel.decode(value), portId: match?.[1] ?? "", channelId: match?.[2] ?? "" };
+}
+
+/** Returns all entries of a kind, each with the channel and the number of its packet, in ascending order of their paths. */
+export function listPacketEntries(
+  context: Context,
+  name: PacketEntryName,
+): readonly (ChannelEndpoint & { readonly sequence: bigint; readonly data: Uint8Array })[] {
+  const prefix = utf8(`${name}/`);
+  const found = [];
+  for (const [key, data] of context.store(STORE_NAME).iterate(prefix, prefixEnd(prefix))) {
+    const match = /\/ports\/([^/]+)\/channels\/([^/]+)\/sequences\/(\d+)$/.exec(latin1(key));
+    if (match === null) continue;
+    const [, portId = "", channelId = "", digits = ""] = match;
+    found.push({ portId, channelId, sequence: BigInt(digits), data });
+  }
+  return found;
+}
+
+/** Returns the prefix of all entries of a kind of one channel. */
+export function packetEntriesPrefix(
+  name: PacketEntryName,
+  { portId, channelId }: ChannelEndpoint,
+): Uint8Array {
+  return utf8(packetsPath(name, portId, channelId));
+}

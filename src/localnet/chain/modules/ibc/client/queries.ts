@@ -1,0 +1,189 @@
+import { fromUtf8 } from "../../../../../platform/base/bytes.ts";
+import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import type {
+  Height,
+  IdentifiedClientState,
+} from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/query.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { toQueryHandler } from "../../../runtime/handler-forms.ts";
+import { QueryError, type QueryHandler } from "../../../runtime/module.ts";
+import { paginateFiltered } from "../../../runtime/pagination.ts";
+import { ErrClientNotFound, ErrConsensusStateNotFound } from "../errors.ts";
+import { formatHeight, parseHeight } from "../height.ts";
+import { validateClientId } from "../identifiers.ts";
+import { CLIENTS_PREFIX, consensusStatesPrefix, STORE_NAME } from "../keys.ts";
+import { getClientParams } from "../params.ts";
+import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
+import { latestHeightOf, packClientState, type StoredClient } from "./client-state.ts";
+import { statusOf } from "./client-status.ts";
+import { type ClientStore, openClientStore } from "./client-store.ts";
+import { packConsensusState } from "./consensus-state.ts";
+import { verifyMembership } from "./verify-membership.ts";
+
+const SERVICE = "/ibc.core.client.v1.Query";
+const INVALID_ARGUMENT = 3;
+const NOT_FOUND = 5;
+const SLASH = 0x2f;
+
+/** All queries of `ibc.core.client.v1.Query`. */
+export const clientQueries: readonly QueryHandler[] = [
+  toQueryHandler(
+    `${SERVICE}/ClientState`,
+    { request: wire.QueryClientStateRequest, response: wire.QueryClientStateResponse },
+    (context, { clientId }) => {
+      const { client } = clientOf(context, clientId);
+      return { clientState: packClientState(client), ...emptyProof(context) };
+    },
+  ),
+  toQueryHandler(
+    `${SERVICE}/ClientStates`,
+    { request: wire.QueryClientStatesRequest, response: wire.QueryClientStatesResponse },
+    queryClientStates,
+  ),
+  toQueryHandler(
+    `${SERVICE}/ConsensusState`,
+    { request: wire.QueryConsensusStateRequest, response: wire.QueryConsensusStateResponse },
+    queryConsensusState,
+  ),
+  toQueryHandler(
+    `${SERVICE}/ConsensusStates`,
+    { request: wire.QueryConsensusStatesRequest, response: wire.QueryConsensusStatesResponse },
+    queryConsensusStates,
+  ),
+  toQueryHandler(
+    `${SERVICE}/ConsensusStateHeights`,
+    { request: wire.QueryConsensusStateHeightsRequest, response: wire.QueryConsensusStateHeightsResponse },
+    queryHeights,
+  ),
+  toQueryHandler(
+    `${SERVICE}/ClientStatus`,
+    { request: wire.QueryClientStatusRequest, response: wire.QueryClientStatusResponse },
+    (context, { clientId }) => {
+      const { client, store } = clientOf(context, clientId);
+      return { status: statusOf(context, client, store) };
+    },
+  ),
+  toQueryHandler(
+    `${SERVICE}/ClientParams`,
+    { request: wire.QueryClientParamsRequest, response: wire.QueryClientParamsResponse },
+    (context) => ({ params: getClientParams(context) }),
+  ),
+  // No upgrade of a chain is ever planned here.
+  toQueryHandler(
+    `${SERVICE}/UpgradedClientState`,
+    { request: wire.QueryUpgradedClientStateRequest, response: wire.QueryUpgradedClientStateResponse },
+    () => notFound("upgrade plan not found"),
+  ),
+  toQueryHandler(
+    `${SERVICE}/UpgradedConsensusState`,
+    { request: wire.QueryUpgradedConsensusStateRequest, response: wire.QueryUpgradedConsensusStateResponse },
+    ({ height }) => notFound(`upgraded consensus state not found, height ${height}`),
+  ),
+  toQueryHandler(
+    `${SERVICE}/VerifyMembership`,
+    { request: wire.QueryVerifyMembershipRequest, response: wire.QueryVerifyMembershipResponse },
+    verifyMembership,
+  ),
+];
+
+function notFound(text: string): never {
+  throw new QueryError(NOT_FOUND, text);
+}
+
+function clientOf(
+  context: Context,
+  clientId: string,
+): { readonly client: StoredClient; readonly store: ClientStore } {
+  checkArgument(() => validateClientId(clientId));
+  const store = openClientStore(context, clientId);
+  return { client: requireFound(store.clientState(), () => ErrClientNotFound(clientId)), store };
+}
+
+/**
+ * Returns a page of client states. ibc-go ignores the filter's page flag, so that a page by offset also contains the
+ * entries before and after it that were read: with offset 0, one entry more than the limit.
+ */
+function queryClientStates(
+  context: Context,
+  { pagination }: wire.QueryClientStatesRequest,
+): wire.QueryClientStatesResponse {
+  const clientStates: IdentifiedClientState[] = [];
+  const paged = { store: context.store(STORE_NAME), prefix: CLIENTS_PREFIX };
+  const page = paginateFiltered(paged, pagination, (key, value) => {
+    const clientId = clientIdOfStateKey(key);
+    if (clientId === undefined) return false;
+    clientStates.push({ clientId, clientState: Any.decode(value) });
+    return true;
+  });
+  clientStates.sort((a, b) => (a.clientId < b.clientId ? -1 : 1));
+  return { clientStates, pagination: page };
+}
+
+/** Returns the client id in "/{id}/clientState"; undefined for any other key. Latin-1 keeps binary keys intact. */
+function clientIdOfStateKey(key: Uint8Array): string | undefined {
+  const match = /^\/([^/]+)\/clientState$/.exec(Buffer.from(key).toString("latin1"));
+  return match?.[1];
+}
+
+function queryConsensusState(
+  context: Context,
+  { clientId, latestHeight, ...requested }: wire.QueryConsensusStateRequest,
+): wire.QueryConsensusStateResponse {
+  checkArgument(() => validateClientId(clientId));
+  if (!latestHeight && requested.revisionHeight === 0n) {
+    throw new QueryError(INVALID_ARGUMENT, "consensus state height cannot be 0");
+  }
+  const store = openClientStore(context, clientId);
+  const height = latestHeight ? latestOf(store) : requested;
+  const state = requireFound(height === undefined ? undefined : store.consensusState(height), () =>
+    ErrConsensusStateNotFound(`client-id: ${clientId}, height: ${formatHeight(requested)}`),
+  );
+  return { consensusState: packConsensusState(state), ...emptyProof(context) };
+}
+
+function latestOf(store: ClientStore): Height | undefined {
+  const client = store.clientState();
+  return client === undefined ? undefined : latestHeightOf(client);
+}
+
+function queryConsensusStates(
+  context: Context,
+  { clientId, pagination }: wire.QueryConsensusStatesRequest,
+): wire.QueryConsensusStatesResponse {
+  const consensusStates: wire.QueryConsensusStatesResponse["consensusStates"] = [];
+  const page = pageStates({ context, clientId }, pagination, (height, value) => {
+    consensusStates.push({ height, consensusState: Any.decode(value) });
+  });
+  return { consensusStates, pagination: page };
+}
+
+function queryHeights(
+  context: Context,
+  { clientId, pagination }: wire.QueryConsensusStateHeightsRequest,
+): wire.QueryConsensusStateHeightsResponse {
+  const consensusStateHeights: Height[] = [];
+  const page = pageStates({ context, clientId }, pagination, (height) => consensusStateHeights.push(height));
+  return { consensusStateHeights, pagination: page };
+}
+
+/**
+ * Visits a page of a client's consensus states in the order of their keys, which sort as text: 2-1000 precedes 2-33. As
+ * in ibc-go, a page by offset visits one entry more than its limit.
+ */
+function pageStates(
+  { context, clientId }: { readonly context: Context; readonly clientId: string },
+  pagination: wire.QueryConsensusStatesRequest["pagination"],
+  onState: (height: Height, value: Uint8Array) => void,
+): wire.QueryConsensusStatesResponse["pagination"] {
+  checkArgument(() => validateClientId(clientId));
+  const paged = { store: context.store(STORE_NAME), prefix: consensusStatesPrefix(clientId) };
+  return paginateFiltered(paged, pagination, (key, value) => {
+    // A slash separates the height from a metadata key, such as "2-33/processedTime".
+    if (key.includes(SLASH)) return false;
+    const height = parseHeight(fromUtf8(key));
+    if (height === undefined) return false;
+    onState(height, value);
+    return true;
+  });
+}

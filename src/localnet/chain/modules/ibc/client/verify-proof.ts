@@ -1,0 +1,166 @@
+import { equalBytes, latin1, utf8 } from "../../../../../platform/base/bytes.ts";
+import { createProofVerifier } from "../../../../../cosmos/merkle/ics23/proof-verifier.ts";
+import type { ProofFailure } from "../../../../../cosmos/merkle/ics23/proof-failure.ts";
+import { splitMerkleProof } from "../../../../../cosmos/merkle/ics23/split-proof.ts";
+import type { Claim } from "../../../../../cosmos/merkle/ics23/verify-merkle-proof.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import type { Context } from "../../../runtime/context.ts";
+import type { ModuleError } from "../../../runtime/module-error.ts";
+import {
+  ErrClientNotActive,
+  ErrClientNotFound,
+  ErrConsensusStateNotFound,
+  ErrDelayPeriodNotPassed,
+  ErrFailedMembershipVerification,
+  ErrFailedNonMembershipVerification,
+  ErrIbcInvalidHeight,
+  ErrInvalidMerkleProof,
+  ErrInvalidPrefix,
+  ErrInvalidProof,
+  ErrProcessedHeightNotFound,
+  ErrProcessedTimeNotFound,
+} from "../errors.ts";
+import { compareHeights, formatHeight, goHeight, selfHeight } from "../height.ts";
+import { STORE_NAME } from "../keys.ts";
+import { type ClientStore, openClientStore } from "./client-store.ts";
+import { latestHeightOf, LOCALHOST, type StoredClient } from "./client-state.ts";
+import { statusOf } from "./client-status.ts";
+
+/** A proof about one path of the counterparty's store. */
+export interface PathProof {
+  readonly clientId: string;
+  readonly proofHeight: Height;
+  /** Encoded `MerkleProof`. */
+  readonly proof: Uint8Array;
+  /** Name of the counterparty's store, in which the path is. */
+  readonly prefix: Uint8Array;
+  readonly path: string;
+  /** How long the consensus state must be stored before the proof counts. Default: no time. */
+  readonly delay?: { readonly timeNs: bigint; readonly blocks: bigint };
+}
+
+/** What the proof of the localhost client is: the client reads the chain's own store. */
+const SENTINEL_PROOF = Uint8Array.of(1);
+
+// The cache of the verifier is a pure function of the proofs; it cannot change a verdict.
+const proofs = createProofVerifier();
+
+/**
+ * Verifies that the counterparty stores `value` at the path (ibc-go `VerifyMembership`). Throws `ModuleError`, with
+ * commitment/2 or commitment/4 for the proof itself.
+ */
+export function verifyStored(context: Context, request: PathProof, value: Uint8Array): void {
+  const { client, store } = activeClient(context, request);
+  if (client.type === LOCALHOST) return verifyOwnValue(context, request, value);
+  const verdict = proofs.verifyMembership(claimOf(context, request, { client, store }), value);
+  if (!verdict.ok) throw commitmentError(verdict.error);
+}
+
+/** Verifies that the counterparty stores nothing at the path (ibc-go `VerifyNonMembership`). Throws `ModuleError`. */
+export function verifyAbsent(context: Context, request: PathProof): void {
+  const { client, store } = activeClient(context, request);
+  if (client.type === LOCALHOST) return verifyOwnAbsence(context, request);
+  const verdict = proofs.verifyNonMembership(claimOf(context, request, { client, store }));
+  if (!verdict.ok) throw commitmentError(verdict.error);
+}
+
+interface OpenClient {
+  readonly client: StoredClient;
+  readonly store: ClientStore;
+}
+
+/** Returns a client that is active. Throws client/4 or client/29. */
+function activeClient(context: Context, { clientId, prefix }: PathProof): OpenClient {
+  const store = openClientStore(context, clientId);
+  const client = store.clientState();
+  if (client === undefined) throw ErrClientNotFound(clientId);
+  const status = statusOf(context, client, store);
+  if (status !== "Active") throw ErrClientNotActive(`client (${clientId}) status is ${status}`);
+  if (prefix.length === 0) throw ErrInvalidPrefix("prefix can't be empty");
+  return { client, store };
+}
+
+/** Checks in the order of 07-tendermint: height, delay, form of the proof, consensus state. */
+function claimOf(context: Context, request: PathProof, { client, store }: OpenClient): Claim {
+  const { proofHeight } = request;
+  const latest = latestHeightOf(client);
+  if (compareHeights(latest, proofHeight) < 0) {
+    throw ErrIbcInvalidHeight(
+      `client state height < proof height (${goHeight(latest)} < ${goHeight(proofHeight)}), please ensure the client has been updated`,
+    );
+  }
+  requireDelay(context, request, store);
+  const operations = splitMerkleProof(request.proof);
+  const proof = operations === undefined ? undefined : proofs.decode(operations);
+  if (proof?.ok !== true)
+    throw ErrInvalidProof("failed to unmarshal proof into ICS 23 commitment merkle proof");
+  const state = store.consensusState(proofHeight);
+  if (state === undefined) {
+    throw ErrConsensusStateNotFound(
+      "please ensure the proof was constructed against a height that exists on the client",
+    );
+  }
+  const { prefix, path } = request;
+  return { root: state.root, store: latin1(prefix), key: utf8(path), proof: proof.value };
+}
+
+function requireDelay(context: Context, { proofHeight, delay }: PathProof, store: ClientStore): void {
+  if (delay === undefined) return;
+  const processed = store.processed(proofHeight);
+  if (delay.timeNs !== 0n) {
+    if (processed === undefined)
+      throw ErrProcessedTimeNotFound(`processed time not found for height: ${formatHeight(proofHeight)}`);
+    // Go adds two uint64: an endless delay wraps around.
+    const valid = BigInt.asUintN(64, processed.timeNs + delay.timeNs);
+    if (context.timeNs < valid)
+      throw ErrDelayPeriodNotPassed(
+        `cannot verify packet until time: ${valid}, current time: ${context.timeNs}`,
+      );
+  }
+  if (delay.blocks !== 0n) {
+    if (processed === undefined)
+      throw ErrProcessedHeightNotFound(`processed height not found for height: ${formatHeight(proofHeight)}`);
+    const { revisionNumber, revisionHeight } = processed.height;
+    const valid = { revisionNumber, revisionHeight: BigInt.asUintN(64, revisionHeight + delay.blocks) };
+    const current = selfHeight(context);
+    if (compareHeights(current, valid) < 0)
+      throw ErrDelayPeriodNotPassed(
+        `cannot verify packet until height: ${formatHeight(valid)}, current height: ${formatHeight(current)}`,
+      );
+  }
+}
+
+function verifyOwnValue(context: Context, { proof, prefix, path }: PathProof, value: Uint8Array): void {
+  requireSentinel(proof);
+  const words = `at path: ${goPath(prefix, path)}`;
+  const stored = context.store(STORE_NAME).get(utf8(path));
+  if (stored === undefined)
+    throw ErrFailedMembershipVerification(`value not found for path ${goPath(prefix, path)}`);
+  if (!equalBytes(stored, value))
+    throw ErrFailedMembershipVerification(`value provided does not equal value stored ${words}`);
+}
+
+function verifyOwnAbsence(context: Context, { proof, prefix, path }: PathProof): void {
+  requireSentinel(proof);
+  if (context.store(STORE_NAME).has(utf8(path)))
+    throw ErrFailedNonMembershipVerification(`value found for path ${goPath(prefix, path)}`);
+}
+
+function requireSentinel(proof: Uint8Array): void {
+  if (!equalBytes(proof, SENTINEL_PROOF))
+    throw ErrInvalidProof(`expected ${latin1(SENTINEL_PROOF)}, got ${latin1(proof)}`);
+}
+
+/** Prints a path as Go prints the protobuf message. */
+function goPath(prefix: Uint8Array, path: string): string {
+  return `key_path:"${latin1(prefix)}" key_path:"${path}" `;
+}
+
+/** Converts the refusal of a proof, whose text ends with the description of ibc-go's error. */
+function commitmentError({ text }: ProofFailure): ModuleError {
+  for (const kind of [ErrInvalidProof, ErrInvalidMerkleProof]) {
+    const ending = `: ${kind().message}`;
+    if (text.endsWith(ending)) return kind(text.slice(0, -ending.length));
+  }
+  return ErrInvalidProof(text);
+}

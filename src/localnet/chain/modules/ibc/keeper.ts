@@ -1,0 +1,63 @@
+import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import type { Context } from "../../runtime/context.ts";
+import type { ModuleError } from "../../runtime/module-error.ts";
+import type { PacketSender } from "./channel/application.ts";
+import { getChannel, getSequence } from "./channel/channel-store.ts";
+import { counterpartyOf } from "./channel/handshake.ts";
+import type { ChannelEndpoint } from "./channel/packet.ts";
+import { sendPacket } from "./channel/send.ts";
+import { latestHeightOf, TENDERMINT_TYPE } from "./client/client-state.ts";
+import { openClientStore } from "./client/client-store.ts";
+import { updateClient } from "./client/update-client.ts";
+import { getConnection } from "./connection/connection-store.ts";
+import { ErrInvalidClientType } from "./errors.ts";
+import { connectionIdError } from "./identifiers.ts";
+
+/** Methods for other modules. */
+export interface IbcKeeper {
+  /** Returns the error of a connection id that violates ICS-24, or undefined. Reads no state. */
+  readonly connectionIdError: (connectionId: string) => ModuleError | undefined;
+  /** Returns the client id of a connection in any state; undefined when the connection does not exist. */
+  readonly connectionClientId: (context: Context, connectionId: string) => string | undefined;
+  /**
+   * Returns a client's latest height; undefined when the client does not exist. Throws ErrInvalidClientType for
+   * localhost.
+   */
+  readonly clientLatestHeight: (context: Context, clientId: string) => Height | undefined;
+  /** Returns the app hash that a client stores for a remote height; undefined when it stores none. */
+  readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
+  /**
+   * Verifies a header (as Any) and stores its consensus state. A contradicting header freezes the client and is no
+   * error. Throws `ModuleError`.
+   */
+  readonly updateClient: (context: Context, clientId: string, header: Any) => void;
+  /** Sends a packet of an application. Throws `ModuleError`. */
+  readonly sendPacket: PacketSender["sendPacket"];
+  /** Returns the number of the next packet of a channel; undefined for an unknown channel. */
+  readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
+  /** Returns the other end of a channel; undefined for an unknown channel. */
+  readonly counterparty: (context: Context, channel: ChannelEndpoint) => ChannelEndpoint | undefined;
+}
+
+/** The keeper. It has no state of its own: all state is in the store of the context. */
+export const ibcKeeper: IbcKeeper = {
+  connectionIdError,
+  connectionClientId: (context, connectionId) => getConnection(context, connectionId)?.clientId,
+  clientLatestHeight: (context, clientId) => {
+    const client = openClientStore(context, clientId).clientState();
+    if (client === undefined) return undefined;
+    if (client.type !== TENDERMINT_TYPE)
+      throw ErrInvalidClientType(`expected ${TENDERMINT_TYPE}, got ${client.type}`);
+    return latestHeightOf(client);
+  },
+  consensusRoot: (context, clientId, height) =>
+    openClientStore(context, clientId).consensusState(height)?.root,
+  updateClient,
+  sendPacket,
+  nextSequenceSend: (context, channel) => getSequence(context, "nextSequenceSend", channel),
+  counterparty: (context, end) => {
+    const channel = getChannel(context, end);
+    return channel === undefined ? undefined : counterpartyOf(channel);
+  },
+};

@@ -1,0 +1,163 @@
+import { revisionOfChainId } from "../../../../cosmos/comet/chain-revision.ts";
+import { toBase64, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
+import { isRecord, type JsonObject } from "../../../../platform/base/json.ts";
+import { splitNs } from "../../../../platform/base/rfc3339.ts";
+import type { SignedHeader } from "../../../../cosmos/comet/block-types.ts";
+import { HashOp, LengthOp, type ProofSpec } from "../../../../cosmos/proto/gen/cosmos/ics23/v1/proofs.ts";
+import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import {
+  IdentifiedConnection,
+  State,
+} from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import type { ClientState } from "../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { messageToJson } from "../../../../cosmos/proto/json.ts";
+import { packClientState, TENDERMINT_TYPE } from "./client/client-state.ts";
+import { packConsensusState } from "./client/consensus-state.ts";
+import { SUPPORTED_VERSIONS } from "./connection/versions.ts";
+import { formatHeight, ZERO_HEIGHT } from "./height.ts";
+import { consensusStateKey, iterationKey, processedHeightKey, processedTimeKey, STORE_NAME } from "./keys.ts";
+
+const LEAF: ProofSpec["leafSpec"] = {
+  hash: HashOp.SHA256,
+  prehashKey: HashOp.NO_HASH,
+  prehashValue: HashOp.SHA256,
+  length: LengthOp.VAR_PROTO,
+  prefix: Uint8Array.of(0),
+};
+
+/** Proof specs of an SDK chain: the IAVL tree of a store, then the simple Merkle tree of the store roots. */
+const SDK_PROOF_SPECS: readonly ProofSpec[] = [
+  specOf({ childSize: 33, minPrefixLength: 4, maxPrefixLength: 12 }),
+  specOf({ childSize: 32, minPrefixLength: 1, maxPrefixLength: 1 }),
+];
+
+function specOf(inner: {
+  readonly childSize: number;
+  readonly minPrefixLength: number;
+  readonly maxPrefixLength: number;
+}): ProofSpec {
+  return {
+    leafSpec: LEAF,
+    innerSpec: { childOrder: [0, 1], ...inner, emptyChild: new Uint8Array(0), hash: HashOp.SHA256 },
+    maxDepth: 0,
+    minDepth: 0,
+    prehashKeyBeforeComparison: false,
+  };
+}
+
+/** Trust settings of a client. */
+export interface ClientSettings {
+  readonly trustingPeriodNs: bigint;
+  readonly unbondingPeriodNs: bigint;
+  readonly maxClockDriftNs: bigint;
+}
+
+/** Builds the client state of an SDK chain at a height, with trust level 1/3. */
+export function tendermintClientState(
+  chainId: string,
+  latestHeight: Height,
+  settings: ClientSettings,
+): ClientState {
+  return {
+    chainId,
+    trustLevel: { numerator: 1n, denominator: 3n },
+    trustingPeriod: splitNs(settings.trustingPeriodNs),
+    unbondingPeriod: splitNs(settings.unbondingPeriodNs),
+    maxClockDrift: splitNs(settings.maxClockDriftNs),
+    frozenHeight: ZERO_HEIGHT,
+    latestHeight,
+    proofSpecs: [...SDK_PROOF_SPECS],
+    upgradePath: ["upgrade", "upgradedIBCState"],
+    allowUpdateAfterExpiry: true,
+    allowUpdateAfterMisbehaviour: true,
+  };
+}
+
+/** What a client stores of a header. */
+export type TrustedHeader = Pick<
+  SignedHeader["header"],
+  "chainId" | "height" | "timeNs" | "appHash" | "nextValidatorsHash"
+>;
+
+export interface OpenConnectionOptions {
+  /** The first trusted header of the remote chain. Nothing verifies it. */
+  readonly remote: { readonly header: TrustedHeader };
+  readonly settings: ClientSettings;
+  readonly ownChainId: string;
+  /** Time of the own chain's genesis, nanoseconds since the Unix epoch. */
+  readonly ownTimeNs: bigint;
+}
+
+/**
+ * Builds a genesis of the module with one client, `07-tendermint-0`, and one open connection over it, `connection-0`.
+ * The counterparty has the same ids, which its own genesis may contain: there is no handshake.
+ */
+export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
+  const clientId = `${TENDERMINT_TYPE}-0`;
+  const { header } = options.remote;
+  const height: Height = { revisionNumber: revisionOfChainId(header.chainId), revisionHeight: header.height };
+  const state = tendermintClientState(header.chainId, height, options.settings);
+  const consensusState = packConsensusState({
+    timeNs: header.timeNs,
+    root: header.appHash,
+    nextValidatorsHash: header.nextValidatorsHash,
+  });
+  return {
+    client_genesis: {
+      clients: [
+        { client_id: clientId, client_state: anyJson(packClientState({ type: TENDERMINT_TYPE, state })) },
+      ],
+      clients_consensus: [
+        {
+          client_id: clientId,
+          consensus_states: [{ height: heightJson(height), consensus_state: anyJson(consensusState) }],
+        },
+      ],
+      clients_metadata: [{ client_id: clientId, client_metadata: metadata(height, options) }],
+      next_client_sequence: "1",
+    },
+    connection_genesis: {
+      connections: [openConnection("connection-0", clientId)],
+      client_connection_paths: [{ client_id: clientId, paths: ["connection-0"] }],
+      next_connection_sequence: "1",
+    },
+  };
+}
+
+function metadata(height: Height, { ownChainId, ownTimeNs }: OpenConnectionOptions): readonly JsonObject[] {
+  const own = formatHeight({ revisionNumber: revisionOfChainId(ownChainId), revisionHeight: 0n });
+  return [
+    entry(processedTimeKey(height), uint64BigEndian(ownTimeNs)),
+    entry(processedHeightKey(height), utf8(own)),
+    entry(iterationKey(height), consensusStateKey(height)),
+  ];
+}
+
+function entry(key: Uint8Array, value: Uint8Array): JsonObject {
+  return { key: toBase64(key), value: toBase64(value) };
+}
+
+function openConnection(id: string, clientId: string): JsonObject {
+  const prefix = { keyPrefix: utf8(STORE_NAME) };
+  const bytes = IdentifiedConnection.encode({
+    id,
+    clientId,
+    versions: [...SUPPORTED_VERSIONS],
+    state: State.STATE_OPEN,
+    counterparty: { clientId, connectionId: id, prefix },
+    delayPeriod: 0n,
+  }).finish();
+  const json = messageToJson("ibc.core.connection.v1.IdentifiedConnection", bytes);
+  return isRecord(json) ? json : unreachable("a connection does not print as an object");
+}
+
+function anyJson(any: Any): JsonObject {
+  const json = messageToJson("google.protobuf.Any", Any.encode(any).finish());
+  return isRecord(json) ? json : unreachable("an Any does not print as an object");
+}
+
+function heightJson(height: Height): JsonObject {
+  return { revision_number: `${height.revisionNumber}`, revision_height: `${height.revisionHeight}` };
+}

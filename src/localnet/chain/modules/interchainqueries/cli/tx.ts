@@ -1,0 +1,81 @@
+import { readFileSync, statSync } from "node:fs";
+import { Command } from "commander";
+import { EXIT } from "../../../../../platform/base/exit-codes.ts";
+import {
+  MsgRemoveInterchainQueryRequest,
+  MsgSubmitQueryResult,
+  QueryResult,
+} from "../../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { messageFromJson } from "../../../../../cosmos/proto/json.ts";
+import { toChainTypeUrl, TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
+import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
+import { CliError } from "../../../../../platform/cli/cli-error.ts";
+import { queryIdArgument } from "../../../../../platform/cli/query-id.ts";
+import { txMessageCommand } from "../../../../cli/json-message.ts";
+import { sendMessage, type TxOptions } from "../../../../cli/send-message.ts";
+
+/** `relaywatch tx interchainqueries`, for tests and manual repairs (chain-extension-modules.md, "Interchain queries module: queries"). */
+export function txInterchainqueriesCommand(context: CliContext): Command {
+  return new Command().addCommand(submitCommand(context)).addCommand(removeCommand(context));
+}
+
+function submitCommand(context: CliContext): Command {
+  return txMessageCommand("submit-query-result", "submit the result of a query")
+    .aliases(["submit", "s"])
+    .addArgument(queryIdArgument())
+    .argument("<result-file>", "QueryResult in proto JSON, with its proofs")
+    .action((queryId: bigint, file: string, options: TxOptions) => {
+      const result = readResult(file, options.chainName);
+      return sendMessage(
+        {
+          typeUrl: toChainTypeUrl(TYPE_URL.submitQueryResult, options.chainName),
+          encode: (sender) => MsgSubmitQueryResult.encode({ queryId, sender, clientId: "", result }).finish(),
+        },
+        options,
+        context,
+      );
+    });
+}
+
+function removeCommand(context: CliContext): Command {
+  return txMessageCommand("remove-interchain-query", "remove a query; its deposit goes to the sender")
+    .aliases(["remove", "r"])
+    .addArgument(queryIdArgument())
+    .action((queryId: bigint, options: TxOptions) =>
+      sendMessage(
+        {
+          typeUrl: toChainTypeUrl(TYPE_URL.removeInterchainQuery, options.chainName),
+          encode: (sender) => MsgRemoveInterchainQueryRequest.encode({ queryId, sender }).finish(),
+        },
+        options,
+        context,
+      ),
+    );
+}
+
+/** Upper bound against a wrong file; no chain accepts a transaction of this size. */
+const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
+
+function readResult(file: string, chainName: string): QueryResult {
+  const json = readJson(file);
+  try {
+    return QueryResult.decode(messageFromJson("neutron.interchainqueries.QueryResult", json, chainName));
+  } catch (cause) {
+    throw unusable(file, cause);
+  }
+}
+
+function readJson(file: string): unknown {
+  try {
+    if (statSync(file).size > MAX_RESULT_FILE_BYTES)
+      throw new Error(`it is larger than ${MAX_RESULT_FILE_BYTES} bytes`);
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw unusable(file, cause);
+    throw new CliError(EXIT.fatal, `failed to read query result file: ${file}`, { cause });
+  }
+}
+
+function unusable(file: string, cause: unknown): CliError {
+  return new CliError(EXIT.fatal, `failed to unmarshal query result: ${file}`, { cause });
+}

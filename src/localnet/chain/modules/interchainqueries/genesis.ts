@@ -1,0 +1,164 @@
+import { unregisteredError } from "../../runtime/module-error.ts";
+import { fromHex, toHex } from "../../../../platform/base/bytes.ts";
+import { errorText, unreachable } from "../../../../platform/base/errors.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
+import {
+  asText,
+  asUint64,
+  elements,
+  isPresent,
+  type JsonField,
+  member,
+  required,
+} from "../../../../platform/base/json-fields.ts";
+import {
+  GenesisState,
+  type RegisteredQuery,
+} from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
+import { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import { atPath, GenesisError, type GenesisForm, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { ErrInvalidQueryID, ErrUnexpectedQueryTypeGenesis } from "./errors.ts";
+import * as keeper from "./keeper.ts";
+import { MODULE_NAME } from "./keys.ts";
+import { defaultParams, ZERO_PARAMS } from "./params.ts";
+import type { InterchainqueriesOptions } from "./types.ts";
+import { validateRegisteredKeys } from "./validation/key-list.ts";
+import { validateTransactionsFilter } from "./validation/transactions-filter.ts";
+
+const FORM: GenesisForm<GenesisState> = {
+  module: MODULE_NAME,
+  typeName: "neutron.interchainqueries.GenesisState",
+  type: GenesisState,
+};
+const RESULT_TYPE = "neutron.interchainqueries.QueryResult";
+const PATH = `app_state.${MODULE_NAME}`;
+
+/** State that the deployed genesis form does not contain. Without it, an export would lose results and reuse ids. */
+interface AddedState {
+  readonly lastQueryId: bigint | undefined;
+  readonly results: readonly (readonly [queryId: bigint, result: QueryResult])[];
+  readonly submittedTxs: readonly keeper.SubmittedTx[];
+  readonly removedTxQueries: readonly bigint[];
+}
+
+/**
+ * Reads the module's genesis: `params` and `registered_queries` as on the deployed chain, and optionally
+ * `last_query_id`, `query_results`, `submitted_txs` (hash in hex) and `removed_tx_queries`. An absent `last_query_id`
+ * means the highest id of a query. An absent genesis means the default parameters; `params` absent from a genesis means
+ * all zero, as in Go. Throws `GenesisError`, or `ModuleError` with Go's error for an invalid query.
+ */
+export function initGenesis(
+  context: Context,
+  genesis: JsonValue | undefined,
+  { bech32Prefix, denom }: Pick<InterchainqueriesOptions, "bech32Prefix" | "denom">,
+): void {
+  const state = readGenesis(FORM, deployedPart(genesis));
+  if (state === undefined) return keeper.setParams(context, defaultParams(denom));
+  const params = state.params ?? ZERO_PARAMS;
+  validateQueries(state.registeredQueries, { params, bech32Prefix });
+  keeper.setParams(context, params);
+  for (const query of state.registeredQueries) keeper.setQuery(context, query);
+  const added = readAddedState({ value: genesis, path: PATH, error: fieldError });
+  initLastId(context, state.registeredQueries, added.lastQueryId);
+  for (const [id, result] of added.results) keeper.results.set(context, id, result);
+  for (const tx of added.submittedTxs) keeper.markSubmitted(context, tx);
+  for (const id of added.removedTxQueries) keeper.markRemoved(context, id);
+}
+
+/** Prints the complete state of the module. {@link initGenesis} restores the same store from it. */
+export function exportGenesis(context: Context): JsonObject {
+  const registeredQueries = [...keeper.queries.entries(context)].map(([, query]) => query);
+  const deployed = printGenesis(FORM, { params: keeper.getParams(context), registeredQueries });
+  if (!isRecord(deployed)) return unreachable("a genesis state prints as an object");
+  return {
+    params: deployed["params"] ?? null,
+    registered_queries: deployed["registered_queries"] ?? [],
+    last_query_id: (keeper.lastId.get(context) ?? 0n).toString(),
+    query_results: [...keeper.results.entries(context)].map(([id, result]) => ({
+      query_id: id.toString(),
+      result: messageToJson(RESULT_TYPE, QueryResult.encode(result).finish()),
+    })),
+    submitted_txs: [...keeper.submittedTxs.entries(context)].map(([{ queryId, hash }]) => ({
+      query_id: queryId.toString(),
+      hash: toHex(hash),
+    })),
+    removed_tx_queries: [...keeper.removedTxQueries.entries(context)].map(([id]) => id.toString()),
+  };
+}
+
+/** Go's checks of a genesis, in the order of the list. Throws `ModuleError`. */
+function validateQueries(
+  queries: readonly RegisteredQuery[],
+  { params, bech32Prefix }: { readonly params: Params; readonly bech32Prefix: string },
+): void {
+  const seen = new Set<bigint>();
+  for (const query of queries) {
+    if (seen.has(query.id)) throw ErrInvalidQueryID(`duplicate query id: ${query.id}`);
+    seen.add(query.id);
+    checkOwner(bech32Prefix, query.owner);
+    if (query.queryType === "tx")
+      validateTransactionsFilter(query.transactionsFilter, params.maxTransactionsFilters);
+    else if (query.queryType === "kv") validateRegisteredKeys(query.keys, params.maxKvQueryKeysCount);
+    else throw ErrUnexpectedQueryTypeGenesis(`Unexpected query type: ${query.queryType}`);
+  }
+}
+
+function checkOwner(bech32Prefix: string, owner: string): void {
+  try {
+    parseAddress(bech32Prefix, owner);
+  } catch (error) {
+    const reason = errorText(error);
+    throw unregisteredError(`Invalid owner address (${reason}): ${reason}`);
+  }
+}
+
+/** Returns the members that the deployed form has; the proto JSON reader rejects all others. */
+function deployedPart(genesis: JsonValue | undefined): JsonValue | undefined {
+  if (!isRecord(genesis)) return genesis;
+  return { params: genesis["params"] ?? null, registered_queries: genesis["registered_queries"] ?? [] };
+}
+
+/** Sets the last id. Like Go, writes no entry for 0: the store of a new chain must have the same app hash. */
+function initLastId(context: Context, queries: readonly RegisteredQuery[], given: bigint | undefined): void {
+  const highest = queries.reduce((max, { id }) => (id > max ? id : max), 0n);
+  const last = given ?? highest;
+  if (last < highest) throw new GenesisError(`${PATH}.last_query_id`, `${last} is below query ${highest}`);
+  if (last > 0n) keeper.lastId.set(context, last);
+}
+
+function readAddedState(genesis: JsonField): AddedState {
+  const last = member(genesis, "last_query_id");
+  return {
+    lastQueryId: isPresent(last) ? asUint64(last) : undefined,
+    results: elements(member(genesis, "query_results")).map(
+      (entry) => [asQueryId(entry), readResult(member(entry, "result"))] as const,
+    ),
+    submittedTxs: elements(member(genesis, "submitted_txs")).map((entry) => ({
+      queryId: asQueryId(entry),
+      hash: txHash(required(member(entry, "hash"))),
+    })),
+    removedTxQueries: elements(member(genesis, "removed_tx_queries")).map((id) => asUint64(required(id))),
+  };
+}
+
+function asQueryId(entry: JsonField): bigint {
+  return asUint64(required(member(entry, "query_id")));
+}
+
+function readResult({ path, value }: JsonField): QueryResult {
+  return atPath(path, () => QueryResult.decode(messageFromJson(RESULT_TYPE, value)));
+}
+
+function txHash(field: JsonField): Uint8Array {
+  const text = asText(field);
+  if (!/^[0-9a-f]{64}$/.test(text)) throw field.error(field.path, "a SHA-256 hash in lower-case hex");
+  return fromHex(text);
+}
+
+function fieldError(path: string, expected: string): GenesisError {
+  return new GenesisError(path, `not ${expected}`);
+}

@@ -1,0 +1,131 @@
+import { unregisteredError } from "../../runtime/module-error.ts";
+import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
+import type {
+  MsgRegisterInterchainQuery,
+  MsgRemoveInterchainQueryRequest,
+  MsgSubmitQueryResult,
+  MsgUpdateInterchainQueryRequest,
+  MsgUpdateParams,
+} from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { ErrInvalidAddress, ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import {
+  ErrEmptyResult,
+  ErrInvalidConnectionID,
+  ErrInvalidQueryID,
+  ErrInvalidQueryType,
+  ErrInvalidUpdatePeriod,
+} from "./errors.ts";
+import { validateTransactionsFilter } from "./validation/transactions-filter.ts";
+import type { KeyList } from "./validation/key-list.ts";
+import { validateKeys, validateRegisteredKeys } from "./validation/key-list.ts";
+
+/** Settings of the stateless checks. */
+export interface CheckRules {
+  readonly bech32Prefix: string;
+  readonly params: Params;
+}
+
+/**
+ * A registration or an update whose key list may contain undefined. Only a contract's JSON message can contain null
+ * keys.
+ */
+export type WithKeyList<M, K extends keyof M> = Omit<M, K> & { readonly [key in K]: KeyList };
+
+/**
+ * Stateless checks of MsgRegisterInterchainQuery, in Go's order. Go does not check the field of the other query type: a
+ * TX query may have any keys and a KV query any filter.
+ */
+export function validateRegister(
+  message: WithKeyList<MsgRegisterInterchainQuery, "keys">,
+  { bech32Prefix, params }: CheckRules,
+): void {
+  inMessage("MsgRegisterInterchainQuery", () => {
+    if (message.updatePeriod === 0n) throw ErrInvalidUpdatePeriod("update period can not be equal to zero");
+    checkSender(bech32Prefix, message.sender);
+    if (message.connectionId.trim() === "") throw ErrInvalidConnectionID("connection id cannot be empty");
+    if (message.queryType === "kv") validateRegisteredKeys(message.keys, params.maxKvQueryKeysCount);
+    else if (message.queryType === "tx")
+      validateTransactionsFilter(message.transactionsFilter, params.maxTransactionsFilters);
+    else throw ErrInvalidQueryType("invalid query type");
+  });
+}
+
+/** Stateless checks of MsgUpdateInterchainQueryRequest. The sender is checked last, as in Go. */
+export function validateUpdate(
+  message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
+  { bech32Prefix, params }: CheckRules,
+): void {
+  inMessage("MsgUpdateInterchainQueryRequest", () => {
+    const { newKeys, newTransactionsFilter: filter } = message;
+    if (message.queryId === 0n) throw ErrInvalidQueryID("query_id cannot be empty or equal to 0");
+    if (newKeys.length === 0 && filter === "" && message.newUpdatePeriod === 0n)
+      throw ErrInvalidRequest("one of new_keys, new_transactions_filter or new_update_period should be set");
+    if (newKeys.length > 0 && filter !== "")
+      throw ErrInvalidRequest("either new_keys or new_transactions_filter should be set");
+    if (newKeys.length > 0) validateKeys(newKeys, params.maxKvQueryKeysCount);
+    if (filter !== "") validateTransactionsFilter(filter, params.maxTransactionsFilters);
+    checkSender(bech32Prefix, message.sender);
+  });
+}
+
+/** Stateless checks of MsgRemoveInterchainQueryRequest. */
+export function validateRemove(
+  message: MsgRemoveInterchainQueryRequest,
+  { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
+): void {
+  inMessage("MsgRemoveInterchainQueryRequest", () => {
+    if (message.queryId === 0n) throw ErrInvalidQueryID("query_id cannot be empty or equal to 0");
+    checkSender(bech32Prefix, message.sender);
+  });
+}
+
+/** Stateless checks of MsgSubmitQueryResult. Returns the result, which the message must contain. */
+export function validateSubmit(
+  message: MsgSubmitQueryResult,
+  { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
+): NonNullable<MsgSubmitQueryResult["result"]> {
+  return inMessage("MsgSubmitQueryResult", () => {
+    const { result } = message;
+    if (result === undefined || (result.kvResults.length === 0 && result.block === undefined))
+      throw ErrEmptyResult("query result can't be empty");
+    if (message.queryId === 0n) throw ErrInvalidQueryID("query id cannot be equal zero");
+    checkSender(bech32Prefix, message.sender);
+    return result;
+  });
+}
+
+/** Stateless checks of MsgUpdateParams: the authority must be an address. Go does not check the parameters. */
+export function validateUpdateParams(
+  message: MsgUpdateParams,
+  { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
+): void {
+  inMessage("MsgUpdateParams", () => {
+    try {
+      parseAddress(bech32Prefix, message.authority);
+    } catch (error) {
+      throw unregisteredError(`authority is invalid: ${errorText(error)}`);
+    }
+  });
+}
+
+function checkSender(bech32Prefix: string, sender: string): void {
+  if (sender.trim() === "") throw ErrInvalidAddress("missing sender address");
+  if (!isAddress(bech32Prefix, sender)) throw ErrInvalidAddress(`failed to parse address: ${sender}`);
+}
+
+function isAddress(bech32Prefix: string, text: string): boolean {
+  try {
+    parseAddress(bech32Prefix, text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Wraps every error of `check` with "failed to validate X". */
+function inMessage<T>(name: string, check: () => T): T {
+  return wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
+}

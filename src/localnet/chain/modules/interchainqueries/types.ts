@@ -1,0 +1,68 @@
+import type { ProofVerifier } from "../../../../cosmos/merkle/ics23/proof-verifier.ts";
+import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import type { Coin } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import type { ModuleError } from "../../runtime/module-error.ts";
+
+export interface InterchainqueriesOptions {
+  /** The chain's own name: event type, and package prefix of type URLs and query paths. */
+  readonly chainName: string;
+  /** Prefix of account addresses. */
+  readonly bech32Prefix: string;
+  /** Denom of the default deposit. */
+  readonly denom: string;
+  /** The account that may change parameters, bech32. */
+  readonly authority: string;
+}
+
+/** Bank methods that the module calls. Both throw `ModuleError` when the balance is too low. */
+export interface BankKeeper {
+  readonly sendFromAccountToModule: (
+    context: Context,
+    sender: string,
+    moduleName: string,
+    coins: readonly Coin[],
+  ) => void;
+  readonly sendFromModuleToAccount: (
+    context: Context,
+    moduleName: string,
+    recipient: string,
+    coins: readonly Coin[],
+  ) => void;
+}
+
+/** Methods of the contract host that the module calls. */
+export interface ContractKeeper {
+  readonly isContract: (context: Context, address: string) => boolean;
+  /** Calls the sudo entry point of a contract with a JSON text. Throws `ModuleError` when the contract fails. */
+  readonly sudo: (context: Context, address: string, message: string) => void;
+}
+
+/** Methods of the IBC client and connection keepers that the module calls. */
+export interface IbcKeeper {
+  /** Returns the error of a connection id that violates ICS-24, or undefined. Reads no state. */
+  readonly connectionIdError: (connectionId: string) => ModuleError | undefined;
+  /** Returns the client id of a connection in any state; undefined when the connection does not exist. */
+  readonly connectionClientId: (context: Context, connectionId: string) => string | undefined;
+  /**
+   * Returns a client's latest height; undefined when the client does not exist. Throws for other client types than
+   * Tendermint.
+   */
+  readonly clientLatestHeight: (context: Context, clientId: string) => Height | undefined;
+  /** Returns the app hash that the client stores for a remote height; undefined when it stores none. */
+  readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
+  /** Verifies a header (packed as Any) and stores its consensus state. Throws `ModuleError`. */
+  readonly updateClient: (context: Context, clientId: string, header: Any) => void;
+}
+
+export interface InterchainqueriesDeps {
+  readonly bank: BankKeeper;
+  readonly contracts: ContractKeeper;
+  readonly ibc: IbcKeeper;
+}
+
+/** Options, keepers of other modules and the proof verifier. Every message handler receives them. */
+export interface Environment extends InterchainqueriesOptions, InterchainqueriesDeps {
+  readonly proofs: ProofVerifier;
+}

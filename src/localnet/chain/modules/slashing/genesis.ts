@@ -1,0 +1,70 @@
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/genesis.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import { atPath, type GenesisForm, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { createHooks } from "./hooks.ts";
+import { MODULE_NAME } from "./keys.ts";
+import { hasMissed, setMissed } from "./missed-blocks.ts";
+import { DEFAULT_PARAMS, paramsOf, storedParams, validateParams } from "./params.ts";
+import { infoFromWire, infoToWire, signingInfos } from "./signing-infos.ts";
+import type { Environment } from "./types.ts";
+
+const FORM: GenesisForm<GenesisState> = {
+  module: MODULE_NAME,
+  typeName: "cosmos.slashing.v1beta1.GenesisState",
+  type: GenesisState,
+};
+const PATH = `app_state.${MODULE_NAME}`;
+
+/** Stores parameters and signing infos, and the public keys of the validators of staking, whose genesis runs before. */
+export function initGenesis(context: Context, json: JsonValue | undefined, environment: Environment): void {
+  const state = readGenesis(FORM, json) ?? GenesisState.decode(new Uint8Array(0));
+  const params = partOr(json, "params", state.params, DEFAULT_PARAMS);
+  atPath(`${PATH}.params`, () => validateParams(params));
+  storedParams.set(context, params);
+  const prefix = `${environment.bech32Prefix}valcons`;
+  const { afterValidatorCreated } = createHooks(environment);
+  for (const operator of environment.staking.operators(context)) afterValidatorCreated(context, operator);
+  state.signingInfos.forEach(({ address, validatorSigningInfo }, index) =>
+    atPath(`${PATH}.signing_infos[${index}]`, () => {
+      if (validatorSigningInfo === undefined) throw new Error("validator_signing_info was expected");
+      if (validatorSigningInfo.address !== address)
+        throw new Error(`the info is that of ${validatorSigningInfo.address}, not of ${address}`);
+      signingInfos.set(context, parseAddress(prefix, address), infoFromWire(validatorSigningInfo));
+    }),
+  );
+  state.missedBlocks.forEach(({ address, missedBlocks }, at) =>
+    atPath(`${PATH}.missed_blocks[${at}]`, () => {
+      const consensus = parseAddress(prefix, address);
+      for (const { index, missed } of missedBlocks) {
+        if (index < 0n || index >= params.signedBlocksWindow)
+          throw new Error(`block ${index} is not in the window of ${params.signedBlocksWindow}`);
+        setMissed(context, consensus, index, missed);
+      }
+    }),
+  );
+}
+
+/** Prints the state. */
+export function exportGenesis(context: Context): JsonValue {
+  const infos = [...signingInfos.entries(context)];
+  return printGenesis(FORM, {
+    params: paramsOf(context),
+    signingInfos: infos.map(([, info]) => ({
+      address: info.address,
+      validatorSigningInfo: infoToWire(info),
+    })),
+    missedBlocks: infos.map(([consensus, { address }]) => ({
+      address,
+      missedBlocks: missedOf(context, consensus),
+    })),
+  });
+}
+
+function missedOf(context: Context, consensus: Uint8Array) {
+  const window = Number(paramsOf(context).signedBlocksWindow);
+  return Array.from({ length: window }, (_, index) => BigInt(index))
+    .filter((index) => hasMissed(context, consensus, index))
+    .map((index) => ({ index, missed: true }));
+}

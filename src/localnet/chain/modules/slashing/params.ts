@@ -1,0 +1,61 @@
+import { latin1, utf8 } from "../../../../platform/base/bytes.ts";
+import { type Dec18, DEC18_ONE, mulDec18 } from "../../../../platform/base/decimal.ts";
+import { Params } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/slashing.ts";
+import type { Context } from "../../runtime/context.ts";
+import { unregisteredError } from "../../runtime/module-error.ts";
+import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
+import { MODULE_NAME, PARAMS } from "./keys.ts";
+
+/** Parameters of a genesis without any: those of the SDK. Fractions are decimals, stored as their digits. */
+export const DEFAULT_PARAMS: Params = {
+  signedBlocksWindow: 100n,
+  minSignedPerWindow: utf8((DEC18_ONE / 2n).toString()),
+  downtimeJailDuration: { seconds: 600n, nanos: 0 },
+  slashFractionDoubleSign: utf8((DEC18_ONE / 20n).toString()),
+  slashFractionDowntime: utf8((DEC18_ONE / 100n).toString()),
+};
+
+export const storedParams = createItem(
+  MODULE_NAME,
+  PARAMS,
+  rememberingCodec<Params>(messageCodec<Params>(Params)),
+);
+
+export function paramsOf(context: Context): Params {
+  return storedParams.get(context) ?? DEFAULT_PARAMS;
+}
+
+/** The number of a stored fraction. */
+export function fractionOf(digits: Uint8Array): Dec18 {
+  const text = latin1(digits);
+  if (!/^-?\d{1,60}$/.test(text))
+    throw unregisteredError(`not a decimal: ${JSON.stringify(text.slice(0, 40))}`);
+  return BigInt(text);
+}
+
+/** Blocks of a window that a validator must sign, rounded half to even. */
+export function leastSigned({ signedBlocksWindow, minSignedPerWindow }: Params): bigint {
+  return mulDec18(fractionOf(minSignedPerWindow), signedBlocksWindow);
+}
+
+/** The jail time after downtime, in nanoseconds. */
+export function jailTimeNs({ downtimeJailDuration }: Params): bigint {
+  return (downtimeJailDuration?.seconds ?? 0n) * 1_000_000_000n + BigInt(downtimeJailDuration?.nanos ?? 0);
+}
+
+/** Throws an unregistered error for parameters that the chain could not run with. Texts as in the SDK. */
+export function validateParams(params: Params): void {
+  if (params.signedBlocksWindow <= 0n)
+    throw unregisteredError(`signed blocks window must be positive: ${params.signedBlocksWindow}`);
+  if (jailTimeNs(params) <= 0n)
+    throw unregisteredError(`downtime jail duration must be positive: ${jailTimeNs(params)}`);
+  requireFraction("min signed per window", params.minSignedPerWindow);
+  requireFraction("double sign slash fraction", params.slashFractionDoubleSign);
+  requireFraction("downtime slash fraction", params.slashFractionDowntime);
+}
+
+function requireFraction(name: string, digits: Uint8Array): void {
+  const fraction = fractionOf(digits);
+  if (fraction < 0n) throw unregisteredError(`${name} cannot be negative: ${fraction}`);
+  if (fraction > DEC18_ONE) throw unregisteredError(`${name} too large: ${fraction}`);
+}

@@ -1,0 +1,53 @@
+import type { Dec18 } from "../../../../platform/base/decimal.ts";
+import type { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import type { Context } from "../../runtime/context.ts";
+
+export interface SlashingOptions {
+  /** Prefix of account addresses. Operator and consensus addresses add `valoper` and `valcons`. */
+  readonly bech32Prefix: string;
+  /** The account that may change parameters, bech32. */
+  readonly authority: string;
+}
+
+/** A validator of the staking module. Addresses are 20 bytes. */
+interface ValidatorFacts {
+  readonly consensus: Uint8Array;
+  readonly publicKey: Uint8Array;
+  readonly jailed: boolean;
+  readonly status: BondStatus;
+  readonly minSelfDelegation: bigint;
+}
+
+/** Functions of the staking module that slashing calls. */
+interface SlashingStaking {
+  readonly byConsensus: (context: Context, consensus: Uint8Array) => ValidatorFacts | undefined;
+  /** All validators. */
+  readonly operators: (context: Context) => Iterable<Uint8Array>;
+  readonly byOperator: (
+    context: Context,
+    operator: Uint8Array,
+  ) => ValidatorFacts & { readonly ownTokens: () => bigint | undefined };
+  readonly slash: (
+    context: Context,
+    infraction: {
+      readonly consensus: Uint8Array;
+      readonly height: bigint;
+      readonly power: bigint;
+      readonly fraction: Dec18;
+    },
+  ) => bigint;
+  readonly jail: (context: Context, consensus: Uint8Array) => void;
+  readonly unjail: (context: Context, consensus: Uint8Array) => void;
+}
+
+export interface SlashingDeps {
+  readonly staking: SlashingStaking;
+  /** Age of the oldest evidence that counts, in blocks and in nanoseconds. Evidence older than both is ignored. */
+  readonly evidenceAge: (context: Context) => { readonly blocks: bigint; readonly timeNs: bigint };
+}
+
+/** Options and keepers of other modules. */
+export interface Environment extends SlashingOptions, SlashingDeps {
+  /** Formats a consensus address. */
+  readonly format: (consensus: Uint8Array) => string;
+}

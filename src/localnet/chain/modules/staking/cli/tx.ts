@@ -1,0 +1,190 @@
+import { Argument, Command, Option } from "commander";
+import type { JsonObject } from "../../../../../platform/base/json.ts";
+import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
+import { sendJsonMessage, txMessageCommand } from "../../../../cli/json-message.ts";
+import { parseUint64 } from "../../../../../platform/cli/options.ts";
+import type { TxOptions } from "../../../../cli/send-message.ts";
+import { coinArgument, operatorArgument, operatorOf, parseRate } from "./arguments.ts";
+import { readValidatorFile } from "./validator-file.ts";
+
+const PACKAGE = "cosmos.staking.v1beta1";
+const COMPLETES = ["completes", "completion_time"] as const;
+
+/** `relaywatch tx staking`. Names and arguments are those of a Cosmos SDK binary. */
+export function txStakingCommand(context: CliContext): Command {
+  return new Command()
+    .addCommand(createValidatorCommand(context))
+    .addCommand(editValidatorCommand(context))
+    .addCommand(delegateCommand(context))
+    .addCommand(unbondCommand(context))
+    .addCommand(redelegateCommand(context))
+    .addCommand(cancelUnbondCommand(context));
+}
+
+function createValidatorCommand(context: CliContext): Command {
+  return txMessageCommand("create-validator", "register the signing account as a validator")
+    .argument("<file>", "JSON file with key, amount, description and commission")
+    .addHelpText("after", FILE_HELP)
+    .action((file: string, options: TxOptions) => {
+      const fields = readValidatorFile(file);
+      return sendJsonMessage(
+        {
+          type: `${PACKAGE}.MsgCreateValidator`,
+          fields: (sender) => ({ ...fields, validator_address: operatorOf(sender) }),
+        },
+        options,
+        context,
+      );
+    });
+}
+
+const FILE_HELP = `
+The file has the members of a Cosmos SDK binary:
+{
+  "pubkey": {"@type": "/cosmos.crypto.ed25519.PubKey", "key": "…"},
+  "amount": "1000000untrn",
+  "moniker": "name",
+  "identity": "", "website": "", "security": "", "details": "",
+  "commission-rate": "0.1", "commission-max-rate": "0.2", "commission-max-change-rate": "0.01",
+  "min-self-delegation": "1"
+}`;
+
+interface EditOptions extends TxOptions {
+  readonly newMoniker: string;
+  readonly identity: string;
+  readonly website: string;
+  readonly securityContact: string;
+  readonly details: string;
+  readonly commissionRate?: string;
+  readonly minSelfDelegation?: bigint;
+}
+
+/** A text that the chain replaces with the present one. */
+const KEEP = "[do-not-modify]";
+
+function editValidatorCommand(context: CliContext): Command {
+  return txMessageCommand("edit-validator", "change the validator of the signing account")
+    .addOption(textOption("--new-moniker <text>", "name"))
+    .addOption(textOption("--identity <text>", "identity, for instance of keybase"))
+    .addOption(textOption("--website <text>", "website"))
+    .addOption(textOption("--security-contact <text>", "address for security reports"))
+    .addOption(textOption("--details <text>", "other details"))
+    .addOption(
+      new Option("--commission-rate <decimal>", "new rate; at most one change in 24 hours").argParser(
+        parseRate,
+      ),
+    )
+    .addOption(
+      new Option("--min-self-delegation <amount>", "new minimum; it can only rise").argParser(parseUint64),
+    )
+    .action((options: EditOptions) =>
+      sendJsonMessage(
+        { type: `${PACKAGE}.MsgEditValidator`, fields: (sender) => editFields(options, sender) },
+        options,
+        context,
+      ),
+    );
+}
+
+function textOption(flags: string, description: string): Option {
+  return new Option(flags, description).default(KEEP, "unchanged");
+}
+
+function editFields(options: EditOptions, sender: string): JsonObject {
+  const { identity, website, details, commissionRate, minSelfDelegation } = options;
+  return {
+    description: {
+      moniker: options.newMoniker,
+      identity,
+      website,
+      security_contact: options.securityContact,
+      details,
+    },
+    validator_address: operatorOf(sender),
+    ...(commissionRate === undefined ? {} : { commission_rate: commissionRate }),
+    ...(minSelfDelegation === undefined ? {} : { min_self_delegation: minSelfDelegation.toString() }),
+  };
+}
+
+function delegateCommand(context: CliContext): Command {
+  return txMessageCommand("delegate", "delegate coins to a validator")
+    .addArgument(operatorArgument())
+    .addArgument(coinArgument())
+    .action((validator: string, amount: JsonObject, options: TxOptions) =>
+      sendJsonMessage(
+        { type: `${PACKAGE}.MsgDelegate`, fields: (sender) => pair(sender, validator, amount) },
+        options,
+        context,
+      ),
+    );
+}
+
+function unbondCommand(context: CliContext): Command {
+  return txMessageCommand("unbond", "take coins back from a validator; they arrive after the unbonding time")
+    .alias("undelegate")
+    .addArgument(operatorArgument())
+    .addArgument(coinArgument())
+    .action((validator: string, amount: JsonObject, options: TxOptions) =>
+      sendJsonMessage(
+        {
+          type: `${PACKAGE}.MsgUndelegate`,
+          fields: (sender) => pair(sender, validator, amount),
+          printed: [["amount", "amount.amount"], COMPLETES],
+        },
+        options,
+        context,
+      ),
+    );
+}
+
+function redelegateCommand(context: CliContext): Command {
+  return txMessageCommand("redelegate", "move a delegation to another validator")
+    .addArgument(operatorArgument("<source>", "operator address that the stake leaves"))
+    .addArgument(operatorArgument("<destination>", "operator address that gets the stake"))
+    .addArgument(coinArgument())
+    .action((source: string, destination: string, amount: JsonObject, options: TxOptions) =>
+      sendJsonMessage(
+        {
+          type: `${PACKAGE}.MsgBeginRedelegate`,
+          fields: (sender) => ({
+            delegator_address: sender,
+            validator_src_address: source,
+            validator_dst_address: destination,
+            amount,
+          }),
+          printed: [COMPLETES],
+        },
+        options,
+        context,
+      ),
+    );
+}
+
+function cancelUnbondCommand(context: CliContext): Command {
+  return txMessageCommand("cancel-unbond", "delegate coins again that wait for the end of the unbonding time")
+    .alias("cancel-unbonding")
+    .addArgument(operatorArgument())
+    .addArgument(coinArgument())
+    .addArgument(
+      new Argument("<creation-height>", "height of the undelegation; see unbonding-delegations").argParser(
+        parseUint64,
+      ),
+    )
+    .action((validator: string, amount: JsonObject, height: bigint, options: TxOptions) =>
+      sendJsonMessage(
+        {
+          type: `${PACKAGE}.MsgCancelUnbondingDelegation`,
+          fields: (sender) => ({
+            ...pair(sender, validator, amount),
+            creation_height: height.toString(),
+          }),
+        },
+        options,
+        context,
+      ),
+    );
+}
+
+function pair(delegator: string, validator: string, amount: JsonObject): JsonObject {
+  return { delegator_address: delegator, validator_address: validator, amount };
+}

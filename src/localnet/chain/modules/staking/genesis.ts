@@ -1,0 +1,237 @@
+import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/genesis.ts";
+import { BondStatus, type Params } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { moduleAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import {
+  atPath,
+  GenesisError,
+  type GenesisForm,
+  partOr,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
+import { delegations, setDelegation } from "./delegations.ts";
+import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL } from "./keys.ts";
+import { defaultParams, paramsOf, storedParams, validateParams } from "./params.ts";
+import {
+  consensusAddressOf,
+  consensusKeyOf,
+  type Delegation,
+  delegationFromWire,
+  delegationToWire,
+  redelegationFromWire,
+  redelegationToWire,
+  toInteger,
+  unbondingFromWire,
+  unbondingToWire,
+  type Validator,
+  validatorFromWire,
+  validatorToWire,
+} from "./records.ts";
+import { redelegationQueue, redelegations, saveRedelegation } from "./redelegations.ts";
+import { isBonded } from "./shares.ts";
+import type { Environment } from "./types.ts";
+import { lastUnbondingId } from "./unbonding-ids.ts";
+import { saveUnbonding, unbondingQueue, unbondings } from "./unbondings.ts";
+import { addToValidatorQueue } from "./validator-queue.ts";
+import { storeUpdates, updateValidatorSet } from "./validator-set.ts";
+import {
+  addToPowerOrder,
+  lastPowers,
+  lastTotalPower,
+  setByConsensus,
+  setValidator,
+  validatorByConsensus,
+  validators,
+} from "./validators.ts";
+
+const FORM: GenesisForm<GenesisState> = {
+  module: MODULE_NAME,
+  typeName: "cosmos.staking.v1beta1.GenesisState",
+  type: GenesisState,
+};
+const PATH = `app_state.${MODULE_NAME}`;
+
+/**
+ * Stores validators and delegations. The hooks run unless the state is an export. Throws `GenesisError` when the pools of the
+ * bank do not hold the tokens of the validators and undelegations, or the shares of a validator are not those of its delegations.
+ */
+export function initGenesis(context: Context, json: JsonValue | undefined, environment: Environment): void {
+  const state = readGenesis(FORM, json) ?? GenesisState.decode(new Uint8Array(0));
+  storeParams(context, partOr(json, "params", state.params, defaultParams(environment.denom)));
+  const given = state.validators.map((one, index) =>
+    atPath(`${PATH}.validators[${index}]`, () =>
+      addValidator(context, environment, state, validatorFromWire(one)),
+    ),
+  );
+  state.delegations.forEach((one, index) =>
+    atPath(`${PATH}.delegations[${index}]`, () =>
+      addDelegation(context, environment, state, delegationFromWire(one)),
+    ),
+  );
+  const waiting = addUnbondings(context, environment, state);
+  addRedelegations(context, environment, state);
+  requireShares(given, state);
+  // Before an upgrade, anybody could send coins to the addresses of the pools.
+  if (json !== undefined) requirePools(context, environment, given, waiting);
+  lastUnbondingId.set(context, largestId(state));
+  if (state.exported) restoreLastPowers(context, environment, state);
+  else updateValidatorSet(context, environment);
+}
+
+function storeParams(context: Context, params: Params): void {
+  atPath(`${PATH}.params`, () => validateParams(params));
+  storedParams.set(context, params);
+}
+
+function addValidator(
+  context: Context,
+  environment: Environment,
+  { exported }: GenesisState,
+  validator: Validator,
+): Validator {
+  const operator = environment.operators.parse(validator.operatorAddress);
+  if (validators.has(context, operator)) throw new Error(`${validator.operatorAddress} is there twice`);
+  if (validatorByConsensus(context, consensusAddressOf(validator)) !== undefined)
+    throw new Error("another validator has the same consensus key");
+  setValidator(context, environment, validator);
+  setByConsensus(context, environment, validator);
+  addToPowerOrder(context, environment, validator);
+  if (!exported) environment.hooks.afterValidatorCreated(context, operator);
+  if (validator.status === BondStatus.BOND_STATUS_UNBONDING) addToValidatorQueue(context, validator);
+  return validator;
+}
+
+function addDelegation(
+  context: Context,
+  { hooks, accounts, operators }: Environment,
+  { exported }: GenesisState,
+  delegation: Delegation,
+): void {
+  const delegator = accounts.parse(delegation.delegatorAddress);
+  const validator = operators.parse(delegation.validatorAddress);
+  if (!validators.has(context, validator)) throw new Error(`no validator ${delegation.validatorAddress}`);
+  if (delegations.has(context, { delegator, validator }))
+    throw new Error("the same delegation is there twice");
+  if (delegation.shares <= 0n) throw new Error("shares above zero were expected");
+  if (!exported) hooks.beforeDelegationCreated(context, delegator, validator);
+  setDelegation(context, { delegator, validator }, delegation);
+  if (!exported) hooks.afterDelegationModified(context, delegator, validator);
+}
+
+/** Stores the undelegations. Returns the tokens that they wait for. */
+function addUnbondings(context: Context, environment: Environment, state: GenesisState): bigint {
+  let waiting = 0n;
+  state.unbondingDelegations.map(unbondingFromWire).forEach((unbonding, index) => {
+    const { delegatorAddress, validatorAddress, entries } = unbonding;
+    const pair = atPath(`${PATH}.unbonding_delegations[${index}]`, () => ({
+      delegator: environment.accounts.parse(delegatorAddress),
+      validator: environment.operators.parse(validatorAddress),
+    }));
+    requireNew(`${PATH}.unbonding_delegations[${index}]`, unbondings.has(context, pair));
+    saveUnbonding(context, pair, unbonding);
+    for (const { completionTimeNs, balance } of entries) {
+      const pairs = [{ delegatorAddress, validatorAddress }];
+      unbondingQueue.insert(context, completionTimeNs, { pairs });
+      waiting += balance;
+    }
+  });
+  return waiting;
+}
+
+function addRedelegations(context: Context, { accounts, operators }: Environment, state: GenesisState): void {
+  state.redelegations.map(redelegationFromWire).forEach((redelegation, index) => {
+    const { entries, ...texts } = redelegation;
+    const triplet = atPath(`${PATH}.redelegations[${index}]`, () => ({
+      delegator: accounts.parse(texts.delegatorAddress),
+      source: operators.parse(texts.validatorSrcAddress),
+      destination: operators.parse(texts.validatorDstAddress),
+    }));
+    requireNew(`${PATH}.redelegations[${index}]`, redelegations.has(context, triplet));
+    saveRedelegation(context, triplet, redelegation);
+    for (const { completionTimeNs } of entries)
+      redelegationQueue.insert(context, completionTimeNs, { triplets: [texts] });
+  });
+}
+
+function requireNew(path: string, isKnown: boolean): void {
+  if (isKnown)
+    throw new GenesisError(path, "the same accounts are there twice; one entry for each was expected");
+}
+
+/** The shares of a validator are the sum of its delegations: otherwise the last delegator could not leave. */
+function requireShares(given: readonly Validator[], state: GenesisState): void {
+  const sums = new Map<string, bigint>();
+  for (const { validatorAddress, shares } of state.delegations)
+    sums.set(validatorAddress, (sums.get(validatorAddress) ?? 0n) + toInteger(shares));
+  given.forEach(({ operatorAddress, delegatorShares }, index) => {
+    const sum = sums.get(operatorAddress) ?? 0n;
+    if (sum === delegatorShares) return;
+    const path = `${PATH}.validators[${index}].delegator_shares`;
+    throw new GenesisError(path, `the delegations have ${sum} of 10^-18 shares, not ${delegatorShares}`);
+  });
+}
+
+function requirePools(
+  context: Context,
+  environment: Environment,
+  given: readonly Validator[],
+  waiting: bigint,
+): void {
+  const { bondDenom } = paramsOf(context);
+  const require = (pool: string, expected: bigint): void => {
+    const { amount } = environment.bank.balance(context, moduleAddress(pool), bondDenom);
+    if (amount === expected) return;
+    const text = `${pool} has ${amount}${bondDenom}, and the validators and undelegations need ${expected}${bondDenom}`;
+    throw new GenesisError(`app_state.bank.balances`, text);
+  };
+  require(BONDED_POOL, tokensOf(given.filter(isBonded)));
+  require(NOT_BONDED_POOL, tokensOf(given.filter((one) => !isBonded(one))) + waiting);
+}
+
+function tokensOf(some: readonly Validator[]): bigint {
+  return some.reduce((total, { tokens }) => total + tokens, 0n);
+}
+
+/** The SDK's genesis has no counter of ids. A new id must not repeat one of the state. */
+function largestId(state: GenesisState): bigint {
+  const ids = [
+    ...state.validators.flatMap(({ unbondingIds }) => unbondingIds),
+    ...state.unbondingDelegations.flatMap(({ entries }) => entries.map(({ unbondingId }) => unbondingId)),
+    ...state.redelegations.flatMap(({ entries }) => entries.map(({ unbondingId }) => unbondingId)),
+  ];
+  return ids.reduce((largest, id) => (id > largest ? id : largest), 0n);
+}
+
+function restoreLastPowers(context: Context, { operators }: Environment, state: GenesisState): void {
+  lastTotalPower.set(context, toInteger(fromUtf8(state.lastTotalPower)));
+  const updates = state.lastValidatorPowers.map(({ address, power }, index) =>
+    atPath(`${PATH}.last_validator_powers[${index}]`, () => {
+      const operator = operators.parse(address);
+      const validator = validators.get(context, operator);
+      if (validator === undefined) throw new Error(`no validator ${address}`);
+      lastPowers.set(context, operator, power);
+      return { publicKey: consensusKeyOf(validator), power };
+    }),
+  );
+  storeUpdates(context, updates);
+}
+
+/** Prints the state. Hooks do not run when it is imported. */
+export function exportGenesis(context: Context, { operators }: Environment): JsonValue {
+  return printGenesis(FORM, {
+    params: paramsOf(context),
+    lastTotalPower: utf8((lastTotalPower.get(context) ?? 0n).toString()),
+    lastValidatorPowers: [...lastPowers.entries(context)].map(([operator, power]) => ({
+      address: operators.format(operator),
+      power,
+    })),
+    validators: [...validators.entries(context)].map(([, one]) => validatorToWire(one)),
+    delegations: [...delegations.entries(context)].map(([, one]) => delegationToWire(one)),
+    unbondingDelegations: [...unbondings.entries(context)].map(([, one]) => unbondingToWire(one)),
+    redelegations: [...redelegations.entries(context)].map(([, one]) => redelegationToWire(one)),
+    exported: true,
+  });
+}

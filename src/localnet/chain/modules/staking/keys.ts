@@ -1,0 +1,99 @@
+import {
+  concat,
+  prefixEnd,
+  readUint64BigEndian,
+  uint64BigEndian,
+  utf8,
+} from "../../../../platform/base/bytes.ts";
+import { splitNs } from "../../../../platform/base/rfc3339.ts";
+
+/** Name of the module and of its store. Other chains prove keys of this store, so its layout is the SDK's. */
+export const MODULE_NAME = "staking";
+
+/** Module accounts that hold the tokens of bonded and of other validators. */
+export const BONDED_POOL = "bonded_tokens_pool";
+export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
+
+// Prefixes of the SDK (x/staking/types/keys.go). `|` joins, `lp` puts the length of an address in front of it (one byte).
+/** `| lp(operator)`: power of the last block. */
+export const LAST_POWER = Uint8Array.of(0x11);
+export const LAST_TOTAL_POWER = Uint8Array.of(0x12);
+/** `| lp(operator)`. */
+export const VALIDATORS = Uint8Array.of(0x21);
+/** `| lp(consensus address)`: the operator. */
+export const VALIDATORS_BY_CONSENSUS = Uint8Array.of(0x22);
+/** See {@link powerKey}. */
+export const VALIDATORS_BY_POWER = Uint8Array.of(0x23);
+/** `| lp(delegator) | lp(validator)`. */
+export const DELEGATIONS = Uint8Array.of(0x31);
+/** `| lp(delegator) | lp(validator)`. */
+export const UNBONDINGS = Uint8Array.of(0x32);
+/** `| lp(validator) | lp(delegator)`: empty. */
+export const UNBONDINGS_BY_VALIDATOR = Uint8Array.of(0x33);
+/** `| lp(delegator) | lp(source) | lp(destination)`. */
+export const REDELEGATIONS = Uint8Array.of(0x34);
+/** `| lp(source) | lp(delegator) | lp(destination)`: empty. */
+export const REDELEGATIONS_BY_SOURCE = Uint8Array.of(0x35);
+/** `| lp(destination) | lp(delegator) | lp(source)`: empty. */
+export const REDELEGATIONS_BY_DESTINATION = Uint8Array.of(0x36);
+/** The last unbonding id. */
+export const UNBONDING_ID = Uint8Array.of(0x37);
+/** `| id`: the key of the operation with this id. */
+export const UNBONDING_INDEX = Uint8Array.of(0x38);
+/** `| id`: the kind of the operation, 8 bytes. */
+export const UNBONDING_TYPE = Uint8Array.of(0x39);
+/** `| time`: unbonding delegations that end then. */
+export const UNBONDING_QUEUE = Uint8Array.of(0x41);
+/** `| time`: redelegations that end then. */
+export const REDELEGATION_QUEUE = Uint8Array.of(0x42);
+/** See {@link validatorQueueKey}. */
+export const VALIDATOR_QUEUE = Uint8Array.of(0x43);
+/** `| height as text`: header and active set of a block. */
+export const HISTORICAL_INFO = Uint8Array.of(0x50);
+export const PARAMS = Uint8Array.of(0x51);
+/** The validator updates of the last block. */
+export const VALIDATOR_UPDATES = Uint8Array.of(0x61);
+/** `| lp(validator) | delegator`: empty. The delegator has no length here. */
+export const DELEGATIONS_BY_VALIDATOR = Uint8Array.of(0x71);
+
+/** Puts the length in front of each address, one byte, and joins them. */
+export function lengthPrefixed(...addresses: readonly Uint8Array[]): Uint8Array {
+  return concat(...addresses.flatMap((address) => [Uint8Array.of(address.length), address]));
+}
+
+/** Splits the result of {@link lengthPrefixed}. */
+export function splitAddresses(bytes: Uint8Array): readonly Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += 1 + (bytes[at] ?? 0))
+    parts.push(bytes.slice(at + 1, at + 1 + (bytes[at] ?? 0)));
+  return parts;
+}
+
+/** The key of a validator in order of power: `0x23 | power (8 bytes) | length | inverted operator`. */
+export function powerKey(power: bigint, operator: Uint8Array): Uint8Array {
+  const inverted = operator.map((byte) => byte ^ 0xff);
+  return concat(VALIDATORS_BY_POWER, uint64BigEndian(power), Uint8Array.of(operator.length), inverted);
+}
+
+/** A time as text that sorts, as the SDK's `FormatTimeBytes`: "2026-11-21T21:15:34.231472455". */
+export function timeKey(timeNs: bigint): Uint8Array {
+  const { seconds, nanos } = splitNs(timeNs);
+  const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
+  return utf8(`${whole}.${nanos.toString().padStart(9, "0")}`);
+}
+
+/** The exclusive upper bound of the queue keys up to a time, inclusive. */
+export function queueEnd(prefix: Uint8Array, timeNs: bigint): Uint8Array | undefined {
+  return prefixEnd(concat(prefix, timeKey(timeNs)));
+}
+
+/** The queue key of validators: `0x43 | length of time (8 bytes) | time | height (8 bytes)`. */
+export function validatorQueueKey(timeNs: bigint, height: bigint): Uint8Array {
+  const time = timeKey(timeNs);
+  return concat(VALIDATOR_QUEUE, uint64BigEndian(BigInt(time.length)), time, uint64BigEndian(height));
+}
+
+/** The height in a key of {@link validatorQueueKey}. */
+export function heightOfQueueKey(key: Uint8Array): bigint {
+  return readUint64BigEndian(key, key.length - 8);
+}

@@ -1,0 +1,154 @@
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import { DEC18_ONE, formatDec18 } from "../../../../platform/base/decimal.ts";
+import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import type { Description } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import type { MsgCreateValidator } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
+import { type Coin, isDenom, parseCoins } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ErrInvalidAddress, ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
+import {
+  ErrCommissionChangeRateGTMaxRate,
+  ErrCommissionChangeRateNegative,
+  ErrCommissionGTMaxChangeRate,
+  ErrCommissionGTMaxRate,
+  ErrCommissionHuge,
+  ErrCommissionLTMinRate,
+  ErrCommissionNegative,
+  ErrCommissionUpdateTime,
+  ErrEmptyValidatorPubKey,
+  ErrSelfDelegationBelowMinimum,
+} from "./errors.ts";
+import { paramsOf } from "./params.ts";
+import { type Commission, type Rates, integerOf, toInteger } from "./records.ts";
+import type { AddressCodec } from "./types.ts";
+
+const DAY_NS = 86_400_000_000_000n;
+
+/** Longest texts of a description, in bytes. */
+const MAX_LENGTHS = [
+  ["moniker", "moniker", 70],
+  ["identity", "identity", 3000],
+  ["website", "website", 140],
+  ["securityContact", "security contact", 140],
+  ["details", "details", 280],
+] as const;
+
+const KEEP = "[do-not-modify]";
+
+/** Parses an address of a message. Throws sdk/7 with the role of the address. */
+export function addressOf(codec: AddressCodec, text: string, role: string): Uint8Array {
+  try {
+    return codec.parse(text);
+  } catch (error) {
+    throw ErrInvalidAddress(`invalid ${role} address: ${error instanceof Error ? error.message : ""}`);
+  }
+}
+
+/** Parses the amount of a message. Throws sdk/18 with `words` unless it is a valid coin above zero. */
+export function positiveCoin(amount: WireCoin | undefined, words: string): Coin {
+  const [coin] = amount === undefined ? [] : parseCoins([amount]);
+  if (coin === undefined || !isDenom(coin.denom) || coin.amount <= 0n) throw ErrInvalidRequest(words);
+  return coin;
+}
+
+/** Throws sdk/18 unless a coin has the bonded denomination. */
+export function requireBondDenom(context: Context, { denom }: Coin): void {
+  const { bondDenom } = paramsOf(context);
+  if (denom !== bondDenom)
+    throw ErrInvalidRequest(`invalid coin denomination: got ${denom}, expected ${bondDenom}`);
+}
+
+/** The checked fields of a new validator. */
+export interface NewValidator {
+  readonly value: Coin;
+  readonly rates: Rates;
+  readonly minSelfDelegation: bigint;
+  readonly description: Description;
+}
+
+/** Checks a `MsgCreateValidator` without the state, in the order of the SDK. */
+export function validateCreate(message: MsgCreateValidator): NewValidator {
+  if (message.pubkey === undefined) throw ErrEmptyValidatorPubKey();
+  const value = positiveCoin(message.value, "invalid delegation amount");
+  const { description } = message;
+  if (description === undefined || isEmpty(description)) throw ErrInvalidRequest("empty description");
+  const { commission } = message;
+  if (commission === undefined || Object.values(commission).every((text) => text === ""))
+    throw ErrInvalidRequest("empty commission");
+  const rates = {
+    rate: integerOf(commission.rate),
+    maxRate: integerOf(commission.maxRate),
+    maxChangeRate: integerOf(commission.maxChangeRate),
+  };
+  validateRates(rates);
+  const minSelfDelegation = integerOf(message.minSelfDelegation);
+  if (minSelfDelegation <= 0n) throw ErrInvalidRequest("minimum self delegation must be a positive integer");
+  if (value.amount < minSelfDelegation) throw ErrSelfDelegationBelowMinimum();
+  return { value, rates, minSelfDelegation, description };
+}
+
+function isEmpty(description: Description): boolean {
+  return Object.values(description).every((text) => text === "");
+}
+
+function validateRates({ rate, maxRate, maxChangeRate }: Rates): void {
+  if (maxRate < 0n) throw ErrCommissionNegative();
+  if (maxRate > DEC18_ONE) throw ErrCommissionHuge();
+  if (rate < 0n) throw ErrCommissionNegative();
+  if (rate > maxRate) throw ErrCommissionGTMaxRate();
+  if (maxChangeRate < 0n) throw ErrCommissionChangeRateNegative();
+  if (maxChangeRate > maxRate) throw ErrCommissionChangeRateGTMaxRate();
+}
+
+/** Throws staking/40 for a rate below the minimum of the parameters. */
+export function requireMinimumRate(context: Context, { rate }: Rates): void {
+  const least = toInteger(paramsOf(context).minCommissionRate);
+  if (rate >= least) return;
+  const text = `cannot set validator commission to less than minimum rate of ${formatDec18(least)}`;
+  throw ErrCommissionLTMinRate(text);
+}
+
+/** Throws sdk/18 for a description with a text that is too long. */
+export function requireShort(description: Description): Description {
+  for (const [field, name, max] of MAX_LENGTHS) {
+    const got = utf8(description[field]).length;
+    if (got > max) throw ErrInvalidRequest(`invalid ${name} length; got: ${got}, max: ${max}`);
+  }
+  return description;
+}
+
+/** Merges an edited description: "[do-not-modify]" keeps a text. Throws sdk/18. */
+export function editDescription(
+  known: Description | undefined,
+  edited: Description | undefined,
+): Description {
+  if (edited === undefined || isEmpty(edited)) throw ErrInvalidRequest("empty description");
+  const merge = (field: keyof Description): string =>
+    edited[field] === KEEP ? (known?.[field] ?? "") : edited[field];
+  return requireShort({
+    moniker: merge("moniker"),
+    identity: merge("identity"),
+    website: merge("website"),
+    securityContact: merge("securityContact"),
+    details: merge("details"),
+  });
+}
+
+/** Checks the range of a new rate, before the state is read. Throws sdk/18. */
+export function validateNewRate(context: Context, rate: bigint): void {
+  if (rate > DEC18_ONE || rate < 0n)
+    throw ErrInvalidRequest("commission rate must be between 0 and 1 (inclusive)");
+  const least = toInteger(paramsOf(context).minCommissionRate);
+  if (rate < least)
+    throw ErrInvalidRequest(
+      `commission rate cannot be less than the min commission rate ${formatDec18(least)}`,
+    );
+}
+
+/** Changes the rate of a commission: at most once in 24 hours, and in the bounds that the validator set at first. */
+export function editCommission(context: Context, commission: Commission, rate: bigint): Commission {
+  if (context.timeNs - commission.updateTimeNs < DAY_NS) throw ErrCommissionUpdateTime();
+  if (rate > commission.maxRate) throw ErrCommissionGTMaxRate();
+  if (rate - commission.rate > commission.maxChangeRate) throw ErrCommissionGTMaxChangeRate();
+  return { ...commission, rate, updateTimeNs: context.timeNs };
+}

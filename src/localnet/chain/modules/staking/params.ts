@@ -1,0 +1,51 @@
+import { DEC18_ONE } from "../../../../platform/base/decimal.ts";
+import { Params } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { isDenom } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { unregisteredError } from "../../runtime/module-error.ts";
+import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
+import { MODULE_NAME, PARAMS } from "./keys.ts";
+import { integerOf } from "./records.ts";
+
+/** Parameters of a genesis without any: those of the deployed chain. */
+export function defaultParams(denom: string): Params {
+  return {
+    unbondingTime: { seconds: 1_814_400n, nanos: 0 },
+    maxValidators: 100,
+    maxEntries: 7,
+    historicalEntries: 10_000,
+    bondDenom: denom,
+    minCommissionRate: "0",
+  };
+}
+
+export const storedParams = createItem(
+  MODULE_NAME,
+  PARAMS,
+  rememberingCodec<Params>(messageCodec<Params>(Params)),
+);
+
+/** Returns the stored parameters; before genesis, those without a value. */
+export function paramsOf(context: Context): Params {
+  return storedParams.get(context) ?? Params.decode(new Uint8Array(0));
+}
+
+/** The unbonding time in nanoseconds. */
+export function unbondingTimeNs({ unbondingTime }: Params): bigint {
+  return (unbondingTime?.seconds ?? 0n) * 1_000_000_000n + BigInt(unbondingTime?.nanos ?? 0);
+}
+
+/** Throws an unregistered error for parameters that the chain could not run with. Texts as in the SDK. */
+export function validateParams(params: Params): void {
+  const time = unbondingTimeNs(params);
+  if (time <= 0n) throw unregisteredError(`unbonding time must be positive: ${time}`);
+  if (params.maxValidators === 0)
+    throw unregisteredError(`max validators must be positive: ${params.maxValidators}`);
+  if (params.maxEntries === 0) throw unregisteredError(`max entries must be positive: ${params.maxEntries}`);
+  if (params.bondDenom.trim() === "") throw unregisteredError("bond denom cannot be blank");
+  if (!isDenom(params.bondDenom)) throw unregisteredError(`invalid denom: ${params.bondDenom}`);
+  const rate = integerOf(params.minCommissionRate);
+  if (rate < 0n) throw unregisteredError(`minimum commission rate cannot be negative: ${rate}`);
+  if (rate > DEC18_ONE)
+    throw unregisteredError(`minimum commission rate cannot be greater than 100%: ${rate}`);
+}

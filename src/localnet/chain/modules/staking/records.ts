@@ -1,0 +1,226 @@
+import { ed25519Address } from "../../../../cosmos/comet/ed25519.ts";
+import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/proto-blocks.ts";
+import type { Dec18 } from "../../../../platform/base/decimal.ts";
+import { PubKey } from "../../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
+import { type Codec, mappedCodec, messageCodec } from "../../store/collections.ts";
+
+/** A stored validator with numbers. */
+export interface Validator
+  extends Omit<
+    wire.Validator,
+    "tokens" | "delegatorShares" | "minSelfDelegation" | "unbondingTime" | "commission"
+  > {
+  readonly tokens: bigint;
+  readonly delegatorShares: Dec18;
+  readonly minSelfDelegation: bigint;
+  readonly unbondingTimeNs: bigint;
+  readonly commission: Commission;
+}
+
+/** Rates are decimals of 18 digits. */
+export interface Rates {
+  readonly rate: Dec18;
+  readonly maxRate: Dec18;
+  readonly maxChangeRate: Dec18;
+}
+
+export interface Commission extends Rates {
+  readonly updateTimeNs: bigint;
+}
+
+export interface Delegation {
+  readonly delegatorAddress: string;
+  readonly validatorAddress: string;
+  readonly shares: Dec18;
+}
+
+/** One undelegation that waits. */
+export interface UnbondingEntry {
+  readonly creationHeight: bigint;
+  readonly completionTimeNs: bigint;
+  readonly initialBalance: bigint;
+  readonly balance: bigint;
+  readonly unbondingId: bigint;
+  readonly unbondingOnHoldRefCount: bigint;
+}
+
+export interface Unbonding {
+  readonly delegatorAddress: string;
+  readonly validatorAddress: string;
+  readonly entries: readonly UnbondingEntry[];
+}
+
+/** One redelegation that waits. */
+export interface RedelegationEntry {
+  readonly creationHeight: bigint;
+  readonly completionTimeNs: bigint;
+  readonly initialBalance: bigint;
+  readonly sharesDst: Dec18;
+  readonly unbondingId: bigint;
+  readonly unbondingOnHoldRefCount: bigint;
+}
+
+export interface Redelegation {
+  readonly delegatorAddress: string;
+  readonly validatorSrcAddress: string;
+  readonly validatorDstAddress: string;
+  readonly entries: readonly RedelegationEntry[];
+}
+
+/** Parses the stored digits of an amount or of a decimal. Absent is 0. Throws a plain error for other texts. */
+export function toInteger(digits: string): bigint {
+  if (!/^-?\d{0,100}$/.test(digits)) throw new Error(`not a number: ${JSON.stringify(digits.slice(0, 40))}`);
+  return digits === "" || digits === "-" ? 0n : BigInt(digits);
+}
+
+/**
+ * Parses the digits of a number of a message. Throws sdk/2 for other texts: Go rejects them while it decodes the transaction.
+ */
+export function integerOf(digits: string): bigint {
+  try {
+    return toInteger(digits);
+  } catch {
+    throw ErrTxDecode(`math/big: cannot unmarshal ${JSON.stringify(digits.slice(0, 40))} into a *big.Int`);
+  }
+}
+
+function ratesFromWire(rates: wire.CommissionRates | undefined): Rates {
+  return {
+    rate: toInteger(rates?.rate ?? ""),
+    maxRate: toInteger(rates?.maxRate ?? ""),
+    maxChangeRate: toInteger(rates?.maxChangeRate ?? ""),
+  };
+}
+
+export function validatorFromWire(message: wire.Validator): Validator {
+  const { tokens, delegatorShares, minSelfDelegation, unbondingTime, commission, ...rest } = message;
+  return {
+    ...rest,
+    tokens: toInteger(tokens),
+    delegatorShares: toInteger(delegatorShares),
+    minSelfDelegation: toInteger(minSelfDelegation),
+    unbondingTimeNs: timestampToNs(unbondingTime),
+    commission: {
+      ...ratesFromWire(commission?.commissionRates),
+      updateTimeNs: timestampToNs(commission?.updateTime),
+    },
+  };
+}
+
+export function validatorToWire(validator: Validator): wire.Validator {
+  const { tokens, delegatorShares, minSelfDelegation, unbondingTimeNs, commission, ...rest } = validator;
+  return {
+    ...rest,
+    tokens: tokens.toString(),
+    delegatorShares: delegatorShares.toString(),
+    minSelfDelegation: minSelfDelegation.toString(),
+    unbondingTime: nsToTimestamp(unbondingTimeNs),
+    commission: {
+      commissionRates: {
+        rate: commission.rate.toString(),
+        maxRate: commission.maxRate.toString(),
+        maxChangeRate: commission.maxChangeRate.toString(),
+      },
+      updateTime: nsToTimestamp(commission.updateTimeNs),
+    },
+  };
+}
+
+export function delegationFromWire(message: wire.Delegation): Delegation {
+  return { ...message, shares: toInteger(message.shares) };
+}
+
+export function delegationToWire(delegation: Delegation): wire.Delegation {
+  return { ...delegation, shares: delegation.shares.toString() };
+}
+
+export function unbondingFromWire(message: wire.UnbondingDelegation): Unbonding {
+  const entries = message.entries.map(({ completionTime, initialBalance, balance, ...entry }) => ({
+    ...entry,
+    completionTimeNs: timestampToNs(completionTime),
+    initialBalance: toInteger(initialBalance),
+    balance: toInteger(balance),
+  }));
+  return { ...message, entries };
+}
+
+export function unbondingToWire(unbonding: Unbonding): wire.UnbondingDelegation {
+  const entries = unbonding.entries.map(({ completionTimeNs, initialBalance, balance, ...entry }) => ({
+    ...entry,
+    completionTime: nsToTimestamp(completionTimeNs),
+    initialBalance: initialBalance.toString(),
+    balance: balance.toString(),
+  }));
+  return { ...unbonding, entries };
+}
+
+export function redelegationFromWire(message: wire.Redelegation): Redelegation {
+  const entries = message.entries.map(({ completionTime, initialBalance, sharesDst, ...entry }) => ({
+    ...entry,
+    completionTimeNs: timestampToNs(completionTime),
+    initialBalance: toInteger(initialBalance),
+    sharesDst: toInteger(sharesDst),
+  }));
+  return { ...message, entries };
+}
+
+export function redelegationToWire(redelegation: Redelegation): wire.Redelegation {
+  const entries = redelegation.entries.map(({ completionTimeNs, initialBalance, sharesDst, ...entry }) => ({
+    ...entry,
+    completionTime: nsToTimestamp(completionTimeNs),
+    initialBalance: initialBalance.toString(),
+    sharesDst: sharesDst.toString(),
+  }));
+  return { ...redelegation, entries };
+}
+
+export const validatorCodec: Codec<Validator> = mappedCodec(
+  messageCodec(wire.Validator),
+  validatorFromWire,
+  validatorToWire,
+);
+export const delegationCodec: Codec<Delegation> = mappedCodec(
+  messageCodec(wire.Delegation),
+  delegationFromWire,
+  delegationToWire,
+);
+export const unbondingCodec: Codec<Unbonding> = mappedCodec(
+  messageCodec(wire.UnbondingDelegation),
+  unbondingFromWire,
+  unbondingToWire,
+);
+export const redelegationCodec: Codec<Redelegation> = mappedCodec(
+  messageCodec(wire.Redelegation),
+  redelegationFromWire,
+  redelegationToWire,
+);
+
+/** The ed25519 key of a packed public key, 32 bytes; undefined for any other. */
+export function ed25519KeyOf(packed: wire.Validator["consensusPubkey"]): Uint8Array | undefined {
+  if (packed?.typeUrl !== TYPE_URL.ed25519PubKey) return undefined;
+  const key = decodedKey(packed.value);
+  return key?.length === 32 ? key : undefined;
+}
+
+function decodedKey(bytes: Uint8Array): Uint8Array | undefined {
+  try {
+    return PubKey.decode(bytes).key;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The ed25519 key of a stored validator. Throws a plain error (a bug): messages and genesis check keys. */
+export function consensusKeyOf(validator: Validator): Uint8Array {
+  const key = ed25519KeyOf(validator.consensusPubkey);
+  if (key === undefined) throw new Error(`validator ${validator.operatorAddress} has no ed25519 key`);
+  return key;
+}
+
+/** The consensus address of a stored validator, 20 bytes. */
+export function consensusAddressOf(validator: Validator): Uint8Array {
+  return ed25519Address(consensusKeyOf(validator));
+}

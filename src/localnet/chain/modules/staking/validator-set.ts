@@ -1,0 +1,137 @@
+import { compareBytes, concat, toHex } from "../../../../platform/base/bytes.ts";
+import { BondStatus, ValidatorUpdates } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import type { ValidatorPower } from "../../abci.ts";
+import type { Context } from "../../runtime/context.ts";
+import { lengthPrefixed, VALIDATORS } from "./keys.ts";
+import { paramsOf, unbondingTimeNs } from "./params.ts";
+import { bondedToNotBonded, notBondedToBonded } from "./pools.ts";
+import { consensusAddressOf, consensusKeyOf, type Validator } from "./records.ts";
+import { isBonded, potentialPower } from "./shares.ts";
+import type { Environment } from "./types.ts";
+import { indexUnbonding, takeUnbondingId, UNBONDING_KIND } from "./unbonding-ids.ts";
+import { addToValidatorQueue, removeFromValidatorQueue } from "./validator-queue.ts";
+import {
+  addToPowerOrder,
+  lastPowers,
+  lastTotalPower,
+  lastUpdates,
+  operatorsByPower,
+  removeFromPowerOrder,
+  requireValidator,
+  setValidator,
+} from "./validators.ts";
+
+/**
+ * Moves validators into and out of the active set by their power, their tokens between the pools, and stores the updates for
+ * the node. First all that enter, highest power first, then all that leave, in order of operators.
+ */
+export function updateValidatorSet(context: Context, environment: Environment): void {
+  const last = new Map([...lastPowers.entries(context)].map((entry) => [toHex(entry[0]), entry]));
+  const updates: ValidatorPower[] = [];
+  const entered = fillActiveSet(context, environment, last, updates);
+  const left = emptyActiveSet(context, environment, [...last.values()], updates);
+  if (entered.tokens > left) notBondedToBonded(context, environment, entered.tokens - left);
+  if (entered.tokens < left) bondedToNotBonded(context, environment, left - entered.tokens);
+  if (updates.length > 0) lastTotalPower.set(context, entered.totalPower);
+  storeUpdates(context, updates);
+}
+
+type LastPowers = Map<string, readonly [operator: Uint8Array, power: bigint]>;
+
+/** Bonds the validators with the highest power. Removes them from `last`. Returns the tokens that became bonded. */
+function fillActiveSet(
+  context: Context,
+  environment: Environment,
+  last: LastPowers,
+  updates: ValidatorPower[],
+): { readonly tokens: bigint; readonly totalPower: bigint } {
+  const { maxValidators } = paramsOf(context);
+  let count = 0;
+  let tokens = 0n;
+  let totalPower = 0n;
+  for (const operator of operatorsByPower(context)) {
+    if (count >= maxValidators) break;
+    const found = requireValidator(context, operator);
+    const power = potentialPower(found);
+    // Validators without power follow only after all others.
+    if (power === 0n) break;
+    if (!isBonded(found)) {
+      bond(context, environment, found);
+      tokens += found.tokens;
+    }
+    if (last.get(toHex(operator))?.[1] !== power) {
+      updates.push({ publicKey: consensusKeyOf(found), power });
+      lastPowers.set(context, operator, power);
+    }
+    last.delete(toHex(operator));
+    count += 1;
+    totalPower += power;
+  }
+  return { tokens, totalPower };
+}
+
+/** Unbonds the validators that are no longer active. Returns their tokens. */
+function emptyActiveSet(
+  context: Context,
+  environment: Environment,
+  leaving: readonly (readonly [operator: Uint8Array, power: bigint])[],
+  updates: ValidatorPower[],
+): bigint {
+  let tokens = 0n;
+  for (const [operator] of leaving.toSorted(([a], [b]) => compareBytes(a, b))) {
+    const validator = requireValidator(context, operator);
+    beginUnbonding(context, environment, validator);
+    tokens += validator.tokens;
+    lastPowers.delete(context, operator);
+    updates.push({ publicKey: consensusKeyOf(validator), power: 0n });
+  }
+  return tokens;
+}
+
+function bond(context: Context, environment: Environment, validator: Validator): void {
+  removeFromPowerOrder(context, environment, validator);
+  const bonded = { ...validator, status: BondStatus.BOND_STATUS_BONDED };
+  setValidator(context, environment, bonded);
+  addToPowerOrder(context, environment, bonded);
+  removeFromValidatorQueue(context, bonded);
+  const operator = environment.operators.parse(validator.operatorAddress);
+  environment.hooks.afterValidatorBonded(context, consensusAddressOf(validator), operator);
+}
+
+function beginUnbonding(context: Context, environment: Environment, validator: Validator): void {
+  removeFromPowerOrder(context, environment, validator);
+  const id = takeUnbondingId(context);
+  const unbonding = {
+    ...validator,
+    status: BondStatus.BOND_STATUS_UNBONDING,
+    unbondingTimeNs: context.timeNs + unbondingTimeNs(paramsOf(context)),
+    unbondingHeight: context.height,
+    unbondingIds: [...validator.unbondingIds, id],
+  };
+  setValidator(context, environment, unbonding);
+  addToPowerOrder(context, environment, unbonding);
+  addToValidatorQueue(context, unbonding);
+  const operator = environment.operators.parse(validator.operatorAddress);
+  const { hooks } = environment;
+  hooks.afterValidatorBeginUnbonding(context, consensusAddressOf(validator), operator);
+  indexUnbonding(context, id, UNBONDING_KIND.validator, concat(VALIDATORS, lengthPrefixed(operator)));
+  hooks.afterUnbondingInitiated(context, id);
+}
+
+/** Stores the updates of a block for {@link updatesOf}. */
+export function storeUpdates(context: Context, updates: readonly ValidatorPower[]): void {
+  lastUpdates.set(context, {
+    updates: updates.map(({ publicKey, power }) => ({
+      pubKey: { sum: { $case: "ed25519", value: publicKey } },
+      power,
+    })),
+  });
+}
+
+/** Returns the validator updates of the block: keys and powers, 0 for a validator that left. */
+export function updatesOf(context: Context): readonly ValidatorPower[] {
+  const { updates } = lastUpdates.get(context) ?? ValidatorUpdates.decode(new Uint8Array(0));
+  return updates.flatMap(({ pubKey, power }) =>
+    pubKey?.sum?.$case === "ed25519" ? [{ publicKey: pubKey.sum.value, power }] : [],
+  );
+}

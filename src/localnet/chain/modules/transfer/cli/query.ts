@@ -1,0 +1,59 @@
+import { Argument, type Command } from "commander";
+import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
+import { TRANSFER_TABLES } from "../../ibc/cli/tables.ts";
+import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/service-query.ts";
+
+/** `relaywatch query ibc-transfer`. Names are those of ibc-go. */
+export function queryIbcTransferCommand(context: CliContext): Command {
+  return serviceQueryCommands(
+    {
+      service: "ibc.applications.transfer.v1.Query",
+      arguments: ARGUMENTS,
+      tables: TRANSFER_TABLES,
+      queries: QUERIES,
+    },
+    context,
+  );
+}
+
+const ARGUMENTS = {
+  hash: () => new Argument("<denom>", "denomination of a voucher (ibc/…), or its hash"),
+  trace: () => new Argument("<trace>", "path and denomination, e.g. transfer/channel-0/uatom"),
+  port_id: () => new Argument("<port>", "port, e.g. transfer"),
+  channel_id: () => new Argument("<channel>", "channel, e.g. channel-0"),
+  denom: () => new Argument("<denom>", "denomination"),
+};
+
+const QUERIES: readonly ServiceQuery<keyof typeof ARGUMENTS, keyof typeof TRANSFER_TABLES>[] = [
+  { name: "params", rpc: "Params", description: "print the module's parameters" },
+  {
+    name: "denom-traces",
+    rpc: "DenomTraces",
+    description: "list where the vouchers come from",
+    isList: true,
+  },
+  {
+    name: "denom-trace",
+    rpc: "DenomTrace",
+    description: "print where a voucher comes from",
+    arguments: ["hash"],
+  },
+  {
+    name: "denom-hash",
+    rpc: "DenomHash",
+    description: "print the hash of a known path and denomination",
+    arguments: ["trace"],
+  },
+  {
+    name: "escrow-address",
+    rpc: "EscrowAddress",
+    description: "print the account that holds what was sent through a channel",
+    arguments: ["port_id", "channel_id"],
+  },
+  {
+    name: "total-escrow",
+    rpc: "TotalEscrowForDenom",
+    description: "print how much of a denomination was sent to other chains",
+    arguments: ["denom"],
+  },
+];

@@ -1,0 +1,86 @@
+import { fromHex, utf8 } from "../../../../platform/base/bytes.ts";
+import { upperHex } from "../../../../platform/base/go-text.ts";
+import { sha256 } from "../../../../platform/base/sha256.ts";
+import type { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
+import { unregisteredError } from "../../runtime/module-error.ts";
+import { ErrInvalidDenomForTransfer } from "./errors.ts";
+import type { ChannelEnd } from "./types.ts";
+
+const VOUCHER_PREFIX = "ibc/";
+const HASH_BYTES = 32;
+const CHANNEL_ID = /^channel-[0-9]{1,20}$/;
+
+/**
+ * Splits a full denomination, for instance "transfer/channel-0/untrn", into the path of channels and the denomination of the
+ * first chain. Only a name of the form "channel-N" counts as a channel, so that a denomination with slashes keeps them.
+ */
+export function parseTrace(denom: string): DenomTrace {
+  const items = denom.split("/");
+  let end = 0;
+  while (items.length > 2 && end + 2 < items.length + 1 && CHANNEL_ID.test(items[end + 1] ?? "")) end += 2;
+  return { path: items.slice(0, end).join("/"), baseDenom: items.slice(end).join("/") };
+}
+
+/** Returns the full denomination of a trace. */
+export function fullDenom({ path, baseDenom }: DenomTrace): string {
+  return path === "" ? baseDenom : `${path}/${baseDenom}`;
+}
+
+/** Returns the hash of a trace, 32 bytes. */
+export function traceHash(trace: DenomTrace): Uint8Array {
+  return sha256(utf8(fullDenom(trace)));
+}
+
+/** Returns the denomination under which a chain holds the coins: "ibc/HASH", or its own denomination. */
+export function localDenom(trace: DenomTrace): string {
+  return trace.path === "" ? trace.baseDenom : VOUCHER_PREFIX + upperHex(traceHash(trace));
+}
+
+/** Returns the hash in "ibc/HASH"; undefined for any other denomination. */
+export function hashOfVoucher(denom: string): string | undefined {
+  return denom.startsWith(VOUCHER_PREFIX) ? denom.slice(VOUCHER_PREFIX.length) : undefined;
+}
+
+/** Returns the prefix that a channel end puts in front of the denominations that it receives. */
+export function channelPrefix({ portId, channelId }: ChannelEnd): string {
+  return `${portId}/${channelId}/`;
+}
+
+/** Parses the hash of a trace, in either case. Throws an unregistered error with Go's text. */
+export function parseTraceHash(text: string): Uint8Array {
+  const invalid = /[^0-9a-fA-F]/u.exec(text)?.[0];
+  if (invalid !== undefined) {
+    const code = (invalid.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    throw unregisteredError(`encoding/hex: invalid byte: U+${code} '${invalid}'`);
+  }
+  if (text.length % 2 !== 0) throw unregisteredError("encoding/hex: odd length hex string");
+  const hash = fromHex(text);
+  if (hash.length > 0 && hash.length !== HASH_BYTES)
+    throw unregisteredError(`expected size to be ${HASH_BYTES} bytes, got ${hash.length} bytes`);
+  return hash;
+}
+
+/** Checks the denomination of a message (ibc-go `ValidateIBCDenom`), after the form of its coin. Throws `ModuleError`. */
+export function validateSentDenom(denom: string): void {
+  const hash = denom === "ibc" ? "" : hashOfVoucher(denom);
+  if (hash === undefined) return;
+  if (hash.trim() === "") {
+    throw ErrInvalidDenomForTransfer(
+      `denomination should be prefixed with the format 'ibc/{hash(trace + "/" + ${denom})}'`,
+    );
+  }
+  try {
+    parseTraceHash(hash);
+  } catch (error) {
+    throw unregisteredError(
+      `invalid denom trace hash ${hash}: ${error instanceof Error ? error.message : "not hex"}`,
+    );
+  }
+}
+
+/** Checks the denomination in a packet (ibc-go `ValidatePrefixedDenom`). Throws `ModuleError`. */
+export function validateReceivedDenom(denom: string): void {
+  const { baseDenom } = parseTrace(denom);
+  const last = baseDenom.split("/").at(-1) ?? "";
+  if (last.trim() === "") throw ErrInvalidDenomForTransfer("base denomination cannot be blank");
+}

@@ -1,0 +1,32 @@
+import { concat, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
+import { sha256 } from "../../../../platform/base/sha256.ts";
+import { MODULE_NAME } from "./keys.ts";
+
+/**
+ * Returns the address of a contract, 32 bytes (wasmd `BuildContractAddressClassic`). `instance` counts the contracts of
+ * the chain, from 1.
+ */
+export function classicContractAddress(codeId: bigint, instance: bigint): Uint8Array {
+  return moduleAddressOf(concat(uint64BigEndian(codeId), uint64BigEndian(instance)));
+}
+
+/** What decides a predictable address. */
+export interface PredictableContract {
+  /** Hash of the code, 32 bytes. */
+  readonly checksum: Uint8Array;
+  readonly creator: Uint8Array;
+  readonly salt: Uint8Array;
+  /** JSON; empty when the address does not depend on the message. */
+  readonly message: Uint8Array;
+}
+
+/** Returns the address of a contract that is created with a salt, 32 bytes (wasmd `BuildContractAddressPredictable`). */
+export function predictableContractAddress(contract: PredictableContract): Uint8Array {
+  const parts = [contract.checksum, contract.creator, contract.salt, contract.message];
+  return moduleAddressOf(concat(...parts.flatMap((part) => [uint64BigEndian(BigInt(part.length)), part])));
+}
+
+/** The SDK's `address.Module` for a derivation key. */
+function moduleAddressOf(derivation: Uint8Array): Uint8Array {
+  return sha256(concat(sha256(utf8("module")), utf8(MODULE_NAME), new Uint8Array([0]), derivation));
+}

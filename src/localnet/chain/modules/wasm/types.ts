@@ -1,0 +1,54 @@
+import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
+import type { Coin } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import type { HandlerResult, MessageHandler, QueryHandler } from "../../runtime/module.ts";
+import type { ContractCode } from "./contract.ts";
+
+export interface WasmOptions {
+  readonly chainName: string;
+  /** Prefix of account addresses. */
+  readonly bech32Prefix: string;
+  /** The account that may call a contract's sudo entry point by message, bech32. */
+  readonly authority: string;
+  /** Codes that a genesis may name. */
+  readonly codes: readonly ContractCode[];
+  /** gRPC query paths that contracts may call, with the canonical package prefix `neutron`. */
+  readonly allowedQueries: readonly string[];
+}
+
+interface BankKeeper {
+  /** Throws `ModuleError` when the balance is too low. */
+  readonly sendCoins: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
+  readonly supply: (context: Context, denom: string) => bigint;
+}
+
+interface AccountKeeper {
+  /** Creates the account of a new contract if it does not exist. */
+  readonly ensureAccount: (context: Context, address: string) => void;
+}
+
+/** Runs a custom message of the chain's bindings. Returns undefined for a message that it does not know. */
+type CustomMessageHandler = (
+  context: Context,
+  contract: string,
+  message: JsonValue,
+) => CustomMessageResult | undefined;
+
+/** Result of a custom message: JSON for the `data` of the contract's reply, and the encoded response. */
+export interface CustomMessageResult {
+  readonly data: Uint8Array;
+  readonly response: HandlerResult;
+}
+
+/** Answers a custom query of the chain's bindings. Returns undefined for a query that it does not know. */
+type CustomQueryHandler = (context: Context, request: JsonObject) => JsonValue | undefined;
+
+/** Routes are looked up at each use, because they include modules that are created after this one. */
+export interface WasmDeps {
+  readonly bank: BankKeeper;
+  readonly accounts: AccountKeeper;
+  readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
+  readonly findQuery: (path: string) => QueryHandler | undefined;
+  readonly customMessages?: CustomMessageHandler;
+  readonly customQueries?: CustomQueryHandler;
+}

@@ -1,0 +1,31 @@
+import { utf8 } from "../../../platform/base/bytes.ts";
+import { nsToTimestamp, timestampToNs } from "../../../cosmos/comet/proto-blocks.ts";
+import { Header } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
+import type { KVStore } from "../store/kv-store.ts";
+import type { BlockFacts } from "./execution-context.ts";
+
+/** Data about a block that stays in the state. Queries at its height and the first checks after a restart read it. */
+export interface BlockRecord extends BlockFacts {
+  readonly proposerAddress: Uint8Array;
+}
+
+/** Store of the record. The consensus module owns the store. */
+export const BLOCK_RECORD_STORE = "consensus";
+
+const KEY = utf8("LastBlock");
+
+/** Writes the record of the current block, as a `tendermint.types.Header` with the other fields empty. */
+export function writeBlockRecord(store: KVStore, record: BlockRecord): void {
+  const { chainId, height, timeNs, proposerAddress } = record;
+  const empty = Header.decode(new Uint8Array(0));
+  const header = { ...empty, chainId, height, time: nsToTimestamp(timeNs), proposerAddress };
+  store.set(KEY, Header.encode(header).finish());
+}
+
+/** Reads the record. Returns undefined before the first block. */
+export function readBlockRecord(store: KVStore): BlockRecord | undefined {
+  const bytes = store.get(KEY);
+  if (bytes === undefined) return undefined;
+  const { chainId, height, time, proposerAddress } = Header.decode(bytes);
+  return { chainId, height, timeNs: timestampToNs(time), proposerAddress };
+}

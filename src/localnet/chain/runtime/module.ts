@@ -1,0 +1,72 @@
+import type { JsonValue } from "../../../platform/base/json.ts";
+import type { FinalizeBlockRequest } from "../abci.ts";
+import type { Context } from "./context.ts";
+
+/** Response of a message handler. */
+export interface HandlerResult {
+  /** Type URL of the response message. */
+  readonly typeUrl: string;
+  /** The encoded response message. */
+  readonly response: Uint8Array;
+}
+
+/** Handles one message type. */
+export interface MessageHandler {
+  readonly typeUrl: string;
+  /** Returns the bech32 addresses that must sign an encoded message, in order. Throws `ModuleError` when it does not decode. */
+  readonly signers: (message: Uint8Array) => readonly string[];
+  /**
+   * Checks an encoded message without the state (the SDK's `ValidateBasic`): of a transaction, before the fee is taken.
+   * `handle` repeats it. Throws `ModuleError`.
+   */
+  readonly validate?: (message: Uint8Array) => void;
+  /**
+   * Runs an encoded message. The caller has verified the signers: for a transaction the ante handler, for the message of
+   * a contract the contract host. Throws `ModuleError` to fail the message.
+   */
+  readonly handle: (context: Context, message: Uint8Array) => HandlerResult;
+}
+
+/** Handles one gRPC query. Request and response are encoded messages. */
+export interface QueryHandler {
+  /** For example "/cosmos.bank.v1beta1.Query/Balance". */
+  readonly path: string;
+  /** Throws `QueryError` or `ModuleError` to fail the query. */
+  readonly query: (context: Context, request: Uint8Array) => Uint8Array;
+}
+
+/** What begin hooks get from the node. */
+export interface BlockInput
+  extends Pick<FinalizeBlockRequest, "lastCommit" | "misbehavior" | "nextValidatorsHash"> {
+  /** Address of the proposer. Default: empty. */
+  readonly proposerAddress?: Uint8Array;
+  /** State root before this block, which the header of this block has. Default: empty. */
+  readonly appHash?: Uint8Array;
+}
+
+/** A module of the chain. A module calls another one only through an interface that it declares itself. */
+export interface ChainModule {
+  /** The module's member in the genesis document. */
+  readonly name: string;
+  /** Names of the stores that the module owns. */
+  readonly stores: readonly string[];
+  readonly messages: readonly MessageHandler[];
+  readonly queries: readonly QueryHandler[];
+  readonly beginBlock?: (context: Context, block: BlockInput) => void;
+  readonly endBlock?: (context: Context) => void;
+  /** Reads the module's part of the genesis document (proto JSON, snake_case). Throws with the path of an invalid field. */
+  readonly initGenesis: (context: Context, genesis: JsonValue | undefined) => void;
+  readonly exportGenesis: (context: Context) => JsonValue;
+}
+
+/** A query failed with a gRPC status. It becomes the REST status and body, or the ABCI code and log. */
+export class QueryError extends Error {
+  /** gRPC code: 2 unknown, 3 invalid argument, 5 not found, 12 unimplemented, 13 internal. */
+  readonly grpcCode: number;
+
+  constructor(grpcCode: number, text: string) {
+    super(text);
+    this.name = "QueryError";
+    this.grpcCode = grpcCode;
+  }
+}

@@ -1,0 +1,110 @@
+import { concat, prefixEnd } from "../../../platform/base/bytes.ts";
+import type {
+  PageRequest,
+  PageResponse,
+} from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import type { Entry, KVStore } from "../store/kv-store.ts";
+import { QueryError } from "./module.ts";
+
+/** Page size of a request with limit 0. The SDK also sets `count_total` for such a request. */
+const DEFAULT_PAGE_LIMIT = 100n;
+
+/** A range of a store: all keys with this prefix. Callbacks get the keys without the prefix. */
+export interface PagedStore {
+  readonly store: KVStore;
+  readonly prefix: Uint8Array;
+}
+
+/**
+ * Called for each entry; returns whether the entry matches the filter. `onPage`: whether a match is part of the page. In
+ * offset mode the function is also called for entries before and after the page.
+ */
+export type FilterEntry = (key: Uint8Array, value: Uint8Array, onPage: boolean) => boolean;
+
+/**
+ * Pages through a store like the SDK's `Paginate`. By offset: `next_key` is the first key after the page, and `total` is
+ * the number of all entries if requested. By key: the page starts at `key` (inclusive) and has no total. Throws
+ * `QueryError` when a request has both.
+ */
+export function paginate(
+  paged: PagedStore,
+  request: PageRequest | undefined,
+  onEntry: (key: Uint8Array, value: Uint8Array) => void,
+): PageResponse {
+  return paginateFiltered(paged, request, (key, value, onPage) => {
+    if (onPage) onEntry(key, value);
+    return true;
+  });
+}
+
+/**
+ * Pages through matching entries like the SDK's `FilteredPaginate`. Offset, limit and total count matches only. In key
+ * mode `next_key` is the next entry, matching or not, so the next page may be empty.
+ */
+export function paginateFiltered(
+  paged: PagedStore,
+  request: PageRequest | undefined,
+  onEntry: FilterEntry,
+): PageResponse {
+  const page = withDefaults(request);
+  if (page.offset > 0n && page.key.length > 0) {
+    throw new QueryError(2, "invalid request, either offset or key is expected, got both");
+  }
+  return page.key.length > 0 ? pageFromKey(paged, page, onEntry) : pageFromOffset(paged, page, onEntry);
+}
+
+function pageFromKey(paged: PagedStore, page: PageRequest, onEntry: FilterEntry): PageResponse {
+  let hits = 0n;
+  for (const [key, value] of entries(paged, page)) {
+    if (hits === page.limit) return { nextKey: key, total: 0n };
+    if (onEntry(key, value, true)) hits += 1n;
+  }
+  return { nextKey: new Uint8Array(0), total: 0n };
+}
+
+function pageFromOffset(paged: PagedStore, page: PageRequest, onEntry: FilterEntry): PageResponse {
+  const end = page.offset + page.limit;
+  let hits = 0n;
+  let nextKey: Uint8Array | undefined;
+  for (const [key, value] of entries(paged, page)) {
+    if (onEntry(key, value, hits >= page.offset && hits < end)) hits += 1n;
+    // The first match after the page: its key is `next_key`. With `count_total` the walk continues to the end.
+    if (hits !== end + 1n) continue;
+    nextKey ??= key;
+    if (!page.countTotal) break;
+  }
+  return { nextKey: nextKey ?? new Uint8Array(0), total: page.countTotal ? hits : 0n };
+}
+
+function withDefaults(request: PageRequest | undefined): PageRequest {
+  const page = request ?? {
+    key: new Uint8Array(0),
+    offset: 0n,
+    limit: 0n,
+    countTotal: false,
+    reverse: false,
+  };
+  return page.limit === 0n ? { ...page, limit: DEFAULT_PAGE_LIMIT, countTotal: true } : page;
+}
+
+/** Iterates over the range in the requested order. Keys come without the prefix. */
+function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<Entry> {
+  const first = concat(prefix, page.key);
+  const end = prefixEnd(prefix);
+  const range = page.reverse
+    ? store.iterateReverse(prefix, page.key.length === 0 ? end : after(store, first, end))
+    : store.iterate(first, end);
+  for (const [key, value] of range) yield [key.subarray(prefix.length), value];
+}
+
+/**
+ * Returns the second key at or after `start`, or `end` when there is none. It is the exclusive upper bound of a reverse
+ * page that includes `start` itself.
+ */
+function after(store: KVStore, start: Uint8Array, end: Uint8Array | undefined): Uint8Array | undefined {
+  const walk = store.iterate(start, end);
+  walk.next();
+  const second = walk.next();
+  walk.return?.();
+  return second.done === true ? end : second.value[0];
+}

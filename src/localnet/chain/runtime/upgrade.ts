@@ -1,0 +1,82 @@
+import { concat, uint64BigEndian, utf8 } from "../../../platform/base/bytes.ts";
+import { CodedError } from "../../../platform/base/errors.ts";
+import type { Branch } from "../store/branch.ts";
+import type { StateStorage } from "../store/state-storage.ts";
+import { blockContext } from "./block-execution.ts";
+import { BLOCK_RECORD_STORE } from "./block-record.ts";
+import type { BlockFacts } from "./execution-context.ts";
+import type { ChainModule } from "./module.ts";
+
+/** A change of the program that adds modules to running chains. */
+export interface Upgrade {
+  /** Unique name. The state keeps it with the height of the upgrade, so it must not change later. */
+  readonly name: string;
+  /** Names of the added modules. */
+  readonly adds: readonly string[];
+}
+
+/** Thrown when the saved state has other stores than the program, and no upgrade explains the difference. */
+class StoreSetError extends CodedError<
+  | { readonly code: "missing-module"; readonly stores: readonly string[] }
+  | { readonly code: "missing-upgrade"; readonly modules: readonly string[] }
+> {}
+
+/** An upgrade that the next block runs. */
+export interface PendingUpgrade {
+  readonly name: string;
+  /** In the order of genesis. */
+  readonly modules: readonly ChainModule[];
+}
+
+/**
+ * Compares the stores of the saved state with the modules of the program. Returns the upgrades that the next block runs,
+ * in order of declaration; none for an empty storage. Throws {@link StoreSetError}.
+ */
+export function planUpgrades(
+  storage: StateStorage | undefined,
+  modules: readonly ChainModule[],
+  upgrades: readonly Upgrade[],
+): readonly PendingUpgrade[] {
+  const latest = storage?.latestHeight();
+  if (storage === undefined || latest === undefined) return [];
+  const saved = new Set(storage.roots(latest).map(({ store }) => store));
+  requireModules([...saved], modules);
+  const added = modules.filter(({ stores }) => stores.some((store) => !saved.has(store)));
+  const isPlanned = ({ name, stores }: ChainModule): boolean =>
+    upgrades.some(({ adds }) => adds.includes(name)) && stores.every((store) => !saved.has(store));
+  const unplanned = added.filter((module) => !isPlanned(module)).map(({ name }) => name);
+  if (unplanned.length > 0) {
+    throw new StoreSetError(
+      { code: "missing-upgrade", modules: unplanned },
+      `the saved state has no stores of the module ${unplanned.join(", ")}, and no upgrade of this program adds them; start the program that wrote the state, or start with an empty home`,
+    );
+  }
+  return upgrades
+    .map(({ name, adds }) => ({ name, modules: added.filter((module) => adds.includes(module.name)) }))
+    .filter((pending) => pending.modules.length > 0);
+}
+
+function requireModules(saved: readonly string[], modules: readonly ChainModule[]): void {
+  const owned = new Set(modules.flatMap(({ stores }) => stores));
+  const missing = saved.filter((store) => !owned.has(store)).toSorted();
+  if (missing.length === 0) return;
+  throw new StoreSetError(
+    { code: "missing-module", stores: missing },
+    `the saved state has the store ${missing.join(", ")}, which no module of this program owns; start the program that wrote the state, or start with an empty home`,
+  );
+}
+
+/**
+ * Starts the added modules from their default genesis and writes each upgrade with its height into the state. Runs on
+ * the branch of the block before its hooks, as the SDK's upgrade module does. Events are dropped.
+ */
+export function runUpgrades(pending: readonly PendingUpgrade[], block: BlockFacts, branch: Branch): void {
+  const context = blockContext(block, branch);
+  for (const { name, modules } of pending) {
+    for (const module of modules) module.initGenesis(context, undefined);
+    branch.store(BLOCK_RECORD_STORE).set(concat(UPGRADE_PREFIX, utf8(name)), uint64BigEndian(block.height));
+  }
+}
+
+/** Prefix of the keys `Upgrade/<name>`. Values are heights, 8 bytes, big endian. */
+const UPGRADE_PREFIX = utf8("Upgrade/");

@@ -1,0 +1,180 @@
+import { Buffer } from "node:buffer";
+import { unreachable } from "../../../platform/base/errors.ts";
+import { sortTexts } from "../../../platform/base/sort-texts.ts";
+import { type KeyText, keyText } from "./key-text.ts";
+import type { Entry, KVStore } from "./kv-store.ts";
+
+/** A cache layer: it collects writes above another store, its parent. The parent sees them after `write`. */
+export interface CacheStore extends KVStore {
+  /** Applies the writes to the parent and empties the layer. A parent that is not a layer gets them in ascending key order. */
+  readonly write: () => void;
+}
+
+interface Pending {
+  readonly key: Uint8Array;
+  /** Undefined: the key is deleted. */
+  readonly value: Uint8Array | undefined;
+}
+
+/**
+ * Creates an empty cache layer above `parent`. A read costs one more map look-up for each layer. The first iteration
+ * after a write of a new key sorts the pending keys.
+ */
+export function createCacheStore(parent: KVStore): CacheStore {
+  return new Layer(parent);
+}
+
+// A class, because every transaction creates several layers: with a closure for each method, that would take longer than
+// the reads and writes of many transactions.
+class Layer implements CacheStore {
+  readonly parent: KVStore;
+  /**
+   * The parent, when it is a layer too. Layers reach each other through this field and not through the methods of
+   * KVStore, so that a key is converted to text once for all layers.
+   */
+  readonly below: Layer | undefined;
+  /** The first store below that is not a layer. */
+  readonly bottom: KVStore;
+  readonly pending = new Map<KeyText, Pending>();
+  /** Keys of `pending` in order. Undefined: a key was added since the last sort. */
+  sorted: readonly KeyText[] | undefined = undefined;
+
+  constructor(parent: KVStore) {
+    this.parent = parent;
+    this.below = parent instanceof Layer ? parent : undefined;
+    this.bottom = this.below?.bottom ?? parent;
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    const own = findPending(this, keyText(key));
+    return own === undefined ? this.bottom.get(key) : own.value;
+  }
+
+  has(key: Uint8Array): boolean {
+    const own = findPending(this, keyText(key));
+    return own === undefined ? this.bottom.has(key) : own.value !== undefined;
+  }
+
+  set(key: Uint8Array, value: Uint8Array): void {
+    if (key.length === 0) unreachable("a store key is empty");
+    put(this, keyText(key), { key, value });
+  }
+
+  delete(key: Uint8Array): void {
+    put(this, keyText(key), { key, value: undefined });
+  }
+
+  iterate(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    return iterateLayer(this.parent.iterate(start, end), pendingBetween(this, start, end), 1);
+  }
+
+  iterateReverse(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    const writes = pendingBetween(this, start, end).toReversed();
+    return iterateLayer(this.parent.iterateReverse(start, end), writes, -1);
+  }
+
+  write(): void {
+    flush(this);
+  }
+}
+
+/** Finds the pending write of a key in the nearest layer that has one. */
+function findPending(top: Layer, text: KeyText): Pending | undefined {
+  for (let layer: Layer | undefined = top; layer !== undefined; layer = layer.below) {
+    const own = layer.pending.get(text);
+    if (own !== undefined) return own;
+  }
+  return undefined;
+}
+
+function put(layer: Layer, text: KeyText, pending: Pending): void {
+  if (layer.sorted !== undefined && !layer.pending.has(text)) layer.sorted = undefined;
+  layer.pending.set(text, pending);
+}
+
+function sortedKeys(layer: Layer): readonly KeyText[] {
+  layer.sorted ??= sortTexts([...layer.pending.keys()]);
+  return layer.sorted;
+}
+
+function flush(layer: Layer): void {
+  if (layer.below !== undefined) flushTo(layer.below, layer.pending);
+  else flushSorted(layer);
+  layer.pending.clear();
+  layer.sorted = undefined;
+}
+
+/** Moves writes into the layer below. That layer sorts its keys itself, so no sort is needed here. */
+function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
+  for (const [text, pending] of writes) put(below, text, pending);
+}
+
+/** Writes into the tree. The order of insertions decides the shape of an IAVL tree and so its root hash. */
+function flushSorted(layer: Layer): void {
+  for (const text of sortedKeys(layer)) {
+    const { key, value } = layer.pending.get(text) ?? missingPending();
+    if (value === undefined) layer.parent.delete(key);
+    else layer.parent.set(key, value);
+  }
+}
+
+function missingPending(): never {
+  return unreachable("a sorted key is not pending");
+}
+
+/** Returns the pending writes of a range in ascending order, as a copy: an iteration does not see later writes. */
+function pendingBetween(layer: Layer, start?: Uint8Array, end?: Uint8Array): Pending[] {
+  if (layer.pending.size === 0) return [];
+  const keys = sortedKeys(layer);
+  const from = start === undefined ? 0 : lowerBound(keys, keyText(start));
+  const to = end === undefined ? keys.length : lowerBound(keys, keyText(end));
+  return keys.slice(from, to).map((text) => layer.pending.get(text) ?? missingPending());
+}
+
+/** Returns the index of the first key that is at or above `text`. */
+function lowerBound(keys: readonly KeyText[], text: KeyText): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? "") < text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A range without pending writes is that of the parent; a step through each layer would cost more than the reads. */
+function iterateLayer(
+  parentEntries: IterableIterator<Entry>,
+  writes: readonly Pending[],
+  direction: 1 | -1,
+): IterableIterator<Entry> {
+  return writes.length === 0 ? parentEntries : merge(parentEntries, writes, direction);
+}
+
+/**
+ * Merges the entries of the parent with pending writes, both sorted in `direction` (1: ascending). A pending write
+ * replaces the parent's entry of the same key; a pending deletion removes it.
+ */
+function* merge(
+  parentEntries: IterableIterator<Entry>,
+  writes: readonly Pending[],
+  direction: 1 | -1,
+): IterableIterator<Entry> {
+  let at = 0;
+  let lower = parentEntries.next();
+  for (;;) {
+    const own = writes[at];
+    if (own === undefined && lower.done === true) return;
+    const order =
+      own === undefined ? 1 : lower.done === true ? -1 : Buffer.compare(own.key, lower.value[0]) * direction;
+    if (own !== undefined && order <= 0) {
+      at += 1;
+      if (order === 0) lower = parentEntries.next();
+      if (own.value !== undefined) yield [own.key, own.value];
+    } else if (lower.done !== true) {
+      yield lower.value;
+      lower = parentEntries.next();
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import type { BinaryWriter } from "@bufbuild/protobuf/wire";
+import {
+  concat,
+  fromUtf8,
+  latin1,
+  prefixEnd,
+  readUint64BigEndian,
+  toHex,
+  uint64BigEndian,
+  utf8,
+} from "../../../platform/base/bytes.ts";
+import { unreachable } from "../../../platform/base/errors.ts";
+import { encodeMessage } from "../../../cosmos/proto/encode.ts";
+import type { KVStore } from "./kv-store.ts";
+
+/** Encoding of a key or a value in a store. */
+export interface Codec<T> {
+  readonly encode: (value: T) => Uint8Array;
+  readonly decode: (bytes: Uint8Array) => T;
+  /** Returns an encoder of prefix and value, where that takes less than to encode the value and to concatenate. */
+  readonly encodeAfter?: (prefix: Uint8Array) => (value: T) => Uint8Array;
+}
+
+/** Opens stores by name. `Context` is one. */
+interface StoreScope {
+  readonly store: (name: string) => KVStore;
+}
+
+/** Encodes bytes as they are. */
+export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
+
+/** Encodes unsigned 64-bit integers as 8 bytes big-endian. Such keys sort by number. */
+export const uint64Codec: Codec<bigint> = {
+  encode: uint64BigEndian,
+  decode: (bytes) => readUint64BigEndian(bytes),
+};
+
+/** Encodes strings as UTF-8. Decoding throws when the bytes are not valid UTF-8. */
+export const textCodec: Codec<string> = {
+  encode: utf8,
+  decode: fromUtf8,
+  encodeAfter: (prefix) => {
+    const isAscii = prefix.every((byte) => byte < 0x80);
+    const text = latin1(prefix);
+    return isAscii ? (value) => utf8(text + value) : (value) => concat(prefix, utf8(value));
+  },
+};
+
+/** Encodes integers of any size as decimal text, as the SDK stores `math.Int`. */
+export const integerCodec: Codec<bigint> = {
+  encode: (value) => utf8(value.toString()),
+  decode: (bytes) => BigInt(latin1(bytes)),
+};
+
+interface MessageType<T> {
+  encode(message: T, writer?: BinaryWriter): BinaryWriter;
+  decode(input: Uint8Array): T;
+}
+
+/** Encodes protobuf messages. */
+export function messageCodec<T>(type: MessageType<T>): Codec<T> {
+  return { encode: (value) => encodeMessage(type, value), decode: (bytes) => type.decode(bytes) };
+}
+
+/** Converts the values of a codec, for instance from a protobuf message to a type with bigints. */
+export function mappedCodec<Stored, T>(
+  codec: Codec<Stored>,
+  fromStored: (stored: Stored) => T,
+  toStored: (value: T) => Stored,
+): Codec<T> {
+  return {
+    encode: (value) => codec.encode(toStored(value)),
+    decode: (bytes) => fromStored(codec.decode(bytes)),
+  };
+}
+
+/**
+ * Wraps a codec so that each stored array is decoded once. Use it for small values that every transaction reads, such
+ * as parameters. The decoded value is shared and frozen; only its first level is frozen.
+ *
+ * The cache key is the identity of the array: a store returns the same array for a value until the value is written
+ * again. A store that returned copies would make the cache useless, but never wrong.
+ */
+export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
+  const decoded = new WeakMap<Uint8Array, T>();
+  return {
+    encode: codec.encode,
+    decode: (bytes) => {
+      const existing = decoded.get(bytes);
+      if (existing !== undefined) return existing;
+      const value = Object.freeze(codec.decode(bytes));
+      decoded.set(bytes, value);
+      return value;
+    },
+  };
+}
+
+/** One value under a fixed key of a store. */
+export interface StoredItem<T> {
+  readonly get: (scope: StoreScope) => T | undefined;
+  readonly set: (scope: StoreScope, value: T) => void;
+  readonly delete: (scope: StoreScope) => void;
+}
+
+/** Declares a value under a fixed key. */
+export function createItem<T>(store: string, key: Uint8Array, codec: Codec<T>): StoredItem<T> {
+  return {
+    get: (scope) => {
+      const bytes = scope.store(store).get(key);
+      return bytes === undefined ? undefined : codec.decode(bytes);
+    },
+    set: (scope, value) => scope.store(store).set(key, codec.encode(value)),
+    delete: (scope) => scope.store(store).delete(key),
+  };
+}
+
+/** An item that genesis always writes. `get` throws a plain error (a bug) when it is absent. */
+export interface RequiredItem<T> {
+  readonly get: (scope: StoreScope) => T;
+  readonly set: (scope: StoreScope, value: T) => void;
+}
+
+/** Declares a value under a fixed key that is present from genesis on. */
+export function createRequiredItem<T>(store: string, key: Uint8Array, codec: Codec<T>): RequiredItem<T> {
+  const { get, set } = createItem(store, key, codec);
+  return { get: (scope) => get(scope) ?? unreachable(`${store}/${toHex(key)} was read before genesis`), set };
+}
+
+/** Values under the keys `prefix | key` of a store. */
+export interface StoredMap<K, V> {
+  readonly get: (scope: StoreScope, key: K) => V | undefined;
+  readonly has: (scope: StoreScope, key: K) => boolean;
+  readonly set: (scope: StoreScope, key: K, value: V) => void;
+  readonly delete: (scope: StoreScope, key: K) => void;
+  /** Returns the entry of a key. Its functions encode the key once. */
+  readonly at: (key: K) => StoredItem<V>;
+  /** Iterates in ascending order of encoded keys, over all entries or over those whose encoded key begins with `within`. */
+  readonly entries: (scope: StoreScope, within?: Uint8Array) => IterableIterator<readonly [key: K, value: V]>;
+}
+
+/** Declares a map under a prefix. */
+export function createMap<K, V>(
+  store: string,
+  prefix: Uint8Array,
+  keys: Codec<K>,
+  values: Codec<V>,
+): StoredMap<K, V> {
+  const path = keys.encodeAfter?.(prefix) ?? ((key: K): Uint8Array => concat(prefix, keys.encode(key)));
+  return {
+    get: (scope, key) => {
+      const bytes = scope.store(store).get(path(key));
+      return bytes === undefined ? undefined : values.decode(bytes);
+    },
+    has: (scope, key) => scope.store(store).has(path(key)),
+    set: (scope, key, value) => scope.store(store).set(path(key), values.encode(value)),
+    delete: (scope, key) => scope.store(store).delete(path(key)),
+    at: (key) => createItem(store, path(key), values),
+    entries: function* (scope, within = new Uint8Array(0)) {
+      const start = concat(prefix, within);
+      for (const [key, value] of scope.store(store).iterate(start, prefixEnd(start)))
+        yield [keys.decode(key.subarray(prefix.length)), values.decode(value)];
+    },
+  };
+}

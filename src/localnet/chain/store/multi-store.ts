@@ -1,0 +1,224 @@
+import { utf8 } from "../../../platform/base/bytes.ts";
+import { unreachable } from "../../../platform/base/errors.ts";
+import { sha256 } from "../../../platform/base/sha256.ts";
+import { createIavlTree, type IavlTree } from "../../../cosmos/merkle/iavl/tree.ts";
+import type { IavlReader, IavlView } from "../../../cosmos/merkle/iavl/view.ts";
+import { simpleMapProof, simpleMapRoot, type StoreRoot } from "../../../cosmos/merkle/simple-map.ts";
+import type { ProofOperator } from "../abci.ts";
+import { type Branch, createBranch } from "./branch.ts";
+import type { KVStore } from "./kv-store.ts";
+import type { CommitChanges, StateStorage } from "./state-storage.ts";
+
+/** Default of {@link MultiStoreOptions.keepRecent}. */
+export const DEFAULT_KEEP_RECENT = 1000;
+
+export interface MultiStoreOptions {
+  readonly stores: readonly string[];
+  /** Number of recent heights that stay readable, including the latest; at least 2. */
+  readonly keepRecent: number;
+  /** Height of the first commit of an empty state. */
+  readonly initialHeight: bigint;
+  /** Source of saved state. Absent: the state starts empty. */
+  readonly storage?: StateStorage;
+}
+
+/** All stores at one committed height. A write throws a plain error (a bug). */
+export interface StoreView {
+  readonly height: bigint;
+  readonly appHash: Uint8Array;
+  readonly store: (name: string) => KVStore;
+  readonly has: (name: string) => boolean;
+  /** Returns the ICS-23 operators of a key: key in tree, then store root in app hash. Empty at height 0. */
+  readonly prove: (name: string, key: Uint8Array) => readonly ProofOperator[];
+}
+
+/** The versioned state: one IAVL tree per store. The app hash is the simple Merkle map of their roots. */
+export interface MultiStore {
+  /** Height of the last commit; 0 before the first. */
+  readonly height: () => bigint;
+  /** Returns a kept height, or undefined. Height 0 is the empty state before the first commit. */
+  readonly view: (height: bigint) => StoreView | undefined;
+  /** Creates a branch above the latest height. Its `write` goes into the working trees. */
+  readonly branch: () => Branch;
+  /** Saves the working trees of all stores as the next height. */
+  readonly commit: () => CommitChanges;
+}
+
+/** Opens the saved state. Throws `IavlError` when a root of the storage is missing or invalid. */
+export function createMultiStore(options: MultiStoreOptions): MultiStore {
+  if (options.keepRecent < 2) throw new RangeError("at least 2 heights must be kept");
+  const saved = readSavedHeights(options);
+  // Sorted by name. Every commit walks the trees in this order, so its writes and roots come in the same order everywhere.
+  const trees = new Map(options.stores.toSorted().map((name) => [name, openTree(name, options, saved)]));
+  // An upgrade adds stores, so a saved height may have fewer stores than the program. Every commit has all of them.
+  const savedStores = new Map(
+    saved.map(({ height, roots }) => [height, new Set(roots.map(({ store }) => store))]),
+  );
+  const views = new Map<bigint, StoreView>();
+  let kept = saved.map(({ height }) => height);
+  return {
+    height: () => kept.at(-1) ?? 0n,
+    view: (height) => {
+      if (height !== 0n && !kept.includes(height)) return undefined;
+      const view = views.get(height) ?? createView(trees, height, savedStores.get(height));
+      cacheView(views, view);
+      return view;
+    },
+    branch: () => createBranch((name) => workingStore(requireStore(trees, name))),
+    commit: () => {
+      const height = nextHeight(kept, options);
+      const expired = kept.slice(0, Math.max(0, kept.length + 1 - options.keepRecent));
+      kept = [...kept.slice(expired.length), height];
+      for (const old of expired) {
+        views.delete(old);
+        savedStores.delete(old);
+      }
+      return commitTrees(trees, height, expired);
+    },
+  };
+}
+
+/** Number of views in the cache. A view of another height is created again when it is requested. */
+const MAX_CACHED_VIEWS = 16;
+
+/** Adds a view to the cache and drops the ones that were added first. */
+function cacheView(views: Map<bigint, StoreView>, view: StoreView): void {
+  views.set(view.height, view);
+  for (const height of views.keys()) {
+    if (views.size <= MAX_CACHED_VIEWS) return;
+    views.delete(height);
+  }
+}
+
+function nextHeight(kept: readonly bigint[], options: MultiStoreOptions): bigint {
+  const latest = kept.at(-1);
+  return latest === undefined ? options.initialHeight : latest + 1n;
+}
+
+interface SavedHeight {
+  readonly height: bigint;
+  readonly roots: CommitChanges["roots"];
+}
+
+/**
+ * Returns the readable heights of the storage. A height is readable when all its root nodes exist: a node is deleted
+ * only when no kept height needs it, so everything below an existing root exists too. The storage may still list older
+ * heights after their nodes were deleted. Throws when the latest heights are not readable.
+ */
+function readSavedHeights({ storage, keepRecent }: MultiStoreOptions): readonly SavedHeight[] {
+  if (storage === undefined) return [];
+  const recent = storage
+    .heights()
+    .slice(-keepRecent)
+    .map((height) => ({ height, roots: storage.roots(height) }));
+  const firstReadable = recent.findIndex(({ roots }) =>
+    roots.every(({ store, rootId }) => rootId === undefined || storage.node(store, rootId) !== undefined),
+  );
+  if (recent.length > 0 && firstReadable < 0)
+    throw new Error(`the state of height ${recent.at(-1)?.height} is incomplete: tree nodes are missing`);
+  return recent.slice(firstReadable);
+}
+
+function openTree(name: string, options: MultiStoreOptions, saved: readonly SavedHeight[]): IavlTree {
+  const { storage } = options;
+  if (storage === undefined) return createIavlTree(undefined, options.initialHeight);
+  const versions = saved.map(({ height, roots }) => ({
+    version: height,
+    rootId: roots.find(({ store }) => store === name)?.rootId,
+  }));
+  return createIavlTree({ load: (id) => storage.node(name, id), versions }, options.initialHeight);
+}
+
+function commitTrees(
+  trees: ReadonlyMap<string, IavlTree>,
+  height: bigint,
+  expired: readonly bigint[],
+): CommitChanges {
+  // Like the SDK, every store is committed at every height, also without changes: all trees share one version number.
+  const commits = [...trees].map(([store, tree]) => ({ store, ...tree.commit() }));
+  return {
+    height,
+    appHash: simpleMapRoot(commits.map(({ store, rootHash }) => ({ name: store, hash: rootHash }))),
+    writes: commits.flatMap(({ store, writes }) => writes.map((write) => ({ store, ...write }))),
+    expired,
+    deletes: [...trees].flatMap(([store, tree]) =>
+      expired.flatMap((old) => tree.release(old).map((id) => ({ store, id }))),
+    ),
+    roots: commits.map(({ store, rootId }) => ({ store, rootId })),
+  };
+}
+
+/** `stores` are the stores of the height; undefined means all. A store that the height does not have reads as empty. */
+function createView(
+  trees: ReadonlyMap<string, IavlTree>,
+  height: bigint,
+  stores: ReadonlySet<string> | undefined,
+): StoreView {
+  const views = new Map(
+    [...trees]
+      .filter(([name]) => stores?.has(name) ?? true)
+      .map(([name, tree]) => [name, height === 0n ? undefined : tree.at(height)]),
+  );
+  // An empty tree has the SHA-256 of no bytes as its root, as in Go's IAVL.
+  const roots = (): StoreRoot[] =>
+    [...views].map(([name, view]) => ({ name, hash: view?.rootHash ?? sha256(new Uint8Array(0)) }));
+  return {
+    height,
+    appHash: height === 0n ? sha256(new Uint8Array(0)) : simpleMapRoot(roots()),
+    has: (name) => views.has(name),
+    store: (name) => readOnlyStore(requireStore(trees, name), views.get(name)),
+    prove: (name, key) => proveKey(views.get(name), roots(), name, key),
+  };
+}
+
+function proveKey(
+  view: IavlView | undefined,
+  roots: readonly StoreRoot[],
+  name: string,
+  key: Uint8Array,
+): readonly ProofOperator[] {
+  const storeProof = simpleMapProof(roots, name);
+  if (view === undefined || storeProof === undefined) return [];
+  return [
+    { type: "ics23:iavl", key, data: view.proof(key) },
+    { type: "ics23:simple", key: utf8(name), data: storeProof },
+  ];
+}
+
+function requireStore<T>(stores: ReadonlyMap<string, T>, name: string): T {
+  return stores.get(name) ?? unreachable(`no module registered the store ${name}`);
+}
+
+/** Wraps a working tree as a store. */
+function workingStore(tree: IavlTree): KVStore {
+  return {
+    ...readMethods(tree),
+    set: tree.set,
+    delete: (key) => {
+      tree.remove(key);
+    },
+  };
+}
+
+function readOnlyStore(tree: IavlTree, view: IavlView | undefined): KVStore {
+  const reject = (): never => unreachable(`a committed state was written to (version ${tree.version()})`);
+  return { ...(view === undefined ? EMPTY_STORE : readMethods(view)), set: reject, delete: reject };
+}
+
+type ReadMethods = Pick<KVStore, "get" | "has" | "iterate" | "iterateReverse">;
+
+const EMPTY_STORE: ReadMethods = {
+  get: () => undefined,
+  has: () => false,
+  iterate: () => [].values(),
+  iterateReverse: () => [].values(),
+};
+
+function readMethods(reader: IavlReader): ReadMethods {
+  return {
+    get: reader.get,
+    has: reader.has,
+    iterate: (start, end) => reader.iterate(start, end, "ascending"),
+    iterateReverse: (start, end) => reader.iterate(start, end, "descending"),
+  };
+}

@@ -1,0 +1,91 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { portsAt } from "../../platform/base/default-ports.ts";
+import { systemClock } from "../../platform/base/clock.ts";
+import { CodedError } from "../../platform/base/errors.ts";
+import { EXIT } from "../../platform/base/exit-codes.ts";
+import { createChainClient, type PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
+import { classifyClientError, ClientError } from "../../cosmos/client/errors.ts";
+import { silentObserver } from "../../cosmos/client/rpc/rpc-caller.ts";
+import { CANONICAL_CHAIN_NAME, parseChainName } from "../../cosmos/proto/type-urls.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { portOffsetOption } from "../../platform/cli/options.ts";
+
+/** Options of every command that connects to a chain. */
+export interface ConnectionOptions {
+  /** CometBFT RPC URL; default: local-1 of the localnet on this machine. */
+  readonly node?: string;
+  /** Expected chain id; any chain when absent. */
+  readonly chainId?: string;
+  readonly portOffset: number;
+  readonly chainName: string;
+  readonly json?: true;
+}
+
+/** Adds the options of {@link ConnectionOptions} to a command. */
+export function addConnectionOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        "--node <url>",
+        "CometBFT RPC URL; default: local-1 of the localnet on this machine",
+      ).argParser(parseNodeUrl),
+    )
+    .option("--chain-id <id>", "refuse a node with another chain id")
+    .addOption(portOffsetOption())
+    .addOption(
+      new Option("--chain-name <name>", "first part of the type names of the chain's own modules")
+        .default(CANONICAL_CHAIN_NAME)
+        .argParser(parseName),
+    )
+    .option("--json", "print JSON instead of YAML");
+}
+
+/** Runs `work` with a client of the selected chain. Throws `CliError` when the chain cannot be reached. */
+export async function withChain<T>(
+  options: ConnectionOptions,
+  context: CliContext,
+  work: (client: PooledChainClient) => Promise<T>,
+): Promise<T> {
+  const url = options.node ?? `http://127.0.0.1:${portsAt(options.portOffset).localRpc}`;
+  const client = createChainClient(
+    { endpoints: [{ url }], chainId: options.chainId, limits: { connections: 1 } },
+    {
+      clock: systemClock,
+      random: Math.random,
+      logger: await context.logger("error"),
+      observer: silentObserver,
+    },
+  );
+  try {
+    return await work(client);
+  } catch (error) {
+    throw toCliError(error);
+  } finally {
+    client.close();
+  }
+}
+
+/** Maps retryable errors to exit code 75. An unreachable endpoint may be the wrong one, so the message says how to select another. */
+function toCliError(error: unknown): unknown {
+  if (!(error instanceof ClientError) || classifyClientError(error) !== "retry") return error;
+  const hint =
+    error.facts.code === "unreachable" ? "; start the chain, or select one with --node or --port-offset" : "";
+  return new CliError(EXIT.tryAgain, `${error.message}${hint}`, { cause: error.cause });
+}
+
+/** Accepts `tcp://` for plain HTTP, as the `--node` option of a Cosmos SDK binary does. */
+export function parseNodeUrl(text: string): string {
+  const url = text.replace(/^tcp:\/\//, "http://");
+  if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
+  throw new InvalidArgumentError("a URL such as http://127.0.0.1:26657 was expected");
+}
+
+function parseName(text: string): string {
+  try {
+    return parseChainName(text);
+  } catch (error) {
+    if (error instanceof CodedError) throw new InvalidArgumentError(error.message);
+    throw error;
+  }
+}

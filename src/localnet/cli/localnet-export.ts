@@ -1,0 +1,91 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Command, Option } from "commander";
+import { stringifyJson } from "../../platform/base/json.ts";
+import { EXIT } from "../../platform/base/exit-codes.ts";
+import type { Application } from "../chain/abci.ts";
+import { createApp } from "../chain/app.ts";
+import type { StateStorage } from "../chain/store/state-storage.ts";
+import { type GenesisDoc, genesisToJson, parseGenesis } from "../node/genesis-doc.ts";
+import { exportHomeGenesis, importHomeGenesis } from "../node/home-genesis.ts";
+import { type ChainProfile, CHAINS, type LocalnetPart } from "../network/chains.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { portOffsetOption } from "../../platform/cli/options.ts";
+import { localnetChainsHome } from "../../platform/cli/state-home.ts";
+
+interface Options {
+  readonly home?: string;
+  readonly chain: LocalnetPart;
+  readonly portOffset: number;
+}
+
+/**
+ * `relaywatch localnet export`: prints the state of a chain as a genesis document. A chain that starts with it continues
+ * at the next height.
+ */
+export function exportCommand(context: CliContext): Command {
+  return withHome(new Command())
+    .addHelpText(
+      "after",
+      "\nA localnet in memory (all parts in one process, without --home) cannot be exported.",
+    )
+    .action((options: Options) => {
+      const profile = CHAINS[options.chain];
+      const genesis = exportHomeGenesis(homeOf(options, profile), appOf(profile));
+      context.print(stringifyJson(genesisToJson(genesis), 2));
+    });
+}
+
+/** `relaywatch localnet import FILE`: creates a home whose chain starts with this genesis document. */
+export function importCommand(context: CliContext): Command {
+  return withHome(new Command())
+    .argument("<file>", "genesis document")
+    .action((file: string, options: Options) => {
+      const profile = CHAINS[options.chain];
+      const home = homeOf(options, profile);
+      const genesis = readGenesis(file, profile);
+      importHomeGenesis(home, genesis, appOf(profile));
+      context.print(`${genesis.chainId} starts at height ${genesis.initialHeight} in ${home}`);
+    });
+}
+
+function withHome(command: Command): Command {
+  return command
+    .option(
+      "--home <dir>",
+      "directory that `localnet start --home` uses; default: the state directory of single parts",
+    )
+    .addOption(new Option("--chain <part>", "the chain").choices(Object.keys(CHAINS)).default("local"))
+    .addOption(portOffsetOption());
+}
+
+function homeOf({ home, portOffset }: Options, { chainId }: ChainProfile): string {
+  return join(home ?? localnetChainsHome(portOffset), chainId);
+}
+
+function appOf(profile: ChainProfile): (storage: StateStorage) => Application {
+  return (storage) => createApp({ ...profile, kind: profile.part }, { storage });
+}
+
+/** Upper bound against a wrong file; exports of a localnet are far smaller. */
+const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
+
+function readGenesis(file: string, { chainId }: ChainProfile): GenesisDoc {
+  const genesis = parseGenesis(readJson(file));
+  if (genesis.chainId === chainId) return genesis;
+  throw new CliError(
+    EXIT.badConfig,
+    `${file} is the genesis of chain ${genesis.chainId}, not of ${chainId}; choose the chain with --chain`,
+  );
+}
+
+function readJson(file: string): unknown {
+  try {
+    if (statSync(file).size > MAX_GENESIS_BYTES)
+      throw new Error(`it is larger than ${MAX_GENESIS_BYTES} bytes`);
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    throw new CliError(EXIT.badConfig, `${file} cannot be read as JSON`, { cause });
+  }
+}

@@ -1,0 +1,44 @@
+import { Argument, Command } from "commander";
+import { portsAt } from "../../platform/base/default-ports.ts";
+import { CHAINS } from "../network/chains.ts";
+import { CANONICAL_CHAIN_NAME } from "../../cosmos/proto/type-urls.ts";
+import { withChain } from "./chain-connection.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { portOffsetOption } from "../../platform/cli/options.ts";
+import { runOverQuota } from "./scenario/over-quota.ts";
+import { createScenarioChain } from "./scenario/scenario-chain.ts";
+
+interface Options {
+  readonly keep?: boolean;
+  readonly portOffset: number;
+}
+
+/** `relaywatch localnet scenario NAME`: plays a scenario on a running localnet and says what happens. */
+export function scenarioCommand(context: CliContext): Command {
+  return new Command()
+    .addArgument(new Argument("<name>", "the scenario").choices(["over-quota"]))
+    .option("--keep", "leave the limiter on")
+    .addOption(portOffsetOption())
+    .addHelpText(
+      "after",
+      `
+over-quota: a contract limits transfers to 1 % of the supply a day. One transfer passes, one is refused, and one is undone by
+the other chain. It needs a localnet with a courier (relaywatch up), takes about half a minute, and moves coins of alice.`,
+    )
+    .action((_name: string, options: Options) => play(options, context));
+}
+
+function play({ portOffset, keep = false }: Options, context: CliContext): Promise<void> {
+  const { signal, print } = context;
+  const { chainId } = CHAINS.local;
+  return withChain({ portOffset, chainId, chainName: CANONICAL_CHAIN_NAME }, context, (client) =>
+    runOverQuota({
+      local: createScenarioChain(CHAINS.local, client, signal),
+      print,
+      signal,
+      rest: `http://127.0.0.1:${portsAt(portOffset).localRest}`,
+      portOption: portOffset === 0 ? "" : ` --port-offset ${portOffset}`,
+      keep,
+    }),
+  );
+}

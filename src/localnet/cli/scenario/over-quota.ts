@@ -1,0 +1,231 @@
+import { systemClock } from "../../../platform/base/clock.ts";
+import { withTimeout } from "../../../platform/base/abort.ts";
+import { EXIT } from "../../../platform/base/exit-codes.ts";
+import type { JsonObject } from "../../../platform/base/json.ts";
+import { accountNamed } from "../../network/accounts.ts";
+import { CHAINS } from "../../network/chains.ts";
+import { CliError } from "../../../platform/cli/cli-error.ts";
+import { fieldAt } from "../../../platform/cli/table.ts";
+import {
+  deployLimiter,
+  type LimiterDemo,
+  limiterNow,
+  requireDone,
+  setLimiter,
+  textAt,
+} from "./limiter-demo.ts";
+import type { ScenarioChain, ScenarioTx } from "./scenario-chain.ts";
+
+/** What the scenario runs on. */
+export interface OverQuota {
+  readonly local: ScenarioChain;
+  readonly print: (line: string) => void;
+  readonly signal: AbortSignal;
+  /** Base URL of the REST API of `local-1`. */
+  readonly rest: string;
+  /** The option that selects this localnet, with a space in front; "" for the default. */
+  readonly portOption: string;
+  /** Leaves the limiter on. */
+  readonly keep: boolean;
+}
+
+const { denom } = CHAINS.local;
+const ALICE = accountNamed(CHAINS.local, "alice").address;
+const RECEIVER = accountNamed(CHAINS.remote, "alice").address;
+const NOBODY = "nobody";
+const WAIT_MS = 60_000;
+const POLL_MS = 200;
+
+/**
+ * Puts the reference limiter in front of transfers, and shows one that passes, one that it refuses, and one that is undone. Switches
+ * it off again, also after an error. Throws `CliError`, for instance when no courier carries packets.
+ */
+export async function runOverQuota(scenario: OverQuota): Promise<void> {
+  const { local, print, keep } = scenario;
+  const present = await limiterNow(local);
+  if (present !== "")
+    throw new CliError(
+      EXIT.fatal,
+      `transfers are limited already, by ${present}; end that first: relaywatch tx ibc-rate-limit update-params --none --from operator${scenario.portOption}`,
+    );
+  const channel = await openChannel(scenario);
+  const limiter = await deployLimiter(local, channel);
+  await setLimiter(local, limiter.address);
+  print(
+    `1. The limiter ${limiter.address} is set. In a day, at most ${limiter.quota}${denom} may leave over ${channel}:`,
+  );
+  print("   1 % of the supply.");
+  try {
+    await showPass(scenario, limiter, channel);
+    await showRefusal(scenario, limiter, channel);
+    await showUndo(scenario, limiter, channel);
+    showLooks(scenario, limiter, channel);
+  } finally {
+    // An abort would end this transaction too; the limiter then stays, and the next run says so.
+    if (!keep) await setLimiter(local, "");
+  }
+  print(keep ? "\nThe limiter stays on (--keep)." : "\nThe limiter is off again.");
+}
+
+/** Waits for an open channel of transfers: the courier may be opening it. */
+async function openChannel(scenario: OverQuota): Promise<string> {
+  const find = async (): Promise<string | undefined> => {
+    const listed = fieldAt(await scenario.local.ask("ibc.core.channel.v1.Query", "Channels", {}), "channels");
+    const open = (Array.isArray(listed) ? listed : []).find(
+      (one) => fieldAt(one, "state") === "STATE_OPEN" && fieldAt(one, "port_id") === "transfer",
+    );
+    return open === undefined ? undefined : textAt(open, "channel_id");
+  };
+  return waitFor("no channel for transfers is open", find, scenario);
+}
+
+/** A tenth of the quota. */
+async function showPass(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
+  const { print } = scenario;
+  const amount = limiter.quota / 10n;
+  print(`\n2. alice sends ${amount}${denom}, a tenth of the quota.`);
+  const sequence = textAt(
+    requireDone(await transfer(scenario, channel, amount, RECEIVER)).response,
+    "sequence",
+  );
+  await untilSettled(scenario, channel, sequence);
+  print(
+    `   Packet ${sequence} arrived and was acknowledged. Used: ${await limiter.used()} of ${limiter.quota}.`,
+  );
+}
+
+/** With what has left already, more than the quota. */
+async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
+  const { print } = scenario;
+  const before = await limiter.used();
+  const amount = limiter.quota - before + 1n;
+  print(`\n3. alice sends ${amount}${denom}: one more than the quota still allows.`);
+  const { confirmation, hash } = await transfer(scenario, channel, amount, RECEIVER);
+  if (confirmation.kind !== "failed")
+    throw new CliError(EXIT.fatal, `the transfer over quota was not refused: transaction ${hash}`);
+  const { codespace, code, log } = confirmation;
+  print(
+    `   Refused in its block: code ${code} of ${codespace}. The coins did not move, only the fee was paid.`,
+  );
+  print(`   ${log}`);
+  print(`   Used: ${await limiter.used()} of ${limiter.quota}, as before.`);
+}
+
+/** Half of the quota, to an account that the other chain does not have. */
+async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
+  const { local, print } = scenario;
+  const before = await limiter.used();
+  const amount = limiter.quota / 2n;
+  print(
+    `\n4. alice sends ${amount}${denom} to "${NOBODY}". The limiter lets it pass, the other chain refuses it.`,
+  );
+  const sent = requireDone(await transfer(scenario, channel, amount, NOBODY));
+  const sequence = textAt(sent.response, "sequence");
+  print(`   Packet ${sequence} is on its way. Used: ${await limiter.used()} of ${limiter.quota}.`);
+  await untilSettled(scenario, channel, sequence);
+  const events = await local.eventsOf(
+    `acknowledge_packet.packet_src_channel='${channel}' AND acknowledge_packet.packet_sequence='${sequence}'`,
+  );
+  const after = await limiter.used();
+  print(`   Packet ${sequence} came back with an error. alice has her coins again, and the quota too.`);
+  print(`   Used: ${before} before, ${after} now. A timeout does the same.`);
+  print("   Events of the transaction that brought the acknowledgement:");
+  for (const { type, attributes } of events) {
+    if (!SHOWN_EVENTS.has(type)) continue;
+    const words = attributes
+      .filter(({ key }) => SHOWN_KEYS.has(key))
+      .map(({ key, value }) => `${key}=${value}`);
+    print(`   - ${[type, ...words].join(" ")}`);
+  }
+  if (after !== before)
+    throw new CliError(EXIT.fatal, `the quota has ${after} used instead of ${before} after the refusal`);
+}
+
+const SHOWN_EVENTS: ReadonlySet<string> = new Set([
+  "acknowledge_packet",
+  "wasm",
+  "fungible_token_packet",
+  "bad_revert",
+]);
+const SHOWN_KEYS: ReadonlySet<string> = new Set([
+  "packet_sequence",
+  "method",
+  "channel_id",
+  "denom",
+  "error",
+  "failure_type",
+]);
+
+function showLooks(
+  { print, rest, portOption }: OverQuota,
+  { address, query }: LimiterDemo,
+  channel: string,
+): void {
+  print("\n5. Where to look when transfers fail at night:");
+  for (const [what, command] of [
+    ["which contract limits", `relaywatch query ibc-rate-limit params${portOption}`],
+    ["the same over REST", `curl -s ${rest}/neutron/ibc-rate-limit/v1beta1/params`],
+    [
+      "its quota and what is used",
+      `curl -s ${rest}/cosmwasm/wasm/v1/contract/${address}/smart/${encodeURIComponent(query)}`,
+    ],
+    [
+      "packets on their way",
+      `relaywatch query ibc channel packet-commitments transfer ${channel}${portOption}`,
+    ],
+    [
+      "switch the limiter off",
+      `relaywatch tx ibc-rate-limit update-params --none --from operator${portOption}`,
+    ],
+  ] as const)
+    print(`   ${what.padEnd(27)} ${command}`);
+}
+
+function transfer(
+  { local }: OverQuota,
+  channel: string,
+  amount: bigint,
+  receiver: string,
+): Promise<ScenarioTx> {
+  const fields: JsonObject = {
+    source_port: "transfer",
+    source_channel: channel,
+    token: { denom, amount: amount.toString() },
+    sender: ALICE,
+    receiver,
+    timeout_timestamp: `${Math.round(systemClock.nowMs() + 600_000)}000000`,
+  };
+  return local.send("alice", "ibc.applications.transfer.v1.MsgTransfer", fields);
+}
+
+/** Waits until a packet is acknowledged. */
+function untilSettled(scenario: OverQuota, channel: string, sequence: string): Promise<true> {
+  const isSettled = async (): Promise<true | undefined> => {
+    const request = { port_id: "transfer", channel_id: channel, packet_ack_sequences: [sequence] };
+    const left = fieldAt(
+      await scenario.local.ask("ibc.core.channel.v1.Query", "UnreceivedAcks", request),
+      "sequences",
+    );
+    return Array.isArray(left) && left.length === 0 ? true : undefined;
+  };
+  return waitFor(`packet ${sequence} did not arrive`, isSettled, scenario);
+}
+
+async function waitFor<T>(
+  problem: string,
+  find: () => Promise<T | undefined>,
+  { signal, portOption }: OverQuota,
+): Promise<T> {
+  const found = await withTimeout(WAIT_MS, systemClock, signal, async (inner) => {
+    for (;;) {
+      const value = await find();
+      if (value !== undefined) return value;
+      await systemClock.sleep(POLL_MS, inner);
+    }
+  });
+  if (found !== undefined) return found;
+  throw new CliError(
+    EXIT.tryAgain,
+    `${problem} within ${WAIT_MS / 1_000} s; the scenario needs a courier: relaywatch up, or relaywatch localnet start courier${portOption}`,
+  );
+}

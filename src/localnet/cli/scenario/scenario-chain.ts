@@ -1,0 +1,85 @@
+import type { comet38 } from "@cosmjs/tendermint-rpc";
+import { raceAbort } from "../../../platform/base/abort.ts";
+import { systemClock } from "../../../platform/base/clock.ts";
+import { parseDec18 } from "../../../platform/base/decimal.ts";
+import { unreachable } from "../../../platform/base/errors.ts";
+import { EXIT } from "../../../platform/base/exit-codes.ts";
+import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
+import { silentLogger } from "../../../platform/base/logger.ts";
+import { Secret } from "../../../platform/base/secret.ts";
+import type { PooledChainClient } from "../../../cosmos/client/create-chain-client.ts";
+import { createTxSender } from "../../../cosmos/client/tx/create-tx-sender.ts";
+import { createSigner } from "../../../cosmos/client/tx/signer.ts";
+import type { Confirmation } from "../../../cosmos/client/tx/tx-sender.ts";
+import { accountNamed } from "../../network/accounts.ts";
+import type { ChainProfile } from "../../network/chains.ts";
+import { toHex } from "../../../platform/base/bytes.ts";
+import { TxMsgData } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
+import { messageFromJson, messageToJson } from "../../../cosmos/proto/json.ts";
+import { findService } from "../../../cosmos/proto/registry.ts";
+import { CliError } from "../../../platform/cli/cli-error.ts";
+
+/** A transaction of a scenario. */
+export interface ScenarioTx {
+  readonly hash: string;
+  readonly confirmation: Confirmation;
+  /** The response of its message; null when the transaction failed. */
+  readonly response: JsonValue;
+}
+
+/** A local chain as a scenario uses it: with the public test accounts, and without fine tuning. */
+export interface ScenarioChain {
+  /** Runs a gRPC query: `cosmos.bank.v1beta1.Query`, `SupplyOf`. Rejects with `ClientError`. */
+  readonly ask: (service: string, rpc: string, request: JsonObject) => Promise<JsonValue>;
+  /** Sends a message of a test account in proto JSON. A transaction that the chain refuses in its block is a result too. */
+  readonly send: (account: string, type: string, fields: JsonObject) => Promise<ScenarioTx>;
+  /** Returns the events of the first transaction that matches; empty without one. */
+  readonly eventsOf: (query: string) => Promise<readonly comet38.Event[]>;
+}
+
+/** More than any message of a scenario needs. A simulation would refuse what the scenario wants to show in a block. */
+const GAS_LIMIT = 1_500_000n;
+
+/** Creates the access to a chain. */
+export function createScenarioChain(
+  profile: ChainProfile,
+  client: PooledChainClient,
+  signal: AbortSignal,
+): ScenarioChain {
+  const deps = { client, clock: systemClock, random: Math.random, logger: silentLogger };
+  const gasPrice = { denom: profile.denom, multiplier: parseDec18("1.2"), cap: parseDec18("100") };
+  const senderOf = async (account: string) => {
+    const mnemonic = new Secret(accountNamed(profile, account).mnemonic);
+    const signer = await createSigner({ kind: "mnemonic", mnemonic }, profile.bech32Prefix);
+    return createTxSender({ chainId: profile.chainId, memo: "scenario", gasPrice }, { ...deps, signer });
+  };
+  return {
+    ask: async (service, rpc, request) => {
+      const method =
+        findService(service)?.methods.find(({ name }) => name === rpc) ?? unreachable(`no query ${rpc}`);
+      const bytes = messageFromJson(method.requestType, request);
+      return messageToJson(method.responseType, await client.grpcQuery(method.path, bytes, signal));
+    },
+    send: async (account, type, fields) => {
+      const sender = await senderOf(account);
+      const message = { typeUrl: `/${type}`, value: messageFromJson(type, fields) };
+      const { hash, confirmation } = await sender.send([message], GAS_LIMIT, signal);
+      if (confirmation.kind === "lost" || confirmation.kind === "refused")
+        throw new CliError(
+          EXIT.tryAgain,
+          `${profile.chainId} did not include a transaction of ${account}: ${"reason" in confirmation ? confirmation.reason : confirmation.log}`,
+        );
+      return { hash: toHex(hash).toUpperCase(), confirmation, response: responseOf(type, confirmation) };
+    },
+    eventsOf: async (query) => {
+      const { txs } = await raceAbort(client.comet.txSearch({ query, per_page: 1 }), signal);
+      return txs[0]?.result.events ?? [];
+    },
+  };
+}
+
+function responseOf(type: string, confirmation: Confirmation): JsonValue {
+  if (confirmation.kind !== "included") return null;
+  const [first] = TxMsgData.decode(confirmation.data).msgResponses;
+  return first === undefined ? null : messageToJson(`${type}Response`, first.value);
+}

@@ -1,0 +1,117 @@
+import { request } from "undici";
+import { CodedError, errorText } from "../../platform/base/errors.ts";
+import { type FaultState, type FaultSwitches, unknownFault } from "../../platform/base/fault-switches.ts";
+import { isRecord } from "../../platform/base/json.ts";
+import type { Secret } from "../../platform/base/secret.ts";
+import { parseFaultName, SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
+import type { Sidecar } from "../sidecar/sidecar.ts";
+import { parseRfc3339Ns } from "../../platform/base/rfc3339.ts";
+
+/** The faults of one part of the localnet, or of all. */
+export interface FaultControl {
+  readonly names: readonly string[];
+  /** All faults, on or off. Rejects with {@link FaultPartError} when the part does not answer. */
+  readonly list: () => Promise<readonly FaultState[]>;
+  /** Resolves when the switch has taken effect. `forMs` switches the fault off after that time. */
+  readonly set: (name: string, on: boolean, forMs: number | undefined) => Promise<void>;
+}
+
+/** Thrown when the process of a part does not answer, or refuses. */
+export class FaultPartError extends CodedError<{ readonly code: "part-unreachable" }> {}
+
+/** Controls the faults of a sidecar in this process. */
+export function sidecarFaultControl(sidecar: Sidecar): FaultControl {
+  return {
+    names: SIDECAR_FAULT_NAMES,
+    list: async () => sidecar.faults(),
+    set: (name, on, forMs) => sidecar.setFault(parseFaultName(name), on, forMs),
+  };
+}
+
+/** Controls switches in this process. */
+export function switchesFaultControl<Name extends string>(
+  effects: Readonly<Record<Name, string>>,
+  switches: FaultSwitches<Name>,
+): FaultControl {
+  const isName = (name: string): name is Name => Object.hasOwn(effects, name);
+  const names = Object.keys(effects);
+  return {
+    names,
+    list: async () => switches.list(),
+    set: async (name, on, forMs) => {
+      if (!isName(name)) throw unknownFault(name, names);
+      switches.set(name, on, forMs);
+    },
+  };
+}
+
+/** Joins the controls of several parts. A part that does not answer is left out of the list. */
+export function joinFaultControls(parts: readonly FaultControl[]): FaultControl {
+  const names = parts.flatMap((part) => part.names);
+  return {
+    names,
+    list: async () => (await Promise.all(parts.map((part) => part.list().catch(ignoreUnreachable)))).flat(),
+    set: async (name, on, forMs) => {
+      const part = parts.find((one) => one.names.includes(name));
+      if (part === undefined) throw unknownFault(name, names);
+      await part.set(name, on, forMs);
+    },
+  };
+}
+
+function ignoreUnreachable(error: unknown): readonly FaultState[] {
+  if (error instanceof FaultPartError) return [];
+  throw error;
+}
+
+/** Controls the faults of a sidecar in another process of this machine, over that process's control API. */
+export function remoteSidecarFaultControl(url: string, token: Secret): FaultControl {
+  const call = async (path: string, body?: unknown): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${token.reveal()}` };
+    try {
+      const response = await request(`${url}${path}`, {
+        headers,
+        method: body === undefined ? "GET" : "POST",
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(REMOTE_DEADLINE_MS),
+      });
+      const answer: unknown = await response.body.json();
+      if (response.statusCode === 200) return answer;
+      const reason = isRecord(answer) ? String(answer["message"]) : `status ${response.statusCode}`;
+      throw new Error(reason);
+    } catch (cause) {
+      throw new FaultPartError(
+        { code: "part-unreachable" },
+        `the sidecar's process does not switch faults (${errorText(cause)}); start it with relaywatch localnet start sidecar`,
+        { cause },
+      );
+    }
+  };
+  return {
+    names: SIDECAR_FAULT_NAMES,
+    list: async () => parseFaults(await call("/faults")),
+    set: async (name, on, forMs) => {
+      await call(`/faults/${parseFaultName(name)}`, {
+        on,
+        ...(forMs === undefined ? {} : { for: `${forMs}ms` }),
+      });
+    },
+  };
+}
+
+const REMOTE_DEADLINE_MS = 5_000;
+
+function parseFaults(answer: unknown): readonly FaultState[] {
+  const listed: unknown[] = isRecord(answer) && Array.isArray(answer["faults"]) ? answer["faults"] : [];
+  return SIDECAR_FAULT_NAMES.map((name) => {
+    const state = listed.find((one) => isRecord(one) && one["name"] === name);
+    const fields = isRecord(state) ? state : {};
+    const until = typeof fields["until"] === "string" ? fields["until"] : undefined;
+    return {
+      name,
+      on: fields["on"] === true,
+      untilMs: until === undefined ? undefined : Number(parseRfc3339Ns(until) / 1_000_000n),
+      effect: SIDECAR_FAULTS[name],
+    };
+  });
+}

@@ -1,0 +1,152 @@
+import { Order, State } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import {
+  MsgChannelCloseConfirm,
+  MsgChannelOpenAck,
+  MsgChannelOpenConfirm,
+  MsgChannelOpenInit,
+  MsgChannelOpenTry,
+} from "../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
+import { channelPath } from "./ibc-paths.ts";
+import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
+import type { Work } from "./work.ts";
+
+const PACKAGE = "/ibc.core.channel.v1.";
+
+/** The channel that the courier opens when there is none. */
+export const TRANSFER_CHANNEL = { port: "transfer", version: "ics20-1" } as const;
+
+/** The channels of a connection, as two chains see them. */
+export interface BothEnds {
+  /** Of the chain that proves, at the height of the proofs. */
+  readonly proven: readonly ChannelView[];
+  /** Of the chain that gets the messages, now. */
+  readonly latest: readonly ChannelView[];
+  /** Id of the connection on the chain that gets the messages. */
+  readonly connectionId: string;
+}
+
+/**
+ * Returns the next steps of the handshakes for one chain: what the other chain has proven and this chain lacks. The state of both
+ * chains decides, so a courier that was killed continues where it was.
+ */
+export function planChannels({ proven, latest, connectionId }: BothEnds): readonly Work[] {
+  return proven.flatMap((theirs) => {
+    if (theirs.state === State.STATE_INIT)
+      return latest.some(({ counterparty }) => sameEnd(counterparty, theirs))
+        ? []
+        : [openTry(theirs, connectionId)];
+    const own = latest.find((end) => sameEnd(end, theirs.counterparty));
+    return own === undefined ? [] : nextStep(own, theirs);
+  });
+}
+
+/** `own` is the end that `theirs` names. In the first state it does not name `theirs` yet. */
+function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
+  if (own.state === State.STATE_INIT)
+    return theirs.state === State.STATE_TRYOPEN ? [openAck(own, theirs)] : [];
+  if (!sameEnd(own.counterparty, theirs)) return [];
+  if (own.state === State.STATE_TRYOPEN)
+    return theirs.state === State.STATE_OPEN ? [openConfirm(own, theirs)] : [];
+  const isClosing = own.state === State.STATE_OPEN && theirs.state === State.STATE_CLOSED;
+  return isClosing ? [closeConfirm(own, theirs)] : [];
+}
+
+/** Returns the first step of a channel for transfers, or nothing when an end of one exists on either chain. */
+export function planTransferChannel(channels: readonly ChannelView[], connectionId: string): readonly Work[] {
+  const { port, version } = TRANSFER_CHANNEL;
+  if (channels.some(({ portId, state }) => portId === port && state !== State.STATE_CLOSED)) return [];
+  const channel = {
+    state: State.STATE_INIT,
+    ordering: Order.ORDER_UNORDERED,
+    counterparty: { portId: port, channelId: "" },
+    connectionHops: [connectionId],
+    version,
+    upgradeSequence: 0n,
+  };
+  return [
+    {
+      kind: "channel",
+      name: `open-init ${port}`,
+      paths: [],
+      message: ({ signer }) => ({
+        typeUrl: `${PACKAGE}MsgChannelOpenInit`,
+        value: MsgChannelOpenInit.encode({ portId: port, channel, signer }).finish(),
+      }),
+    },
+  ];
+}
+
+/** Whether both name the same channel. */
+export function sameEnd(one: ChannelEnd, other: ChannelEnd): boolean {
+  return one.portId === other.portId && one.channelId === other.channelId;
+}
+
+function openTry(theirs: ChannelView, connectionId: string): Work {
+  const { portId } = theirs.counterparty;
+  return step("open-try", theirs, ({ proofs, height, signer }) => ({
+    typeUrl: `${PACKAGE}MsgChannelOpenTry`,
+    value: MsgChannelOpenTry.encode({
+      portId,
+      previousChannelId: "",
+      channel: {
+        state: State.STATE_TRYOPEN,
+        ordering: theirs.ordering,
+        counterparty: { portId: theirs.portId, channelId: theirs.channelId },
+        connectionHops: [connectionId],
+        version: theirs.version,
+        upgradeSequence: 0n,
+      },
+      counterpartyVersion: theirs.version,
+      proofInit: proofs[0] ?? new Uint8Array(),
+      proofHeight: height,
+      signer,
+    }).finish(),
+  }));
+}
+
+function openAck({ portId, channelId }: ChannelView, theirs: ChannelView): Work {
+  return step("open-ack", theirs, ({ proofs, height, signer }) => ({
+    typeUrl: `${PACKAGE}MsgChannelOpenAck`,
+    value: MsgChannelOpenAck.encode({
+      portId,
+      channelId,
+      counterpartyChannelId: theirs.channelId,
+      counterpartyVersion: theirs.version,
+      proofTry: proofs[0] ?? new Uint8Array(),
+      proofHeight: height,
+      signer,
+    }).finish(),
+  }));
+}
+
+function openConfirm({ portId, channelId }: ChannelView, theirs: ChannelView): Work {
+  return step("open-confirm", theirs, ({ proofs, height, signer }) => ({
+    typeUrl: `${PACKAGE}MsgChannelOpenConfirm`,
+    value: MsgChannelOpenConfirm.encode({
+      portId,
+      channelId,
+      proofAck: proofs[0] ?? new Uint8Array(),
+      proofHeight: height,
+      signer,
+    }).finish(),
+  }));
+}
+
+function closeConfirm({ portId, channelId }: ChannelView, theirs: ChannelView): Work {
+  return step("close-confirm", theirs, ({ proofs, height, signer }) => ({
+    typeUrl: `${PACKAGE}MsgChannelCloseConfirm`,
+    value: MsgChannelCloseConfirm.encode({
+      portId,
+      channelId,
+      proofInit: proofs[0] ?? new Uint8Array(),
+      proofHeight: height,
+      signer,
+      counterpartyUpgradeSequence: 0n,
+    }).finish(),
+  }));
+}
+
+function step(name: string, theirs: ChannelView, message: Work["message"]): Work {
+  const named = `${name} ${theirs.portId}/${theirs.channelId}`;
+  return { kind: "channel", name: named, paths: [channelPath(theirs)], message };
+}

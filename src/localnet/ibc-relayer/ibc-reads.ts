@@ -1,0 +1,141 @@
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import type { Channel, IdentifiedChannel } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import * as wire from "../../cosmos/proto/gen/ibc/core/channel/v1/query.ts";
+import { CourierError } from "./courier-error.ts";
+
+/** One end of a channel on one chain. */
+export interface ChannelEnd {
+  readonly portId: string;
+  readonly channelId: string;
+}
+
+/** A channel as one chain stores it. */
+export interface ChannelView extends ChannelEnd, Pick<Channel, "state" | "ordering" | "version"> {
+  /** `channelId` is empty in the first state. */
+  readonly counterparty: ChannelEnd;
+}
+
+/** Reads of channels and packets of one chain. Height 0 is the latest. All reject with `ClientError`. */
+export interface IbcReads {
+  /** Returns the channels of a connection. Rejects also with `CourierError` "too-many-pages". */
+  readonly channels: (
+    connectionId: string,
+    height: bigint,
+    signal: AbortSignal,
+  ) => Promise<readonly ChannelView[]>;
+  /** Returns the numbers of the packets that were sent and not acknowledged, ascending. Rejects as `channels`. */
+  readonly commitments: (end: ChannelEnd, height: bigint, signal: AbortSignal) => Promise<readonly bigint[]>;
+  /** Returns those of `sequences` that this end did not receive. */
+  readonly unreceived: SequenceFilter;
+  /** Returns those of `sequences` that this end sent and whose acknowledgement it did not receive. */
+  readonly unacknowledged: SequenceFilter;
+  /** Returns those of `sequences` that this end received and acknowledged. */
+  readonly acknowledged: SequenceFilter;
+  /** Returns the number of the next packet of an ordered channel. */
+  readonly nextReceive: (end: ChannelEnd, height: bigint, signal: AbortSignal) => Promise<bigint>;
+}
+
+type SequenceFilter = (
+  packets: ChannelEnd & { readonly sequences: readonly bigint[] },
+  height: bigint,
+  signal: AbortSignal,
+) => Promise<ReadonlySet<bigint>>;
+
+const PAGE_LIMIT = 1_000n;
+/** More packets than a localnet ever has on their way. */
+const MAX_PAGES = 100;
+
+/** Creates the reads. */
+export function createIbcReads(client: Pick<ChainClient, "grpcQuery">): IbcReads {
+  const query = (rpc: string, request: Uint8Array, signal: AbortSignal, height: bigint) =>
+    client.grpcQuery(`/ibc.core.channel.v1.Query/${rpc}`, request, signal, height);
+  return {
+    channels: (connection, height, signal) =>
+      allPages(async (key) => {
+        const request = { connection, pagination: pageAt(key) };
+        const bytes = wire.QueryConnectionChannelsRequest.encode(request).finish();
+        const response = wire.QueryConnectionChannelsResponse.decode(
+          await query("ConnectionChannels", bytes, signal, height),
+        );
+        return { items: response.channels.map(viewOf), next: response.pagination?.nextKey };
+      }),
+    commitments: async ({ portId, channelId }, height, signal) => {
+      const sequences = await allPages(async (key) => {
+        const request = { portId, channelId, pagination: pageAt(key) };
+        const bytes = wire.QueryPacketCommitmentsRequest.encode(request).finish();
+        const response = wire.QueryPacketCommitmentsResponse.decode(
+          await query("PacketCommitments", bytes, signal, height),
+        );
+        return {
+          items: response.commitments.map(({ sequence }) => sequence),
+          next: response.pagination?.nextKey,
+        };
+      });
+      // The chain lists them in the order of their text: 10 before 9.
+      return sequences.toSorted((one, other) => (one < other ? -1 : 1));
+    },
+    unreceived: async ({ portId, channelId, sequences }, height, signal) => {
+      const request = { portId, channelId, packetCommitmentSequences: [...sequences] };
+      const bytes = wire.QueryUnreceivedPacketsRequest.encode(request).finish();
+      const response = await query("UnreceivedPackets", bytes, signal, height);
+      return new Set(wire.QueryUnreceivedPacketsResponse.decode(response).sequences);
+    },
+    unacknowledged: async ({ portId, channelId, sequences }, height, signal) => {
+      const request = { portId, channelId, packetAckSequences: [...sequences] };
+      const bytes = wire.QueryUnreceivedAcksRequest.encode(request).finish();
+      const response = await query("UnreceivedAcks", bytes, signal, height);
+      return new Set(wire.QueryUnreceivedAcksResponse.decode(response).sequences);
+    },
+    acknowledged: async ({ portId, channelId, sequences }, height, signal) => {
+      // Without numbers, the chain would list all.
+      if (sequences.length === 0) return new Set();
+      const request = { portId, channelId, packetCommitmentSequences: [...sequences], pagination: undefined };
+      const bytes = wire.QueryPacketAcknowledgementsRequest.encode(request).finish();
+      const response = await query("PacketAcknowledgements", bytes, signal, height);
+      const { acknowledgements } = wire.QueryPacketAcknowledgementsResponse.decode(response);
+      return new Set(acknowledgements.map(({ sequence }) => sequence));
+    },
+    nextReceive: async ({ portId, channelId }, height, signal) => {
+      const bytes = wire.QueryNextSequenceReceiveRequest.encode({ portId, channelId }).finish();
+      const response = await query("NextSequenceReceive", bytes, signal, height);
+      return wire.QueryNextSequenceReceiveResponse.decode(response).nextSequenceReceive;
+    },
+  };
+}
+
+function viewOf({
+  portId,
+  channelId,
+  state,
+  ordering,
+  version,
+  counterparty,
+}: IdentifiedChannel): ChannelView {
+  return {
+    portId,
+    channelId,
+    state,
+    ordering,
+    version,
+    counterparty: { portId: counterparty?.portId ?? "", channelId: counterparty?.channelId ?? "" },
+  };
+}
+
+function pageAt(key: Uint8Array) {
+  return { key, offset: 0n, limit: PAGE_LIMIT, countTotal: false, reverse: false };
+}
+
+async function allPages<T>(
+  read: (key: Uint8Array) => Promise<{ readonly items: readonly T[]; readonly next: Uint8Array | undefined }>,
+): Promise<readonly T[]> {
+  const all: T[] = [];
+  let key: Uint8Array = new Uint8Array();
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const { items, next } = await read(key);
+    all.push(...items);
+    if (next === undefined || next.length === 0) return all;
+    key = next;
+  }
+  const text = `a list of channels or packets has more than ${MAX_PAGES} pages`;
+  throw new CourierError({ code: "too-many-pages", pages: MAX_PAGES }, text);
+}

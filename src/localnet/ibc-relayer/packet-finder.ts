@@ -1,0 +1,149 @@
+import { raceAbort } from "../../platform/base/abort.ts";
+import { createRecentCache } from "../../platform/base/recent-cache.ts";
+import type { ChannelEnd } from "./ibc-reads.ts";
+import { type PacketEventType, type PacketRecord, type RpcEvent, readPackets } from "./packet-events.ts";
+
+/** Finds packets of one chain in the events of its blocks. The state of a chain has the hashes of packets only. */
+export interface PacketFinder {
+  /**
+   * Returns the packets with these numbers that were sent from an end, or received and acknowledged by it. A packet whose
+   * block the node does not have is left out. Rejects with `ClientError`.
+   */
+  readonly find: (search: PacketSearch, signal: AbortSignal) => Promise<ReadonlyMap<bigint, PacketRecord>>;
+}
+
+/** What is searched: packets sent from `end`, or received at `end`. */
+interface PacketSearch {
+  readonly type: PacketEventType;
+  readonly end: ChannelEnd;
+  readonly sequences: readonly bigint[];
+}
+
+/** Packets in memory. A packet is needed twice: to receive it, and to time it out. */
+const CACHED_PACKETS = 2_000;
+const PAGE_SIZE = 100;
+/** Pages of the search behind the first missing packet; the next cycle goes on. */
+const MAX_PAGES = 10;
+/** Packets that one call searches by their number. */
+const MAX_SEARCHES = 10;
+
+/** The searches of CometBFT's RPC, with what the finder reads of their responses. */
+interface BlockSearches {
+  readonly txSearch: (request: SearchRequest) => Promise<{
+    readonly txs: readonly {
+      readonly height: number;
+      readonly result: { readonly code: number; readonly events: readonly RpcEvent[] };
+    }[];
+    readonly totalCount: number;
+  }>;
+  readonly blockSearch: (request: SearchRequest) => Promise<{
+    readonly blocks: readonly { readonly block: { readonly header: { readonly height: number } } }[];
+  }>;
+  readonly blockResults: (height: number) => Promise<{ readonly finalizeBlockEvents: readonly RpcEvent[] }>;
+}
+
+interface SearchRequest {
+  readonly query: string;
+  readonly page: number;
+  readonly per_page: number;
+  readonly order_by?: "asc";
+}
+
+/** Creates a finder. */
+export function createPacketFinder(comet: BlockSearches): PacketFinder {
+  const cache = createRecentCache<string, PacketRecord>(CACHED_PACKETS);
+  const note = (events: readonly RpcEvent[], type: PacketEventType): void => {
+    for (const record of readPackets(events, type))
+      cache.put(keyOf(type, endOf(record, type), record), record);
+  };
+  const missingOf = ({ type, end, sequences }: PacketSearch): readonly bigint[] =>
+    sequences.filter((sequence) => cached(type, end, sequence) === undefined);
+  const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
+    cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
+  /** Searches in vain by packet. The least searched come first, so that packets whose blocks are pruned do not hide the others. */
+  const vain = createRecentCache<string, number>(CACHED_PACKETS);
+  const vainOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
+    vain.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
+  /** Searches one page of transactions. Returns the height of the first one and whether there are more pages. */
+  const searchTxs = async (query: string, page: number, type: PacketEventType, signal: AbortSignal) => {
+    const request = { query, page, per_page: PAGE_SIZE, order_by: "asc" } as const;
+    const { txs, totalCount } = await raceAbort(comet.txSearch(request), signal);
+    for (const { result } of txs) if (result.code === 0) note(result.events, type);
+    return { height: txs[0]?.height, hasMore: page * PAGE_SIZE < totalCount };
+  };
+  /** A contract that a block calls can send packets too. */
+  const searchBlocks = async (query: string, type: PacketEventType, signal: AbortSignal): Promise<void> => {
+    const { blocks } = await raceAbort(comet.blockSearch({ query, per_page: 1, page: 1 }), signal);
+    for (const { block } of blocks) {
+      const results = await raceAbort(comet.blockResults(block.header.height), signal);
+      note(results.finalizeBlockEvents, type);
+    }
+  };
+  /** Searches the first missing packet, and then all later ones from its block on: they are often in the next blocks. */
+  const search = async (wanted: PacketSearch, first: bigint, signal: AbortSignal): Promise<void> => {
+    const { type, end } = wanted;
+    const one = queryOf(type, end, first);
+    const { height } = await searchTxs(one, 1, type, signal);
+    if (height === undefined) return searchBlocks(one, type, signal);
+    const all = `${queryOf(type, end)} AND tx.height>=${height}`;
+    for (let page = 1; page <= MAX_PAGES && missingOf(wanted).length > 0; page++)
+      if (!(await searchTxs(all, page, type, signal)).hasMore) return;
+  };
+  return {
+    find: async (wanted, signal) => {
+      const { type, end, sequences } = wanted;
+      const tried = new Set<bigint>();
+      while (tried.size < MAX_SEARCHES) {
+        const next = leastOf(
+          missingOf(wanted).filter((sequence) => !tried.has(sequence)),
+          (sequence) => vainOf(wanted, sequence),
+        );
+        if (next === undefined) break;
+        tried.add(next);
+        await search(wanted, next, signal);
+        if (cached(type, end, next) === undefined)
+          vain.put(keyOf(type, end, { packet: { sequence: next } }), vainOf(wanted, next) + 1);
+      }
+      return new Map(
+        sequences.flatMap((sequence) => {
+          const record = cached(type, end, sequence);
+          return record === undefined ? [] : [[sequence, record] as const];
+        }),
+      );
+    },
+  };
+}
+
+/** Returns the first of the values with the least rank. */
+function leastOf(values: readonly bigint[], rankOf: (value: bigint) => number): bigint | undefined {
+  let least: { readonly value: bigint; readonly rank: number } | undefined;
+  for (const value of values) {
+    const rank = rankOf(value);
+    if (least === undefined || rank < least.rank) least = { value, rank };
+  }
+  return least?.value;
+}
+
+function keyOf(
+  type: PacketEventType,
+  { portId, channelId }: ChannelEnd,
+  { packet }: { readonly packet: Pick<PacketRecord["packet"], "sequence"> },
+): string {
+  return `${type}/${portId}/${channelId}/${packet.sequence}`;
+}
+
+function endOf({ packet }: PacketRecord, type: PacketEventType): ChannelEnd {
+  return type === "send_packet"
+    ? { portId: packet.sourcePort, channelId: packet.sourceChannel }
+    : { portId: packet.destinationPort, channelId: packet.destinationChannel };
+}
+
+function queryOf(type: PacketEventType, { portId, channelId }: ChannelEnd, sequence?: bigint): string {
+  const side = type === "send_packet" ? "src" : "dst";
+  const conditions = [
+    `${type}.packet_${side}_port='${portId}'`,
+    `${type}.packet_${side}_channel='${channelId}'`,
+    ...(sequence === undefined ? [] : [`${type}.packet_sequence='${sequence}'`]),
+  ];
+  return conditions.join(" AND ");
+}

@@ -1,0 +1,175 @@
+import { Order } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { sameEnd } from "./channel-work.ts";
+import type { Snapshot } from "./courier-chain.ts";
+import type { ChannelView } from "./ibc-reads.ts";
+import type { PacketRecord } from "./packet-events.ts";
+import { acknowledge, type Destination, fateOf, receive, timeOut, timeOutOnClose } from "./packet-work.ts";
+import type { Work } from "./work.ts";
+
+/** What the packets of one direction need. */
+export interface PacketPlan {
+  /** For the chain that they go to. */
+  readonly toDestination: readonly Work[];
+  /** For the chain that sent them. */
+  readonly toSource: readonly Work[];
+  /** Packets that were sent and are not acknowledged. */
+  readonly pending: number;
+  /** Names of the pending packets with the lowest numbers of each channel. */
+  readonly oldest: readonly string[];
+  /** Pending packets whose content, or acknowledgement, no block of the nodes has any more, so that nobody can carry them. */
+  readonly unreadable: number;
+}
+
+/** Packets of a channel that one cycle looks at; the next one goes on with those that are left. */
+const PACKETS_PER_CYCLE = 1_000;
+
+/** Plans the packets of all channels in one direction. Rejects with `ClientError` or `CourierError`. */
+export async function planPackets(
+  source: Snapshot,
+  destination: Snapshot,
+  signal: AbortSignal,
+): Promise<PacketPlan> {
+  const plans = await Promise.all(
+    source.proven.flatMap((channel) => {
+      const end = destination.proven.find((each) => sameEnd(each, channel.counterparty));
+      const isPair = end !== undefined && sameEnd(end.counterparty, channel);
+      return isPair ? [planChannelPackets({ source, destination, channel, end }, signal)] : [];
+    }),
+  );
+  return {
+    toDestination: plans.flatMap(({ toDestination }) => toDestination),
+    toSource: plans.flatMap(({ toSource }) => toSource),
+    pending: plans.reduce((sum, { pending }) => sum + pending, 0),
+    oldest: plans.flatMap(({ oldest }) => oldest),
+    unreadable: plans.reduce((sum, { unreadable }) => sum + unreadable, 0),
+  };
+}
+
+const NOTHING: PacketPlan = { toDestination: [], toSource: [], pending: 0, oldest: [], unreadable: 0 };
+
+/** A channel with its two ends: that of the source and that of the destination. */
+interface ChannelPair {
+  readonly source: Snapshot;
+  readonly destination: Snapshot;
+  readonly channel: ChannelView;
+  readonly end: ChannelView;
+}
+
+async function planChannelPackets(pair: ChannelPair, signal: AbortSignal): Promise<PacketPlan> {
+  const { source, channel } = pair;
+  const committed = await source.chain.reads.commitments(channel, source.moment.height - 1n, signal);
+  if (committed.length === 0) return NOTHING;
+  const part = committed.slice(0, PACKETS_PER_CYCLE);
+  const state = await readPacketState(pair, part, signal);
+  const [received, missing] = await Promise.all([
+    planAcknowledgements(pair, state, signal),
+    planMissing(pair, state, signal),
+  ]);
+  return {
+    toDestination: missing.toDestination,
+    toSource: [...missing.toSource, ...received.toSource],
+    pending: committed.length,
+    oldest: part.map((sequence) => `${channel.portId}/${channel.channelId}/${sequence}`),
+    unreadable: missing.unreadable + received.unreadable,
+  };
+}
+
+/** Where the packets of a channel are. All numbers are of packets that the source has proven to have sent. */
+interface PacketState {
+  /** Not received now. */
+  readonly missing: readonly bigint[];
+  /** Not received at the height that the destination can prove. */
+  readonly provenMissing: ReadonlySet<bigint>;
+  /** Received at that height. */
+  readonly received: readonly bigint[];
+  readonly nextReceive: bigint;
+}
+
+async function readPacketState(
+  { source, destination, channel, end }: ChannelPair,
+  sequences: readonly bigint[],
+  signal: AbortSignal,
+): Promise<PacketState> {
+  const { reads } = destination.chain;
+  const at = destination.moment.height - 1n;
+  const atEnd = { ...end, sequences };
+  // A packet that was relayed after the last header must not be relayed again: a node refuses what was relayed before.
+  const [now, provenMissing, open, nextReceive] = await Promise.all([
+    reads.unreceived(atEnd, 0n, signal),
+    reads.unreceived(atEnd, at, signal),
+    source.chain.reads.unacknowledged({ ...channel, sequences }, 0n, signal),
+    end.ordering === Order.ORDER_ORDERED ? reads.nextReceive(end, at, signal) : 0n,
+  ]);
+  return {
+    missing: sequences.filter((each) => open.has(each) && now.has(each)),
+    provenMissing,
+    received: sequences.filter((each) => open.has(each) && !provenMissing.has(each)),
+    nextReceive,
+  };
+}
+
+/** An application may write an acknowledgement later; such a packet has none yet, and it is not unreadable. */
+async function planAcknowledgements(
+  { destination, end }: ChannelPair,
+  { received }: PacketState,
+  signal: AbortSignal,
+): Promise<Pick<PacketPlan, "toSource" | "unreadable">> {
+  const { finder, reads } = destination.chain;
+  const search = { type: "write_acknowledgement", end, sequences: received } as const;
+  const found = await finder.find(search, signal);
+  const absent = received.filter((sequence) => !found.has(sequence));
+  const at = destination.moment.height - 1n;
+  const unreadable = await reads.acknowledged({ ...end, sequences: absent }, at, signal);
+  return { toSource: inOrder(received, found, end).map(acknowledge), unreadable: unreadable.size };
+}
+
+/** Returns the packets that were found. Those of an ordered channel go in order only: none after one that was not found. */
+function inOrder(
+  sequences: readonly bigint[],
+  found: ReadonlyMap<bigint, PacketRecord>,
+  { ordering }: ChannelView,
+): readonly PacketRecord[] {
+  const gap = ordering === Order.ORDER_ORDERED ? sequences.findIndex((each) => !found.has(each)) : -1;
+  const part = gap < 0 ? sequences : sequences.slice(0, gap);
+  return part.flatMap((sequence) => found.get(sequence) ?? []);
+}
+
+async function planMissing(
+  { source, destination, channel, end }: ChannelPair,
+  { missing, provenMissing, nextReceive }: PacketState,
+  signal: AbortSignal,
+): Promise<Omit<PacketPlan, "pending" | "oldest">> {
+  const search = { type: "send_packet", end: channel, sequences: missing } as const;
+  const found = await source.chain.finder.find(search, signal);
+  const at: Destination = { end, moment: destination.moment, nextReceive };
+  const toDestination: Work[] = [];
+  const toSource: Work[] = [];
+  for (const record of inOrder(missing, found, channel)) {
+    const isReceived = planOne(record, at, provenMissing, { toDestination, toSource });
+    // A packet of an ordered channel can be received only after those before it.
+    if (!isReceived && channel.ordering === Order.ORDER_ORDERED) break;
+  }
+  return { toDestination, toSource, unreadable: missing.length - found.size };
+}
+
+/** Adds the work of one packet. Returns whether it is received. */
+function planOne(
+  { packet }: PacketRecord,
+  destination: Destination,
+  provenMissing: ReadonlySet<bigint>,
+  { toDestination, toSource }: { readonly toDestination: Work[]; readonly toSource: Work[] },
+): boolean {
+  switch (fateOf(packet, destination, provenMissing.has(packet.sequence))) {
+    case "receive":
+      toDestination.push(receive(packet));
+      return true;
+    case "time-out":
+      toSource.push(timeOut(packet, destination));
+      return false;
+    case "time-out-on-close":
+      toSource.push(timeOutOnClose(packet, destination));
+      return false;
+    case "wait":
+      return false;
+  }
+}

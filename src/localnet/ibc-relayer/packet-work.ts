@@ -1,0 +1,158 @@
+import { Order, type Packet, State } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import {
+  MsgAcknowledgement,
+  MsgRecvPacket,
+  MsgTimeout,
+  MsgTimeoutOnClose,
+} from "../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
+import { channelPath, nextReceivePath, packetPath } from "./ibc-paths.ts";
+import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
+import type { PacketRecord } from "./packet-events.ts";
+import type { Work } from "./work.ts";
+
+const PACKAGE = "/ibc.core.channel.v1.";
+
+/** Height and time of a header of a chain. */
+export interface Moment {
+  readonly revision: bigint;
+  readonly height: bigint;
+  readonly timeNs: bigint;
+}
+
+/** The destination of packets, as it can be proven. */
+export interface Destination {
+  readonly end: ChannelView;
+  readonly moment: Moment;
+  /** Number of the next packet of an ordered channel. */
+  readonly nextReceive: bigint;
+}
+
+/** What becomes of a packet that its destination did not receive. */
+export type Fate = "receive" | "time-out" | "time-out-on-close" | "wait";
+
+/**
+ * Decides about a packet that its destination had not received. `isProvenMissing`: it was also missing at the height of the
+ * proofs. A destination refuses a packet from the timeout on, and the proof of a timeout needs a header at or after it.
+ */
+export function fateOf(packet: Packet, destination: Destination, isProvenMissing: boolean): Fate {
+  const { end, moment } = destination;
+  if (hasElapsed(packet, moment)) return isProvenMissing ? "time-out" : "wait";
+  if (end.state === State.STATE_CLOSED) return isProvenMissing ? "time-out-on-close" : "wait";
+  if (end.state !== State.STATE_OPEN) return "wait";
+  // The next block is the first one that can include the packet.
+  return hasElapsed(packet, { ...moment, height: moment.height + 1n }) ? "wait" : "receive";
+}
+
+/** A timeout of 0 never elapses. */
+function hasElapsed(
+  { timeoutHeight, timeoutTimestamp }: Packet,
+  { revision, height, timeNs }: Moment,
+): boolean {
+  const { revisionNumber = 0n, revisionHeight = 0n } = timeoutHeight ?? {};
+  const isSet = revisionNumber !== 0n || revisionHeight !== 0n;
+  const isHeightOver =
+    isSet && (revision > revisionNumber || (revision === revisionNumber && height >= revisionHeight));
+  return isHeightOver || (timeoutTimestamp !== 0n && timeNs >= timeoutTimestamp);
+}
+
+/** The destination receives a packet; the source proves that it sent it. */
+export function receive(packet: Packet): Work {
+  const path = packetPath("commitments", sourceOf(packet), packet.sequence);
+  return {
+    kind: "receive",
+    name: `receive ${nameOf(packet)}`,
+    paths: [path],
+    message: ({ proofs, height, signer }) => ({
+      typeUrl: `${PACKAGE}MsgRecvPacket`,
+      value: MsgRecvPacket.encode({
+        packet,
+        proofCommitment: proofs[0] ?? new Uint8Array(),
+        proofHeight: height,
+        signer,
+      }).finish(),
+    }),
+  };
+}
+
+/** The source gets the acknowledgement; the destination proves that it wrote it. */
+export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
+  const path = packetPath("acks", destinationOf(packet), packet.sequence);
+  return {
+    kind: "acknowledge",
+    name: `acknowledge ${nameOf(packet)}`,
+    paths: [path],
+    message: ({ proofs, height, signer }) => ({
+      typeUrl: `${PACKAGE}MsgAcknowledgement`,
+      value: MsgAcknowledgement.encode({
+        packet,
+        acknowledgement,
+        proofAcked: proofs[0] ?? new Uint8Array(),
+        proofHeight: height,
+        signer,
+      }).finish(),
+    }),
+  };
+}
+
+/** The source takes a packet back; the destination proves that it did not receive it before the timeout. */
+export function timeOut(packet: Packet, destination: Destination): Work {
+  return {
+    kind: "time_out",
+    name: `time-out ${nameOf(packet)}`,
+    paths: [missingPath(packet, destination)],
+    message: ({ proofs, height, signer }) => ({
+      typeUrl: `${PACKAGE}MsgTimeout`,
+      value: MsgTimeout.encode({
+        packet,
+        proofUnreceived: proofs[0] ?? new Uint8Array(),
+        proofHeight: height,
+        nextSequenceRecv: nextReceiveOf(destination),
+        signer,
+      }).finish(),
+    }),
+  };
+}
+
+/** As {@link timeOut}; the destination proves also that it has closed its end. */
+export function timeOutOnClose(packet: Packet, destination: Destination): Work {
+  return {
+    kind: "time_out",
+    name: `time-out-on-close ${nameOf(packet)}`,
+    paths: [missingPath(packet, destination), channelPath(destination.end)],
+    message: ({ proofs, height, signer }) => ({
+      typeUrl: `${PACKAGE}MsgTimeoutOnClose`,
+      value: MsgTimeoutOnClose.encode({
+        packet,
+        proofUnreceived: proofs[0] ?? new Uint8Array(),
+        proofClose: proofs[1] ?? new Uint8Array(),
+        proofHeight: height,
+        nextSequenceRecv: nextReceiveOf(destination),
+        signer,
+        counterpartyUpgradeSequence: 0n,
+      }).finish(),
+    }),
+  };
+}
+
+function missingPath(packet: Packet, { end }: Destination): string {
+  return end.ordering === Order.ORDER_ORDERED
+    ? nextReceivePath(end)
+    : packetPath("receipts", end, packet.sequence);
+}
+
+/** The message needs a number above 0 also on an unordered channel, which has none. */
+function nextReceiveOf({ nextReceive }: Destination): bigint {
+  return nextReceive === 0n ? 1n : nextReceive;
+}
+
+function sourceOf({ sourcePort, sourceChannel }: Packet): ChannelEnd {
+  return { portId: sourcePort, channelId: sourceChannel };
+}
+
+function destinationOf({ destinationPort, destinationChannel }: Packet): ChannelEnd {
+  return { portId: destinationPort, channelId: destinationChannel };
+}
+
+function nameOf({ sourcePort, sourceChannel, sequence }: Packet): string {
+  return `${sourcePort}/${sourceChannel}/${sequence}`;
+}

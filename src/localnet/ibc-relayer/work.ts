@@ -1,0 +1,75 @@
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { utf8 } from "../../platform/base/bytes.ts";
+import { mapLimit } from "../../platform/base/map-limit.ts";
+import type { ChainClient, StoreAnswer } from "../../cosmos/client/chain-client.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import type { Height } from "../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { CourierError } from "./courier-error.ts";
+
+/** Kinds of work, as the status counts them. */
+export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as const;
+
+/** A kind of {@link WORK_KINDS}. */
+export type WorkKind = (typeof WORK_KINDS)[number];
+
+/** One message that a chain needs, with what must be proven of the other chain. */
+export interface Work {
+  readonly kind: WorkKind;
+  /** Names the work on its chain: `receive transfer/channel-0/7`. The same work has the same name in the next cycle. */
+  readonly name: string;
+  /** Paths in the store `ibc` of the other chain. */
+  readonly paths: readonly string[];
+  /** Builds the message. `proofs` has the order of `paths`. */
+  readonly message: (proven: Proven) => WireMessage;
+}
+
+/** What a message needs besides its content. */
+interface Proven {
+  /** Encoded `MerkleProof`s. */
+  readonly proofs: readonly Uint8Array[];
+  readonly height: Height;
+  /** Bech32 address of the courier on the chain that gets the message. */
+  readonly signer: string;
+}
+
+/** A height of a chain whose state can be proven: the header of `height` has the root of the state at `height` - 1. */
+export interface ProofPoint {
+  readonly revision: bigint;
+  readonly height: bigint;
+}
+
+const READS_AT_ONCE = 50;
+
+/** Reads the proofs of work and builds its messages, in the same order. Rejects with `ClientError` or `CourierError`. */
+export function proveWork(
+  work: readonly Work[],
+  from: { readonly client: Pick<ChainClient, "readStore">; readonly point: ProofPoint },
+  signer: string,
+  signal: AbortSignal,
+): Promise<readonly WireMessage[]> {
+  const { client, point } = from;
+  const height = { revisionNumber: point.revision, revisionHeight: point.height };
+  return mapLimit(work, READS_AT_ONCE, async ({ paths, message }) => {
+    const proofs = await Promise.all(
+      paths.map(async (path) => {
+        const read = { store: "ibc", key: utf8(path), height: point.height - 1n };
+        return merkleProof(path, await client.readStore(read, signal));
+      }),
+    );
+    return message({ proofs, height, signer });
+  });
+}
+
+/** Encodes the proof operators as `ibc.core.commitment.v1.MerkleProof`: field 1 has the proofs of all levels. */
+function merkleProof(path: string, { code, log, proof }: StoreAnswer): Uint8Array {
+  if (code !== 0 || proof.length === 0) {
+    const text = `ibc/${path} cannot be proven: ${log === "" ? "the node returned no proof" : log}`;
+    throw new CourierError({ code: "read-failed", key: path }, text);
+  }
+  const writer = new BinaryWriter();
+  for (const { data } of proof) writer.uint32(FIRST_FIELD_TAG).bytes(data);
+  return writer.finish();
+}
+
+/** Tag of field 1, length-delimited. */
+const FIRST_FIELD_TAG = 10;

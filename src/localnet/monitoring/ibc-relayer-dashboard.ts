@@ -1,0 +1,135 @@
+import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import { type DashboardSpec, graph, query, stat } from "../../platform/monitoring/dashboards/panel-spec.ts";
+
+const JOB = 'job=~"$job"';
+const M = "relaywatch_courier";
+const EMPTY = "No courier runs, or nothing is pending";
+
+/** Courier of a localnet. */
+export const COURIER: DashboardSpec = {
+  uid: DASHBOARDS.courier,
+  file: "courier.json",
+  title: "Courier",
+  description: "The courier of a localnet: does it carry packets, which are pending, and what fails?",
+  variables: [{ name: "job", label: "Job", metric: `${M}_state`, from: "job" }],
+  range: "hours",
+  restarts: 'changes(process_start_time_seconds{job=~"$job"}[1m]) > 0',
+  alerts: 'ALERTS{component="relaywatch",alertstate="firing",alertname!="RelaywatchDeadMan"}',
+  rows: [
+    {
+      title: "Are packets carried?",
+      panels: [
+        stat("State", [query(`max by (state) (${M}_state{${JOB}}) == 1`, "{{state}}")], {
+          description: "State of GET /courier, which says why when it is blocked or failing.",
+          unit: "none",
+          showName: true,
+          width: 6,
+          emptyText: EMPTY,
+        }),
+        stat("Last cycle", [query(`time() - max(${M}_last_cycle_timestamp_seconds{${JOB}})`, "ago")], {
+          description: "Time since a cycle without an error. Above half a minute, the courier is failing.",
+          unit: "s",
+          colors: [
+            ["green", undefined],
+            ["red", 30],
+          ],
+          width: 6,
+          emptyText: EMPTY,
+        }),
+        stat("Pending packets", [query(`sum(${M}_pending_packets{${JOB}})`, "pending")], {
+          description: "Packets that were sent and not acknowledged, of both chains.",
+          unit: "none",
+          width: 6,
+          emptyText: EMPTY,
+        }),
+        stat(
+          "Oldest pending packet",
+          [query(`time() - min(${M}_oldest_pending_timestamp_seconds{${JOB}})`, "old")],
+          {
+            description:
+              "Time since the courier first saw the oldest pending packet. When it grows, GET /courier names what a chain refuses.",
+            unit: "s",
+            width: 6,
+            emptyText: EMPTY,
+          },
+        ),
+        graph(
+          "Messages",
+          [
+            query(
+              `sum by (chain_id, kind) (rate(${M}_messages_total{${JOB}}[$__rate_interval]))`,
+              "{{kind}} on {{chain_id}}",
+            ),
+          ],
+          {
+            description: "Messages of the courier in blocks, by chain and kind.",
+            unit: "ops",
+            emptyText: EMPTY,
+          },
+        ),
+        graph("Pending", [query(`max by (chain_id) (${M}_pending_packets{${JOB}})`, "of {{chain_id}}")], {
+          description: "Packets that a chain sent and that are not acknowledged.",
+          unit: "none",
+          emptyText: EMPTY,
+        }),
+      ],
+    },
+    {
+      title: "What fails?",
+      panels: [
+        graph(
+          "Failed cycles",
+          [
+            query(
+              `sum by (reason) (increase(${M}_failed_cycles_total{${JOB}}[$__rate_interval]))`,
+              "{{reason}}",
+            ),
+          ],
+          {
+            description:
+              "Cycles that ended with an error, by reason. They are tried again after at most 10 s.",
+            unit: "none",
+            emptyText: EMPTY,
+          },
+        ),
+        graph(
+          "Refused messages",
+          [
+            query(
+              `sum by (chain_id) (increase(${M}_refused_messages_total{${JOB}}[$__rate_interval]))`,
+              "{{chain_id}}",
+            ),
+          ],
+          {
+            description: "Messages that a chain refused. Each is tried again after at most a minute.",
+            unit: "none",
+            emptyText: EMPTY,
+          },
+        ),
+        graph(
+          "Packets that cannot be carried",
+          [query(`max by (chain_id) (${M}_unreadable_packets{${JOB}})`, "of {{chain_id}}")],
+          {
+            description: "Pending packets whose blocks, or those of their acknowledgements, are pruned.",
+            unit: "none",
+            emptyText: EMPTY,
+          },
+        ),
+        graph(
+          "Last message",
+          [
+            query(
+              `time() - max by (chain_id) (${M}_last_message_timestamp_seconds{${JOB}})`,
+              "on {{chain_id}}",
+            ),
+          ],
+          {
+            description: "Time since a message of the courier was in a block of a chain.",
+            unit: "s",
+            emptyText: EMPTY,
+          },
+        ),
+      ],
+    },
+  ],
+};

@@ -1,0 +1,210 @@
+import { join } from "node:path";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Secret } from "../../platform/base/secret.ts";
+import { type Service, supervise } from "../../platform/base/service.ts";
+import { createApp } from "../chain/app.ts";
+import type { StateStorage } from "../chain/store/state-storage.ts";
+import type { HttpRoute } from "../../platform/http/http-route.ts";
+import { createHttpService, type HttpService } from "../../platform/http/http-service.ts";
+import { controlRoutes } from "../control/control-routes.ts";
+import { createNode, type Node, type RunningNode } from "../node/create-node.ts";
+import type { GenesisDoc } from "../node/genesis-doc.ts";
+import type { ServerAddress } from "../node/node-options.ts";
+import type { ServerFactory } from "../node/node-server.ts";
+import type { OracleOptions } from "../node/oracle/oracle-client.ts";
+import { type ChainProfile, CHAINS, type LocalnetPart } from "./chains.ts";
+import { localGenesis, localnetSeeds, type LocalnetScenario, remoteGenesis } from "./genesis.ts";
+import { fetchRemoteStart } from "./remote-header.ts";
+
+export interface LocalnetChainOptions {
+  readonly rpc: ServerAddress;
+  readonly metrics?: ServerAddress;
+  /** Voting powers of the validators in the genesis document; at least one. */
+  readonly validatorPowers: readonly bigint[];
+  /** For the remote chain: powers of the validators of the local chain. Without them, it has no client of the local chain. */
+  readonly localPowers?: readonly bigint[];
+  /** Genesis document of a new chain, for instance an export. Default: the genesis of the localnet. */
+  readonly genesis?: GenesisDoc;
+  /** More state in the genesis of a new local chain. */
+  readonly scenario?: LocalnetScenario | undefined;
+}
+
+export interface LocalnetOptions {
+  /** The chains to run in this process. The other chain may run in another process. */
+  readonly chains: Readonly<Partial<Record<LocalnetPart, LocalnetChainOptions>>>;
+  /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are in memory. */
+  readonly home?: string;
+  /** Number of recent blocks that a chain keeps; 0 keeps all. Default: that of the node. */
+  readonly keepBlocks?: number;
+  /** Time between the starts of two blocks. */
+  readonly blockTimeMs: number;
+  /**
+   * RPC of the remote chain when it runs in another process. The first start of the local chain reads a header and the genesis
+   * time of the remote chain.
+   */
+  readonly remoteRpcUrl: string;
+  /** Price sidecar of the local chain. */
+  readonly oracle?: OracleOptions;
+  /** Control API. Without it, none is served. */
+  readonly control?: {
+    readonly address: ServerAddress;
+    readonly token: Secret;
+    /** More routes, for instance the fault injection of the sidecar. */
+    readonly routes?: readonly HttpRoute[];
+  };
+}
+
+export interface LocalnetDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Returns the servers of a chain besides RPC and metrics: REST, gRPC. */
+  readonly servers?: (chain: ChainProfile) => readonly ServerFactory[];
+}
+
+/** A localnet whose servers all listen. */
+export interface RunningLocalnet {
+  readonly chains: Readonly<Partial<Record<LocalnetPart, RunningNode>>>;
+  /** Undefined without a control API. */
+  readonly controlPort: number | undefined;
+}
+
+/** One or both chains of a localnet in one process. */
+export interface Localnet extends Service {
+  /** Resolves when all servers listen. Rejects when a part does not start. */
+  readonly ready: Promise<RunningLocalnet>;
+}
+
+const REMOTE_WAIT_MS = 60_000;
+
+/** Creates a localnet: one or both chains, and the control API. The first error of a part stops all parts and rejects `run`. */
+export function createLocalnet(options: LocalnetOptions, deps: LocalnetDeps): Localnet {
+  const remote = options.chains.remote && createRemote(options, options.chains.remote, deps);
+  const local = options.chains.local && createLocal(options, options.chains.local, deps, remote);
+  const control = createControl(options, deps, { local, remote });
+  const services = [remote, local, control].filter((one) => one !== undefined);
+  const ready = whenReady(local, remote, control);
+  // `run` rejects with the same error, so a caller may ignore `ready`.
+  ready.catch(() => {});
+  const run = async (signal: AbortSignal): Promise<void> => {
+    const [first] = await supervise(services, signal, deps.logger);
+    if (first !== undefined) throw first.error;
+  };
+  return { name: "localnet", run, ready };
+}
+
+async function whenReady(
+  local: Node | undefined,
+  remote: Node | undefined,
+  control: HttpService | undefined,
+): Promise<RunningLocalnet> {
+  const [runningLocal, runningRemote, address] = await Promise.all([
+    local?.ready,
+    remote?.ready,
+    control?.ready,
+  ]);
+  return {
+    chains: {
+      ...(runningLocal === undefined ? {} : { local: runningLocal }),
+      ...(runningRemote === undefined ? {} : { remote: runningRemote }),
+    },
+    controlPort: address?.port,
+  };
+}
+
+function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, deps: LocalnetDeps): Node {
+  return createNode(nodeOptions(options, CHAINS.remote, chain), {
+    ...nodeDeps(CHAINS.remote, deps),
+    genesis: (stored) =>
+      stored ??
+      chain.genesis ??
+      remoteGenesis({
+        timeNs: nowNs(deps),
+        validatorPowers: chain.validatorPowers,
+        ...(chain.localPowers === undefined ? {} : { localPowers: chain.localPowers }),
+      }),
+  });
+}
+
+/** Only a first start reads from the remote chain. Later starts use the genesis document in the home. */
+function createLocal(
+  options: LocalnetOptions,
+  chain: LocalnetChainOptions,
+  deps: LocalnetDeps,
+  remote: Node | undefined,
+): Node {
+  const oracle = options.oracle === undefined ? {} : { oracle: options.oracle };
+  return createNode(
+    { ...nodeOptions(options, CHAINS.local, chain), ...oracle },
+    {
+      ...nodeDeps(CHAINS.local, deps),
+      genesis: async (stored, signal) => {
+        const document = stored ?? chain.genesis;
+        if (document !== undefined) {
+          if (chain.scenario !== undefined)
+            deps.logger.warn("the chain has its state already; the scenario is ignored", {
+              scenario: chain.scenario,
+            });
+          return document;
+        }
+        // With port 0, only `ready` of the remote chain knows the bound port.
+        const port = (await remote?.ready)?.ports.get("rpc");
+        const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
+        const source = { rpcUrl, chainId: CHAINS.remote.chainId, timeoutMs: REMOTE_WAIT_MS };
+        const { header, genesisTimeNs } = await fetchRemoteStart(source, deps.clock, signal);
+        const { validatorPowers, scenario } = chain;
+        return localGenesis({ timeNs: genesisTimeNs, validatorPowers, scenario }, header);
+      },
+    },
+  );
+}
+
+function nodeOptions(options: LocalnetOptions, profile: ChainProfile, chain: LocalnetChainOptions) {
+  return {
+    moniker: profile.chainId,
+    chainName: profile.chainName,
+    blockTimeMs: options.blockTimeMs,
+    validatorSeeds: localnetSeeds(profile, chain.validatorPowers.length),
+    consensusPrefix: `${profile.bech32Prefix}valcons`,
+    rpc: chain.rpc,
+    ...(chain.metrics === undefined ? {} : { metrics: chain.metrics }),
+    ...(options.keepBlocks === undefined ? {} : { keepBlocks: options.keepBlocks }),
+    ...(options.home === undefined ? {} : { home: join(options.home, profile.chainId) }),
+  };
+}
+
+function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
+  return {
+    clock: deps.clock,
+    logger: deps.logger.child({ chain: profile.chainId }),
+    createApp: (storage: StateStorage) => createApp({ ...profile, kind: profile.part }, { storage }),
+    servers: deps.servers?.(profile) ?? [],
+  };
+}
+
+function nowNs({ clock }: LocalnetDeps): bigint {
+  return BigInt(Math.trunc(clock.nowMs())) * 1_000_000n;
+}
+
+function createControl(
+  { control }: LocalnetOptions,
+  { logger }: LocalnetDeps,
+  nodes: { readonly local: Node | undefined; readonly remote: Node | undefined },
+): HttpService | undefined {
+  if (control === undefined) return undefined;
+  const chains = [
+    ...(nodes.local === undefined ? [] : [{ profile: CHAINS.local, ready: nodes.local.ready }]),
+    ...(nodes.remote === undefined ? [] : [{ profile: CHAINS.remote, ready: nodes.remote.ready }]),
+  ];
+  return createHttpService(
+    {
+      name: "localnet control",
+      listen: { host: control.address.host, port: control.address.port },
+      portOption: control.address.portOption,
+      access: control.address.access ?? {},
+      routes: [...controlRoutes(chains), ...(control.routes ?? [])],
+      token: control.token,
+    },
+    { logger },
+  );
+}

@@ -1,0 +1,221 @@
+import { encodeBech32 } from "../../platform/base/bech32.ts";
+import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
+import { createApp } from "../chain/app.ts";
+import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";
+import { classicContractAddress } from "../chain/modules/wasm/address.ts";
+import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
+import { createValidatorSet } from "../../cosmos/comet/proposer-rotation.ts";
+import { validatorsHash } from "../../cosmos/comet/validator-set.ts";
+import { DEFAULT_CONSENSUS_PARAMS } from "../node/consensus-params.ts";
+import { testValidatorSeed, validatorKey } from "../node/consensus/validator-keys.ts";
+import type { GenesisDoc } from "../node/genesis-doc.ts";
+import { accountNamed, accountsOf } from "./accounts.ts";
+import { type ChainProfile, CHAINS } from "./chains.ts";
+import { seedDexDemo } from "./dex-demo.ts";
+import { seedHooksDemo, type WasmState } from "./hooks-demo.ts";
+import { withStake } from "./stake-genesis.ts";
+
+export interface LocalnetGenesisOptions {
+  /** Genesis time. That of the local chain is that of the remote chain, whose client of the local chain contains it. */
+  readonly timeNs: bigint;
+  readonly validatorPowers: readonly bigint[];
+  readonly scenario?: LocalnetScenario | undefined;
+}
+
+/**
+ * Names of more state in the genesis of the local chain: `dex-demo` has pools and limit orders, `hooks-demo` contracts that get
+ * the hooks of staking.
+ */
+export const LOCALNET_SCENARIOS = ["dex-demo", "hooks-demo"] as const;
+
+export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
+
+/** Coins of the consumer contract: the deposits of 100 queries. */
+const CONTRACT_FUNDS = "100000000";
+
+/** `update_period` of the query in the genesis state. */
+const FIRST_QUERY_PERIOD = 2;
+
+const SECONDS = 1_000_000_000n;
+const DAYS = 86_400n * SECONDS;
+
+/** Settings of the client of the remote chain, as on real networks: the trusting period is 2/3 of the unbonding period. */
+const CLIENT_SETTINGS = {
+  trustingPeriodNs: 14n * DAYS,
+  unbondingPeriodNs: 21n * DAYS,
+  maxClockDriftNs: 60n * SECONDS,
+};
+
+/** Returns the seeds of a local chain's validators. PUBLIC TEST KEYS. */
+export function localnetSeeds(chain: ChainProfile, count: number): readonly Uint8Array[] {
+  return Array.from({ length: count }, (_, index) => testValidatorSeed(chain.chainId, index));
+}
+
+/**
+ * Creates the genesis of the remote chain. Its state contains the funded test accounts. With the powers of the local chain's
+ * validators, it also contains a client `07-tendermint-0` of the local chain and an open `connection-0`.
+ */
+export function remoteGenesis(
+  options: LocalnetGenesisOptions & { readonly localPowers?: readonly bigint[] },
+): GenesisDoc {
+  const { timeNs, localPowers } = options;
+  const state = accountState(CHAINS.remote);
+  if (localPowers === undefined) return genesis(CHAINS.remote, options, state);
+  const ibc = openConnectionGenesis({
+    remote: { header: firstLocalHeader(timeNs, localPowers) },
+    settings: CLIENT_SETTINGS,
+    ownChainId: CHAINS.remote.chainId,
+    ownTimeNs: timeNs,
+  });
+  return genesis(CHAINS.remote, options, { ...state, ibc });
+}
+
+/**
+ * What a client stores of the first header of the local chain, which does not exist yet. Its validators are test keys, its time
+ * is the genesis time of both chains, and its app hash is that of an empty state: a genesis is part of the state after block 1.
+ */
+function firstLocalHeader(timeNs: bigint, powers: readonly bigint[]): TrustedHeader {
+  const chain = CHAINS.local;
+  const seeds = localnetSeeds(chain, powers.length);
+  const validators = seeds.map((seed, index) => ({
+    publicKey: validatorKey(seed).publicKey,
+    power: powers[index] ?? 1n,
+  }));
+  return {
+    chainId: chain.chainId,
+    height: 1n,
+    timeNs,
+    appHash: createApp({ ...chain, kind: chain.part }).info().appHash,
+    nextValidatorsHash: validatorsHash(createValidatorSet(validators).validators),
+  };
+}
+
+/**
+ * Creates the genesis of the local chain. Its state contains the funded test accounts, a client `07-tendermint-0` that trusts the
+ * header `remote`, an open `connection-0`, and a funded consumer contract. The contract registers query 1: the balance of
+ * alice on the remote chain.
+ */
+export function localGenesis(options: LocalnetGenesisOptions, remote: SignedHeader): GenesisDoc {
+  const chain = CHAINS.local;
+  const ibc = openConnectionGenesis({
+    remote,
+    settings: CLIENT_SETTINGS,
+    ownChainId: chain.chainId,
+    ownTimeNs: options.timeNs,
+  });
+  const adminmodule = { admins: [accountNamed(chain, "operator").address] };
+  const state = { ...accountState(chain), adminmodule, ibc, wasm: consumerState(chain) };
+  return genesis(chain, options, withScenario(state, options));
+}
+
+function withScenario(
+  { wasm, ...state }: ReturnType<typeof accountState> & { readonly wasm: WasmState },
+  options: LocalnetGenesisOptions,
+): JsonObject {
+  switch (options.scenario) {
+    case "dex-demo":
+      return { ...withDexDemo(state, options), wasm: toJson(wasm) };
+    case "hooks-demo": {
+      const seeded = seedHooksDemo(CHAINS.local, wasm);
+      return { ...state, harpoon: seeded.harpoon, wasm: toJson(seeded.wasm) };
+    }
+    case undefined:
+      return { ...state, wasm: toJson(wasm) };
+  }
+}
+
+function toJson({ codes, gen_msgs }: WasmState): JsonObject {
+  return { codes: codes.map((code) => ({ ...code })), gen_msgs: [...gen_msgs] };
+}
+
+/** Replaces the balances: the scenario has more denominations. */
+function withDexDemo(state: ReturnType<typeof accountState>, { timeNs }: LocalnetGenesisOptions): JsonObject {
+  const { genesis: dex, balances } = seedDexDemo(CHAINS.local, timeNs);
+  const coinsOf = ({ coins }: (typeof balances)[number]): JsonValue =>
+    coins.map(({ denom, amount }) => ({ denom, amount: amount.toString() }));
+  const bank = balances.map((balance) => ({ address: balance.address, coins: coinsOf(balance) }));
+  return { ...state, dex, bank: { ...state.bank, balances: bank } };
+}
+
+function genesis(chain: ChainProfile, options: LocalnetGenesisOptions, appState: JsonObject): GenesisDoc {
+  const seeds = localnetSeeds(chain, options.validatorPowers.length);
+  return {
+    chainId: chain.chainId,
+    genesisTimeNs: options.timeNs,
+    initialHeight: 1n,
+    consensusParams: DEFAULT_CONSENSUS_PARAMS,
+    validators: seeds.map((seed, index) => ({
+      publicKey: validatorKey(seed).publicKey,
+      power: options.validatorPowers[index] ?? 1n,
+    })),
+    appState: withStake(chain, options, appState),
+  };
+}
+
+function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonly bank: JsonObject } {
+  const accounts = accountsOf(chain);
+  return {
+    auth: {
+      accounts: accounts.map(({ address }, index) => ({
+        "@type": "/cosmos.auth.v1beta1.BaseAccount",
+        address,
+        pub_key: null,
+        account_number: index.toString(),
+        sequence: "0",
+      })),
+    },
+    bank: {
+      params: { send_enabled: [], default_send_enabled: true },
+      balances: accounts.map(({ address, coins }) => ({
+        address,
+        coins: coins.map(({ denom, amount }) => ({ denom, amount })),
+      })),
+      supply: [],
+      denom_metadata: [],
+      send_enabled: [],
+    },
+  };
+}
+
+/** Genesis state of the wasm module: the codes, the consumer contract, and the registration of query 1. */
+function consumerState(chain: ChainProfile): WasmState {
+  // The address of the first instance of the first code. `gen_msgs` creates the contract before it is called.
+  const consumer = encodeBech32(chain.bech32Prefix, classicContractAddress(1n, 1n));
+  const operator = accountNamed(chain, "operator").address;
+  const watched = accountNamed(CHAINS.remote, "alice").address;
+  const register = {
+    register_balance_query: {
+      connection_id: "connection-0",
+      update_period: FIRST_QUERY_PERIOD,
+      addr: watched,
+      denom: CHAINS.remote.denom,
+    },
+  };
+  return {
+    codes: [
+      { name: "icq-consumer", creator: operator },
+      { name: "echo", creator: operator },
+      { name: "rate-limiter", creator: operator },
+    ],
+    gen_msgs: [
+      {
+        instantiate_contract: {
+          sender: operator,
+          admin: operator,
+          code_id: "1",
+          label: "icq-consumer",
+          msg: {},
+          funds: [{ denom: chain.denom, amount: CONTRACT_FUNDS }],
+        },
+      },
+      {
+        execute_contract: {
+          sender: operator,
+          contract: consumer,
+          msg: register,
+          funds: [],
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,200 @@
+import { toHex } from "../../../platform/base/bytes.ts";
+import type { Application, FinalizeBlockRequest, ValidatorPower } from "../../chain/abci.ts";
+import type { Commit } from "../../../cosmos/comet/block-types.ts";
+import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
+import { rotateProposer, updateValidatorSet } from "../../../cosmos/comet/proposer-rotation.ts";
+import type { ConsensusParams } from "../consensus-params.ts";
+import type { StoredBlock, StoredResults } from "../node-view.ts";
+import type { BlockStore } from "../storage/block-store.ts";
+import type { ChainState } from "./chain-state.ts";
+import { makeBlock, signCommit, signersOf } from "./make-block.ts";
+import type { Mempool } from "./mempool.ts";
+import { chooseProposer } from "./proposer.ts";
+import type { Validators } from "./validators.ts";
+import { setsToKeep } from "./validator-history.ts";
+
+/** A block on disk, with its results and the state after it. */
+export interface ProducedBlock {
+  readonly block: StoredBlock;
+  readonly commit: Commit;
+  readonly results: StoredResults;
+  readonly state: ChainState;
+  /** Duration of FinalizeBlock and Commit, without the write to disk. */
+  readonly executionMs: number;
+}
+
+/** Makes blocks, one at a time. */
+export interface Engine {
+  /** State after the last block on disk. */
+  readonly state: () => ChainState;
+  /**
+   * Makes the next block in two steps. The first step proposes, signs and executes it; the second step commits it and
+   * writes it in one durable transaction. Between the steps, `state` and queries still show the previous block. The caller
+   * must finish a block before it starts another one.
+   *
+   * Throws `NodeError` `no-quorum` before anything has changed. Every other error is final: later calls throw it again, and
+   * the node must stop. A restart continues after the last block on disk.
+   */
+  readonly produce: () => BlockSteps;
+}
+
+/** An open block: one `next` per step. The generator returns the block. */
+export type BlockSteps = Generator<undefined, ProducedBlock, undefined>;
+
+export interface EngineDeps {
+  readonly app: Application;
+  readonly store: BlockStore;
+  readonly mempool: Mempool;
+  readonly validators: Validators;
+  readonly params: ConsensusParams;
+  readonly nowNs: () => bigint;
+  readonly monotonicMs: () => number;
+}
+
+// Upper bounds for the parts of a block that are not transactions, as in CometBFT's `MaxDataBytes`.
+/** MaxOverheadForBlock 11 + MaxHeaderBytes 626 + MaxCommitOverheadBytes 94. */
+const BLOCK_OVERHEAD = 731n;
+/** MaxCommitSigBytes 109 + 2 bytes of protobuf tag and length, per validator of the last commit. */
+const SIGNATURE_OVERHEAD = 111n;
+
+/** Creates an engine that continues from `initial`. */
+export function createEngine(initial: ChainState, deps: EngineDeps): Engine {
+  let state = initial;
+  let failure: { readonly error: unknown } | undefined;
+  const produce = function* (): BlockSteps {
+    if (failure !== undefined) throw failure.error;
+    // Outside of the try block: `no-quorum` changes nothing, and the next call may succeed.
+    const decided = decide(state, deps);
+    try {
+      const executed = execute(state, decided, deps);
+      yield;
+      const produced = commitBlock(state, executed, deps);
+      // The view limits all reads to `state().height`, so this line makes the block visible. It is on disk already.
+      state = produced.state;
+      // Last, because the recheck must see the committed state.
+      deps.mempool.update(decided.block.txs, produced.results.txResults);
+      return produced;
+    } catch (error) {
+      // The application may be ahead of the disk now, and ABCI cannot undo a block. Another block on top of it would not
+      // match the chain that a restart loads.
+      failure = { error };
+      throw error;
+    }
+  };
+  return { state: () => state, produce };
+}
+
+/** A block with the precommits for it. */
+interface DecidedBlock {
+  readonly block: StoredBlock;
+  readonly commit: Commit;
+}
+
+/** A block that the application has executed and not committed. */
+interface ExecutedBlock extends DecidedBlock {
+  readonly results: StoredResults;
+  readonly executionMs: number;
+}
+
+function execute(state: ChainState, { block, commit }: DecidedBlock, deps: EngineDeps): ExecutedBlock {
+  const startedMs = deps.monotonicMs();
+  const finalized = deps.app.finalizeBlock({
+    ...toRequest(state, block),
+    misbehavior: deps.validators.takeEvidence(),
+  });
+  const executionMs = deps.monotonicMs() - startedMs;
+  const results: StoredResults = {
+    height: block.header.height,
+    txResults: finalized.txResults,
+    events: finalized.events,
+    validatorUpdates: mergeUpdates(
+      withoutRemoved(state.nextValidators, finalized.validatorUpdates),
+      deps.validators.takeUpdates(),
+    ),
+    appHash: finalized.appHash,
+  };
+  return { block, commit, results, executionMs };
+}
+
+/** Commits an executed block and writes all its parts in one transaction. */
+function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDeps): ProducedBlock {
+  const { block, commit, results } = executed;
+  const startedMs = deps.monotonicMs();
+  const changes = deps.app.commit();
+  const executionMs = executed.executionMs + deps.monotonicMs() - startedMs;
+  const next = advance(state, block, commit, results);
+  const changed = results.validatorUpdates.length > 0;
+  // After block H, `nextValidators` is the set of H + 2.
+  const validatorSets = setsToKeep(next.height + 2n, next.nextValidators, changed);
+  deps.store.save({ block, seenCommit: commit, results, validatorSets, changes });
+  return { block, commit, results, state: next, executionMs };
+}
+
+/** Proposes the next block and signs it. Changes no state. */
+function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
+  const keyOf = deps.validators.signingKey;
+  const turn = chooseProposer(state.validators, state.height + 1n, (address) => keyOf(address) !== undefined);
+  const room =
+    deps.params.maxBytes -
+    BLOCK_OVERHEAD -
+    SIGNATURE_OVERHEAD * BigInt(state.lastValidators.validators.length);
+  const txs = deps.mempool.reap(room, deps.params.maxGas);
+  const { appVersion } = deps.app.info();
+  const block = makeBlock(state, { txs, turn, params: deps.params, appVersion });
+  return { block, commit: signCommit(state, block, turn.round, { keyOf, nowNs: deps.nowNs() }) };
+}
+
+function toRequest(state: ChainState, block: StoredBlock): FinalizeBlockRequest {
+  const signed = signersOf(state.lastCommit);
+  return {
+    height: block.header.height,
+    timeNs: block.header.timeNs,
+    proposerAddress: block.header.proposerAddress,
+    nextValidatorsHash: block.header.nextValidatorsHash,
+    txs: block.txs,
+    lastCommit: state.lastValidators.validators.map(({ address, power }) => ({
+      address,
+      power,
+      signed: signed.has(toHex(address)),
+    })),
+  };
+}
+
+/**
+ * Leaves out removals of validators that are not in the set. The control API may have removed a validator that the staking
+ * module still counts, and CometBFT rejects a second removal.
+ */
+function withoutRemoved(
+  { validators }: ChainState["nextValidators"],
+  updates: readonly ValidatorPower[],
+): readonly ValidatorPower[] {
+  const present = new Set(validators.map(({ publicKey }) => toHex(publicKey)));
+  return updates.filter(({ publicKey, power }) => power > 0n || present.has(toHex(publicKey)));
+}
+
+/** Joins the updates of the application with the scheduled ones. A scheduled update replaces one for the same key. */
+function mergeUpdates(
+  ofApp: readonly ValidatorPower[],
+  scheduled: readonly ValidatorPower[],
+): readonly ValidatorPower[] {
+  return [...new Map([...ofApp, ...scheduled].map((update) => [toHex(update.publicKey), update])).values()];
+}
+
+/**
+ * Returns the state after a block. Updates of block H change the set of H + 2, since the header of H commits to the set of
+ * H + 1 already. Each new set is rotated once: the proposer pays and the others gain priority.
+ */
+function advance(state: ChainState, block: StoredBlock, commit: Commit, results: StoredResults): ChainState {
+  return {
+    ...state,
+    height: block.header.height,
+    lastBlockId: block.blockId,
+    lastTimeNs: block.header.timeNs,
+    lastCommit: commit,
+    lastValidators: state.validators,
+    validators: state.nextValidators,
+    nextValidators: rotateProposer(updateValidatorSet(state.nextValidators, results.validatorUpdates), 1),
+    appHash: results.appHash,
+    lastResultsHash: resultsHash(results.txResults),
+  };
+}

@@ -1,0 +1,128 @@
+import {
+  type Commit,
+  type CommitSig,
+  BLOCK_ID_FLAG,
+  type Header,
+} from "../../../cosmos/comet/block-types.ts";
+import { consensusHash, dataHash, evidenceHash, partSetHeader } from "../../../cosmos/comet/block-hashes.ts";
+import { medianTimeNs } from "../../../cosmos/comet/block-time.ts";
+import { commitHash, commitSignBytes } from "../../../cosmos/comet/commit-bytes.ts";
+import { headerHash } from "../../../cosmos/comet/header-hash.ts";
+import { validatorsHash } from "../../../cosmos/comet/validator-set.ts";
+import { toHex } from "../../../platform/base/bytes.ts";
+import { unreachable } from "../../../platform/base/errors.ts";
+import { GO_ZERO_TIME_NS } from "../../../platform/base/rfc3339.ts";
+import type { ConsensusParams } from "../consensus-params.ts";
+import type { StoredBlock } from "../node-view.ts";
+import { encodeBlock } from "../storage/block-codec.ts";
+import type { ChainState } from "./chain-state.ts";
+import type { Turn } from "./proposer.ts";
+import type { ValidatorKey } from "./validator-keys.ts";
+
+/** Block protocol version of CometBFT 0.38. */
+const BLOCK_PROTOCOL = 11n;
+
+/** Minimum distance of a vote from the time of its block, `timeIota` of CometBFT's `voteTime`. */
+const MIN_VOTE_DELAY_NS = 1_000_000n;
+
+/** Distance of neighbouring votes in a set. Real validators do not vote in the same nanosecond either. */
+const VOTE_SPACING_NS = 1_000n;
+
+/** Contents of the next block that the chain state does not determine. */
+export interface Proposal {
+  readonly txs: readonly Uint8Array[];
+  readonly turn: Turn;
+  readonly params: ConsensusParams;
+  readonly appVersion: bigint;
+}
+
+/** Builds the block after `state` with all hashes of CometBFT 0.38. Its time is the BFT time of the last commit. */
+export function makeBlock(state: ChainState, proposal: Proposal): StoredBlock {
+  const header = makeHeader(state, proposal);
+  const bytes = encodeBlock({ header, txs: proposal.txs, lastCommit: state.lastCommit });
+  return {
+    header,
+    txs: proposal.txs,
+    lastCommit: state.lastCommit,
+    blockId: { hash: headerHash(header), parts: partSetHeader(bytes) },
+    sizeBytes: bytes.length,
+  };
+}
+
+function makeHeader(state: ChainState, { txs, turn, params, appVersion }: Proposal): Header {
+  return {
+    version: { block: BLOCK_PROTOCOL, app: appVersion },
+    chainId: state.chainId,
+    height: state.height + 1n,
+    timeNs: blockTimeNs(state),
+    lastBlockId: state.lastBlockId,
+    lastCommitHash: commitHash(state.lastCommit),
+    dataHash: dataHash(txs),
+    validatorsHash: validatorsHash(state.validators.validators),
+    nextValidatorsHash: validatorsHash(state.nextValidators.validators),
+    consensusHash: consensusHash(params),
+    appHash: state.appHash,
+    lastResultsHash: state.lastResultsHash,
+    evidenceHash: evidenceHash([]),
+    proposerAddress: turn.proposer.address,
+  };
+}
+
+/** The first block has the genesis time. Every other block has the median time of the votes for the previous block. */
+function blockTimeNs(state: ChainState): bigint {
+  if (state.height + 1n === state.initialHeight) return state.lastTimeNs;
+  return (
+    medianTimeNs(state.lastCommit, state.lastValidators.validators) ?? unreachable("a commit without votes")
+  );
+}
+
+/** Keys and time of the votes. A validator without a key does not sign. */
+export interface Signers {
+  readonly keyOf: (address: Uint8Array) => ValidatorKey | undefined;
+  readonly nowNs: bigint;
+}
+
+/** Signs a block with all present validators. The commit has one entry per validator, in the order of the set. */
+export function signCommit(state: ChainState, block: StoredBlock, round: number, signers: Signers): Commit {
+  const firstNs = voteTimeNs(signers.nowNs, block.header.timeNs);
+  const unsigned = state.validators.validators.map(({ address }, index): CommitSig => {
+    if (signers.keyOf(address) === undefined) return ABSENT;
+    const timestampNs = firstNs + BigInt(index) * VOTE_SPACING_NS;
+    return {
+      flag: BLOCK_ID_FLAG.commit,
+      validatorAddress: address,
+      timestampNs,
+      signature: new Uint8Array(),
+    };
+  });
+  const commit = { height: block.header.height, round, blockId: block.blockId, signatures: unsigned };
+  // The sign bytes cover height, round, block id, time and chain id, not the other signatures. An unsigned commit suffices.
+  const signBytes = commitSignBytes(state.chainId, commit);
+  const signatures = unsigned.map((one, index) => {
+    const key = one === ABSENT ? undefined : signers.keyOf(one.validatorAddress);
+    return key === undefined ? one : { ...one, signature: key.sign(signBytes(index)) };
+  });
+  return { ...commit, signatures };
+}
+
+/** Returns the current time, but at least 1 ms after the block. Otherwise the time of the next block would not increase. */
+function voteTimeNs(nowNs: bigint, headerTimeNs: bigint): bigint {
+  const earliest = headerTimeNs + MIN_VOTE_DELAY_NS;
+  return nowNs > earliest ? nowNs : earliest;
+}
+
+const ABSENT: CommitSig = {
+  flag: BLOCK_ID_FLAG.absent,
+  validatorAddress: new Uint8Array(),
+  timestampNs: GO_ZERO_TIME_NS,
+  signature: new Uint8Array(),
+};
+
+/** Returns the lower-case hex addresses that signed a commit. */
+export function signersOf(commit: Commit): ReadonlySet<string> {
+  return new Set(
+    commit.signatures
+      .filter((one) => one.flag === BLOCK_ID_FLAG.commit)
+      .map((one) => toHex(one.validatorAddress)),
+  );
+}

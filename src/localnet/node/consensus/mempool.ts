@@ -1,0 +1,178 @@
+import { toHex } from "../../../platform/base/bytes.ts";
+import { sha256 } from "../../../platform/base/sha256.ts";
+import type { TxResult } from "../../chain/abci.ts";
+import { MempoolError } from "../errors.ts";
+import type { BroadcastResult } from "../node-view.ts";
+
+/** Bounds of a mempool. `cacheSize` counts transaction hashes. */
+export interface MempoolOptions {
+  readonly maxTxs: number;
+  readonly maxBytes: number;
+  readonly maxTxBytes: number;
+  readonly cacheSize: number;
+}
+
+/** CometBFT's defaults, but 64 MiB instead of 1 GiB in total, which suits a laptop. */
+export const DEFAULT_MEMPOOL: MempoolOptions = {
+  maxTxs: 5_000,
+  maxBytes: 67_108_864,
+  maxTxBytes: 1_048_576,
+  cacheSize: 10_000,
+};
+
+/** Transactions that are pending for a block, in order of arrival. */
+export interface Mempool {
+  /**
+   * Runs CheckTx and keeps the transaction when its code is 0. Throws {@link MempoolError} without a check when the
+   * transaction is in the cache or exceeds a bound. A transaction that failed its check may be added again.
+   */
+  readonly add: (tx: Uint8Array) => BroadcastResult;
+  /** Returns the longest prefix of the queue within both bounds. A `maxGas` of -1 means no gas bound. Removes nothing. */
+  readonly reap: (maxBytes: bigint, maxGas: bigint) => readonly Uint8Array[];
+  /** Removes the transactions of a committed block and checks all others again. `results` has the order of `txs`. */
+  readonly update: (txs: readonly Uint8Array[], results: readonly TxResult[]) => void;
+  readonly txs: () => readonly Uint8Array[];
+  readonly count: () => number;
+  readonly bytes: () => number;
+  /** Failed first checks since the start. */
+  readonly failed: () => number;
+  /** Rechecks since the start, with either result. */
+  readonly rechecked: () => number;
+}
+
+/** Upper bound of the protobuf overhead of one transaction in `Data`: 1 byte tag and at most 5 bytes length. */
+const TX_OVERHEAD = 6n;
+
+/** Creates an empty mempool over the CheckTx of the application. */
+export function createMempool(
+  options: MempoolOptions,
+  checkTx: (tx: Uint8Array, recheck: boolean) => TxResult,
+): Mempool {
+  const pool = new Map<string, { readonly tx: Uint8Array; readonly gas: bigint }>();
+  const cache = createTxCache(options.cacheSize);
+  let bytes = 0;
+  let failed = 0;
+  let rechecked = 0;
+  const drop = (name: string): void => {
+    bytes -= pool.get(name)?.tx.length ?? 0;
+    pool.delete(name);
+  };
+  const runCheck = (name: string, tx: Uint8Array): TxResult => {
+    try {
+      return checkTx(tx, false);
+    } catch (error) {
+      // Without a result, the same bytes must not count as seen.
+      cache.remove(name);
+      throw error;
+    }
+  };
+  const add = (tx: Uint8Array): BroadcastResult => {
+    checkBounds(options, pool.size, bytes, tx.length);
+    const hash = sha256(tx);
+    const name = toHex(hash);
+    if (!cache.add(name)) throw new MempoolError({ code: "tx-in-cache" }, "tx already exists in cache");
+    const check = runCheck(name, tx);
+    if (check.code === 0) {
+      pool.set(name, { tx, gas: check.gasWanted });
+      bytes += tx.length;
+    } else {
+      // The same bytes may pass later, for instance after the account received coins.
+      cache.remove(name);
+      failed += 1;
+    }
+    return { hash, check };
+  };
+  /**
+   * A block may invalidate pending transactions, for instance by their sequence. The recheck follows the order of arrival,
+   * because the check state of the application includes the transactions checked before.
+   */
+  const recheck = (): void => {
+    for (const [name, { tx }] of pool) {
+      rechecked += 1;
+      if (checkTx(tx, true).code === 0) continue;
+      drop(name);
+      cache.remove(name);
+    }
+  };
+  const update = (txs: readonly Uint8Array[], results: readonly TxResult[]): void => {
+    txs.forEach((tx, index) => {
+      const name = toHex(sha256(tx));
+      drop(name);
+      // A committed transaction stays in the cache, which rejects copies that arrive late. A failed one may come again.
+      if (results[index]?.code === 0) cache.add(name);
+      else cache.remove(name);
+    });
+    recheck();
+  };
+  return {
+    add,
+    update,
+    reap: (maxBytes, maxGas) => reap([...pool.values()], maxBytes, maxGas),
+    txs: () => [...pool.values()].map(({ tx }) => tx),
+    count: () => pool.size,
+    bytes: () => bytes,
+    failed: () => failed,
+    rechecked: () => rechecked,
+  };
+}
+
+/** Stops at the first transaction that does not fit. Later ones may depend on it, for instance by their sequence. */
+function reap(
+  pending: readonly { readonly tx: Uint8Array; readonly gas: bigint }[],
+  maxBytes: bigint,
+  maxGas: bigint,
+): readonly Uint8Array[] {
+  const taken: Uint8Array[] = [];
+  let bytes = 0n;
+  let gas = 0n;
+  for (const one of pending) {
+    bytes += BigInt(one.tx.length) + TX_OVERHEAD;
+    gas += one.gas;
+    if (bytes > maxBytes || (maxGas >= 0n && gas > maxGas)) break;
+    taken.push(one.tx);
+  }
+  return taken;
+}
+
+/** Error texts are those of CometBFT. */
+function checkBounds(options: MempoolOptions, txs: number, bytes: number, length: number): void {
+  if (length > options.maxTxBytes) {
+    throw new MempoolError(
+      { code: "tx-too-large", bytes: length, maxBytes: options.maxTxBytes },
+      `Tx too large. Max size is ${options.maxTxBytes}, but got ${length}`,
+    );
+  }
+  if (txs >= options.maxTxs || bytes + length > options.maxBytes) {
+    throw new MempoolError(
+      { code: "mempool-full", txs, bytes },
+      `mempool is full: number of txs ${txs} (max: ${options.maxTxs}), total txs bytes ${bytes} (max: ${options.maxBytes})`,
+    );
+  }
+}
+
+/** Hashes of recent transactions, pending or committed. Rejects copies without a CheckTx. */
+interface TxCache {
+  /** Adds a hash as the newest. Returns false when the cache had it. */
+  readonly add: (hash: string) => boolean;
+  readonly remove: (hash: string) => void;
+}
+
+/** Creates a cache of at most `capacity` hashes that removes the least recently added one, like CometBFT's `LRUTxCache`. */
+function createTxCache(capacity: number): TxCache {
+  // A set iterates in insertion order: its first element is the oldest, and a hash that is added again moves to the end.
+  const hashes = new Set<string>();
+  return {
+    add: (hash) => {
+      const isNew = !hashes.delete(hash);
+      hashes.add(hash);
+      if (hashes.size > capacity) {
+        for (const oldest of hashes) {
+          hashes.delete(oldest);
+          break;
+        }
+      }
+      return isNew;
+    },
+    remove: (hash) => void hashes.delete(hash),
+  };
+}

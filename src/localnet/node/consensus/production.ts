@@ -1,0 +1,101 @@
+import type { Clock } from "../../../platform/base/clock.ts";
+import { errorText } from "../../../platform/base/errors.ts";
+import type { Logger } from "../../../platform/base/logger.ts";
+import { createWakeSignal } from "../../../platform/base/wake-signal.ts";
+import { NodeError } from "../errors.ts";
+import { type BlockMakerDeps, createBlockMaker } from "./block-maker.ts";
+import type { ProducedBlock } from "./engine.ts";
+
+/** Decides when blocks are made. */
+export interface Production {
+  /**
+   * Makes a block immediately and then one per block time until the signal aborts. Rejects when a block fails with any
+   * error other than `no-quorum`.
+   */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly halt: () => void;
+  readonly resume: () => void;
+  readonly isHalted: () => boolean;
+  /** Makes one block immediately, also on a halted chain. Throws `NodeError` `no-quorum`. */
+  readonly produceNow: () => ProducedBlock;
+}
+
+export interface ProductionDeps extends BlockMakerDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Runs before each timed block, where a validator extends its vote. May take long. Rejects only on abort. */
+  readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
+}
+
+/** The least pause after a block, as a share of the block time: the process also answers requests. */
+const MIN_PAUSE = 0.25;
+
+/**
+ * Creates the block production. Timed blocks start `blockTimeMs` apart, or later when a block or `beforeBlock` takes longer. As in
+ * CometBFT, where `timeout_commit` counts from the votes for a block and its execution takes place meanwhile.
+ */
+export function createProduction(blockTimeMs: number, deps: ProductionDeps): Production {
+  let halted = false;
+  let hasQuorum = true;
+  let failure: { readonly error: unknown } | undefined;
+  const resumedOrFailed = createWakeSignal();
+  const maker = createBlockMaker(deps);
+  const produceNow = (): ProducedBlock => {
+    try {
+      const produced = maker.makeNow();
+      hasQuorum = true;
+      return produced;
+    } catch (error) {
+      if (!isNoQuorum(error)) {
+        // The caller gets the error. `run` must end with it too, since the engine makes no further block.
+        failure = { error };
+        resumedOrFailed.wake();
+      }
+      throw error;
+    }
+  };
+  const produceTimed = async (): Promise<void> => {
+    try {
+      await maker.makeInSteps();
+      hasQuorum = true;
+    } catch (error) {
+      if (!isNoQuorum(error)) throw error;
+      // Logged once per loss of quorum and not once per block time.
+      if (hasQuorum) deps.logger.warn("no quorum, no blocks are made", { reason: errorText(error) });
+      hasQuorum = false;
+    }
+  };
+  const run = async (signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      if (failure !== undefined) throw failure.error;
+      if (halted) {
+        await resumedOrFailed.next(signal);
+        continue;
+      }
+      await deps.beforeBlock(signal);
+      signal.throwIfAborted();
+      // `halt` may have been called while `beforeBlock` was running.
+      const startedMs = deps.clock.monotonicMs();
+      if (!halted) await produceTimed();
+      const leftMs = startedMs + blockTimeMs - deps.clock.monotonicMs();
+      // A block that takes longer than the block time delays the next one; no burst of blocks makes up for it.
+      await deps.clock.sleep(Math.max(leftMs, blockTimeMs * MIN_PAUSE), signal);
+    }
+  };
+  return {
+    run,
+    produceNow,
+    halt: () => {
+      halted = true;
+    },
+    resume: () => {
+      halted = false;
+      resumedOrFailed.wake();
+    },
+    isHalted: () => halted,
+  };
+}
+
+function isNoQuorum(error: unknown): boolean {
+  return error instanceof NodeError && error.facts.code === "no-quorum";
+}

@@ -1,0 +1,32 @@
+import type { ValidatorSet } from "../../../cosmos/comet/block-types.ts";
+import { rotateProposer } from "../../../cosmos/comet/proposer-rotation.ts";
+import type { BlockStore } from "../storage/block-store.ts";
+import type { HeightRecord } from "../storage/height-record.ts";
+
+/**
+ * A set is stored at each change and at each multiple of this number. Reads compute the sets between them, so this is also
+ * the maximum number of rotations per read.
+ */
+const STORE_EVERY = 64n;
+
+/** Returns the validator sets to store with a block: the set of `height` or none. */
+export function setsToKeep(
+  height: bigint,
+  set: ValidatorSet,
+  changed: boolean,
+): HeightRecord["validatorSets"] {
+  return changed || height % STORE_EVERY === 0n ? [{ height, set }] : [];
+}
+
+/**
+ * Returns the validator set of a height with proposer and priorities, or undefined when no set is stored at or below the
+ * height. Costs at most 64 rotations.
+ */
+export function validatorsAt(store: BlockStore, height: bigint): ValidatorSet | undefined {
+  const stored = store.validatorSetAtOrBelow(height);
+  if (stored === undefined) return undefined;
+  let set = stored.set;
+  // One call per height, since each call also rescales and centers the priorities. This repeats what the engine did.
+  for (let at = stored.height; at < height; at++) set = rotateProposer(set, 1);
+  return set;
+}

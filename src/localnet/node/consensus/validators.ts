@@ -1,0 +1,87 @@
+import { toHex } from "../../../platform/base/bytes.ts";
+import type { Misbehavior, ValidatorPower } from "../../chain/abci.ts";
+import type { ValidatorSet } from "../../../cosmos/comet/block-types.ts";
+import { CometError } from "../../../cosmos/comet/comet-error.ts";
+import { updateValidatorSet } from "../../../cosmos/comet/proposer-rotation.ts";
+import { NodeError } from "../errors.ts";
+import { keyRing, type ValidatorKey, validatorKey } from "./validator-keys.ts";
+
+/** The validator keys of this node, the absent validators, and the scheduled changes of the set. */
+export interface Validators {
+  /** Returns the key of an address, or undefined when the validator is absent or its key is not in this node. */
+  readonly signingKey: (address: Uint8Array) => ValidatorKey | undefined;
+  /** Replaces the absent addresses. Absent validators do not sign from now on; all others do. */
+  readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
+  /** Lower-case hex addresses. */
+  readonly absent: () => readonly string[];
+  /**
+   * Schedules a new power (0 removes) for the validator of a 32-byte seed. The next block contains the change, and
+   * the validator signs from two heights after that block on. `upcoming` is the set of the height after the next one.
+   * Throws `NodeError` `bad-validator-update` when CometBFT would reject the change.
+   */
+  readonly schedule: (seed: Uint8Array, power: bigint, upcoming: ValidatorSet) => ValidatorKey;
+  /** Schedules evidence for the next block. It is not durable before that block. */
+  readonly accuse: (evidence: Misbehavior) => void;
+  /** Whether evidence against an address is scheduled. */
+  readonly isAccused: (address: Uint8Array) => boolean;
+  /** Returns the scheduled evidence and clears it. */
+  readonly takeEvidence: () => readonly Misbehavior[];
+  /** Returns the scheduled changes and clears them. */
+  readonly takeUpdates: () => readonly ValidatorPower[];
+}
+
+/** Creates the keys of a node. `saveKey` makes the key of a scheduled validator durable. */
+export function createValidators(
+  seeds: readonly Uint8Array[],
+  saveKey: (address: Uint8Array, seed: Uint8Array) => void,
+): Validators {
+  const keys = keyRing(seeds);
+  let absent: ReadonlySet<string> = new Set();
+  let scheduled: readonly ValidatorPower[] = [];
+  // One accusation for each validator, so the number is bounded by the set.
+  const accused = new Map<string, Misbehavior>();
+  const schedule = (seed: Uint8Array, power: bigint, upcoming: ValidatorSet): ValidatorKey => {
+    const key = validatorKey(seed);
+    // CometBFT rejects two updates of one key in a block, so the newer one replaces the older one.
+    const updates = [
+      ...scheduled.filter((one) => toHex(one.publicKey) !== toHex(key.publicKey)),
+      { publicKey: key.publicKey, power },
+    ];
+    checkUpdates(upcoming, updates);
+    // Saved before the block that adds the validator. After a restart without the key, the validator could not sign.
+    saveKey(key.address, seed);
+    keys.set(toHex(key.address), key);
+    scheduled = updates;
+    return key;
+  };
+  return {
+    schedule,
+    signingKey: (address) => (absent.has(toHex(address)) ? undefined : keys.get(toHex(address))),
+    setAbsent: (addresses) => {
+      absent = new Set(addresses.map(toHex));
+    },
+    absent: () => [...absent],
+    accuse: (evidence) => accused.set(toHex(evidence.address), evidence),
+    isAccused: (address) => accused.has(toHex(address)),
+    takeEvidence: () => {
+      const taken = [...accused.values()];
+      accused.clear();
+      return taken;
+    },
+    takeUpdates: () => {
+      const taken = scheduled;
+      scheduled = [];
+      return taken;
+    },
+  };
+}
+
+/** Applies the updates to the set and discards the result. An invalid update in a block would stop the node. */
+function checkUpdates(upcoming: ValidatorSet, updates: readonly ValidatorPower[]): void {
+  try {
+    updateValidatorSet(upcoming, updates);
+  } catch (error) {
+    if (!(error instanceof CometError)) throw error;
+    throw new NodeError({ code: "bad-validator-update", reason: error.message }, error.message);
+  }
+}

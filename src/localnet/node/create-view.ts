@@ -1,0 +1,88 @@
+import { createRecentCache } from "../../platform/base/recent-cache.ts";
+import type { Application } from "../chain/abci.ts";
+import type { ValidatorSet } from "../../cosmos/comet/block-types.ts";
+import type { Engine } from "./consensus/engine.ts";
+import type { Mempool } from "./consensus/mempool.ts";
+import { validatorsAt } from "./consensus/validator-history.ts";
+import type { BlockListeners } from "./block-listeners.ts";
+import type { GenesisDoc } from "./genesis-doc.ts";
+import type { NodeStatus, NodeView } from "./node-view.ts";
+import type { BlockStore } from "./storage/block-store.ts";
+import { searchBlocks, searchTxs, txAt } from "./storage/search.ts";
+
+export interface ViewDeps {
+  readonly app: Application;
+  readonly store: BlockStore;
+  readonly engine: Engine;
+  readonly mempool: Mempool;
+  readonly listeners: BlockListeners;
+  readonly genesis: GenesisDoc;
+  readonly moniker: string;
+}
+
+/**
+ * Validator sets in memory. A set that is not stored costs up to 64 rotations, and light clients request sets of nearby
+ * heights, several times each.
+ */
+const CACHED_SETS = 256;
+
+/** Creates the interface between a node and its servers. */
+export function createView(deps: ViewDeps): NodeView {
+  const { app, store, mempool, engine } = deps;
+  const sets = createRecentCache<bigint, ValidatorSet>(CACHED_SETS);
+  // Not below the earliest height either: the caches may hold blocks that are pruned.
+  const inRange = (height: bigint): boolean =>
+    height >= (store.earliestHeight() ?? 1n) && height <= engine.state().height;
+  const block: NodeView["block"] = (height) => (inRange(height) ? store.block(height) : undefined);
+  return {
+    status: () => status(deps),
+    query: app.query,
+    simulate: app.simulate,
+    queryPaths: app.queryPaths,
+    messageTypes: app.messageTypes,
+    block,
+    blockByHash: (hash) => {
+      const height = store.heightOfHash(hash);
+      return height === undefined ? undefined : block(height);
+    },
+    results: (height) => (inRange(height) ? store.results(height) : undefined),
+    commit: (height) => {
+      if (!inRange(height)) return undefined;
+      // The block after the latest one does not exist yet, so the latest commit is the one that the engine signed.
+      return height === engine.state().height ? engine.state().lastCommit : block(height + 1n)?.lastCommit;
+    },
+    validators: (height) => {
+      const state = engine.state();
+      if (height === state.height + 1n) return state.validators;
+      return inRange(height) ? sets.get(height, () => validatorsAt(store, height)) : undefined;
+    },
+    tx: (hash) => {
+      const place = store.index.placeOf(hash);
+      return place === undefined ? undefined : txAt(store, place);
+    },
+    searchTxs: (request) => searchTxs(store, request),
+    searchBlocks: (request) => searchBlocks(store, request),
+    broadcast: mempool.add,
+    check: (tx) => app.checkTx(tx, false),
+    unconfirmed: (limit) => ({
+      count: mempool.count(),
+      bytes: mempool.bytes(),
+      txs: mempool.txs().slice(0, limit),
+    }),
+    onBlock: deps.listeners.add,
+  };
+}
+
+function status({ app, engine, genesis, moniker, store }: ViewDeps): NodeStatus {
+  const state = engine.state();
+  return {
+    chainId: state.chainId,
+    moniker,
+    appVersion: app.info().version,
+    latestHeight: state.height,
+    latestHash: state.lastBlockId.hash,
+    latestAppHash: state.appHash,
+    latestTimeNs: state.lastTimeNs,
+    earliestHeight: store.earliestHeight() ?? genesis.initialHeight,
+  };
+}

@@ -1,0 +1,168 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import type {
+  ServerReflectionRequest,
+  ServerReflectionResponse,
+} from "../../../cosmos/proto/gen/grpc/reflection/v1/reflection.ts";
+import { toChainFile } from "../../../cosmos/proto/chain-files.ts";
+import { type FileInfo, findFile, findFileOfSymbol, protoRegistry } from "../../../cosmos/proto/registry.ts";
+import { toCanonicalTypeUrl, toChainRestPath } from "../../../cosmos/proto/type-urls.ts";
+import { GRPC } from "./grpc-status.ts";
+
+/** One reflection stream. A file is sent with its imports, each of them once in a stream. */
+export interface ReflectionStream {
+  readonly respond: (request: ServerReflectionRequest) => ServerReflectionResponse;
+}
+
+/** What reflection describes. */
+export interface ReflectionOptions {
+  /** gRPC paths of the methods that the server has, under the chain's own name, without those of reflection. */
+  readonly paths: readonly string[];
+  /** The name under which the chain's own files and symbols appear. */
+  readonly chainName: string;
+}
+
+type MessageResponse = ServerReflectionResponse["messageResponse"];
+
+/** Creates the state of one reflection stream. */
+export function createReflectionStream(options: ReflectionOptions): ReflectionStream {
+  const sent = new Set<string>();
+  const served = new Set([...options.paths, ...REFLECTION_PATHS]);
+  const { chainName } = options;
+  return {
+    respond: (request) => ({
+      validHost: request.host,
+      originalRequest: request,
+      messageResponse: messageResponse(request.messageRequest, { chainName, served, sent }),
+    }),
+  };
+}
+
+function messageResponse(
+  request: ServerReflectionRequest["messageRequest"],
+  scope: StreamScope,
+): MessageResponse {
+  const { chainName, served } = scope;
+  switch (request?.$case) {
+    case "listServices":
+      return {
+        $case: "listServicesResponse",
+        value: { service: servicesOf(served).map((name) => ({ name })) },
+      };
+    case "fileByFilename":
+      return files(findFileOfChain(request.value, chainName), scope);
+    case "fileContainingSymbol":
+      return files(findSymbol(request.value, chainName), scope);
+    case "fileContainingExtension": {
+      const { containingType, extensionNumber } = request.value;
+      const found = extensionsOf(containingType, chainName)?.find(({ number }) => number === extensionNumber);
+      return files(found === undefined ? undefined : findFile(found.file), scope);
+    }
+    case "allExtensionNumbersOfType": {
+      const extensions = extensionsOf(request.value, chainName);
+      if (extensions === undefined) return notFound();
+      const extensionNumber = extensions.map(({ number }) => number).toSorted((a, b) => a - b);
+      return {
+        $case: "allExtensionNumbersResponse",
+        value: { baseTypeName: request.value, extensionNumber },
+      };
+    }
+    case undefined:
+      return {
+        $case: "errorResponse",
+        value: {
+          errorCode: GRPC.invalidArgument,
+          errorMessage: "invalid MessageRequest: nothing is asked for",
+        },
+      };
+  }
+}
+
+function notFound(): MessageResponse {
+  return { $case: "errorResponse", value: { errorCode: GRPC.notFound, errorMessage: "not found" } };
+}
+
+interface StreamScope {
+  readonly chainName: string;
+  /** gRPC paths. */
+  readonly served: ReadonlySet<string>;
+  /** Files that the stream has sent. */
+  readonly sent: Set<string>;
+}
+
+/**
+ * The file, followed by its direct and indirect imports without those that the stream has sent already. The file itself is
+ * always there, as in grpc-go: clients take the first entry for the one they requested.
+ */
+function files(first: FileInfo | undefined, { chainName, served, sent }: StreamScope): MessageResponse {
+  if (first === undefined) return notFound();
+  sent.delete(first.name);
+  const fileDescriptorProto: Uint8Array[] = [];
+  const pending = [first];
+  for (let file = pending.shift(); file !== undefined; file = pending.shift()) {
+    if (sent.has(file.name)) continue;
+    sent.add(file.name);
+    fileDescriptorProto.push(withServedMethods(toChainFile(file, chainName).bytes, served));
+    pending.push(...file.imports.flatMap((name) => findFile(name) ?? []));
+  }
+  return { $case: "fileDescriptorResponse", value: { fileDescriptorProto } };
+}
+
+/**
+ * Leaves out the methods of a service that the server does not have. A service without any method here, such as the messages
+ * of a module, stays: it describes transactions.
+ */
+function withServedMethods(file: Uint8Array, served: ReadonlySet<string>): Uint8Array {
+  const descriptor = fromBinary(FileDescriptorProtoSchema, file);
+  let isComplete = true;
+  for (const service of descriptor.service) {
+    const path = `/${descriptor.package}.${service.name}`;
+    const methods = service.method.filter(({ name }) => served.has(`${path}/${name}`));
+    if (methods.length === 0 || methods.length === service.method.length) continue;
+    isComplete = false;
+    service.method = methods;
+  }
+  return isComplete ? file : toBinary(FileDescriptorProtoSchema, descriptor);
+}
+
+/** Finds a file by the path that it has on the chain. */
+function findFileOfChain(path: string, chainName: string): FileInfo | undefined {
+  for (const { name } of protoRegistry().files) {
+    if (toChainRestPath(`${name}.proto`, chainName) === path) return findFile(`${name}.proto`);
+  }
+  return undefined;
+}
+
+function findSymbol(symbol: string, chainName: string): FileInfo | undefined {
+  const canonical = toCanonicalTypeUrl(symbol, chainName);
+  return canonical === undefined ? undefined : findFileOfSymbol(canonical);
+}
+
+interface ExtensionPlace {
+  readonly number: number;
+  /** Canonical path of the declaring file. */
+  readonly file: string;
+}
+
+/** The extensions of a message; undefined when the message does not exist. */
+function extensionsOf(typeName: string, chainName: string): readonly ExtensionPlace[] | undefined {
+  const registry = protoRegistry();
+  const canonical = toCanonicalTypeUrl(typeName, chainName);
+  if (canonical === undefined || registry.getMessage(canonical) === undefined) return undefined;
+  return [...registry].flatMap((desc) =>
+    desc.kind === "extension" && desc.extendee.typeName === canonical
+      ? [{ number: desc.number, file: `${desc.file.name}.proto` }]
+      : [],
+  );
+}
+
+/** Names of the services of these gRPC paths, in alphabetical order. */
+function servicesOf(paths: Iterable<string>): readonly string[] {
+  return [...new Set([...paths].map((path) => path.slice(1, path.lastIndexOf("/"))))].toSorted();
+}
+
+/** The two versions of the reflection service. Their messages are the same on the wire. */
+export const REFLECTION_PATHS = [
+  "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+  "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+] as const;

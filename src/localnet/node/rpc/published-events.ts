@@ -1,0 +1,136 @@
+import { toBase64, utf8 } from "../../../platform/base/bytes.ts";
+import { upperHex } from "../../../platform/base/go-text.ts";
+import type { JsonObject } from "../../../platform/base/json.ts";
+import { sha256 } from "../../../platform/base/sha256.ts";
+import type { ChainEvent } from "../../chain/runtime/events.ts";
+import { newValidator } from "../../../cosmos/comet/validator-set.ts";
+import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
+import type { StoredBlock, StoredResults } from "../node-view.ts";
+import { type TagValues, tagsOf } from "../query-language/matches.ts";
+import { blockIdToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-print.ts";
+import { blockJson } from "./block-json.ts";
+import {
+  eventJson,
+  sparseTxResultJson,
+  txResultJson,
+  validatorUpdateJson,
+  withoutEmpty,
+} from "./result-json.ts";
+
+/** An event for subscribers. Most events match no subscription, so both parts are made when they are first needed. */
+export interface PublishedEvent {
+  /** Returns the values that the queries of subscriptions match. */
+  readonly tags: () => TagValues;
+  /** Returns the JSON text of a notification from `"data"` on, encoded once for all subscribers. */
+  readonly tail: () => Uint8Array;
+  /** Approximate memory of the event. */
+  readonly sizeBytes: number;
+}
+
+/** A committed block with the data for its events. */
+export interface CommittedBlock {
+  readonly block: StoredBlock;
+  readonly results: StoredResults;
+  readonly params: ConsensusParams;
+}
+
+/**
+ * The events of a block in CometBFT's order (`state/execution.go`, `fireEvents`): NewBlock, NewBlockHeader,
+ * NewBlockEvents, each Tx, ValidatorSetUpdates. Events of votes and rounds do not exist, since one process makes
+ * every block.
+ */
+export function publishedEvents(committed: CommittedBlock): readonly PublishedEvent[] {
+  const { block, results } = committed;
+  const events = [
+    published("NewBlock", {
+      events: results.events,
+      value: () => newBlock(committed),
+      sizeBytes: block.sizeBytes,
+    }),
+    published("NewBlockHeader", { value: () => ({ header: headerToJson(block.header) }) }),
+    published("NewBlockEvents", {
+      events: results.events,
+      ownTags: () => [["block.height", results.height.toString()]],
+      value: () => ({
+        height: results.height.toString(),
+        events: results.events.map(eventJson),
+        num_txs: block.txs.length.toString(),
+      }),
+    }),
+    ...block.txs.map((tx, index) => txEvent(committed, tx, index)),
+  ];
+  if (results.validatorUpdates.length === 0) return events;
+  return [...events, published("ValidatorSetUpdates", { value: () => validatorSetUpdates(committed) })];
+}
+
+/** Parts of an event. The functions run at most once. */
+interface EventParts {
+  readonly events?: readonly ChainEvent[];
+  readonly ownTags?: () => readonly (readonly [string, string])[];
+  /** The `value` of `data`. */
+  readonly value: () => JsonObject;
+  /** Size of the data in its stored form. */
+  readonly sizeBytes?: number;
+}
+
+/** Attributes, texts and objects of an event take about this much memory beyond its stored form. */
+const EVENT_OVERHEAD_BYTES = 4_096;
+
+function published(kind: string, parts: EventParts): PublishedEvent {
+  const { events = [], ownTags = () => [], value, sizeBytes = 0 } = parts;
+  const tags = lazy(() => tagsOf(events, [["tm.event", kind], ...ownTags()]));
+  const tail = lazy(() => {
+    const data = JSON.stringify({ type: `tendermint/event/${kind}`, value: value() });
+    return utf8(`"data":${data},"events":${JSON.stringify(Object.fromEntries(tags()))}}}`);
+  });
+  return { tags, tail, sizeBytes: sizeBytes + EVENT_OVERHEAD_BYTES };
+}
+
+function lazy<T>(create: () => T): () => T {
+  let created: { readonly value: T } | undefined;
+  return () => (created ??= { value: create() }).value;
+}
+
+function newBlock({ block, results, params }: CommittedBlock): JsonObject {
+  return {
+    block: blockJson(block),
+    block_id: blockIdToJson(block.blockId),
+    result_finalize_block: withoutEmpty({
+      events: results.events.length === 0 ? undefined : results.events.map(eventJson),
+      tx_results: results.txResults.length === 0 ? undefined : results.txResults.map(txResultJson),
+      validator_updates: results.validatorUpdates.map(validatorUpdateJson),
+      consensus_param_updates: consensusParamsToJson(params, {}),
+      app_hash: toBase64(results.appHash),
+    }),
+  };
+}
+
+function txEvent({ results }: CommittedBlock, tx: Uint8Array, index: number): PublishedEvent {
+  const result = results.txResults[index];
+  if (result === undefined) throw new Error(`this is a bug: transaction ${index} has no result`);
+  return published("Tx", {
+    events: result.events,
+    ownTags: () => [
+      ["tx.hash", upperHex(sha256(tx))],
+      ["tx.height", results.height.toString()],
+    ],
+    value: () => ({
+      TxResult: withoutEmpty({
+        height: results.height.toString(),
+        index: index === 0 ? undefined : index,
+        tx: toBase64(tx),
+        result: sparseTxResultJson(result),
+      }),
+    }),
+    sizeBytes: tx.length,
+  });
+}
+
+/** A validator's update has priority 0: CometBFT assigns priorities when the update enters a set. */
+function validatorSetUpdates({ results }: CommittedBlock): JsonObject {
+  return {
+    validator_updates: results.validatorUpdates.map(({ publicKey, power }) =>
+      validatorToJson(newValidator(publicKey, power)),
+    ),
+  };
+}

@@ -1,0 +1,126 @@
+import { toBase64 } from "../../../platform/base/bytes.ts";
+import { upperHex } from "../../../platform/base/go-text.ts";
+import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
+import type { QueryResponse, TxResult, ValidatorPower } from "../../chain/abci.ts";
+import type { ChainEvent } from "../../chain/runtime/events.ts";
+import { simpleProofs } from "../../../cosmos/merkle/simple-tree.ts";
+import { sha256 } from "../../../platform/base/sha256.ts";
+import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
+import type { StoredResults, StoredTx } from "../node-view.ts";
+import { bytesJson } from "./block-json.ts";
+
+/** ABCI's `Event`. */
+export function eventJson(event: ChainEvent): JsonObject {
+  return {
+    type: event.type,
+    attributes: event.attributes.map(({ key, value, index }) => ({ key, value, index })),
+  };
+}
+
+/** ABCI's `ExecTxResult` with every field, as RPC results print it. */
+export function txResultJson(result: TxResult): JsonObject {
+  return {
+    code: result.code,
+    data: bytesJson(result.data),
+    log: result.log,
+    info: "",
+    gas_wanted: result.gasWanted.toString(),
+    gas_used: result.gasUsed.toString(),
+    events: result.events.map(eventJson),
+    codespace: result.codespace,
+  };
+}
+
+/** `ExecTxResult` as a Tx event prints it: CometBFT encodes it there by its struct tags, which omit empty fields. */
+export function sparseTxResultJson(result: TxResult): JsonObject {
+  return withoutEmpty({
+    code: result.code === 0 ? undefined : result.code,
+    data: result.data.length === 0 ? undefined : toBase64(result.data),
+    log: result.log === "" ? undefined : result.log,
+    gas_wanted: result.gasWanted === 0n ? undefined : result.gasWanted.toString(),
+    gas_used: result.gasUsed === 0n ? undefined : result.gasUsed.toString(),
+    events: result.events.length === 0 ? undefined : result.events.map(eventJson),
+    codespace: result.codespace === "" ? undefined : result.codespace,
+  });
+}
+
+/** A JSON object without the undefined members. */
+export function withoutEmpty(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const kept: Record<string, JsonValue> = {};
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) kept[name] = value;
+  return kept;
+}
+
+/** `ResultTx`. `provenAmong`, the transactions of the block, adds the inclusion proof. */
+export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | undefined): JsonObject {
+  return withoutEmpty({
+    hash: upperHex(tx.hash),
+    height: tx.height.toString(),
+    index: tx.index,
+    tx_result: txResultJson(tx.result),
+    tx: toBase64(tx.tx),
+    proof: provenAmong === undefined ? undefined : txProofJson(tx, provenAmong),
+  });
+}
+
+function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
+  const { root, proofs } = simpleProofs(txs.map(sha256));
+  const proof = proofs[tx.index];
+  if (proof === undefined) throw new Error(`this is a bug: no transaction ${tx.index} in its block`);
+  return {
+    root_hash: upperHex(root),
+    data: toBase64(tx.tx),
+    proof: {
+      total: proof.total.toString(),
+      index: proof.index.toString(),
+      leaf_hash: toBase64(proof.leafHash),
+      aunts: proof.aunts.map(toBase64),
+    },
+  };
+}
+
+/** ABCI's `ValidatorUpdate`. Omits a power of 0, as Go's `omitempty` does. */
+export function validatorUpdateJson({ publicKey, power }: ValidatorPower): JsonObject {
+  const sum = { type: "tendermint.crypto.PublicKey_Ed25519", value: { ed25519: toBase64(publicKey) } };
+  return withoutEmpty({ pub_key: { Sum: sum }, power: power === 0n ? undefined : power.toString() });
+}
+
+/** `ResultBlockResults`. Empty lists are null, as Go prints nil slices. */
+export function blockResultsJson(results: StoredResults, params: ConsensusParams): JsonObject {
+  return {
+    height: results.height.toString(),
+    txs_results: orNull(results.txResults.map(txResultJson)),
+    finalize_block_events: orNull(results.events.map(eventJson)),
+    validator_updates: orNull(results.validatorUpdates.map(validatorUpdateJson)),
+    consensus_param_updates: consensusParamsToJson(params, {}),
+    app_hash: toBase64(results.appHash),
+  };
+}
+
+function orNull(list: readonly JsonValue[]): JsonValue {
+  return list.length === 0 ? null : list;
+}
+
+/** ABCI's `ResponseQuery`. */
+export function queryResponseJson(response: QueryResponse): JsonObject {
+  return {
+    code: response.code,
+    log: response.log,
+    info: "",
+    index: "0",
+    key: bytesJson(response.key),
+    value: bytesJson(response.value),
+    proofOps:
+      response.proof === undefined
+        ? null
+        : {
+            ops: response.proof.map(({ type, key, data }) => ({
+              type,
+              key: toBase64(key),
+              data: toBase64(data),
+            })),
+          },
+    height: response.height.toString(),
+    codespace: response.codespace,
+  };
+}

@@ -1,0 +1,216 @@
+import { concat, utf8 } from "../../../platform/base/bytes.ts";
+import { errorText } from "../../../platform/base/errors.ts";
+import { matchesTags } from "../query-language/matches.ts";
+import { type EventQuery, MAX_QUERY_LENGTH, parseQuery } from "../query-language/parse-query.ts";
+import { QueryLanguageError } from "../query-language/scanner.ts";
+import { createEventLog, type EventLog, type EventLogLimits } from "./event-log.ts";
+import { errorResponse, type RpcId } from "./json-rpc.ts";
+import type { PublishedEvent } from "./published-events.ts";
+import { internal, RpcError } from "./rpc-error.ts";
+
+/** Bounds of subscriptions. */
+export interface SubscriptionLimits extends EventLogLimits {
+  readonly maxClients: number;
+  readonly maxPerClient: number;
+}
+
+/**
+ * Clients and subscriptions: CometBFT's defaults. CometBFT keeps 200 events for each subscription. Here all subscriptions
+ * share the pending events: two full blocks of the largest mempool.
+ */
+export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
+  maxClients: 100,
+  maxPerClient: 5,
+  maxPendingEvents: 10_000,
+  maxPendingBytes: 67_108_864,
+};
+
+/** The connection of a client. */
+interface Outlet {
+  /** Whether the connection can take notifications. When it can take them again, its owner calls `resume`. */
+  readonly isReady: () => boolean;
+  /** Sends messages, each encoded as JSON, in one write. */
+  readonly send: (messages: readonly Uint8Array[]) => void;
+}
+
+/** The subscriptions of one client. `subscribe` and the unsubscribes throw `RpcError` with CometBFT's text. */
+export interface ClientSubscriptions {
+  readonly subscribe: (id: RpcId, query: string) => void;
+  readonly unsubscribe: (query: string) => void;
+  readonly unsubscribeAll: () => void;
+  /** Sends pending notifications after the outlet was not ready. */
+  readonly resume: () => void;
+  /** Removes the client with its subscriptions. */
+  readonly drop: () => void;
+}
+
+/** The subscriptions of all clients. */
+export interface Subscriptions {
+  readonly client: (outlet: Outlet) => ClientSubscriptions;
+  /**
+   * Adds the events of a block for every subscription. Sends nothing: notifications go out later, in slices. Cancels the
+   * subscriptions of a client that is behind by more events than the limits keep.
+   */
+  readonly publish: (events: readonly PublishedEvent[]) => void;
+  readonly count: () => number;
+}
+
+export interface SubscriptionDeps {
+  readonly monotonicMs: () => number;
+  /** Runs a task after the I/O events that are pending now. */
+  readonly schedule: (task: () => void) => void;
+}
+
+interface Subscription {
+  readonly query: EventQuery;
+  readonly id: RpcId;
+  /** A notification up to its `data`. */
+  readonly head: Uint8Array;
+  /** Number of the first event that it receives. */
+  readonly from: number;
+}
+
+interface Client {
+  readonly outlet: Outlet;
+  /** By the text of the query. */
+  readonly subscriptions: Map<string, Subscription>;
+  /** Number of the next event for this client. */
+  next: number;
+}
+
+/** Blocks and requests wait at most about this long for notifications. */
+const SLICE_MS = 5;
+/** Bounds of one turn of a client. A notification of a full block alone exceeds the bytes, so its client gets one per turn. */
+const TURN_EVENTS = 128;
+const TURN_NOTIFICATIONS = 32;
+const TURN_BYTES = 65_536;
+
+/** Creates an empty set of subscriptions. */
+export function createSubscriptions(limits: SubscriptionLimits, deps: SubscriptionDeps): Subscriptions {
+  const log = createEventLog(limits);
+  const clients = new Set<Client>();
+  // Clients with pending events whose outlet is ready, in the order of their turns.
+  const turns = new Set<Client>();
+  let isScheduled = false;
+  const subscribed = (): readonly Client[] => [...clients].filter((client) => client.subscriptions.size > 0);
+  const schedule = (): void => {
+    if (isScheduled || turns.size === 0) return;
+    isScheduled = true;
+    deps.schedule(() => {
+      isScheduled = false;
+      runSlice();
+      schedule();
+    });
+  };
+  const enqueue = (client: Client): void => {
+    const isBehind = client.subscriptions.size > 0 && client.next < log.end();
+    if (isBehind && client.outlet.isReady()) turns.add(client);
+  };
+  /** Gives turns to the clients, round robin, so that one with few events does not wait for one with many. */
+  const runSlice = (): void => {
+    const endMs = deps.monotonicMs() + SLICE_MS;
+    // Iteration of a Set also visits members that are added again.
+    for (const client of turns) {
+      turns.delete(client);
+      takeTurn(client, log);
+      enqueue(client);
+      if (deps.monotonicMs() >= endMs) break;
+    }
+    log.removeBefore(Math.min(log.end(), ...subscribed().map(({ next }) => next)));
+  };
+  const publish = (events: readonly PublishedEvent[]): void => {
+    const kept = log.append(events);
+    for (const client of subscribed()) {
+      if (client.next < kept) cancelAll(client);
+      else enqueue(client);
+    }
+    log.removeBefore(kept);
+    schedule();
+  };
+  return {
+    count: () => subscribed().reduce((sum, { subscriptions }) => sum + subscriptions.size, 0),
+    publish,
+    client: (outlet) => {
+      const client: Client = { outlet, subscriptions: new Map(), next: log.end() };
+      const { subscriptions } = client;
+      clients.add(client);
+      const subscribe = (id: RpcId, text: string): void => {
+        // The order of CometBFT's checks. At the limit of clients, it also rejects a client that has subscriptions.
+        if (subscribed().length >= limits.maxClients)
+          throw internal(`max_subscription_clients ${limits.maxClients} reached`);
+        if (subscriptions.size >= limits.maxPerClient) {
+          throw internal(`max_subscriptions_per_client ${limits.maxPerClient} reached`);
+        }
+        if (text.length > MAX_QUERY_LENGTH) throw internal("maximum query length exceeded");
+        const query = readQuery(text);
+        if (subscriptions.has(text)) throw internal("already subscribed");
+        if (subscriptions.size === 0) client.next = log.end();
+        subscriptions.set(text, { query, id, head: notificationHead(id, text), from: log.end() });
+      };
+      const unsubscribe = (text: string): void => {
+        readQuery(text);
+        if (!subscriptions.delete(text)) throw internal("subscription not found");
+      };
+      const unsubscribeAll = (): void => {
+        if (subscriptions.size === 0) throw internal("subscription not found");
+        subscriptions.clear();
+      };
+      const resume = (): void => {
+        enqueue(client);
+        schedule();
+      };
+      const drop = (): void => {
+        clients.delete(client);
+        turns.delete(client);
+      };
+      return { subscribe, unsubscribe, unsubscribeAll, resume, drop };
+    },
+  };
+}
+
+/** Sends some of the pending events that match. */
+function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
+  const { outlet, subscriptions } = client;
+  const notifications: Uint8Array[] = [];
+  let bytes = 0;
+  const isFull = (): boolean => notifications.length >= TURN_NOTIFICATIONS || bytes >= TURN_BYTES;
+  for (let events = 0; events < TURN_EVENTS && !isFull(); events++) {
+    const event = log.at(client.next);
+    if (event === undefined) break;
+    for (const { query, head, from } of subscriptions.values()) {
+      if (client.next < from || !matchesTags(query, event.tags())) continue;
+      const notification = concat(head, event.tail());
+      notifications.push(notification);
+      bytes += notification.length;
+    }
+    client.next += 1;
+  }
+  if (notifications.length > 0) outlet.send(notifications);
+}
+
+/** A notification has the id of its subscribe request, as in CometBFT. {@link PublishedEvent.tail} completes it. */
+function notificationHead(id: RpcId, query: string): Uint8Array {
+  return utf8(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"query":${JSON.stringify(query)},`);
+}
+
+/**
+ * Like CometBFT, the node cancels the subscriptions of a slow client instead of dropping single events. The client learns
+ * that it missed events and can subscribe again.
+ */
+function cancelAll({ outlet, subscriptions }: Client): void {
+  const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";
+  const messages = [...subscriptions.values()].map(({ id }) =>
+    utf8(JSON.stringify(errorResponse(id, new RpcError("server", reason)))),
+  );
+  subscriptions.clear();
+  outlet.send(messages);
+}
+
+function readQuery(text: string): EventQuery {
+  try {
+    return parseQuery(text);
+  } catch (error) {
+    if (!(error instanceof QueryLanguageError)) throw error;
+    throw internal(`failed to parse query: ${errorText(error)}`);
+  }
+}

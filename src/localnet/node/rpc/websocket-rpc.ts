@@ -1,0 +1,247 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { errorText } from "../../../platform/base/errors.ts";
+import { isRecord, type JsonObject } from "../../../platform/base/json.ts";
+import type { Logger } from "../../../platform/base/logger.ts";
+import { refuseUpgrade } from "../../../platform/http/raw-socket.ts";
+import type { SendBudget } from "../../../platform/http/send-budget.ts";
+import { goJsonParse } from "./go-decoding.ts";
+import {
+  handleRequest,
+  errorResponse,
+  NO_ID,
+  parseRequest,
+  resultResponse,
+  type RpcId,
+  type RpcRequest,
+  WEBSOCKET_METHODS,
+} from "./json-rpc.ts";
+import type { RpcContext } from "./method.ts";
+import { RpcError, toRpcError } from "./rpc-error.ts";
+import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
+import { createPendingBound, type PendingBound, serveMessages } from "./websocket-queue.ts";
+
+/** Bounds of the WebSockets. */
+export interface WebSocketOptions {
+  readonly maxMessageBytes: number;
+  /** Open connections. The server refuses a further one with 503. */
+  readonly maxConnections: number;
+  /** Unsent bytes above which the node sends a client no notifications. */
+  readonly maxBufferedBytes: number;
+  /**
+   * Unanswered requests of one client. The server cuts a client that exceeds them. It stops reading from a client much
+   * earlier, so only requests that arrive at the same moment count.
+   */
+  readonly maxPendingRequests: number;
+  readonly pingIntervalMs: number;
+  /** The server cuts a connection on which nothing arrives for this time, not even a pong. */
+  readonly readTimeoutMs: number;
+}
+
+/** CometBFT's times (a ping after 9/10 of the read timeout), and bounds for a local node. */
+export const DEFAULT_WEBSOCKET: WebSocketOptions = {
+  maxMessageBytes: 1_048_576,
+  maxConnections: 900,
+  maxBufferedBytes: 16_777_216,
+  // 64 KiB, as much as Node reads at once, hold about 11,000 smallest messages.
+  maxPendingRequests: 12_000,
+  pingIntervalMs: 27_000,
+  readTimeoutMs: 30_000,
+};
+
+export interface WebSocketDeps {
+  readonly context: RpcContext;
+  readonly subscriptions: Subscriptions;
+  /** Bounds the unsent bytes of all clients. */
+  readonly budget: SendBudget;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** The RPC over WebSocket: all methods, and subscriptions. */
+export interface WebSocketRpc {
+  /** Handles an HTTP upgrade. Refuses paths other than `/websocket`. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Cuts all connections. */
+  readonly close: () => void;
+}
+
+/** Unanswered requests of all clients. Each takes about 300 bytes. */
+const MAX_PENDING_IN_TOTAL = 100_000;
+
+/**
+ * Unsent bytes above which a client gets no further notifications. They wait in the event log, which all clients share, and
+ * not in a buffer of each client.
+ */
+const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
+
+/** Sends messages, each encoded as JSON, in one write. */
+type Send = (messages: readonly (string | Uint8Array)[]) => void;
+
+/** Creates the WebSocket side of the RPC port. */
+export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps): WebSocketRpc {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: options.maxMessageBytes,
+    perMessageDeflate: false,
+    // `ws` would buffer pongs without a bound for a client that sends pings and reads nothing.
+    autoPong: false,
+  });
+  const pending = createPendingBound(options.maxPendingRequests, MAX_PENDING_IN_TOTAL);
+  return {
+    upgrade: (request, socket, head) => {
+      const path = request.url?.split("?")[0];
+      if (path !== "/websocket") return refuseUpgrade(socket, "404 Not Found");
+      if (server.clients.size >= options.maxConnections) {
+        return refuseUpgrade(socket, "503 Service Unavailable");
+      }
+      server.handleUpgrade(request, socket, head, (client) => {
+        const send = createSend(client, socket, deps.budget);
+        serveClient({ client, socket, send, pending }, options, deps);
+      });
+    },
+    close: () => {
+      for (const client of server.clients) client.terminate();
+      server.close();
+    },
+  };
+}
+
+/** Creates the sender of a client. Its unsent bytes count in the budget. */
+function createSend(client: WebSocket, socket: Duplex, budget: SendBudget): Send {
+  return (messages) => {
+    if (client.readyState !== client.OPEN) return;
+    let release: (() => void) | undefined;
+    let bytes = 0;
+    socket.cork();
+    for (const [index, message] of messages.entries()) {
+      bytes += message.length;
+      const onSent = index === messages.length - 1 ? (): void => release?.() : undefined;
+      // `binary: false` sends the bytes as text.
+      client.send(message, { binary: false }, onSent);
+    }
+    socket.uncork();
+    if (client.bufferedAmount > 0) release = budget.hold(bytes, () => client.terminate());
+  };
+}
+
+interface Connection {
+  readonly client: WebSocket;
+  readonly socket: Duplex;
+  readonly send: Send;
+  readonly pending: PendingBound;
+}
+
+function serveClient(
+  { client, socket, send, pending }: Connection,
+  options: WebSocketOptions,
+  deps: WebSocketDeps,
+): void {
+  // Not below the high-water mark: with fewer unsent bytes, the socket emits no `drain`.
+  const bound = Math.min(options.maxBufferedBytes, MAX_BUFFERED_NOTIFICATION_BYTES);
+  const readyBytes = Math.max(socket.writableHighWaterMark, bound);
+  const isReady = (): boolean => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes;
+  const subscriptions = deps.subscriptions.client({ isReady, send });
+  // The socket has passed on what the node wrote, so the client reads.
+  socket.on("drain", subscriptions.resume);
+  const liveness = watchLiveness(client, options);
+  const dropMessages = serveMessages({
+    client,
+    budget: deps.budget,
+    pending,
+    handle: async (data) => {
+      const response = await handleMessage(data, subscriptions, deps);
+      if (response !== undefined) send([JSON.stringify(response)]);
+      // While a client is paused, its pongs do not arrive.
+      liveness.extend();
+    },
+    onError: (error) => deps.logger.error("websocket request failed", { error }),
+  });
+  // A client that reads nothing gets no pongs.
+  client.on("ping", (data) => client.bufferedAmount < MAX_BYTES_BEFORE_PONG && client.pong(data));
+  client.on("error", (error) => deps.logger.debug("websocket failed", { error: errorText(error) }));
+  client.on("close", () => {
+    liveness.stop();
+    dropMessages();
+    subscriptions.drop();
+  });
+}
+
+/** Unsent bytes of a client above which the node answers no pings. */
+const MAX_BYTES_BEFORE_PONG = 1_048_576;
+
+/** Sends pings, and cuts the connection when nothing arrives. `extend` starts the time anew. */
+function watchLiveness(
+  client: WebSocket,
+  options: WebSocketOptions,
+): { readonly extend: () => void; readonly stop: () => void } {
+  const cut = (): void => client.terminate();
+  let deadline = setTimeout(cut, options.readTimeoutMs);
+  const extend = (): void => {
+    clearTimeout(deadline);
+    deadline = setTimeout(cut, options.readTimeoutMs);
+  };
+  let ping = setTimeout(sendPing, options.pingIntervalMs);
+  function sendPing(): void {
+    client.ping();
+    ping = setTimeout(sendPing, options.pingIntervalMs);
+  }
+  client.on("message", extend);
+  client.on("ping", extend);
+  client.on("pong", extend);
+  const stop = (): void => {
+    clearTimeout(deadline);
+    clearTimeout(ping);
+  };
+  return { extend, stop };
+}
+
+/** Returns the response to a message, or undefined for a notification. */
+async function handleMessage(
+  data: RawData,
+  subscriptions: ClientSubscriptions,
+  deps: WebSocketDeps,
+): Promise<JsonObject | undefined> {
+  let request: RpcRequest;
+  try {
+    request = parseRequest(goJsonParse(toText(data)));
+  } catch (error) {
+    return errorResponse(NO_ID, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`));
+  }
+  const { id, method, params } = request;
+  if (id === undefined) return undefined;
+  if (WEBSOCKET_METHODS.has(method)) return subscribe({ id, method, params }, subscriptions);
+  return handleRequest({ id, method, params }, deps.context, deps.signal, "internal");
+}
+
+function toText(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString("utf8");
+  return Buffer.from(data instanceof ArrayBuffer ? new Uint8Array(data) : data).toString("utf8");
+}
+
+function subscribe(
+  { id, method, params }: RpcRequest & { readonly id: RpcId },
+  subscriptions: ClientSubscriptions,
+): JsonObject {
+  try {
+    if (method === "unsubscribe_all") subscriptions.unsubscribeAll();
+    else if (method === "subscribe") subscriptions.subscribe(id, readQueryParameter(params));
+    else subscriptions.unsubscribe(readQueryParameter(params));
+    return resultResponse(id, {});
+  } catch (thrown) {
+    const error = toRpcError(thrown);
+    if (error === undefined) throw thrown;
+    return errorResponse(id, error);
+  }
+}
+
+function readQueryParameter(params: unknown): string {
+  const query: unknown = Array.isArray(params) ? params[0] : isRecord(params) ? params.query : undefined;
+  if (query === undefined || query === null) return "";
+  if (typeof query === "string") return query;
+  throw new RpcError(
+    "internal",
+    `error converting json params to arguments: json: cannot unmarshal ${typeof query} into Go value of type string`,
+  );
+}

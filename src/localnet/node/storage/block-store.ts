@@ -1,0 +1,183 @@
+import type Database from "libsql";
+import { createRecentCache } from "../../../platform/base/recent-cache.ts";
+import type { StateStorage } from "../../chain/store/state-storage.ts";
+import type { Commit, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
+import type { TxResult } from "../../chain/abci.ts";
+import type { StoredBlock, StoredResults } from "../node-view.ts";
+import {
+  decodeBlock,
+  decodeCommit,
+  decodeValidatorSet,
+  encodeBlock,
+  encodeCommit,
+  encodeValidatorSet,
+} from "./block-codec.ts";
+import { createBlockPruning } from "./block-pruning.ts";
+import { createEventIndex, type EventIndex } from "./event-index.ts";
+import type { HeightRecord } from "./height-record.ts";
+import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
+import { decodeResults, decodeTxResult, encodeResults, splitTxResults } from "./results-codec.ts";
+import { type Row, readRow, readRows } from "./rows.ts";
+import { createStateTables } from "./state-tables.ts";
+
+/** All durable data of a node. Synchronous. Reads of an unknown height or hash return undefined. */
+export interface BlockStore {
+  /** State of the application. */
+  readonly state: StateStorage;
+  readonly index: EventIndex;
+  /** The stored genesis document, encoded. */
+  readonly genesis: () => Uint8Array | undefined;
+  /** Stores the genesis document and the first validator sets. Throws when the store has a genesis document. */
+  readonly saveGenesis: (document: Uint8Array, validatorSets: HeightRecord["validatorSets"]) => void;
+  readonly latestHeight: () => bigint | undefined;
+  /** Lowest stored height. Lower heights were pruned, or the chain started here. Undefined before the first block. */
+  readonly earliestHeight: () => bigint | undefined;
+  /** Stores a height and removes heights that are no longer kept, in one transaction. The data is on disk when the call returns. */
+  readonly save: (record: HeightRecord) => void;
+  readonly block: (height: bigint) => StoredBlock | undefined;
+  readonly heightOfHash: (hash: Uint8Array) => bigint | undefined;
+  readonly results: (height: bigint) => StoredResults | undefined;
+  /** The result of one transaction. Does not decode the other results of its block. */
+  readonly txResult: (height: bigint, position: number) => TxResult | undefined;
+  readonly seenCommit: (height: bigint) => Commit | undefined;
+  /** The validator set with the largest stored height up to `height`. */
+  readonly validatorSetAtOrBelow: (
+    height: bigint,
+  ) => { readonly height: bigint; readonly set: ValidatorSet } | undefined;
+  /** Does nothing when the address is stored already. */
+  readonly saveValidatorKey: (address: Uint8Array, seed: Uint8Array) => void;
+  /** In order of address. */
+  readonly validatorSeeds: () => readonly Uint8Array[];
+  /** Closes the database and releases the lock of the home. */
+  readonly close: () => void;
+}
+
+/**
+ * Decoded blocks and results in memory. Clients mostly read the newest heights, several times each. The number is small
+ * because a decoded full block takes megabytes.
+ */
+const CACHED_HEIGHTS = 8;
+
+/**
+ * Opens the store of a home directory, or one in memory without a home. It keeps the last `keepBlocks` blocks; 0 keeps
+ * all. Throws like {@link openDatabase}.
+ */
+export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
+  return createBlockStore(openDatabase(home), keepBlocks);
+}
+
+/** Opens a read-only snapshot of a home directory. A node may be using the home. Throws `NodeError` `home-unusable`. */
+export function readBlockStore(home: string): BlockStore {
+  return createBlockStore(openSnapshot(home), 0);
+}
+
+function createBlockStore({ database, close }: OpenDatabase, keepBlocks: number): BlockStore {
+  const stateTables = createStateTables(database);
+  const index = createEventIndex(database);
+  const pruning = createBlockPruning(database, index, keepBlocks);
+  const blocks = createRecentCache<bigint, StoredBlock>(CACHED_HEIGHTS);
+  const results = createRecentCache<bigint, StoredResults>(CACHED_HEIGHTS);
+  const encodedTxResults = createRecentCache<bigint, readonly Uint8Array[]>(CACHED_HEIGHTS);
+  const sql = statements(database);
+  const saveSets = (sets: HeightRecord["validatorSets"]): void => {
+    for (const { height, set } of sets) sql.saveSet.run(height, encodeValidatorSet(set));
+  };
+  const saveAll = (record: HeightRecord): void => {
+    insertBlock(sql, record);
+    saveSets(record.validatorSets);
+    index.add(record);
+    stateTables.apply(record.changes);
+    pruning.prune(record.block.header.height);
+  };
+  return {
+    state: stateTables.storage,
+    index,
+    genesis: () => readRow(sql.meta.get("genesis"))?.bytes("value"),
+    saveGenesis: (document, sets) =>
+      database.transaction(() => {
+        sql.saveMeta.run("genesis", document);
+        saveSets(sets);
+      })(),
+    latestHeight: () => readRow(sql.latest.get())?.integer("height"),
+    earliestHeight: pruning.earliestHeight,
+    save: (record) => {
+      // One transaction: after a kill, a height is either complete or absent.
+      database.transaction(() => saveAll(record))();
+      blocks.put(record.block.header.height, record.block);
+      results.put(record.results.height, record.results);
+    },
+    block: (height) => blocks.get(height, () => readBlock(sql.block.get(height))),
+    // In an array, because the driver takes a single blob argument for an object of named parameters.
+    heightOfHash: (hash) => readRow(sql.heightOfHash.get([hash]))?.integer("height"),
+    results: (height) => results.get(height, () => readResults(height, sql.results.get(height))),
+    txResult: (height, position) => {
+      const decoded = results.get(height, () => undefined);
+      if (decoded !== undefined) return decoded.txResults[position];
+      const encoded = encodedTxResults.get(height, () => {
+        const row = readRow(sql.results.get(height));
+        return row && splitTxResults(row.bytes("results"));
+      })?.[position];
+      return encoded && decodeTxResult(encoded);
+    },
+    seenCommit: (height) => {
+      const row = readRow(sql.seenCommit.get(height));
+      return row === undefined ? undefined : decodeCommit(row.bytes("seen_commit"));
+    },
+    validatorSetAtOrBelow: (height) => readSet(readRow(sql.set.get(height))),
+    saveValidatorKey: (address, seed) => void sql.saveKey.run(address, seed),
+    validatorSeeds: () => readRows(sql.seeds.all()).map((row) => row.bytes("seed")),
+    close,
+  };
+}
+
+type Statements = ReturnType<typeof statements>;
+
+function statements(database: Database.Database) {
+  return {
+    meta: database.prepare("SELECT value FROM meta WHERE key = ?"),
+    saveMeta: database.prepare("INSERT INTO meta (key, value) VALUES (?, ?)"),
+    latest: database.prepare("SELECT height FROM blocks ORDER BY height DESC LIMIT 1"),
+    insert: database.prepare(
+      "INSERT INTO blocks (height, hash, block, part_total, part_hash, seen_commit, results) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    ),
+    block: database.prepare("SELECT hash, block, part_total, part_hash FROM blocks WHERE height = ?"),
+    heightOfHash: database.prepare("SELECT height FROM blocks WHERE hash = ?"),
+    results: database.prepare("SELECT results FROM blocks WHERE height = ?"),
+    seenCommit: database.prepare("SELECT seen_commit FROM blocks WHERE height = ?"),
+    saveSet: database.prepare("INSERT OR REPLACE INTO validator_sets (height, validators) VALUES (?, ?)"),
+    set: database.prepare(
+      "SELECT height, validators FROM validator_sets WHERE height <= ? ORDER BY height DESC LIMIT 1",
+    ),
+    saveKey: database.prepare("INSERT OR IGNORE INTO validator_keys (address, seed) VALUES (?, ?)"),
+    seeds: database.prepare("SELECT seed FROM validator_keys ORDER BY address"),
+  };
+}
+
+function insertBlock(sql: Statements, { block, seenCommit, results }: HeightRecord): void {
+  sql.insert.run(
+    block.header.height,
+    block.blockId.hash,
+    encodeBlock(block),
+    block.blockId.parts.total,
+    block.blockId.parts.hash,
+    encodeCommit(seenCommit),
+    encodeResults(results),
+  );
+}
+
+function readBlock(raw: unknown): StoredBlock | undefined {
+  const row = readRow(raw);
+  if (row === undefined) return undefined;
+  const parts = { total: Number(row.integer("part_total")), hash: row.bytes("part_hash") };
+  return decodeBlock(row.bytes("block"), { hash: row.bytes("hash"), parts });
+}
+
+function readResults(height: bigint, raw: unknown): StoredResults | undefined {
+  const row = readRow(raw);
+  return row === undefined ? undefined : decodeResults(height, row.bytes("results"));
+}
+
+function readSet(row: Row | undefined): { readonly height: bigint; readonly set: ValidatorSet } | undefined {
+  if (row === undefined) return undefined;
+  return { height: row.integer("height"), set: decodeValidatorSet(row.bytes("validators")) };
+}

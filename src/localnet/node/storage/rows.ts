@@ -1,0 +1,53 @@
+import { isRecord } from "../../../platform/base/json.ts";
+
+/** Typed access to the columns of a row. Throws when a column has another type, which means that the database is damaged. */
+export interface Row {
+  readonly bytes: (column: string) => Uint8Array;
+  /** Undefined for NULL. */
+  readonly optionalBytes: (column: string) => Uint8Array | undefined;
+  readonly integer: (column: string) => bigint;
+  readonly text: (column: string) => string;
+}
+
+/** Wraps a row from the driver. Returns undefined when the query found no row. */
+export function readRow(row: unknown): Row | undefined {
+  if (row === undefined || row === null) return undefined;
+  if (!isRecord(row)) throw new Error("the database returned something that is not a row");
+  const optionalBytes = (column: string): Uint8Array | undefined => {
+    const value = row[column];
+    if (value === null) return undefined;
+    // The driver returns a Buffer from `get` and an ArrayBuffer from `all`. A Buffer becomes a plain Uint8Array, because
+    // its `slice` shares memory.
+    if (value instanceof Uint8Array) return new Uint8Array(value.buffer, value.byteOffset, value.length);
+    if (value instanceof ArrayBuffer) return new Uint8Array(value);
+    throw damaged(column);
+  };
+  return {
+    optionalBytes,
+    bytes: (column) => {
+      const value = optionalBytes(column);
+      if (value === undefined) throw damaged(column);
+      return value;
+    },
+    integer: (column) => {
+      const value = row[column];
+      if (typeof value === "bigint") return value;
+      if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
+      throw damaged(column);
+    },
+    text: (column) => {
+      const value = row[column];
+      if (typeof value !== "string") throw damaged(column);
+      return value;
+    },
+  };
+}
+
+/** Wraps all rows of a result. */
+export function readRows(rows: readonly unknown[]): readonly Row[] {
+  return rows.flatMap((row) => readRow(row) ?? []);
+}
+
+function damaged(column: string): Error {
+  return new Error(`the node's database is damaged: column ${column} has a value of the wrong type`);
+}

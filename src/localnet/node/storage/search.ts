@@ -1,0 +1,173 @@
+import { fromHex } from "../../../platform/base/bytes.ts";
+import { upperHex } from "../../../platform/base/go-text.ts";
+import { sha256 } from "../../../platform/base/sha256.ts";
+import { PageError } from "../errors.ts";
+import type { SearchPage, SearchRequest, StoredBlock, StoredTx } from "../node-view.ts";
+import { holds, matchesSearch } from "../query-language/matches.ts";
+import { type Condition, type EventQuery, parseQuery } from "../query-language/parse-query.ts";
+import type { BlockStore } from "./block-store.ts";
+import type { TxPlace } from "./event-index.ts";
+import type { IndexSearch, Slice } from "./event-search.ts";
+
+const TX_TAGS = { height: "tx.height", hash: "tx.hash" } as const;
+const BLOCK_TAGS = { height: "block.height", hash: undefined } as const;
+
+/** Returns the transaction at a place, or undefined when there is none. */
+export function txAt(store: BlockStore, { height, position }: TxPlace): StoredTx | undefined {
+  const tx = store.block(height)?.txs[position];
+  const result = store.txResult(height, position);
+  if (tx === undefined || result === undefined) return undefined;
+  return { hash: sha256(tx), height, index: position, tx, result };
+}
+
+/**
+ * Searches transactions, as CometBFT 0.38's kv indexer does. The conditions on `tx.height` and `tx.hash` are about the
+ * transaction; one event of it must satisfy all others. The index counts the matches and selects the page, so only the
+ * transactions of the page are decoded. Throws `QueryLanguageError` and {@link PageError}.
+ */
+export function searchTxs(store: BlockStore, request: SearchRequest): SearchPage<StoredTx> {
+  const query = parseQuery(request.query);
+  const byHash = query.conditions.find(({ tag, operator }) => tag === TX_TAGS.hash && operator === "=");
+  const matches = byHash === undefined ? indexedTxs(store, query) : listed(txOfHash(store, query, byHash));
+  return readPage(matches, request, (place) => txAt(store, place));
+}
+
+/** Searches blocks by height and by the events of BeginBlock and EndBlock. Otherwise like {@link searchTxs}. */
+export function searchBlocks(store: BlockStore, request: SearchRequest): SearchPage<StoredBlock> {
+  const { search, heights } = splitQuery(parseQuery(request.query), BLOCK_TAGS);
+  const { index } = store;
+  const matches: Matches<bigint> =
+    heights.length === 0
+      ? { total: index.countBlocks(search), slice: (slice) => index.findBlocks(search, slice) }
+      : listed(index.findBlocks(search, ALL).filter((height) => holdsForAll(heights, `${height}`)));
+  return readPage(matches, request, store.block);
+}
+
+/** The places that match a search. */
+interface Matches<P> {
+  readonly total: number;
+  readonly slice: (slice: Slice) => readonly P[];
+}
+
+const ALL: Slice = { order: "asc", offset: 0, limit: -1 };
+
+/** Matches from an ascending list. */
+function listed<P>(places: readonly P[]): Matches<P> {
+  return {
+    total: places.length,
+    slice: ({ order, offset, limit }) =>
+      (order === "asc" ? places : places.toReversed()).slice(offset, offset + limit),
+  };
+}
+
+/** CometBFT also reads the one transaction of an exact hash first and then compares the other conditions. */
+function txOfHash(store: BlockStore, query: EventQuery, { operand }: Condition): readonly TxPlace[] {
+  if (operand === undefined || operand.kind === "time" || !/^[0-9a-fA-F]{64}$/.test(operand.text)) return [];
+  const place = store.index.placeOf(fromHex(operand.text));
+  const tx = place && txAt(store, place);
+  if (place === undefined || tx === undefined) return [];
+  const own = new Map([
+    [TX_TAGS.height, `${tx.height}`],
+    [TX_TAGS.hash, hashInQueryCase(query, tx.hash)],
+  ]);
+  return matchesSearch(query, own, tx.result.events) ? [place] : [];
+}
+
+/** Returns the hash in the letter case of the query. CometBFT accepts both, but the matcher compares exactly. */
+function hashInQueryCase(query: EventQuery, hash: Uint8Array): string {
+  const upper = upperHex(hash);
+  const operand = query.conditions.find(({ tag }) => tag === TX_TAGS.hash)?.operand;
+  return operand?.kind === "string" && operand.text.toUpperCase() === upper ? operand.text : upper;
+}
+
+function indexedTxs(store: BlockStore, query: EventQuery): Matches<TxPlace> {
+  const { search, heights, hashes } = splitQuery(query, TX_TAGS);
+  const { index } = store;
+  if (heights.length === 0 && hashes.length === 0) {
+    return { total: index.countTxs(search), slice: (slice) => index.findTxs(search, slice) };
+  }
+  const places = index.findTxs(search, ALL).filter(({ height }) => holdsForAll(heights, `${height}`));
+  if (hashes.length === 0) return listed(places);
+  return listed(places.filter((place) => holdsForAll(hashes, upperHex(hashAt(store, place)))));
+}
+
+function hashAt(store: BlockStore, { height, position }: TxPlace): Uint8Array {
+  return sha256(store.block(height)?.txs[position] ?? new Uint8Array());
+}
+
+function holdsForAll(conditions: readonly Condition[], value: string): boolean {
+  return conditions.every((condition) => holds(condition, value));
+}
+
+const MAX_HEIGHT = 2n ** 63n - 1n;
+
+/** A query in parts: what the index answers, and the conditions on height and hash that it cannot answer. */
+interface SplitQuery {
+  readonly search: IndexSearch;
+  readonly heights: readonly Condition[];
+  readonly hashes: readonly Condition[];
+}
+
+function splitQuery(
+  query: EventQuery,
+  tags: { readonly height: string; readonly hash: string | undefined },
+): SplitQuery {
+  let fromHeight = 0n;
+  let toHeight = MAX_HEIGHT;
+  const heights: Condition[] = [];
+  for (const condition of query.conditions.filter(({ tag }) => tag === tags.height)) {
+    const range = heightRange(condition);
+    if (range === undefined) heights.push(condition);
+    else {
+      fromHeight = range.from > fromHeight ? range.from : fromHeight;
+      toHeight = range.to < toHeight ? range.to : toHeight;
+    }
+  }
+  return {
+    search: {
+      fromHeight,
+      toHeight,
+      conditions: query.conditions.filter(({ tag }) => tag !== tags.height && tag !== tags.hash),
+    },
+    heights,
+    hashes: query.conditions.filter(({ tag }) => tag === tags.hash),
+  };
+}
+
+/** Returns the heights of a condition, or undefined when its operand is no decimal height. */
+function heightRange({ operator, operand }: Condition): { from: bigint; to: bigint } | undefined {
+  if (operator === "EXISTS") return { from: 0n, to: MAX_HEIGHT };
+  if (operand?.kind !== "number" || !/^\d{1,18}$/.test(operand.text)) return undefined;
+  const height = BigInt(operand.text);
+  switch (operator) {
+    case "=":
+      return { from: height, to: height };
+    case ">":
+      return { from: height + 1n, to: MAX_HEIGHT };
+    case ">=":
+      return { from: height, to: MAX_HEIGHT };
+    case "<":
+      return { from: 0n, to: height - 1n };
+    case "<=":
+      return { from: 0n, to: height };
+    case "CONTAINS":
+      return undefined;
+  }
+}
+
+/** Reads one page of the matches. An empty result has one empty page. Throws {@link PageError}. */
+function readPage<P, T>(
+  matches: Matches<P>,
+  { page, perPage, order }: SearchRequest,
+  load: (place: P) => T | undefined,
+): SearchPage<T> {
+  const pages = Math.max(1, Math.ceil(matches.total / perPage));
+  if (page < 1 || page > pages) {
+    throw new PageError(
+      { code: "page-out-of-range", pages },
+      `page should be within [1, ${pages}] range, given ${page}`,
+    );
+  }
+  const places = matches.slice({ order, offset: (page - 1) * perPage, limit: perPage });
+  return { items: places.flatMap((place) => load(place) ?? []), total: matches.total };
+}

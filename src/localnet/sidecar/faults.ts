@@ -1,0 +1,50 @@
+import { unknownFault } from "../../platform/base/fault-switches.ts";
+
+/** Faults that can be injected, with their visible effect. */
+export const SIDECAR_FAULTS = {
+  "sidecar-down":
+    "the process is stopped: it drains for 7.75 s with malformed responses, then all ports refuse connections; it starts again with new counters when the fault is switched off",
+  "sidecar-killed":
+    "the process is killed: all ports refuse connections at once; it starts again with new counters when the fault is switched off",
+  startup: "a new process has not finished its first tick: prices are {} with the timestamp of year 1",
+  "market-map-empty":
+    "a new process cannot read the market map (code 15): prices are {}, no provider is queried",
+  "all-prices-missing": "the prices response is {} with a current timestamp",
+  "pair-missing": "TIA/USD is absent from the prices response",
+  "major-pairs-missing": "BTC/USD, ETH/USD and NTRN/USD are absent from the prices response",
+  "malformed-price": "the price of BTC/USD is not a whole number",
+  slow: "the prices response takes 3 s, longer than the node waits",
+  "http-500": "the prices response is HTTP 500, oracle is not running",
+  "websocket-providers-down":
+    "every WebSocket provider fails; prices disappear when they exceed the maximum age of 2 min",
+  "websocket-flap": "binance_ws loses its connection every 15 s and connects again 15 s later",
+  "provider-rate-limited": "kraken_api responds with HTTP 429: code 1",
+  "provider-blocked": "kraken_api responds with HTTP 451: code 451",
+  "provider-no-response": "kraken_api does not respond: code 7",
+  "provider-invalid-response": "kraken_api responds with an invalid body: code 8",
+  "provider-decode-error": "messages of okx_ws cannot be decoded: code 12",
+  "timestamp-stale": "the price loop hangs: timestamp, prices and counters do not change",
+  "v1-only": "paths of version 2 respond with 404",
+  "v2-only": "paths of version 1 respond with 404",
+} as const;
+
+/** Name of a fault of the sidecar. */
+export type FaultName = keyof typeof SIDECAR_FAULTS;
+
+/** Answers whether a fault is on. */
+export interface FaultSet {
+  readonly has: (name: FaultName) => boolean;
+}
+
+/** All names, in the order of the table. */
+export const SIDECAR_FAULT_NAMES: readonly FaultName[] = Object.keys(SIDECAR_FAULTS).filter(isFaultName);
+
+/** Checks a fault name. Throws `UnknownFaultError`, whose message lists all names. */
+export function parseFaultName(name: string): FaultName {
+  if (isFaultName(name)) return name;
+  throw unknownFault(name, SIDECAR_FAULT_NAMES);
+}
+
+function isFaultName(name: string): name is FaultName {
+  return Object.hasOwn(SIDECAR_FAULTS, name);
+}

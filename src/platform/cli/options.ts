@@ -1,0 +1,144 @@
+import { systemClock } from "../base/clock.ts";
+import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
+import { monthOf, monthsBefore } from "../../watchdog/ledger/month.ts";
+import { isHostName, parseDurationMs } from "../config/config-fields.ts";
+import { type HttpAccess, isOriginPattern } from "../http/http-access.ts";
+import { InvalidArgumentError, Option } from "commander";
+import { MAX_PORT_OFFSET } from "../base/default-ports.ts";
+
+/** `--port-offset N`. */
+export function portOffsetOption(): Option {
+  return new Option("--port-offset <n>", "add this to every port").default(0).argParser(parsePortOffset);
+}
+
+/** `--cors ORIGIN…` and `--no-cors`. The value is undefined without them, and false with the second one. */
+export function corsOptions(): readonly Option[] {
+  return [
+    new Option(
+      "--cors <origin...>",
+      'origins of pages that may read replies of RPC and REST, such as https://app.example; "*" for all; default: localhost',
+    ).argParser(collect(isOriginPattern, "an origin such as https://app.example was expected")),
+    new Option("--no-cors", "no page may read replies of RPC and REST"),
+  ];
+}
+
+/** `--allow-host NAME…`. */
+export function allowHostOption(): Option {
+  return new Option(
+    "--allow-host <name...>",
+    'names that HTTP clients may use besides the loopback names; "*" for all',
+  ).argParser(collect(isHostName, "a host name without scheme and port was expected"));
+}
+
+/** Collects the values of a repeated option. */
+function collect(
+  isValid: (text: string) => boolean,
+  expected: string,
+): (text: string, previous: readonly string[] | undefined) => readonly string[] {
+  return (text, previous = []) => {
+    if (!isValid(text)) throw new InvalidArgumentError(expected);
+    return [...previous, text];
+  };
+}
+
+/** Values of {@link corsOptions} and {@link allowHostOption}. */
+export interface AccessOptions {
+  readonly cors?: readonly string[] | boolean;
+  readonly allowHost?: readonly string[];
+}
+
+/** Pages of this machine: where dApps run while they are developed. */
+const DEFAULT_CORS = ["localhost"];
+
+/** Returns who may use the servers of a localnet. `origins` are for RPC and REST. */
+export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<HttpAccess> {
+  const origins = typeof cors === "object" ? cors : cors === false ? [] : DEFAULT_CORS;
+  return { hosts: allowHost, origins };
+}
+
+/** `--log-level LEVEL`. `level` is the default; without it, the configuration decides. */
+export function logLevelOption(level?: LogLevel): Option {
+  const option = new Option("--log-level <level>", "minimum level of log lines").choices(LOG_LEVELS);
+  return level === undefined ? option : option.default(level);
+}
+
+/** Parses an integer option from `least` to `most`. */
+function parseWhole(text: string, least: number, most: number): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(value) || value < least || value > most) {
+    throw new InvalidArgumentError(`a whole number from ${least} to ${most} was expected`);
+  }
+  return value;
+}
+
+/** Parses a height, id or count. Throws `InvalidArgumentError` above 2^64 - 1. */
+export function parseUint64(text: string): bigint {
+  const value = /^\d{1,20}$/.test(text) ? BigInt(text) : MAX_UINT64 + 1n;
+  if (value <= MAX_UINT64) return value;
+  throw new InvalidArgumentError("a whole number below 2^64 was expected");
+}
+
+const MAX_UINT64 = 2n ** 64n - 1n;
+
+/** Parses a duration such as "2m" or "1h30m" to ms; more than zero. */
+export function parseDuration(text: string): number {
+  const durationMs = parseDurationMs(text);
+  if (durationMs !== undefined && durationMs > 0) return durationMs;
+  throw new InvalidArgumentError('a duration such as "30s", "2m" or "1h30m" was expected');
+}
+
+/** `--wait DURATION`. The value is undefined without the option. */
+export function waitOption(): Option {
+  return new Option(
+    "--wait <duration>",
+    "with the settings of the Go relayer: how long to wait for the nodes of both chains (default: 1m)",
+  ).argParser(parseDuration);
+}
+
+/** `--month MONTH`. The value is undefined without the option; see {@link lastMonth}. */
+export function monthOption(): Option {
+  return new Option("--month <month>", "the month, such as 2026-10; default: the last closed one").argParser(
+    (text) => {
+      if (/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) return text;
+      throw new InvalidArgumentError("a month such as 2026-10 was expected");
+    },
+  );
+}
+
+/** Returns the last closed month. */
+export function lastMonth(): string {
+  const now = monthOf(systemClock.nowMs());
+  return monthsBefore(now, 1)[0] ?? now;
+}
+
+function parsePortOffset(text: string): number {
+  return parseWhole(text, 0, MAX_PORT_OFFSET);
+}
+
+/** `--block-time MS`. */
+export function blockTimeOption(): Option {
+  return new Option("--block-time <ms>", "minimum time between two blocks")
+    .default(1_000)
+    .argParser((text) => parseWhole(text, 50, 60_000));
+}
+
+/** `--keep-blocks N`. Without the option, the node chooses. */
+export function keepBlocksOption(): Option {
+  return new Option(
+    "--keep-blocks <n>",
+    "recent blocks that a chain keeps, 0 for all (default: 100000 on disk, 10000 in memory)",
+  ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
+}
+
+/** Option with a comma-separated list of voting powers: "10,3,3". Default: one validator with power 10. */
+export function powersOption(flag: string, description: string): Option {
+  return new Option(`${flag} <powers>`, `${description}, comma-separated`)
+    .default([10n], "10")
+    .argParser(parsePowers);
+}
+
+function parsePowers(text: string): readonly bigint[] {
+  const powers = text.split(",").map((part) => BigInt(parseWhole(part, 1, 1_000_000_000)));
+  if (powers.length > 200) throw new InvalidArgumentError("at most 200 validators were expected");
+  return powers;
+}

@@ -1,0 +1,71 @@
+import { Writable } from "node:stream";
+import type { Command } from "commander";
+import { systemClock } from "../base/clock.ts";
+import { EXIT } from "../base/exit-codes.ts";
+import { createShutdown } from "../process/shutdown.ts";
+import type { CliContext } from "./cli-context.ts";
+import { toExit } from "./exit-code.ts";
+import { createLiveScreen, type LiveScreen } from "./live-screen.ts";
+
+/** Runs a command line as this process: signals, output, messages and exit code. `name` is in front of error messages. */
+export async function runProcess(
+  name: string,
+  create: (context: CliContext) => Promise<Command>,
+): Promise<void> {
+  const shutdown = createShutdown({
+    process,
+    exit: (code) => process.exit(code),
+    monotonicMs: systemClock.monotonicMs,
+  });
+  // A reader that closes the pipe early (`| head`) is not an error.
+  process.stdout.on("error", () => process.exit(EXIT.ok));
+  try {
+    const program = await create(toContext(shutdown.signal));
+    await program.parseAsync(process.argv);
+  } catch (error) {
+    const { exitCode, message } = toExit(error);
+    if (message !== undefined) process.stderr.write(`${name}: ${message}\n`);
+    process.exitCode = exitCode;
+  } finally {
+    shutdown.dispose();
+  }
+}
+
+/** Opens the screen of a terminal that understands escape sequences. */
+function openScreen({ stdout, env }: NodeJS.Process): LiveScreen | undefined {
+  if (!stdout.isTTY || env["TERM"] === "dumb") return undefined;
+  const screen = createLiveScreen(stdout);
+  // Also when a second signal ends the process at once.
+  process.once("exit", screen.close);
+  return screen;
+}
+
+/** stderr, whose lines must not tear what the screen shows. */
+function errorStream(screen: LiveScreen | undefined): Writable {
+  if (screen === undefined) return process.stderr;
+  return new Writable({
+    decodeStrings: false,
+    write: (chunk: string | Uint8Array, _encoding, done) => {
+      screen.above(() => void process.stderr.write(chunk));
+      done();
+    },
+  });
+}
+
+function toContext(signal: AbortSignal): CliContext {
+  const screen = openScreen(process);
+  return {
+    words: process.argv.slice(2),
+    print: (line) => void process.stdout.write(`${line}\n`),
+    signal,
+    logger: async (level, log) => {
+      const { createLogger } = await import("../process/logger.ts");
+      if (log === undefined)
+        return createLogger({ level, pretty: process.stderr.isTTY, stream: errorStream(screen) });
+      const { openConfiguredLogger } = await import("../process/open-logger.ts");
+      return openConfiguredLogger(level, log, process);
+    },
+    isTerminal: process.stdout.isTTY,
+    ...(screen === undefined ? {} : { screen }),
+  };
+}

@@ -1,0 +1,32 @@
+import { escapeHtml } from "./html-escape.ts";
+
+/** HTML that may be put into a page as it is. Only {@link html} creates it, so every other text is escaped. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What a template may contain. Strings are escaped; undefined and false are left out. */
+export type HtmlPart = Html | string | number | bigint | undefined | false | readonly HtmlPart[];
+
+/** Template tag for HTML: escapes every value that is not HTML itself, in content and in quoted attributes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
+  const last = strings.length - 1;
+  const texts = parts.map((part, index) => `${strings[index] ?? ""}${textOf(part)}`);
+  return new Html(`${texts.join("")}${strings[last] ?? ""}`);
+}
+
+function textOf(part: HtmlPart): string {
+  if (part instanceof Html) return part.text;
+  if (part === undefined || part === false) return "";
+  if (typeof part === "object") return part.map(textOf).join("");
+  return escapeHtml(String(part));
+}
+
+/** A `style` or `script` element with a constant text of the program, which is not escaped. */
+export function rawElement(name: "style" | "script", text: string): Html {
+  return new Html(`<${name}>${text}</${name}>`);
+}

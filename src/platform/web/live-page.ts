@@ -1,0 +1,102 @@
+import type { Clock } from "../base/clock.ts";
+import { errorReply, type HttpReply } from "../http/http-reply.ts";
+import type { HttpRoute } from "../http/http-route.ts";
+import type { HttpStream } from "../http/http-stream.ts";
+import { ageSeconds, isoTime, type PageContent, type PageFrame, pageReply } from "./page-shell.ts";
+
+export interface LivePageOptions {
+  readonly frame: PageFrame;
+  /** Returns what the page shows now. `view` has the parameters of its address. Costs time, so it is called once for equal views. */
+  readonly content: (view: URLSearchParams) => PageContent;
+}
+
+/** Time between two updates. Each is sent also without a change, as a heartbeat. */
+const EVERY_MS = 2_000;
+/** Contents younger than this are sent again to other subscribers with the same view. */
+const SHARED_MS = 1_000;
+/** Open pages. Each costs one connection and one rendering for each view. */
+const MAX_SUBSCRIBERS = 32;
+
+/** Creates `GET /`, a page that is complete without a script, and `GET /live`, its changes as server-sent events. */
+export function livePageRoutes({ frame, content }: LivePageOptions, clock: Clock): readonly HttpRoute[] {
+  const contentOf = shareContent(content, clock);
+  let subscribers = 0;
+  const stream = (view: URLSearchParams): HttpStream => ({
+    run: async (write, signal) => {
+      subscribers += 1;
+      try {
+        await write("retry: 2000\n\n");
+        const sent = new Map<string, string>();
+        for (;;) {
+          await write(updateEvent(contentOf(view), sent, clock.nowMs()));
+          await clock.sleep(EVERY_MS, signal);
+        }
+      } finally {
+        subscribers -= 1;
+      }
+    },
+  });
+  return [
+    {
+      method: "GET",
+      path: "/",
+      handle: ({ query }) => pageReply(frame, contentOf(query), clock.nowMs(), EVERY_MS),
+    },
+    {
+      method: "GET",
+      path: "/live",
+      handle: ({ query }) => (subscribers < MAX_SUBSCRIBERS ? streamReply(stream(query)) : tooMany()),
+    },
+  ];
+}
+
+function streamReply(stream: HttpStream): HttpReply {
+  const headers = {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    // Proxies such as nginx otherwise collect events before they pass them on.
+    "x-accel-buffering": "no",
+  };
+  return { status: 200, headers, body: "", stream };
+}
+
+function tooMany(): HttpReply {
+  const text = `${MAX_SUBSCRIBERS} pages are open; close one, or load the page without live updates`;
+  const reply = errorReply(503, "too-many-pages", text);
+  return { ...reply, headers: { ...reply.headers, "retry-after": "10" } };
+}
+
+/** One event with the sections that differ from those that were sent before. */
+function updateEvent(
+  { title, asOfMs, sections }: PageContent,
+  sent: Map<string, string>,
+  nowMs: number,
+): string {
+  const changed = sections.filter(({ id, content }) => sent.get(id) !== content.text);
+  for (const { id, content } of changed) sent.set(id, content.text);
+  const data = {
+    title,
+    as_of: isoTime(asOfMs),
+    age_seconds: ageSeconds(asOfMs, nowMs),
+    sections: Object.fromEntries(changed.map(({ id, content }) => [id, content.text])),
+  };
+  return `event: update\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+function shareContent(
+  content: LivePageOptions["content"],
+  clock: Pick<Clock, "monotonicMs">,
+): LivePageOptions["content"] {
+  const shared = new Map<string, { readonly atMs: number; readonly content: PageContent }>();
+  return (view) => {
+    const nowMs = clock.monotonicMs();
+    const key = view.toString();
+    for (const [old, { atMs }] of shared) if (nowMs - atMs >= SHARED_MS) shared.delete(old);
+    const found = shared.get(key);
+    if (found !== undefined) return found.content;
+    const fresh = { atMs: nowMs, content: content(view) };
+    if (shared.size < MAX_SUBSCRIBERS) shared.set(key, fresh);
+    return fresh.content;
+  };
+}

@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import type { HttpReply } from "../http/http-reply.ts";
+import { type Html, html, rawElement } from "./html.ts";
+import { PAGE_SCRIPT } from "./page-script.ts";
+import { PAGE_STYLE } from "./page-style.ts";
+
+/** A part of a page that changes as a whole. */
+export interface PageSection {
+  /** Id of its element; the same in every content of a page. */
+  readonly id: string;
+  /** Name for screen readers. */
+  readonly label: string;
+  readonly content: Html;
+}
+
+/** What a status page shows at one instant. */
+export interface PageContent {
+  /** Of the browser's tab; begins with what is wrong. */
+  readonly title: string;
+  /** Time at which what it shows was read, wall clock, ms. */
+  readonly asOfMs: number;
+  /** In the order of the page. */
+  readonly sections: readonly PageSection[];
+}
+
+/** What stays the same while a page is shown. */
+export interface PageFrame {
+  /** "Interchain-query relayer". */
+  readonly heading: string;
+  /** Of the program. */
+  readonly version: string;
+  /** Wall clock, ms. */
+  readonly startedAtMs: number;
+  readonly links: readonly { readonly path: string; readonly text: string }[];
+}
+
+/** Seconds after which a page without a script loads itself again. */
+const RELOAD_SECONDS = 10;
+
+const POLICY = [
+  "default-src 'none'",
+  `style-src '${hashOf(PAGE_STYLE)}'`,
+  `script-src '${hashOf(PAGE_SCRIPT)}'`,
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+function hashOf(text: string): string {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}
+
+/** Renders a complete page. `everyMs` is the time between two updates of `GET /live`. */
+export function pageReply(frame: PageFrame, content: PageContent, nowMs: number, everyMs: number): HttpReply {
+  return {
+    status: 200,
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": POLICY,
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+    },
+    body: `<!doctype html>\n${document(frame, content, { nowMs, everyMs }).text}\n`,
+  };
+}
+
+function document(
+  { heading, version, startedAtMs, links }: PageFrame,
+  { title, asOfMs, sections }: PageContent,
+  { nowMs, everyMs }: { readonly nowMs: number; readonly everyMs: number },
+): Html {
+  const age = ageSeconds(asOfMs, nowMs);
+  return html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}"></noscript>
+<title>${title}</title>
+${rawElement("style", PAGE_STYLE)}
+</head>
+<body data-every="${everyMs}" data-as-of="${isoTime(asOfMs)}" data-age="${age}">
+<a class="skip" href="#main">Skip to the content</a>
+<header>
+<h1>${heading}</h1>
+<p id="stream"><span id="stream-state" role="status"><span class="no-js">Loads again every ${RELOAD_SECONDS} s.</span></span>
+<span id="stream-time">As of ${timeText(asOfMs)}, ${age} s ago</span></p>
+</header>
+<main id="main" tabindex="-1">
+<p id="result" class="js" role="status"></p>
+${sections.map(
+  ({
+    id,
+    label,
+    content,
+  }) => html`<section id="${id}" aria-label="${label}" tabindex="-1">${content}</section>
+`,
+)}</main>
+<footer>
+<p>${links.map(({ path, text }) => html`<a href="${path}">${text}</a> · `)}Relaywatch ${version}, running since ${timeText(startedAtMs)}</p>
+</footer>
+${TOKEN_DIALOG}
+${rawElement("script", PAGE_SCRIPT)}
+</body>
+</html>`;
+}
+
+const TOKEN_DIALOG = html`<dialog id="token" aria-labelledby="token-title"><form method="dialog">
+<h2 id="token-title">This needs the token</h2>
+<p>It is the value of <code>http.token</code> in the configuration. This page keeps it until it is closed or loaded again, and stores it nowhere.</p>
+<p><label for="token-value">Token</label><input id="token-value" type="password" autocomplete="off" required></p>
+<p><button value="send">Send</button> <button value="cancel" formnovalidate>Cancel</button></p>
+</form></dialog>`;
+
+/** Seconds since a time, whole, not negative. */
+export function ageSeconds(atMs: number, nowMs: number): number {
+  return Math.max(0, Math.round((nowMs - atMs) / 1_000));
+}
+
+/** An absolute time: "2026-11-21 12:00:05 UTC". */
+export function timeText(ms: number): Html {
+  const text = isoTime(ms);
+  return html`<time datetime="${text}">${text.slice(0, 19).replace("T", " ")} UTC</time>`;
+}
+
+/** ISO 8601 in UTC. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

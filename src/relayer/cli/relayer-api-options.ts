@@ -1,0 +1,52 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { portsAt } from "../../platform/base/default-ports.ts";
+import { EXIT } from "../../platform/base/exit-codes.ts";
+import type { Secret } from "../../platform/base/secret.ts";
+import { isPlainHttpUrl, secretField } from "../../platform/config/config-fields.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { askDaemon } from "../../platform/cli/daemon-request.ts";
+
+/** Options that select the HTTP API of a running relayer. */
+export interface RelayerApiOptions {
+  readonly url?: string;
+  readonly json?: true;
+}
+
+/** Adds the options of {@link RelayerApiOptions} to a command. */
+export function addRelayerApiOptions(command: Command): Command {
+  return command.addOption(urlOption("--url <url>")).option("--json", "print JSON");
+}
+
+/** An option with the base URL of the API. */
+export function urlOption(flags: string): Option {
+  return new Option(flags, "HTTP API of the relayer; default: that of this machine").argParser(parseUrl);
+}
+
+/** Reads a path of the API. Throws `CliError`. */
+export function readRelayer(
+  { url = defaultUrl() }: RelayerApiOptions,
+  path: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  return askDaemon({ daemon: "icq-relayer", url, path, hint: HINT }, signal);
+}
+
+const HINT = "start it, or select another one with --url";
+
+/** The address of `http.listen` by default. */
+export function defaultUrl(): string {
+  return `http://127.0.0.1:${portsAt(0).relayer}`;
+}
+
+function parseUrl(text: string): string {
+  if (isPlainHttpUrl(text)) return text.replace(/\/+$/, "");
+  throw new InvalidArgumentError("a URL such as http://127.0.0.1:9999 was expected");
+}
+
+/** Reads the token in the file of `--token-file`. Throws `CliError`. */
+export function readTokenFile(file: string | undefined): Secret | undefined {
+  if (file === undefined) return undefined;
+  const read = secretField().safeParse({ file });
+  if (read.success) return read.data;
+  throw new CliError(EXIT.badConfig, `--token-file: ${read.error.issues[0]?.message ?? "cannot be read"}`);
+}

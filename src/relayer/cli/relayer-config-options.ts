@@ -1,0 +1,131 @@
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { type Command, Option } from "commander";
+import { portsAt } from "../../platform/base/default-ports.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { EXIT } from "../../platform/base/exit-codes.ts";
+import type { LogLevel } from "../../platform/base/logger.ts";
+import { processSecretSource, type SecretSource } from "../../platform/config/config-fields.ts";
+import { loadConfig } from "../../platform/config/config.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { type RelayerConfig, relayerConfigSchema } from "../config.ts";
+import { findChainIds, UnknownChainError } from "../from-env/chain-ids.ts";
+import { envYaml, parseEnvYaml, requireUsable } from "../from-env/config-from-env.ts";
+import type { Environment } from "../from-env/env-values.ts";
+import { readEnv } from "../from-env/read-env.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { daemonContext } from "../../platform/cli/daemon-context.ts";
+import { localnetRelayerConfig } from "../../cli/localnet-configs.ts";
+import { portOffsetOption } from "../../platform/cli/options.ts";
+
+/** Options that select the configuration of a relayer. */
+export interface RelayerConfigOptions {
+  readonly config?: string;
+  /** true: the process environment; a text: that file too. */
+  readonly fromEnv?: true | string;
+  readonly portOffset: number;
+  readonly stateDir?: string;
+  /** Longest wait for the endpoints of the chains, ms; for `fromEnv`. */
+  readonly wait?: number;
+}
+
+/** Adds the options of {@link RelayerConfigOptions} to a command. */
+export function addRelayerConfigOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        "--config <file>",
+        "YAML configuration; default: for the localnet on this machine",
+      ).conflicts(["fromEnv"]),
+    )
+    .option(
+      "--from-env [file]",
+      "configuration from the RELAYER_* and LOGGER_* variables of the Go relayer, also from an .env file",
+    )
+    .option("--state-dir <dir>", "without --config: directory of the relayer's state")
+    .addOption(portOffsetOption());
+}
+
+/** A relayer's configuration, and what differs in the context of its daemon. */
+export interface SelectedConfig {
+  readonly config: RelayerConfig;
+  /** Option that moves the port of the HTTP server; absent: the key of the configuration. */
+  readonly portOption?: string;
+}
+
+/** Loads the selected configuration. Throws `ConfigError`, `EnvironmentError`, and `CliError` for a chain that is down. */
+export async function selectRelayerConfig(
+  options: RelayerConfigOptions,
+  context: CliContext,
+): Promise<SelectedConfig> {
+  if (options.config !== undefined) return { config: loadConfig(options.config, relayerConfigSchema()) };
+  if (options.fromEnv !== undefined)
+    return { config: await configFromEnv(options.fromEnv, context, options.wait) };
+  const config = localnetRelayerConfig(portsAt(options.portOffset), options.stateDir);
+  return { config, portOption: "--port-offset" };
+}
+
+/** How long a daemon waits for the endpoints of its chains before it asks its supervisor to try again. */
+const CHAIN_ID_WAIT_MS = 60_000;
+
+async function configFromEnv(
+  source: true | string,
+  context: CliContext,
+  waitMs = CHAIN_ID_WAIT_MS,
+): Promise<RelayerConfig> {
+  const environment = readEnvironment(source);
+  const yaml = await yamlFromEnv(environment, context, waitMs);
+  return parseEnvYaml(yaml, secretsOf(environment));
+}
+
+/** Returns the process environment, with the variables of `source` if it is a file. Those of the process win. */
+export function readEnvironment(source: true | string): Environment {
+  if (source === true) return process.env;
+  try {
+    return { ...parseEnv(readFileSync(source, "utf8")), ...process.env };
+  } catch (cause) {
+    throw new CliError(EXIT.badConfig, `${source} cannot be read: ${errorText(cause)}`, { cause });
+  }
+}
+
+/** Secrets of a file of variables are in `environment` only. */
+export function secretsOf(environment: Environment): SecretSource {
+  return { ...processSecretSource, environment: (name) => environment[name] };
+}
+
+/** Returns the YAML of an environment. Warnings go to the log, since stdout may be a file. */
+export async function yamlFromEnv(
+  environment: Environment,
+  context: CliContext,
+  waitMs: number,
+): Promise<string> {
+  const env = readEnv(environment);
+  const daemon = await daemonContext(context, "warn");
+  for (const warning of env.warnings) daemon.logger.warn("environment", { warning });
+  requireUsable(env);
+  return envYaml(env, await chainIds(env, daemon, waitMs));
+}
+
+async function chainIds(
+  env: ReturnType<typeof readEnv>,
+  daemon: DaemonContext,
+  waitMs: number,
+): Promise<Readonly<Record<"local" | "remote", string>>> {
+  try {
+    return await findChainIds(env, daemon, waitMs);
+  } catch (error) {
+    if (error instanceof UnknownChainError) throw new CliError(EXIT.tryAgain, error.message);
+    throw error;
+  }
+}
+
+/** The context of a daemon: `--log-level`, or else the configured level. */
+export async function relayerContext(
+  { config, portOption }: SelectedConfig,
+  level: LogLevel | undefined,
+  context: CliContext,
+): Promise<DaemonContext> {
+  const daemon = await daemonContext(context, level ?? config.log.level, config.log);
+  return portOption === undefined ? daemon : { ...daemon, portOption };
+}

@@ -1,0 +1,132 @@
+import { Command } from "commander";
+import { request } from "undici";
+import { withDeadline } from "../../platform/base/abort.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { EXIT } from "../../platform/base/exit-codes.ts";
+import { isRecord, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import {
+  addRelayerApiOptions,
+  defaultUrl,
+  readRelayer,
+  type RelayerApiOptions,
+  readTokenFile,
+} from "./relayer-api-options.ts";
+import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";
+
+interface ResubmitOptions extends RelayerApiOptions {
+  readonly all?: true;
+  readonly tokenFile?: string;
+}
+
+/** `relaywatch relayer dead-letters`. */
+export function deadLettersCommand(context: CliContext): Command {
+  const list = addRelayerApiOptions(new Command("list"))
+    .description("list them, newest first")
+    .action((options: RelayerApiOptions) => listLetters(options, context));
+  const resubmit = addRelayerApiOptions(new Command("resubmit"))
+    .description("read, prove and send them again")
+    .argument("[tx...]", "transactions to send: <query-id>/<hash>")
+    .option("--all", "all dead letters")
+    .option("--token-file <file>", "file with the bearer token of the relayer")
+    .action((txs: readonly string[], options: ResubmitOptions) => resubmitLetters(txs, options, context));
+  return new Command().addCommand(list).addCommand(resubmit);
+}
+
+const COLUMNS = [
+  column("query", "query_id"),
+  column("hash", "submitted_tx_hash"),
+  column("time", "error_time"),
+  column("reason", "message"),
+];
+
+/** Prints the dead letters, newest first. Throws `CliError`. */
+export async function listLetters(options: RelayerApiOptions, context: CliContext): Promise<void> {
+  const letters = await readLetters(options, context);
+  context.print(options.json ? stringifyJson(letters, 2) : formatTable(COLUMNS, letters));
+}
+
+async function readLetters(options: RelayerApiOptions, context: CliContext): Promise<readonly JsonValue[]> {
+  const answer = await readRelayer(options, "/unsuccessful-txs", context.signal);
+  return Array.isArray(answer) ? answer.filter(isJson) : [];
+}
+
+function isJson(value: unknown): value is JsonValue {
+  return isRecord(value);
+}
+
+interface TxName {
+  readonly query_id: number;
+  readonly hash: string;
+}
+
+/** Longest wait for one transaction: that of the relayer, and some more. */
+const DEADLINE_MS = 180_000;
+
+async function resubmitLetters(
+  names: readonly string[],
+  options: ResubmitOptions,
+  context: CliContext,
+): Promise<void> {
+  if ((names.length === 0) === (options.all === undefined))
+    throw new CliError(EXIT.usage, "give transactions as <query-id>/<hash>, or --all");
+  const txs =
+    options.all === undefined
+      ? names.map(parseLetterName)
+      : (await readLetters(options, context)).flatMap((letter) => nameOf(letter) ?? []);
+  const token = readTokenFile(options.tokenFile);
+  for (const tx of txs) {
+    await sendLetter(tx, { url: options.url ?? defaultUrl(), token: token?.reveal() }, context.signal);
+    // Two queries may have the same transaction.
+    const left = (await readLetters(options, context)).find((letter) => isNamed(letter, tx));
+    const reason = left === undefined ? undefined : cellText(fieldAt(left, "message"));
+    context.print(
+      `${tx.query_id}/${tx.hash} ${reason === undefined ? "included" : `failed again: ${reason}`}`,
+    );
+  }
+}
+
+/** Parses `<query-id>/<hash>`. Throws `CliError`. */
+export function parseLetterName(text: string): TxName {
+  const match = /^(\d{1,15})\/([0-9a-fA-F]{64})$/.exec(text);
+  if (match === null) throw new CliError(EXIT.usage, `${text} is not <query-id>/<hash>`);
+  return { query_id: Number(match[1]), hash: (match[2] ?? "").toLowerCase() };
+}
+
+function nameOf(letter: JsonValue): TxName | undefined {
+  if (!isRecord(letter)) return undefined;
+  const { query_id, submitted_tx_hash: hash } = letter;
+  return typeof query_id === "number" && typeof hash === "string" ? { query_id, hash } : undefined;
+}
+
+function isNamed(letter: JsonValue, tx: TxName): boolean {
+  const name = nameOf(letter);
+  return name?.query_id === tx.query_id && name.hash === tx.hash;
+}
+
+/** Has a dead letter sent again, and waits for its block. Throws `CliError`. */
+export async function sendLetter(
+  tx: TxName,
+  { url, token }: { readonly url: string; readonly token: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const { status, text } = await withDeadline("icq-relayer", DEADLINE_MS, signal, async (inner) => {
+    const body = JSON.stringify({ txs: [tx] });
+    const response = await request(`${url}/resubmit-txs`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body,
+      signal: inner,
+      headersTimeout: DEADLINE_MS,
+    });
+    return { status: response.statusCode, text: await response.body.text() };
+  }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new CliError(EXIT.unseen, `icq-relayer does not answer: ${errorText(error)}`);
+  });
+  if (status === 200) return;
+  const advice = status === 401 || status === 403 ? "; give the token with --token-file" : "";
+  throw new CliError(EXIT.fatal, `${text.trim()}${advice}`);
+}

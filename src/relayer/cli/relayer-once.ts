@@ -1,0 +1,151 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { onAbort, withTimeout } from "../../platform/base/abort.ts";
+import { EXIT } from "../../platform/base/exit-codes.ts";
+import type { LogLevel } from "../../platform/base/logger.ts";
+import { counted } from "../../platform/base/counted.ts";
+import { type ServiceError, supervise } from "../../platform/base/service.ts";
+import { parseDurationMs } from "../../platform/config/config-fields.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { createMetricsRegistry } from "../../platform/process/metrics.ts";
+import type { QueryView } from "../api/status.ts";
+import { createRelayer, type Relayer } from "../create-relayer.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { logLevelOption } from "../../platform/cli/options.ts";
+import { queryIdsOption } from "./query-ids-option.ts";
+import {
+  addRelayerConfigOptions,
+  type RelayerConfigOptions,
+  relayerContext,
+  selectRelayerConfig,
+} from "./relayer-config-options.ts";
+
+interface Options extends RelayerConfigOptions {
+  readonly query?: readonly bigint[];
+  readonly timeout: number;
+  readonly logLevel: LogLevel;
+}
+
+/** `relaywatch relayer once`. */
+export function onceCommand(context: CliContext): Command {
+  return addRelayerConfigOptions(new Command())
+    .addOption(queryIdsOption())
+    .addOption(
+      new Option("--timeout <duration>", "longest run").default(120_000, "2m").argParser((text) => {
+        const ms = parseDurationMs(text);
+        if (ms === undefined) throw new InvalidArgumentError('a duration such as "2m" was expected');
+        return ms;
+      }),
+    )
+    .addOption(logLevelOption("warn"))
+    .addHelpText(
+      "after",
+      `
+Answers each query once, also one that is not due yet. KV queries of a connection share one remote height. Prints one line for
+each query. Exits 0 when all have a result, 1 when one failed, and 75 when one is not answered in time.`,
+    )
+    .action((options: Options) => runOnce(options, context));
+}
+
+const POLL_MS = 50;
+
+async function runOnce(options: Options, context: CliContext): Promise<void> {
+  const selected = await selectRelayerConfig(options, context);
+  const { config } = selected;
+  const daemon = await relayerContext(selected, options.logLevel, context);
+  const ids = options.query ?? config.queries.ids;
+  // A free port: a daemon with another state may be running.
+  const http = { ...config.http, listen: { host: "127.0.0.1", port: 0 } };
+  const once = { ...config, http, queries: { ...config.queries, ids: [...ids] } };
+  const metrics = createMetricsRegistry({
+    build: daemon.build,
+    program: "icq-relayer",
+    processMetrics: false,
+  });
+  const relayer = await createRelayer(once, metrics, daemon);
+  const stop = new AbortController();
+  const unwatch = onAbort(context.signal, (reason) => stop.abort(reason));
+  const ended = supervise(relayer.services, stop.signal, daemon.logger);
+  try {
+    // A wrong setting ends a service, and with it the run.
+    const failed = ended.then(throwFirst);
+    await Promise.race([
+      answerAll(relayer, ids, { ...daemon, signal: stop.signal }, options.timeout),
+      failed,
+    ]);
+    report(relayer, context);
+  } finally {
+    unwatch();
+    stop.abort(DONE);
+    await ended;
+    await relayer.close();
+  }
+}
+
+function throwFirst(errors: readonly ServiceError[]): void {
+  const [first] = errors;
+  if (first !== undefined) throw first.error;
+}
+
+/** Answers every query once, as far as the time suffices. */
+async function answerAll(
+  relayer: Relayer,
+  ids: readonly bigint[],
+  { clock, signal }: DaemonContext,
+  timeoutMs: number,
+): Promise<void> {
+  await withTimeout(timeoutMs, clock, signal, async (inner) => {
+    while (!relayer.status().loaded) await clock.sleep(POLL_MS, inner);
+    requireServed(relayer, ids);
+    relayer.request(relayer.status().queries.map(({ id }) => id));
+    const startMs = clock.monotonicMs();
+    while (relayer.status().queries.some(({ isRequested, error }) => isRequested && error === undefined)) {
+      // A lease that its process does not renew expires before.
+      if (isStandby(relayer) && clock.monotonicMs() - startMs > STANDBY_MS) return;
+      await clock.sleep(POLL_MS, inner);
+    }
+  });
+}
+
+/** How long a standby waits for the lease of another process. */
+const STANDBY_MS = 15_000;
+
+function isStandby(relayer: Relayer): boolean {
+  return relayer.status().gate.role === "standby";
+}
+
+const DONE = new Error("every query was tried once");
+
+function requireServed(relayer: Relayer, ids: readonly bigint[]): void {
+  const known = new Set(relayer.status().queries.map(({ id }) => id));
+  const unknown = ids.filter((id) => !known.has(id));
+  if (unknown.length === 0) return;
+  throw new CliError(
+    EXIT.fatal,
+    `not served: ${unknown.join(", ")}; check the ids, and connections, owners and types of the configuration`,
+  );
+}
+
+function report(relayer: Relayer, context: CliContext): void {
+  const { queries } = relayer.status();
+  for (const query of queries) context.print(`query ${query.id}: ${outcomeOf(query)}`);
+  const failed = queries.filter(({ error }) => error !== undefined).length;
+  if (failed > 0) throw new CliError(EXIT.fatal, `${failed} of ${queries.length} queries failed`);
+  const open = queries.filter(({ isRequested, error }) => isRequested && error === undefined).length;
+  if (open > 0 && isStandby(relayer))
+    throw new CliError(
+      EXIT.tryAgain,
+      `another process has the lease of this signer and submits its results: ${relayer.status().gate.holder ?? "its name was not read"}; stop it first, or leave the queries to it`,
+    );
+  if (open > 0 || !relayer.status().loaded)
+    throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries were not answered in time`);
+}
+
+function outcomeOf({ type, results, lastRemoteHeight, error, isRequested }: QueryView): string {
+  if (error !== undefined) return `failed: ${error.code}: ${error.reason}`;
+  if (isRequested) return "not answered in time";
+  if (type === "kv" && results === 0) return "answered by another relayer";
+  return type === "kv"
+    ? `answered at remote height ${lastRemoteHeight}`
+    : `searched, ${counted(results, "transaction")} relayed`;
+}

@@ -1,0 +1,45 @@
+import { portsAt } from "../../platform/base/default-ports.ts";
+import { httpUrl } from "../../platform/config/config-fields.ts";
+import { loadConfig } from "../../platform/config/config.ts";
+import { relayerConfigSchema } from "../config.ts";
+import { parseAttempts, parseCosts, parseDeadLetters } from "../report/attempts-json.ts";
+import { type RelayerData, readRelayerData } from "../report/relayer-data.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { askDaemon } from "../../platform/cli/daemon-request.ts";
+
+/** Options that select a relayer. */
+interface RelayerPlace {
+  readonly config?: string;
+  readonly portOffset: number;
+}
+
+/** Reads what a relayer did in a range. Throws `CliError`, with exit code 3 when the relayer does not answer. */
+export async function readRelayer(
+  place: RelayerPlace,
+  range: { readonly fromMs: number; readonly toMs: number },
+  context: CliContext,
+): Promise<RelayerData> {
+  const url = urlOf(place);
+  const hint =
+    place.config === undefined
+      ? "start relaywatch up or relaywatch relayer start, or name another one with --config or --port-offset"
+      : `start it with relaywatch relayer start --config ${place.config}`;
+  const ask = (path: string): Promise<unknown> =>
+    askDaemon({ daemon: "the relayer", url, path, hint }, context.signal);
+  return readRelayerData(
+    {
+      find: async ({ sinceMs = 0, untilMs = range.toMs, limit }) => {
+        const [since, until] = [sinceMs, untilMs].map((ms) => new Date(ms).toISOString());
+        return parseAttempts(await ask(`/api/attempts?since=${since}&until=${until}&limit=${limit}`));
+      },
+      costs: async ({ from, to }) => parseCosts(await ask(`/api/costs?from=${from}&to=${to}`)),
+    },
+    parseDeadLetters(await ask("/unsuccessful-txs")),
+    range,
+  );
+}
+
+function urlOf({ config, portOffset }: RelayerPlace): string {
+  if (config === undefined) return `http://127.0.0.1:${portsAt(portOffset).relayer}`;
+  return httpUrl(loadConfig(config, relayerConfigSchema()).http.listen);
+}

@@ -1,0 +1,60 @@
+import { CONNECTION_PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
+import type { AlertSpec, GroupSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
+import { alertNameOf } from "../../platform/monitoring/alerts/alert-name.ts";
+import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import { CHAIN_CONDITIONS } from "./relayer-chain-conditions.ts";
+import { CONNECTION_SCOPE, type RelayerCondition } from "./relayer-condition.ts";
+import { WORK_CONDITIONS } from "./relayer-work-conditions.ts";
+import type { Times } from "../../platform/monitoring/alerts/times.ts";
+
+const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
+
+/** Alerts of the relayer, from its problems and its other metrics. */
+export const RELAYER_GROUP: GroupSpec = {
+  name: "icq-relayer.alerts",
+  records: [],
+  alerts: [...CHAIN_CONDITIONS, ...WORK_CONDITIONS].map(toSpec),
+};
+
+function toSpec(condition: RelayerCondition): AlertSpec {
+  const { name, severity, title, description, impact, problems = [], example } = condition;
+  const [code] = problems;
+  const given = condition.expr;
+  const ofConnection = code !== undefined && OF_CONNECTIONS.has(code);
+  const scope = condition.scope ?? (ofConnection ? CONNECTION_SCOPE : ["job", "instance"]);
+  const series = `relaywatch_relayer_problems{$,code="${code}"${ofConnection ? ',connection_id="connection-0"' : ""}}`;
+  return {
+    name,
+    alert: alertNameOf(name),
+    component: "icq-relayer",
+    severity,
+    summary: `${title}.`,
+    description: `${placeText(scope)}: ${description}`,
+    impact,
+    expr: given ?? ((times) => present(problems, scope, times)),
+    for: condition.for,
+    dashboard: DASHBOARDS.relayer,
+    inhibits: condition.inhibits ?? [],
+    scope,
+    example:
+      example ??
+      (code === undefined
+        ? undefined
+        : {
+            fires: [{ series, from: 1 }],
+            clears: [{ series, from: 0 }],
+          }),
+  };
+}
+
+/** The instance says the job. */
+function placeText(scope: readonly string[]): string {
+  const labels = scope.includes("instance") ? scope.filter((label) => label !== "job") : scope;
+  return labels.map((label) => `{{ $labels.${label} }}`).join(" ");
+}
+
+/** One failed scrape neither ends nor repeats the alert. */
+function present(problems: readonly ProblemCode[], scope: readonly string[], times: Times): string {
+  const matcher = problems.length === 1 ? `code="${problems[0]}"` : `code=~"${problems.join("|")}"`;
+  return `max by (${scope.join(", ")}) (last_over_time(relaywatch_relayer_problems{${matcher}}[${times("2m")}])) > 0`;
+}

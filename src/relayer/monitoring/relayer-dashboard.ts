@@ -1,0 +1,88 @@
+import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import { type DashboardSpec, query, stat } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { ANNOTATIONS, BAD_ABOVE_ZERO, CHAINS, CONNECTIONS, JOB, JOBS, M, PLACE } from "./relayer-parts.ts";
+import { ACTIVE_ROWS } from "./relayer-active-rows.ts";
+import { COST_ROWS } from "./relayer-cost-rows.ts";
+
+/** ICQ relayer. */
+export const RELAYER: DashboardSpec = {
+  uid: DASHBOARDS.relayer,
+  file: "icq-relayer.json",
+  title: "ICQ relayer",
+  description: "Is it active? Is it current? What does it cost? Is it safe?",
+  variables: [JOBS, CONNECTIONS, CHAINS],
+  range: "hours",
+  ...ANNOTATIONS,
+  rows: [
+    {
+      title: "Is anything wrong?",
+      panels: [
+        stat("Ready", [query(`min by (instance) (${M}_ready{${JOB}})`, "{{instance}}")], {
+          description: "1 when GET /readyz has no problem.",
+          unit: "none",
+          colors: [
+            ["red", undefined],
+            ["green", 1],
+          ],
+        }),
+        stat("Overdue queries", [query(`sum(${M}_overdue_queries{${PLACE}})`, "overdue")], {
+          description: "Queries that are later than health.overdue_blocks although a result is possible.",
+          unit: "none",
+          colors: BAD_ABOVE_ZERO,
+        }),
+        stat("Latest query", [query(`max(${M}_most_late_seconds{${PLACE}})`, "late")], {
+          description: "Time since the result of the latest query was due.",
+          unit: "s",
+        }),
+        stat(
+          "Light client: trusting period left",
+          [
+            query(
+              `min((${M}_client_expiry_timestamp_seconds{${PLACE}} - time()) / ${M}_client_trusting_period_seconds{${PLACE}})`,
+              "left",
+            ),
+          ],
+          {
+            description:
+              "Share of its trusting period after which the first light client expires without an update. The relayer updates it at a third; alerts fire at a fifth (health.client_expires_soon) and at a twentieth.",
+            unit: "percentunit",
+            colors: [
+              ["red", undefined],
+              ["yellow", 0.05],
+              ["green", 0.2],
+            ],
+          },
+        ),
+        stat("Balance", [query(`min by (denom) (${M}_account_balance{${JOB}})`, "{{denom}}")], {
+          description: "Coins of the account.",
+          unit: "short",
+        }),
+        stat("Dead letters", [query(`max(${M}_dead_letters{${JOB}})`, "dead letters")], {
+          description: "Remote transactions that are not sent again by themselves.",
+          unit: "none",
+          colors: BAD_ABOVE_ZERO,
+        }),
+        {
+          kind: "table",
+          title: "Problems",
+          description: "Present problems, the reasons of GET /readyz.",
+          unit: "none",
+          width: 12,
+          queries: [query(`max by (instance, code, connection_id) (${M}_problems{${JOB}}) > 0`, "")],
+          emptyText: "No problem",
+        },
+        {
+          kind: "table",
+          title: "Alerts",
+          description: "Firing alerts of icq-relayer.rules.yaml.",
+          unit: "none",
+          width: 12,
+          queries: [query(ANNOTATIONS.alerts, "")],
+          emptyText: "No alert fires",
+        },
+      ],
+    },
+    ...ACTIVE_ROWS,
+    ...COST_ROWS,
+  ],
+};

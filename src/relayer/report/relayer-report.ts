@@ -1,0 +1,187 @@
+import { counted } from "../../platform/base/counted.ts";
+import type { Attempt } from "../state/attempt.ts";
+import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
+import {
+  formatCount,
+  formatDuration,
+  formatMinute,
+  formatTime,
+  isoTime,
+} from "../../platform/report/format.ts";
+import { sparkline } from "../../platform/report/sparkline.ts";
+import { costsByOwner, type OwnerCost } from "./owner-costs.ts";
+import type { RelayerData } from "./relayer-data.ts";
+
+/** `report relayer`: results, their lateness, what each owner's queries cost, and dead letters. */
+export function relayerReport(data: RelayerData): Report {
+  const { attempts, fromMs, toMs } = data;
+  const outcomes = countBy(attempts, ({ outcome }) => outcome);
+  const lateness = latenessOf(attempts);
+  const owners = costsByOwner(data);
+  return {
+    title: `Relayer, ${formatMinute(fromMs)} to ${formatMinute(toMs)} UTC`,
+    verdict: verdictOf(data),
+    blocks: [
+      { kind: "text", text: headline(data) },
+      resultsByTime(data),
+      outcomeTable(outcomes),
+      ...latenessBlocks(lateness),
+      { kind: "heading", text: "Cost by owner" },
+      ownerTable(owners),
+      { kind: "heading", text: "Dead letters" },
+      deadLetterBlock(data),
+    ],
+    data: {
+      report: "relayer",
+      from: isoTime(fromMs),
+      to: isoTime(toMs),
+      complete: !data.isCut,
+      outcomes: Object.fromEntries(outcomes),
+      lateness_blocks: lateness ?? null,
+      owners: owners.map(ownerJson),
+      dead_letters: data.deadLetters.map(({ queryId, hash, reason, atMs }) => ({
+        query_id: String(queryId),
+        hash,
+        reason,
+        at: isoTime(atMs),
+      })),
+    },
+    csv: {
+      columns: ["owner", "attempts", "included", "gas", "fee"],
+      rows: owners.map(({ owner, attempts: tried, included, gas, fee }) =>
+        [owner, tried, included, gas, fee].map(String),
+      ),
+    },
+  };
+}
+
+function verdictOf({ attempts, deadLetters }: RelayerData): ReportVerdict {
+  if (attempts.length === 0 && deadLetters.length === 0) return "unseen";
+  const hasResult = attempts.some(({ outcome }) => outcome === "included" || outcome === "redundant");
+  return hasResult && deadLetters.length === 0 ? "fine" : "problem";
+}
+
+function headline({ attempts, isCut, deadLetters }: RelayerData): string {
+  const included = attempts.filter(({ outcome }) => outcome === "included").length;
+  const cut = isCut ? " Older attempts are left out; costs are those of whole days." : "";
+  return `${counted(attempts.length, "attempt")}, ${counted(included, "result")}, ${counted(deadLetters.length, "dead letter")}.${cut}`;
+}
+
+/** Bars of the results over the range. */
+const BARS = 48;
+
+function resultsByTime({ attempts, fromMs, toMs }: RelayerData): ReportBlock {
+  const values = Array.from({ length: BARS }, () => 0);
+  for (const { outcome, startedAtMs } of attempts) {
+    if (outcome !== "included") continue;
+    const bar = Math.min(BARS - 1, Math.floor(((startedAtMs - fromMs) / (toMs - fromMs)) * BARS));
+    values[bar] = (values[bar] ?? 0) + 1;
+  }
+  return {
+    kind: "sparks",
+    lines: [
+      {
+        label: "Results",
+        bars: sparkline(values),
+        note: `most: ${Math.max(...values)} in ${formatDuration((toMs - fromMs) / BARS)}`,
+      },
+    ],
+  };
+}
+
+function countBy<T>(items: readonly T[], key: (item: T) => string): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
+  return [...counts].toSorted(([a, x], [b, y]) => (x === y ? (a < b ? -1 : 1) : y - x));
+}
+
+function outcomeTable(outcomes: readonly (readonly [string, number])[]): ReportBlock {
+  return {
+    kind: "table",
+    columns: [{ title: "Outcome" }, { title: "Attempts", align: "right" }],
+    rows: outcomes.map(([outcome, count]) => [outcome, formatCount(count)]),
+  };
+}
+
+/** Blocks from the due height to the block with the result. */
+interface Lateness {
+  readonly p50: number;
+  readonly p95: number;
+  readonly max: number;
+}
+
+function latenessOf(attempts: readonly Attempt[]): (Lateness & Record<string, number>) | undefined {
+  const late = attempts
+    .flatMap(({ localHeight, dueHeight }) =>
+      localHeight === undefined ? [] : [Number(localHeight - dueHeight)],
+    )
+    .toSorted((a, b) => a - b);
+  if (late.length === 0) return undefined;
+  const at = (share: number): number => late[Math.min(late.length - 1, Math.floor(share * late.length))] ?? 0;
+  return { p50: at(0.5), p95: at(0.95), max: late.at(-1) ?? 0 };
+}
+
+function latenessBlocks(lateness: Lateness | undefined): readonly ReportBlock[] {
+  if (lateness === undefined) return [];
+  const { p50, p95, max } = lateness;
+  return [
+    {
+      kind: "text",
+      text: `Half of the results were in a block within ${counted(p50, "block")} after they were due, 95 % within ${p95}, all within ${max}.`,
+    },
+  ];
+}
+
+function ownerTable(owners: readonly OwnerCost[]): ReportBlock {
+  return {
+    kind: "table",
+    columns: [
+      { title: "Owner" },
+      { title: "Attempts", align: "right" },
+      { title: "Results", align: "right" },
+      { title: "Gas", align: "right" },
+      { title: "Fee", align: "right" },
+      { title: "Gas a result", align: "right" },
+    ],
+    rows: owners.map(({ owner, attempts, included, gas, fee }) => [
+      owner,
+      formatCount(attempts),
+      formatCount(included),
+      formatCount(gas),
+      formatCount(fee),
+      included === 0 ? "–" : formatCount(gas / BigInt(included)),
+    ]),
+  };
+}
+
+function ownerJson({ owner, attempts, included, gas, fee }: OwnerCost) {
+  return { owner, attempts, included, gas: String(gas), fee: String(fee) };
+}
+
+/** Dead letters that are listed at most. */
+const MAX_LISTED = 20;
+
+function deadLetterBlock({ deadLetters }: RelayerData): ReportBlock {
+  if (deadLetters.length === 0) return { kind: "text", text: "None." };
+  const rest = deadLetters.length - MAX_LISTED;
+  return {
+    kind: "table",
+    columns: [
+      { title: "Time (UTC)" },
+      { title: "Query", align: "right" },
+      { title: "Transaction" },
+      { title: "Reason" },
+    ],
+    rows: [
+      ...deadLetters
+        .slice(0, MAX_LISTED)
+        .map(({ atMs, queryId, hash, reason }) => [
+          formatTime(atMs),
+          String(queryId),
+          hash,
+          reason.slice(0, 120),
+        ]),
+      ...(rest > 0 ? [["", "", `and ${rest} more`, ""]] : []),
+    ],
+  };
+}

@@ -1,0 +1,193 @@
+import { hostname, userInfo } from "node:os";
+import { Command, Option } from "commander";
+import { z } from "zod";
+import { EXIT } from "../../platform/base/exit-codes.ts";
+import { systemClock } from "../../platform/base/clock.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
+import { loadConfig } from "../../platform/config/config.ts";
+import type { BacktestOptions } from "../report/backtest.ts";
+import { backtestReport } from "../report/backtest-report.ts";
+import { formatMinute } from "../../platform/report/format.ts";
+import { watchdogConfigSchema } from "../config.ts";
+import { monthStartMs, nextMonthMs } from "../ledger/month.ts";
+import { CheckExit } from "../../platform/cli/check-exit.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
+import { lastMonth, monthOption, parseDuration } from "../../platform/cli/options.ts";
+import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
+
+interface Options extends OracleOptions {
+  readonly json?: true;
+}
+
+/** `relaywatch alerts`. */
+export function alertsCommand(context: CliContext): Command {
+  return new Command()
+    .addCommand(listCommand(context))
+    .addCommand(testCommand(context))
+    .addCommand(silenceCommand(context))
+    .addCommand(unsilenceCommand(context))
+    .addCommand(backtestCommand(context));
+}
+
+function alertCommand(name: string, description: string): Command {
+  const command = new Command(name).description(description).option("--json", "print JSON");
+  for (const option of oracleOptions()) command.addOption(option);
+  return command;
+}
+
+const silenceReply = z.object({
+  id: z.string(),
+  alerts: z.array(z.string()),
+  validators: z.array(z.string()),
+  author: z.string(),
+  reason: z.string(),
+  ends_at: z.string(),
+});
+
+const listReply = z.object({
+  alerts: z.array(
+    z.object({
+      name: z.string(),
+      validator: z.string(),
+      severity: z.string(),
+      state: z.string(),
+      since: z.string().nullable(),
+      // An older watchdog does not say it.
+      resolved_at: z.string().nullable().default(null),
+      reason: z.string().nullable(),
+      quiet: z.string().nullable(),
+    }),
+  ),
+  silences: z.array(silenceReply),
+});
+
+function listCommand(context: CliContext): Command {
+  return alertCommand(
+    "list",
+    "list the alerts that are not inactive, and the silences; exits 1 when one fires",
+  )
+    .option("--all", "list inactive alerts too")
+    .action(async (options: Options & { readonly all?: true }) => {
+      const reply = await askWatchdog({ path: "/api/alerts" }, options, context);
+      const { alerts, silences } = listReply.parse(reply);
+      const own = alerts.filter(({ validator }) => validator === (options.validator ?? validator));
+      if (options.json) context.print(stringifyJson(reply, 2));
+      else {
+        const shown = own.filter(({ state }) => options.all === true || state !== "inactive");
+        for (const alert of shown) context.print(alertLine(alert));
+        if (shown.length === 0) context.print("no alert is pending, fires or was resolved lately");
+        for (const silence of silences) context.print(silenceLine(silence));
+      }
+      if (own.some(({ state }) => state === "firing")) throw new CheckExit(EXIT.fatal);
+    });
+}
+
+type ListedAlert = z.output<typeof listReply>["alerts"][number];
+
+function alertLine(alert: ListedAlert): string {
+  const { name, validator, severity, state, since, resolved_at: resolvedAt, reason, quiet } = alert;
+  const from = since === null ? "" : ` since ${formatMinute(Date.parse(since))} UTC`;
+  const time = resolvedAt === null ? from : ` at ${formatMinute(Date.parse(resolvedAt))} UTC`;
+  const cause = reason === null ? "" : `: ${reason}`;
+  return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}`;
+}
+
+function silenceLine({
+  id,
+  alerts,
+  validators,
+  author,
+  reason,
+  ends_at,
+}: z.output<typeof silenceReply>): string {
+  const what = alerts.length === 0 ? "all alerts" : alerts.join(", ");
+  const whom = validators.length === 0 ? "" : ` of ${validators.join(", ")}`;
+  return `silence ${id}: ${what}${whom} until ${formatMinute(Date.parse(ends_at))} UTC, by ${author}: ${reason}`;
+}
+
+const testReply = z.object({
+  channels: z.array(z.object({ channel: z.string(), kind: z.string(), error: z.string().nullable() })),
+});
+
+function testCommand(context: CliContext): Command {
+  return alertCommand(
+    "test",
+    "send a test notification to every channel; exits 1 when one does not accept it",
+  ).action(async (options: Options) => {
+    const call = { path: "/api/alerts/test", method: "POST", accepts: [502] } as const;
+    const reply = await askWatchdog(call, options, context);
+    const { channels } = testReply.parse(reply);
+    if (options.json) context.print(stringifyJson(reply, 2));
+    else if (channels.length === 0)
+      context.print("no channel is configured: notifications go to the log only");
+    else
+      for (const { channel, kind, error } of channels)
+        context.print(`${channel} (${kind}): ${error === null ? "accepted" : `failed: ${error}`}`);
+    if (channels.some(({ error }) => error !== null)) throw new CheckExit(EXIT.fatal);
+  });
+}
+
+interface SilenceOptions extends Options {
+  readonly for: number;
+  readonly reason: string;
+  readonly author: string;
+}
+
+function silenceCommand(context: CliContext): Command {
+  return alertCommand(
+    "silence",
+    "keep alerts from notifying for a time; they are still evaluated and counted",
+  )
+    .argument("[name...]", "names of alerts; without one, all alerts")
+    .addOption(
+      new Option("--for <duration>", 'how long, such as "2h"').argParser(parseDuration).makeOptionMandatory(),
+    )
+    .requiredOption("--reason <text>", "why, for the others on call")
+    .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
+    .action(async (names: readonly string[], options: SilenceOptions) => {
+      const body = {
+        alerts: names,
+        validators: options.validator === undefined ? [] : [options.validator],
+        author: options.author,
+        reason: options.reason,
+        ends_at: new Date(systemClock.nowMs() + options.for).toISOString(),
+      };
+      const reply = await askWatchdog({ path: "/api/silences", method: "POST", body }, options, context);
+      context.print(options.json ? stringifyJson(reply, 2) : silenceLine(silenceReply.parse(reply)));
+    });
+}
+
+function unsilenceCommand(context: CliContext): Command {
+  return alertCommand("unsilence", "end a silence now")
+    .argument("<id>", "id of the silence, as alerts list prints it")
+    .action(async (id: string, options: Options) => {
+      const path = `/api/silences/${encodeURIComponent(id)}`;
+      const reply = await askWatchdog({ path, method: "DELETE" }, options, context);
+      context.print(options.json ? stringifyJson(reply, 2) : `silence ${id} ended`);
+    });
+}
+
+type BacktestCommand = OracleOptions & ReportFormatOptions & { readonly month?: string };
+
+function backtestCommand(context: CliContext): Command {
+  const command = new Command("backtest")
+    .description("the alerts that the rules would have raised in a month, judged on what the store keeps")
+    .addOption(monthOption());
+  for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
+  return command.action(async (options: BacktestCommand) => {
+    const month = options.month ?? lastMonth();
+    const fromMs = monthStartMs(month);
+    // The rules look back for three days, the forecast for 28.
+    const range = { fromMs: fromMs - 28 * 86_400_000, toMs: nextMonthMs(fromMs) };
+    const { validators } = await readOracle(options, context, range);
+    printReport(backtestReport(validators, month, backtestOptions(options)), options, context);
+  });
+}
+
+/** The rules and the interval of a configuration; without one, the defaults. */
+function backtestOptions({ config }: BacktestCommand): BacktestOptions {
+  const { alerts, intervalMs } =
+    config === undefined ? watchdogConfigSchema.parse({}) : loadConfig(config, watchdogConfigSchema);
+  return { rules: alerts.rules, intervalMs };
+}

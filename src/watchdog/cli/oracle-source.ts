@@ -1,0 +1,141 @@
+import { Option } from "commander";
+import { z } from "zod";
+import { portsAt } from "../../platform/base/default-ports.ts";
+import { EXIT } from "../../platform/base/exit-codes.ts";
+import type { Secret } from "../../platform/base/secret.ts";
+import { loadConfig } from "../../platform/config/config.ts";
+import { type DataRange, parseValidatorData } from "../report/data-json.ts";
+import type { ValidatorData } from "../report/validator-data.ts";
+import { watchdogConfigSchema } from "../config.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { askDaemon } from "../../platform/cli/daemon-request.ts";
+import { portOffsetOption } from "../../platform/cli/options.ts";
+import { controlToken } from "../../platform/cli/state-home.ts";
+
+/** Options of every command that asks a watchdog. */
+export interface OracleOptions {
+  readonly config?: string;
+  readonly portOffset: number;
+  /** Only this validator. */
+  readonly validator?: string;
+}
+
+/** The options of {@link OracleOptions}. */
+export function oracleOptions(): readonly Option[] {
+  return [
+    new Option(
+      "--config <file>",
+      "configuration of the watchdog to ask; default: the watchdog of the localnet on this machine",
+    ),
+    portOffsetOption(),
+    new Option("--validator <name>", "only this validator"),
+  ];
+}
+
+/** Where a watchdog listens. */
+interface WatchdogPlace {
+  readonly url: string;
+  readonly token: () => Secret | undefined;
+  readonly hint: string;
+}
+
+function placeOf({ config, portOffset }: OracleOptions): WatchdogPlace {
+  if (config === undefined)
+    return {
+      url: `http://127.0.0.1:${portsAt(portOffset).watchdog}`,
+      token: () => controlToken(portOffset),
+      hint: "start relaywatch up or relaywatch watchdog start, or name another one with --config or --port-offset",
+    };
+  const { listen, token } = loadConfig(config, watchdogConfigSchema);
+  const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;
+  return {
+    url: `http://${UNSPECIFIED.has(host) ? "127.0.0.1" : host}:${listen.port}`,
+    token: () => token,
+    hint: `start it with relaywatch watchdog start --config ${config}`,
+  };
+}
+
+/** Addresses on which a server listens for every address of the machine. */
+const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
+
+/** A request to the watchdog. */
+export interface WatchdogCall {
+  readonly path: string;
+  readonly method?: "DELETE" | "POST";
+  readonly body?: unknown;
+  readonly accepts?: readonly number[];
+}
+
+/** Asks the watchdog. Sends the token with a method that changes something. Throws `CliError`. */
+export function askWatchdog(
+  call: WatchdogCall,
+  options: OracleOptions,
+  context: CliContext,
+): Promise<unknown> {
+  const { url, token, hint } = placeOf(options);
+  const secret = call.method === undefined ? undefined : token();
+  return askDaemon(
+    { ...call, daemon: "the oracle watchdog", url, hint, ...(secret === undefined ? {} : { token: secret }) },
+    context.signal,
+  );
+}
+
+/** What the watchdog knows. Times are those of its clock. */
+export interface OracleState {
+  readonly nowMs: number;
+  /** Undefined before the first poll. */
+  readonly polledAtMs: number | undefined;
+  /** Since when its state is not stored, and why; undefined while it is. */
+  readonly storeProblem: string | undefined;
+  readonly range: DataRange;
+  readonly validators: readonly ValidatorData[];
+}
+
+const dataReply = z.object({
+  now: z.number(),
+  polled_at: z.number().nullable(),
+  // An older watchdog does not say it.
+  store_error: z.string().nullable().default(null),
+  from: z.number(),
+  to: z.number(),
+  validators: z.array(z.unknown()),
+});
+
+/**
+ * Reads what the watchdog knows of a range, by default of its present month. Throws `CliError` with exit code 3 when it
+ * cannot be asked, or knows no validator yet, and 2 for an unknown validator.
+ */
+export async function readOracle(
+  options: OracleOptions,
+  context: CliContext,
+  range: DataRange | { readonly sinceMs: number } | undefined,
+): Promise<OracleState> {
+  const path = `/api/report-data${queryOf(range)}`;
+  const reply = dataReply.parse(await askWatchdog({ path }, options, context));
+  const all = reply.validators.map(parseValidatorData);
+  return {
+    nowMs: reply.now,
+    polledAtMs: reply.polled_at ?? undefined,
+    storeProblem: reply.store_error ?? undefined,
+    range: { fromMs: reply.from, toMs: reply.to },
+    validators: selected(all, options.validator),
+  };
+}
+
+function queryOf(range: DataRange | { readonly sinceMs: number } | undefined): string {
+  if (range === undefined) return "";
+  return "sinceMs" in range ? `?since=${range.sinceMs}` : `?from=${range.fromMs}&to=${range.toMs}`;
+}
+
+function selected(all: readonly ValidatorData[], wanted: string | undefined): readonly ValidatorData[] {
+  if (all.length === 0)
+    throw new CliError(
+      EXIT.unseen,
+      "the oracle watchdog has not read a node yet; its page shows the sources",
+    );
+  const validators = all.filter(({ ledger }) => (wanted ?? ledger.validator) === ledger.validator);
+  if (validators.length > 0) return validators;
+  const names = all.map(({ ledger }) => ledger.validator).join(", ");
+  throw new CliError(EXIT.usage, `the oracle watchdog has no validator ${wanted}; it has ${names}`);
+}

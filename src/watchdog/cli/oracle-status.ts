@@ -1,0 +1,48 @@
+import { Command } from "commander";
+import { parseActiveAlerts } from "../report/active-alert.ts";
+import { forecastReport } from "../report/forecast-report.ts";
+import { type OracleNow, statusReport } from "../report/status-report.ts";
+import { whyReport } from "../report/why-report.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
+import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
+
+type Options = OracleOptions & ReportFormatOptions;
+
+/** `relaywatch status`. */
+export function statusCommand(context: CliContext): Command {
+  return oracleCommand(async (options: Options) =>
+    printReport(statusReport(await readNow(options, context)), options, context),
+  );
+}
+
+/** `relaywatch why`. */
+export function whyCommand(context: CliContext): Command {
+  return oracleCommand(async (options: Options) =>
+    printReport(whyReport(await readNow(options, context)), options, context),
+  );
+}
+
+/** `relaywatch forecast`. */
+export function forecastCommand(context: CliContext): Command {
+  return oracleCommand(async (options: Options) => {
+    const { validators } = await readOracle(options, context, undefined);
+    printReport(forecastReport(validators), options, context);
+  });
+}
+
+function oracleCommand(action: (options: Options) => Promise<void>): Command {
+  const command = new Command().action(action);
+  for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
+  return command;
+}
+
+/** Reads the month so far, and the alerts. */
+async function readNow(options: Options, context: CliContext): Promise<OracleNow> {
+  const alerts = parseActiveAlerts(await askWatchdog({ path: "/api/alerts" }, options, context));
+  const state = await readOracle(options, context, undefined);
+  return {
+    ...state,
+    alerts: alerts.filter(({ validator }) => validator === (options.validator ?? validator)),
+  };
+}

@@ -1,0 +1,58 @@
+import { Command, Option } from "commander";
+import { EXIT } from "../../platform/base/exit-codes.ts";
+import { formatDuration } from "../../platform/report/format.ts";
+import { type Scenario, whatIfReport } from "../report/what-if-report.ts";
+import { outageMisses, restartMisses } from "../policy/what-if.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
+import { parseDuration } from "../../platform/cli/options.ts";
+import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
+
+interface Options extends OracleOptions, ReportFormatOptions {
+  readonly outage?: number;
+  readonly sidecarRestart?: number;
+}
+
+/** `relaywatch what-if --outage 4h`, `relaywatch what-if --sidecar-restart 25s`. */
+export function whatIfCommand(context: CliContext): Command {
+  const command = new Command()
+    .addOption(
+      new Option("--outage <duration>", "no oracle vote for this time from now on").argParser(parseDuration),
+    )
+    .addOption(
+      new Option(
+        "--sidecar-restart <duration>",
+        "a restart of the sidecar that takes this time until it listens again",
+      )
+        .argParser(parseDuration)
+        .conflicts("outage"),
+    )
+    .action(async (options: Options) => {
+      const scenario = scenarioOf(options);
+      const { validators } = await readOracle(options, context, undefined);
+      printReport(whatIfReport(validators, scenario), options, context);
+    });
+  for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
+  return command;
+}
+
+function scenarioOf({ outage, sidecarRestart, config }: Options): Scenario {
+  if (outage !== undefined)
+    return {
+      name: `an outage of ${formatDuration(outage)}`,
+      misses: ({ assessment }) =>
+        assessment.blockTimeMs === undefined ? undefined : outageMisses(outage, assessment.blockTimeMs),
+    };
+  if (sidecarRestart === undefined)
+    throw new CliError(EXIT.usage, "give --outage 4h or --sidecar-restart 25s");
+  // The local chain of a localnet has one validator by default, so each block waits for its vote.
+  const chainWaits = config === undefined;
+  return {
+    name: `a restart of the sidecar of ${formatDuration(sidecarRestart)}`,
+    misses: ({ assessment: { blockTimeMs } }) =>
+      blockTimeMs === undefined
+        ? undefined
+        : restartMisses({ downMs: sidecarRestart, blockTimeMs, chainWaits }),
+  };
+}

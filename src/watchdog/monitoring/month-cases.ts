@@ -1,0 +1,105 @@
+import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files.ts";
+
+const NODE = 'chain_id="test-1",validator="default",instance="node-1"';
+const SUCCESS = `app_oracle_responses{status="Success",${NODE}}`;
+const FAILURE = `app_oracle_responses{status="Failure",${NODE}}`;
+
+/** A situation of the counters, and the sums of good and of all calls at some samples. Time begins on 1970-01-01. */
+interface MonthCase {
+  readonly name: string;
+  /** Time between two samples, minutes. */
+  readonly every: number;
+  readonly series: Readonly<Record<string, string>>;
+  /** Index of a sample, good calls, all calls. */
+  readonly sums: readonly (readonly [number, number, number])[];
+}
+
+const CASES: readonly MonthCase[] = [
+  {
+    name: "a restart of the node loses nothing that was seen",
+    every: 5,
+    series: { [SUCCESS]: "0+10x10 0+10x10" },
+    sums: [
+      [10, 100, 100],
+      [21, 200, 200],
+    ],
+  },
+  {
+    name: "the first failure counts, and its series is not there before",
+    every: 5,
+    series: { [SUCCESS]: "0+10x20", [FAILURE]: "_x10 5+5x10" },
+    sums: [
+      [9, 90, 90],
+      [10, 100, 105],
+      [20, 200, 255],
+    ],
+  },
+  {
+    name: "failures alone are no success",
+    every: 5,
+    series: { [FAILURE]: "0+5x10" },
+    sums: [[10, 0, 50]],
+  },
+  {
+    name: "a gap of the scrapes loses nothing",
+    every: 5,
+    series: { [SUCCESS]: "0+10x5 _x6 120+10x5" },
+    sums: [
+      [9, 50, 50],
+      [12, 120, 120],
+      [17, 170, 170],
+    ],
+  },
+  {
+    name: "what the counter had before the first evaluation is not of this month",
+    every: 5,
+    series: { [SUCCESS]: "1000000+10x5" },
+    sums: [
+      [0, 0, 0],
+      [5, 50, 50],
+    ],
+  },
+  {
+    name: "the sum begins again with the month",
+    every: 60,
+    series: { [SUCCESS]: "0+10x800" },
+    sums: [
+      [1, 10, 10],
+      [743, 7430, 7430],
+      [744, 10, 10],
+      [760, 170, 170],
+    ],
+  },
+];
+
+/** Test cases of promtool for the sums of a month: its edge, restarts, gaps, and series that are not there yet. */
+export const MONTH_FILES: readonly (readonly [string, string])[] = [
+  ["oracle-month.short.test.yaml", file(5)],
+  ["oracle-month.long.test.yaml", file(60)],
+];
+
+function file(every: number): string {
+  return (
+    GENERATED +
+    yamlText({
+      rule_files: ["../oracle-raw.rules.yaml"],
+      evaluation_interval: `${every}m`,
+      tests: CASES.filter((one) => one.every === every).map(caseYaml),
+    })
+  );
+}
+
+function caseYaml({ name, every, series, sums }: MonthCase) {
+  return {
+    name,
+    interval: `${every}m`,
+    input_series: Object.entries(series).map(([one, values]) => ({ series: one, values })),
+    promql_expr_test: sums.flatMap(([sample, good, all]) =>
+      Object.entries({ good, all }).map(([kind, value]) => ({
+        eval_time: `${sample * every}m`,
+        expr: `sum(instance:oracle_month_calls:${kind})`,
+        exp_samples: [{ labels: "{}", value }],
+      })),
+    ),
+  };
+}

@@ -1,0 +1,237 @@
+import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import { type DashboardSpec, graph, query, stat } from "../../platform/monitoring/dashboards/panel-spec.ts";
+
+const PLACE = 'job=~"$job",chain_id=~"$chain",validator=~"$validator"';
+const RECORDED = 'chain_id=~"$chain",validator=~"$validator"';
+const BOUNDARY = [query("vector(0.98)", "boundary full"), query("vector(0.95)", "boundary none")];
+const SIDECAR = (name: string): string => `{__name__=~"(side_car|connect)_${name}",validator=~"$validator"}`;
+
+/** Oracle: am I paid?, without the watchdog. */
+export const PAID_RAW: DashboardSpec = {
+  uid: DASHBOARDS.paidRaw,
+  file: "oracle-am-i-paid-raw.json",
+  title: "Oracle: am I paid? (without the watchdog)",
+  description:
+    "The same question from the metrics of node and sidecar alone. It needs the recording rules of oracle-raw.rules.yaml, and knows neither unknown blocks nor the policy of the chain.",
+  variables: [
+    { name: "job", label: "Job", metric: "app_oracle_responses", from: "job" },
+    { name: "chain", label: "Chain", metric: "app_oracle_responses", from: "chain_id" },
+    { name: "validator", label: "Validator", metric: "app_oracle_responses", from: "validator" },
+  ],
+  range: "month",
+  restarts: 'changes(process_start_time_seconds{job=~"$job"}[1m]) > 0',
+  alerts: 'ALERTS{component="oracle-raw",alertstate="firing",validator=~"$validator"}',
+  rows: [
+    {
+      title: "Am I paid?",
+      panels: [
+        stat(
+          "Rate of the month",
+          [query(`min by (validator) (validator:oracle_month:success_ratio{${RECORDED}})`, "{{validator}}")],
+          {
+            description:
+              "Successful calls of this month, divided by all calls. At least 98 % is paid in full, below 95 % nothing.",
+            unit: "percentunit",
+            decimals: 4,
+            colors: [
+              ["red", undefined],
+              ["yellow", 0.95],
+              ["green", 0.98],
+            ],
+          },
+        ),
+        stat(
+          "Rate of the shown range",
+          [
+            query(
+              `sum by (validator) (increase(app_oracle_responses{${PLACE},status="Success"}[$__range])) / sum by (validator) (increase(app_oracle_responses{${PLACE}}[$__range]))`,
+              "{{validator}}",
+            ),
+          ],
+          {
+            description:
+              "The same from the counters in the range of the dashboard, which begins with the month.",
+            unit: "percentunit",
+            decimals: 4,
+          },
+        ),
+        stat(
+          "Calls that may fail: full pay",
+          [
+            query(
+              `min by (validator) (validator:oracle_month:misses_left{${RECORDED},boundary="full"})`,
+              "{{validator}}",
+            ),
+          ],
+          {
+            description: "Further failed calls until the month is no longer paid in full.",
+            unit: "short",
+            colors: [
+              ["red", undefined],
+              ["green", 1],
+            ],
+          },
+        ),
+        stat(
+          "Calls that may fail: any pay",
+          [
+            query(
+              `min by (validator) (validator:oracle_month:misses_left{${RECORDED},boundary="none"})`,
+              "{{validator}}",
+            ),
+          ],
+          {
+            description: "Further failed calls until the month pays nothing.",
+            unit: "short",
+            colors: [
+              ["red", undefined],
+              ["green", 1],
+            ],
+          },
+        ),
+        stat(
+          "Calls of the month",
+          [query(`max by (validator) (validator:oracle_month:calls{${RECORDED}})`, "{{validator}}")],
+          {
+            description: "Calls that are counted this month. Few calls prove little.",
+            unit: "short",
+          },
+        ),
+        stat(
+          "Bad calls, 5 minutes",
+          [
+            query(
+              `max by (validator) (validator:oracle_bad_calls:ratio_rate5m{${RECORDED}})`,
+              "{{validator}}",
+            ),
+          ],
+          {
+            description: "Share of failed calls of the last 5 minutes.",
+            unit: "percentunit",
+            decimals: 1,
+            colors: [
+              ["green", undefined],
+              ["yellow", 0.02],
+              ["red", 0.05],
+            ],
+          },
+        ),
+        {
+          kind: "table",
+          title: "Alerts",
+          description: "Firing alerts of oracle-raw.rules.yaml.",
+          unit: "none",
+          width: 24,
+          queries: [query('ALERTS{component="oracle-raw",alertstate="firing",validator=~"$validator"}', "")],
+          emptyText: "No alert fires",
+        },
+      ],
+    },
+    {
+      title: "Causes",
+      panels: [
+        graph(
+          "Rate of the month",
+          [query(`validator:oracle_month:success_ratio{${RECORDED}}`, "{{validator}}"), ...BOUNDARY],
+          {
+            description: "Rate since the beginning of the month, and the boundaries of the documents.",
+            unit: "percentunit",
+            decimals: 3,
+            limits: /^boundary/,
+          },
+        ),
+        graph(
+          "Calls",
+          [
+            query(
+              `sum by (instance, status) (rate(app_oracle_responses{${PLACE}}[$__rate_interval]))`,
+              "{{instance}} {{status}}",
+            ),
+          ],
+          {
+            description:
+              "Oracle calls per second by status. The series Failure begins with the first failure.",
+            unit: "ops",
+          },
+        ),
+        graph(
+          "Vote extensions",
+          [
+            query(
+              `sum by (status) (rate(app_abci_requests{${PLACE},abci_method="extend_vote"}[$__rate_interval]))`,
+              "{{status}}",
+            ),
+          ],
+          { description: "Results of extend_vote by class. They say why a vote was lost.", unit: "ops" },
+        ),
+        graph(
+          "Latency of the oracle call",
+          [
+            query(
+              `histogram_quantile(0.9, sum by (instance, le) (rate(app_oracle_response_latency_bucket{${PLACE}}[$__rate_interval]))) / 1000`,
+              "{{instance}}",
+            ),
+          ],
+          {
+            description:
+              "Nine tenths of the calls are faster. The histogram ends at 512 ms, and neutrond ends a call after 1 s.",
+            unit: "s",
+          },
+        ),
+        graph(
+          "Price loop of the sidecar",
+          [query(`validator:sidecar_ticks:rate1m{${RECORDED}}`, "{{validator}}")],
+          {
+            description:
+              "Turns per second, four when healthy. Zero: the loop hangs. Absent: the sidecar is down.",
+            unit: "ops",
+          },
+        ),
+        graph(
+          "Pairs with a price",
+          [query(`validator:sidecar_priced_pairs:count{${RECORDED}}`, "{{validator}}")],
+          {
+            description: "Pairs whose price was updated in the last minute.",
+            unit: "none",
+          },
+        ),
+        graph(
+          "WebSocket messages",
+          [
+            query(
+              `sum by (provider) (rate({__name__=~"(side_car|connect)_web_socket_connection_status",validator=~"$validator",status="read_success"}[$__rate_interval]))`,
+              "{{provider}}",
+            ),
+          ],
+          { description: "Messages per second by provider. Single interruptions are normal.", unit: "ops" },
+        ),
+        graph(
+          "Providers of a market",
+          [query(`min by (id) (${SIDECAR("health_check_market_providers")})`, "{{id}}")],
+          {
+            description: "Usable providers of each market at the last turn. Most markets need three.",
+            unit: "none",
+          },
+        ),
+        graph(
+          "Height",
+          [query(`max by (instance) (cometbft_consensus_latest_block_height{${PLACE}})`, "{{instance}}")],
+          {
+            description: "Height of each node. A flat line is a node or a chain that has halted.",
+            unit: "none",
+          },
+        ),
+        graph(
+          "Blocks since the last signature",
+          [
+            query(
+              `max by (instance) (cometbft_consensus_latest_block_height{${PLACE}}) - max by (instance) (cometbft_consensus_validator_last_signed_height{${PLACE}})`,
+              "{{instance}}",
+            ),
+          ],
+          { description: "Grows while the validator does not sign.", unit: "none" },
+        ),
+      ],
+    },
+  ],
+};

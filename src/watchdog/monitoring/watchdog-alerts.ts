@@ -1,0 +1,41 @@
+import { alertName, type Condition } from "../conditions/condition.ts";
+import { CONDITIONS } from "../conditions/conditions.ts";
+import type { AlertSpec, GroupSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
+import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+
+/**
+ * The watchdog's alerts, from its table of conditions. The watchdog has judged durations and hysteresis already, so the rules
+ * have no `for`. Their labels are those with which the watchdog itself pushes to Alertmanager: an alert that arrives on both
+ * ways is one alert there.
+ */
+export const WATCHDOG_GROUP: GroupSpec = {
+  name: "oracle-watchdog.alerts",
+  records: [],
+  alerts: CONDITIONS.map(watchdogAlert),
+};
+
+function watchdogAlert(condition: Condition): AlertSpec {
+  const { name, severity, title, description, impact, inhibits } = condition;
+  const series = `oracle_watchdog_alert_firing{$,alert="${name}",severity="${severity}"}`;
+  return {
+    name,
+    alert: alertName(name),
+    component: "oracle-watchdog",
+    severity,
+    summary: `${title}.`,
+    description: `{{ $labels.validator }} on {{ $labels.chain_id }}: ${title}. ${description} relaywatch why says the cause with its present values.`,
+    impact,
+    // A restart of the watchdog neither ends the alert nor repeats it.
+    expr: (times) =>
+      `max by (chain_id, validator) (last_over_time(oracle_watchdog_alert_firing{alert="${name}"}[${times("5m")}])) > 0`,
+    for: "0s",
+    dashboard: isAboutPay(name) ? DASHBOARDS.paid : DASHBOARDS.fleet,
+    inhibits,
+    scope: ["chain_id", "validator"],
+    example: { fires: [{ series, from: 1 }], clears: [{ series, from: 0 }] },
+  };
+}
+
+function isAboutPay(name: string): boolean {
+  return /-reward-|^rotation/.test(name);
+}

@@ -1,0 +1,165 @@
+import { type AlertState, advanceAlert } from "../alerts/alert-state.ts";
+import type { AlertRule, PastInput } from "../conditions/condition.ts";
+import type { LedgerEvent } from "../ledger/ledger-view.ts";
+import { type Month, monthStartMs, nextMonthMs } from "../ledger/month.ts";
+import { judgeCounts, judgeEvent, type PastRange, type PastVerdicts } from "./past-verdicts.ts";
+import type { ValidatorData } from "./validator-data.ts";
+
+/** An alert that the rules would have raised. */
+export interface PastAlert {
+  readonly validator: string;
+  readonly alert: string;
+  readonly title: string;
+  readonly severity: string;
+  /** First time at which the condition was active. */
+  readonly sinceMs: number;
+  readonly firedAtMs: number;
+  /** Undefined: it still fired at the end of the month. */
+  readonly resolvedAtMs: number | undefined;
+  /** Misses of the month when it fired. */
+  readonly misses: bigint;
+  readonly reason: string;
+  /** Name of a firing alert that mutes it; undefined: somebody would have been notified. */
+  readonly mutedBy: string | undefined;
+}
+
+/** Rules and the time between two polls of the watchdog that would have judged them. */
+export interface BacktestOptions {
+  readonly rules: readonly AlertRule[];
+  readonly intervalMs: number;
+}
+
+const MINUTE_MS = 60_000;
+/** Polls that can be missed before a gap is too long, as in the watchdog. */
+const GAP_POLLS = 3;
+
+/**
+ * Judges the rules on what the store keeps of a month. Counts are kept by hour, so times of rules that judge counts are within
+ * an hour of those of a running watchdog; times of halts and gaps are exact.
+ */
+export function backtest(data: ValidatorData, month: Month, options: BacktestOptions): readonly PastAlert[] {
+  const fromMs = monthStartMs(month);
+  const range = { fromMs, toMs: nextMonthMs(fromMs) };
+  const alerts = options.rules.flatMap((rule) => {
+    const { past } = rule.condition;
+    return past === "halts" || past === "gaps" ? alertsOfEvents(data, range, rule, options) : [];
+  });
+  const counted = options.rules.filter(({ condition }) => condition.past === "counts");
+  const polls = everyPoll(judgeCounts(data, range, counted), options);
+  const all = [...counted.flatMap((rule) => alertsOf(data, rule, polls, options)), ...alerts];
+  return all
+    .map((alert) => ({ ...alert, mutedBy: muterOf(alert, all, options.rules) }))
+    .toSorted((a, b) => a.firedAtMs - b.firedAtMs);
+}
+
+/** Rules that cannot be judged on the store, by what it does not keep. */
+export function unjudged(rules: readonly AlertRule[]): ReadonlyMap<string, readonly string[]> {
+  const byReason = new Map<string, readonly string[]>();
+  for (const { condition } of rules) {
+    if (typeof condition.past === "string") continue;
+    const { notKept } = condition.past;
+    byReason.set(notKept, [...(byReason.get(notKept) ?? []), condition.name]);
+  }
+  return byReason;
+}
+
+/** The kind of event of an input. */
+const EVENT_OF: Readonly<Record<Extract<PastInput, "halts" | "gaps">, LedgerEvent["kind"]>> = {
+  halts: "halt",
+  gaps: "gap",
+};
+
+function alertsOfEvents(
+  { ledger }: ValidatorData,
+  { fromMs, toMs }: PastRange,
+  rule: AlertRule,
+  options: BacktestOptions,
+): readonly Alert[] {
+  const { past } = rule.condition;
+  if (past !== "halts" && past !== "gaps") return [];
+  const events = ledger.events(fromMs, toMs);
+  const starts = events.filter(({ kind }) => kind === "watchdog-start").map((event) => event.fromMs);
+  return events
+    .filter(({ kind }) => kind === EVENT_OF[past])
+    .flatMap((event) => {
+      // While the watchdog does not run it polls nothing: only the time from its start on was judged.
+      const startMs = starts.findLast((atMs) => atMs > event.fromMs && atMs <= event.toMs);
+      const polled = startMs === undefined ? event : { ...event, fromMs: startMs - options.intervalMs };
+      const times = { intervalMs: options.intervalMs, afterMs: rule.resolveForMs };
+      const verdicts = judgeEvent(polled, ledger.validator, [rule], times);
+      return alertsOf({ ledger }, rule, verdicts, options);
+    })
+    .filter(({ firedAtMs }) => firedAtMs >= fromMs && firedAtMs < toMs);
+}
+
+/** Repeats each verdict at the polls until the next one. */
+function everyPoll(
+  verdicts: readonly PastVerdicts[],
+  { intervalMs }: BacktestOptions,
+): readonly PastVerdicts[] {
+  const stepMs = Math.max(MINUTE_MS, intervalMs);
+  return verdicts.flatMap((one, index) => {
+    const nextMs = verdicts[index + 1]?.atMs ?? one.atMs + 1;
+    const polls = Math.max(1, Math.ceil((nextMs - one.atMs) / stepMs));
+    return Array.from({ length: polls }, (_, poll) => ({ ...one, atMs: one.atMs + poll * stepMs }));
+  });
+}
+
+type Alert = Omit<PastAlert, "mutedBy">;
+
+/** Advances one rule through its verdicts, oldest first. */
+function alertsOf(
+  { ledger }: Pick<ValidatorData, "ledger">,
+  { condition, severity, forMs, resolveForMs }: AlertRule,
+  polls: readonly PastVerdicts[],
+  { intervalMs }: BacktestOptions,
+): readonly Alert[] {
+  const { name, title } = condition;
+  const { validator } = ledger;
+  const gapMs = Math.max(MINUTE_MS, GAP_POLLS * Math.max(MINUTE_MS, intervalMs));
+  const alerts: Alert[] = [];
+  let state: AlertState | undefined;
+  for (const { atMs: nowMs, verdicts, misses } of polls) {
+    const verdict = verdicts.get(name);
+    // Most polls of a month begin nothing.
+    if (verdict === undefined || (state === undefined && verdict.kind !== "active")) continue;
+    const before = state?.phase;
+    const created = { validator, alert: name, badBlocksBefore: misses };
+    state = advanceAlert(state, verdict, { nowMs, gapMs, forMs, resolveForMs }, created);
+    if (state?.phase === "firing" && before !== "firing") {
+      const { sinceMs, reason } = state;
+      alerts.push({
+        validator,
+        alert: name,
+        title,
+        severity,
+        sinceMs,
+        firedAtMs: nowMs,
+        resolvedAtMs: undefined,
+        misses,
+        reason,
+      });
+    }
+    const open = alerts.at(-1);
+    if (before === "firing" && state?.phase !== "firing" && open !== undefined)
+      alerts[alerts.length - 1] = { ...open, resolvedAtMs: nowMs };
+  }
+  return alerts;
+}
+
+/** Name of an alert that fires at the same time and mutes this one. */
+function muterOf(
+  { alert, firedAtMs }: Alert,
+  all: readonly Alert[],
+  rules: readonly AlertRule[],
+): string | undefined {
+  const causes = rules.filter(({ condition }) => condition.inhibits.includes(alert));
+  return causes.find(({ condition }) =>
+    all.some(
+      (one) =>
+        one.alert === condition.name &&
+        one.firedAtMs <= firedAtMs &&
+        (one.resolvedAtMs ?? Number.POSITIVE_INFINITY) > firedAtMs,
+    ),
+  )?.condition.name;
+}

@@ -1,0 +1,229 @@
+import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import type { Rollup } from "../ledger/ledger-view.ts";
+import type { Headroom } from "../policy/assessment.ts";
+import { successRate } from "../policy/reward-tier.ts";
+import type { Report, ReportBlock, ReportVerdict, Spark } from "../../platform/report/document.ts";
+import {
+  countsJson,
+  formatCount,
+  formatDuration,
+  formatMinute,
+  formatRate,
+  formatTime,
+  isoTime,
+} from "../../platform/report/format.ts";
+import { sparkline } from "../../platform/report/sparkline.ts";
+import { percent } from "./month-json.ts";
+import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
+
+/** A range of time, ms. */
+export interface Shift {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** One line of the timeline. */
+interface Moment {
+  readonly atMs: number;
+  readonly validator: string;
+  readonly what: string;
+  readonly text: string;
+}
+
+/** `report handover`: what happened in a shift, and what the next one takes over. */
+export function handoverReport(validators: readonly ValidatorData[], shift: Shift): Report {
+  const moments = validators.flatMap((data) => momentsOf(data, shift)).toSorted((a, b) => a.atMs - b.atMs);
+  const shifts = validators.map((data) => ({ data, counts: countsIn(data, shift) }));
+  return {
+    title: `Handover, ${formatMinute(shift.fromMs)} to ${formatMinute(shift.toMs)} UTC`,
+    verdict: verdictOf(validators),
+    blocks: [
+      { kind: "heading", text: "Now" },
+      ...nowBlocks(validators),
+      { kind: "heading", text: "The shift" },
+      shiftTable(shifts, shift),
+      { kind: "sparks", lines: validators.map((data) => missesInShift(data, shift)) },
+      { kind: "heading", text: "Timeline (UTC)" },
+      timeline(moments),
+    ],
+    data: {
+      report: "handover",
+      from: isoTime(shift.fromMs),
+      to: isoTime(shift.toMs),
+      validators: shifts.map(({ data, counts }) => ({
+        validator: data.ledger.validator,
+        blocks: countsJson(counts),
+        month_rate_percent: percent(data.assessment.rate),
+        tier: data.assessment.tier ?? null,
+        firing: firingOf(data).map(({ alert }) => alert),
+        quiet: firingOf(data).flatMap(({ alert, quietNow }) =>
+          quietNow === undefined ? [] : [{ alert, reason: quietNow }],
+        ),
+      })),
+      timeline: moments.map(({ atMs, validator, what, text }) => ({
+        at: isoTime(atMs),
+        validator,
+        what,
+        text,
+      })),
+    },
+    csv: {
+      columns: ["at", "validator", "what", "text"],
+      rows: moments.map(({ atMs, validator, what, text }) => [isoTime(atMs), validator, what, text]),
+    },
+  };
+}
+
+/** Alerts that fire, those that notify first. */
+function firingOf({ alerts }: ValidatorData): readonly AlertEpisode[] {
+  return alerts
+    .filter(({ resolvedAtMs }) => resolvedAtMs === undefined)
+    .toSorted((a, b) => Number(a.quietNow !== undefined) - Number(b.quietNow !== undefined));
+}
+
+function verdictOf(validators: readonly ValidatorData[]): ReportVerdict {
+  if (validators.some((data) => firingOf(data).length > 0)) return "problem";
+  return validators.every(({ assessment }) => assessment.rate === undefined) ? "unseen" : "fine";
+}
+
+function nowBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
+  const firing = validators.flatMap((data) =>
+    firingOf(data).map(
+      ({ title, severity, sinceMs, reason, quietNow }) =>
+        `${data.ledger.validator}: ${title} (${severity}), active since ${formatMinute(sinceMs)} UTC: ${reason}.${quietNow === undefined ? "" : ` Nobody is notified: ${quietNow}.`}`,
+    ),
+  );
+  const rows = validators.map(({ ledger, assessment }) => [
+    ledger.validator,
+    formatRate(assessment.rate),
+    assessment.tier ?? "–",
+    ...(assessment.headroom.length === 0 ? ["–", "–"] : assessment.headroom.map(headroomText)),
+  ]);
+  return [
+    firing.length === 0 ? { kind: "text", text: "No alert fires." } : { kind: "list", items: firing },
+    {
+      kind: "table",
+      columns: [
+        { title: "Validator" },
+        { title: "Month", align: "right" },
+        { title: "Tier" },
+        ...HEADROOM_COLUMNS,
+      ],
+      rows,
+    },
+  ];
+}
+
+/** Columns of {@link headroomText}, for the upper and the lower boundary. */
+export const HEADROOM_COLUMNS = [
+  { title: "Full pay is lost after an outage of" },
+  { title: "All pay is lost after an outage of" },
+] as const;
+
+/** Says how far a boundary is away: "3 h 20 min, 12,000 misses", "safe until the end of the month". */
+export function headroomText({ state, misses, outageMs }: Headroom): string {
+  if (state === "lost") return `lost already, by ${formatCount(-misses)} misses`;
+  if (state === "clinched") return "safe until the end of the month";
+  return `${outageMs === undefined ? "" : `${formatDuration(outageMs)}, `}${formatCount(misses)} misses`;
+}
+
+interface ShiftCounts {
+  readonly data: ValidatorData;
+  readonly counts: BlockCounts;
+}
+
+function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: Shift): ReportBlock {
+  return {
+    kind: "table",
+    columns: [
+      { title: "Validator" },
+      { title: "Rate", align: "right" },
+      { title: "Good", align: "right" },
+      { title: "Missed", align: "right" },
+      { title: "Unknown", align: "right" },
+      { title: "Alerts fired", align: "right" },
+    ],
+    rows: shifts.map(({ data, counts }) => [
+      data.ledger.validator,
+      formatRate(successRate(counts)),
+      formatCount(counts.good),
+      formatCount(counts.bad),
+      formatCount(counts.unknown),
+      String(data.alerts.filter(({ firedAtMs }) => firedAtMs >= fromMs && firedAtMs < toMs).length),
+    ]),
+  };
+}
+
+/** Longest shift that is read from minutes; older minutes are not kept. */
+const MINUTES_MS = 12 * 3_600_000;
+
+/** Counts of the shift: by minute when they are kept, otherwise of all hours that the shift touches. */
+function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: Shift): readonly Rollup[] {
+  if (toMs - fromMs <= MINUTES_MS) return ledger.minutes(fromMs, toMs);
+  return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
+}
+
+const HOUR_MS = 3_600_000;
+
+function countsIn(data: ValidatorData, shift: Shift): BlockCounts {
+  return rollupsIn(data, shift).reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+}
+
+/** Most bars of the misses of a shift. A bar is never shorter than the counts that it shows. */
+const MAX_BARS = 48;
+
+function missesInShift(data: ValidatorData, shift: Shift): Spark {
+  const { fromMs, toMs } = shift;
+  const unitMs = toMs - fromMs <= MINUTES_MS ? 60_000 : HOUR_MS;
+  const bars = Math.max(1, Math.min(MAX_BARS, Math.floor((toMs - fromMs) / unitMs)));
+  const values: (number | undefined)[] = Array.from({ length: bars }, () => undefined);
+  for (const { startMs, counts } of rollupsIn(data, shift)) {
+    const bar = Math.max(0, Math.min(bars - 1, Math.floor(((startMs - fromMs) / (toMs - fromMs)) * bars)));
+    values[bar] = (values[bar] ?? 0) + Number(counts.bad);
+  }
+  return {
+    label: data.ledger.validator,
+    bars: sparkline(values),
+    note: `misses, ${formatDuration((toMs - fromMs) / bars)} a bar`,
+  };
+}
+
+function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): readonly Moment[] {
+  const { validator } = ledger;
+  const events = ledger.events(fromMs, toMs).map((event): Moment => {
+    const length = event.toMs - event.fromMs;
+    const text = length < 1000 ? event.text : `${event.text} (${formatDuration(length)})`;
+    const node = event.node === undefined ? "" : `${event.node}: `;
+    return { atMs: event.fromMs, validator, what: event.kind, text: `${node}${text}` };
+  });
+  const ofAlerts = alerts.flatMap(
+    ({ title, reason, quietWhenFired, firedAtMs, resolvedAtMs, sinceMs }): readonly Moment[] => [
+      {
+        atMs: firedAtMs,
+        validator,
+        what: "alert",
+        text: `${title}: ${reason}${quietWhenFired === undefined ? "" : ` (not notified then: ${quietWhenFired})`}`,
+      },
+      ...(resolvedAtMs === undefined
+        ? []
+        : [
+            {
+              atMs: resolvedAtMs,
+              validator,
+              what: "resolved",
+              text: `${title}, after ${formatDuration(resolvedAtMs - sinceMs)}`,
+            },
+          ]),
+    ],
+  );
+  return [...events, ...ofAlerts].filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+}
+
+function timeline(moments: readonly Moment[]): ReportBlock {
+  if (moments.length === 0) return { kind: "text", text: "Nothing happened." };
+  return {
+    kind: "table",
+    columns: [{ title: "Time" }, { title: "Validator" }, { title: "What" }, { title: "Detail" }],
+    rows: moments.map(({ atMs, validator, what, text }) => [formatTime(atMs), validator, what, text]),
+  };
+}

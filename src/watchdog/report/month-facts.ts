@@ -1,0 +1,105 @@
+import type { LedgerEvent, LedgerSource, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
+import { LEDGER_SOURCES } from "../ledger/ledger-view.ts";
+import { type Month, monthStartMs, nextMonthMs } from "../ledger/month.ts";
+import { type Curve, CURVES, type Policy } from "../policy/assessment.ts";
+import { rewardCents } from "../policy/reward.ts";
+import { type SuccessRate, successRate, type Tier, tierOf } from "../policy/reward-tier.ts";
+import { type CauseCount, causesOf, type Incident, incidentsOf } from "./incidents.ts";
+import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
+
+/** Everything that a report says of one month of one validator. */
+export interface MonthFacts {
+  readonly validator: string;
+  readonly month: Month;
+  readonly policy: Policy;
+  readonly record: MonthRecord;
+  /** Undefined when no block is counted; so are `tier` and `payCents`. */
+  readonly rate: SuccessRate | undefined;
+  /** The rate when every unknown block was bad, and when every one was good. */
+  readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;
+  readonly tier: Tier | undefined;
+  /** By both curves between the boundaries of the policy. All blocks count as signed. */
+  readonly payCents: Readonly<Record<Curve, bigint>> | undefined;
+  /** One entry per day of the month; undefined for a day without a block. */
+  readonly days: readonly (Rollup | undefined)[];
+  /** Bad blocks by hour of the day, UTC; 24 entries. */
+  readonly badByHour: readonly bigint[];
+  readonly incidents: readonly Incident[];
+  readonly causes: readonly CauseCount[];
+  readonly events: readonly LedgerEvent[];
+  readonly alerts: readonly AlertEpisode[];
+  /** Rates by source, without sources that counted nothing. */
+  readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
+}
+
+const DAY_MS = 86_400_000;
+
+/** Collects the facts of a month. Undefined when no block of the month is counted. Linear in the hours of the month. */
+export function monthFacts(data: ValidatorData, month: Month): MonthFacts | undefined {
+  const { ledger, policy } = data;
+  const record = ledger.months().find((one) => one.month === month);
+  if (record === undefined) return undefined;
+  const fromMs = monthStartMs(month);
+  const toMs = nextMonthMs(fromMs);
+  const hours = ledger.hours(fromMs, toMs);
+  // Nothing after the end of the month is in the facts, so that they do not change when the month is over.
+  const events = ledger
+    .events(fromMs, toMs)
+    .filter(({ kind }) => kind !== "month-sealed")
+    .map((event) => ({ ...event, toMs: Math.min(event.toMs, toMs) }));
+  const alerts = data.alerts
+    .filter((alert) => alert.firedAtMs < toMs && (alert.resolvedAtMs ?? toMs) >= fromMs)
+    .map((alert) => ({
+      ...alert,
+      resolvedAtMs: (alert.resolvedAtMs ?? toMs) < toMs ? alert.resolvedAtMs : undefined,
+    }));
+  const rate = successRate(record.counts);
+  return {
+    validator: ledger.validator,
+    month,
+    policy,
+    record,
+    rate,
+    bounds: boundsOf(record),
+    tier: rate && tierOf(rate, policy.least),
+    payCents: rate && payByCurve(policy, rate),
+    days: daysOf(ledger.days(fromMs, toMs), fromMs, toMs),
+    badByHour: badByHourOf(hours),
+    incidents: incidentsOf(hours, { alerts, events }),
+    causes: causesOf(hours, { alerts, events }),
+    events,
+    alerts,
+    sources: LEDGER_SOURCES.flatMap((source) => sourceRate(data, month, source)),
+  };
+}
+
+function boundsOf({ counts: { good, bad, unknown } }: MonthRecord): MonthFacts["bounds"] {
+  const total = good + bad + unknown;
+  return total === 0n ? undefined : { low: { good, total }, high: { good: good + unknown, total } };
+}
+
+function payByCurve(policy: Policy, rate: SuccessRate): Readonly<Record<Curve, bigint>> {
+  const [linear, quadratic] = CURVES.map((curve) => rewardCents({ ...policy, curve }, rate));
+  return { linear: linear ?? 0n, "revenue-quadratic": quadratic ?? 0n };
+}
+
+function daysOf(days: readonly Rollup[], fromMs: number, toMs: number): readonly (Rollup | undefined)[] {
+  const byStart = new Map(days.map((day) => [day.startMs, day]));
+  const count = Math.round((toMs - fromMs) / DAY_MS);
+  return Array.from({ length: count }, (_, index) => byStart.get(fromMs + index * DAY_MS));
+}
+
+function badByHourOf(hours: readonly Rollup[]): readonly bigint[] {
+  const sums = Array.from({ length: 24 }, () => 0n);
+  for (const { startMs, counts } of hours) {
+    const hour = new Date(startMs).getUTCHours();
+    sums[hour] = (sums[hour] ?? 0n) + counts.bad;
+  }
+  return sums;
+}
+
+function sourceRate({ ledger }: ValidatorData, month: Month, source: LedgerSource): MonthFacts["sources"] {
+  const record = ledger.months(source).find((one) => one.month === month);
+  const rate = record && successRate(record.counts);
+  return rate === undefined ? [] : [{ source, rate }];
+}

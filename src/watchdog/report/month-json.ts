@@ -1,0 +1,83 @@
+import type { JsonObject } from "../../platform/base/json.ts";
+import { formatDec18 } from "../../platform/base/decimal.ts";
+import { NO_BLOCKS } from "../ledger/block-counts.ts";
+import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
+import type { LedgerEvent } from "../ledger/ledger-view.ts";
+import type { Policy } from "../policy/assessment.ts";
+import { countsJson, isoTime } from "../../platform/report/format.ts";
+import type { MonthFacts } from "./month-facts.ts";
+import { tierChanges } from "./tier-change.ts";
+import type { AlertEpisode } from "./validator-data.ts";
+
+/** Encodes the facts of a month. Counts and amounts are decimal strings. */
+export function monthJson(facts: MonthFacts): JsonObject {
+  const { record, payCents } = facts;
+  return {
+    validator: facts.validator,
+    month: facts.month,
+    sealed: record.seal === undefined ? null : { at: isoTime(record.seal.atMs), hash: record.seal.hash },
+    covered_from: isoTime(record.coveredFromMs),
+    blocks: countsJson(record.counts),
+    estimated: countsJson(record.estimated),
+    backfilled: countsJson(record.backfilled ?? NO_BLOCKS),
+    success_rate_percent: percent(facts.rate),
+    success_rate_bounds_percent:
+      facts.bounds === undefined ? null : [formatPercent(facts.bounds.low), formatPercent(facts.bounds.high)],
+    tier: facts.tier ?? null,
+    policy: policyJson(facts.policy),
+    pay_cents:
+      payCents === undefined
+        ? null
+        : { linear: String(payCents.linear), revenue_quadratic: String(payCents["revenue-quadratic"]) },
+    sources: facts.sources.map(({ source, rate }) => ({
+      source,
+      good: String(rate.good),
+      total: String(rate.total),
+      success_rate_percent: formatPercent(rate),
+    })),
+    misses_by_cause: facts.causes.map(({ cause, bad }) => ({ cause, misses: String(bad) })),
+    misses_by_hour: facts.badByHour.map(String),
+    days: facts.days.flatMap((day) =>
+      day === undefined ? [] : [{ day: isoTime(day.startMs).slice(0, 10), ...countsJson(day.counts) }],
+    ),
+    incidents: facts.incidents.map(({ fromMs, toMs, bad, cause }) => ({
+      from: isoTime(fromMs),
+      to: isoTime(toMs),
+      misses: String(bad),
+      cause,
+    })),
+    tier_changes: tierChanges(facts),
+    alerts: facts.alerts.map(alertJson),
+    events: facts.events.map(eventJson),
+  };
+}
+
+/** Encodes a policy. */
+export function policyJson(policy: Policy): JsonObject {
+  return {
+    curve: policy.curve,
+    full_from: formatDec18(policy.least.full),
+    none_below: formatDec18(policy.least.none),
+    full_reward_cents: String(policy.fullRewardCents),
+    source: policy.source,
+  };
+}
+
+function alertJson(alert: AlertEpisode): JsonObject {
+  return {
+    alert: alert.alert,
+    severity: alert.severity,
+    since: isoTime(alert.sinceMs),
+    fired_at: isoTime(alert.firedAtMs),
+    resolved_at: alert.resolvedAtMs === undefined ? null : isoTime(alert.resolvedAtMs),
+    reason: alert.reason,
+  };
+}
+
+function eventJson({ kind, fromMs, toMs, node, text }: LedgerEvent): JsonObject {
+  return { kind, from: isoTime(fromMs), to: isoTime(toMs), node: node ?? null, text };
+}
+
+export function percent(rate: SuccessRate | undefined): string | null {
+  return rate === undefined ? null : formatPercent(rate);
+}

@@ -1,0 +1,199 @@
+import { counted } from "../../platform/base/counted.ts";
+import type { Month } from "../ledger/month.ts";
+import type { Report, ReportBlock } from "../../platform/report/document.ts";
+import { formatCents, formatCount, formatMinute, formatRate } from "../../platform/report/format.ts";
+import { monthFacts, type MonthFacts } from "./month-facts.ts";
+import { monthJson } from "./month-json.ts";
+import {
+  blocksOf,
+  incidentBlocks,
+  missesBlock,
+  monthVerdict,
+  summaryCsv,
+  summaryBlocks,
+} from "./month-tables.ts";
+import { tierChanges } from "./tier-change.ts";
+import type { ValidatorData } from "./validator-data.ts";
+
+/** `report oracle`: one month of all validators, with the course of each. A sealed month gives the same report each time. */
+export function monthReport(validators: readonly ValidatorData[], month: Month): Report {
+  const months = factsOf(validators, month);
+  return {
+    title: `Oracle report of ${month}`,
+    verdict: monthVerdict(months),
+    blocks: [
+      stateBlock(months, validators),
+      ...(months.length === 0 ? [] : [{ kind: "text", text: `${PAY_NOTE} ${policyText(months)}` } as const]),
+      ...summaryBlocks(months),
+      ...months.flatMap(courseBlocks),
+      ...missing(validators, months),
+    ],
+    data: { report: "oracle", month, validators: months.map(monthJson) },
+    csv: summaryCsv(months),
+  };
+}
+
+/** `report month-close`: why each validator is paid what it is paid, and what would have changed it. */
+export function monthCloseReport(validators: readonly ValidatorData[], month: Month): Report {
+  const months = factsOf(validators, month);
+  const pay = months.reduce((sum, { payCents, policy }) => sum + (payCents?.[policy.curve] ?? 0n), 0n);
+  return {
+    title: `Month close of ${month}`,
+    verdict: monthVerdict(months),
+    blocks: [
+      stateBlock(months, validators),
+      {
+        kind: "text",
+        text: `${counted(months.length, "validator")}, pay together: ${formatCents(pay)}. ${PAY_NOTE}`,
+      },
+      ...summaryBlocks(months),
+      ...months.flatMap(closeBlocks),
+      ...missing(validators, months),
+    ],
+    data: { report: "month-close", month, pay_cents: String(pay), validators: months.map(monthJson) },
+    csv: summaryCsv(months),
+  };
+}
+
+const PAY_NOTE =
+  "Pay is in units of the programme's currency, an estimate from the node's calls that counts every block as signed.";
+
+/** Which column of pay counts. */
+function policyText(months: readonly MonthFacts[]): string {
+  const policies = new Set(months.map(({ policy }) => `${policy.curve} (${policy.source})`));
+  return `Policy: ${[...policies].join(", ")}.`;
+}
+
+function factsOf(validators: readonly ValidatorData[], month: Month): readonly MonthFacts[] {
+  return validators.flatMap((data) => monthFacts(data, month) ?? []);
+}
+
+function stateBlock(months: readonly MonthFacts[], validators: readonly ValidatorData[]): ReportBlock {
+  const sealed = months.filter(({ record }) => record.seal !== undefined).length;
+  if (months.length === 0) {
+    const all = validators.flatMap(({ ledger }) => ledger.months().map(({ month }) => month));
+    const known = [...new Set(all)].toSorted().join(", ");
+    const others = known === "" ? "" : ` --month selects one of those that are: ${known}.`;
+    return { kind: "text", text: `No block of this month is counted.${others}` };
+  }
+  if (sealed === months.length) return { kind: "text", text: "The month is closed; its counts are sealed." };
+  return { kind: "text", text: "The month is open: its counts still change." };
+}
+
+function missing(
+  validators: readonly ValidatorData[],
+  months: readonly MonthFacts[],
+): readonly ReportBlock[] {
+  const known = new Set(months.map(({ validator }) => validator));
+  const names = validators.map(({ ledger }) => ledger.validator).filter((name) => !known.has(name));
+  return names.length === 0 || months.length === 0
+    ? []
+    : [{ kind: "text", text: `Without a counted block: ${names.join(", ")}.` }];
+}
+
+function courseBlocks(facts: MonthFacts): readonly ReportBlock[] {
+  const items = facts.events.map(({ fromMs, text }) => `${formatMinute(fromMs)} ${text}`);
+  return [
+    {
+      kind: "heading",
+      text: `${facts.validator}: ${formatRate(facts.rate)}, tier ${facts.tier ?? "unknown"}`,
+    },
+    missesBlock(facts),
+    ...incidentBlocks(facts),
+    ...alertBlocks(facts),
+    ...(items.length === 0 ? [] : [{ kind: "list", items } as const]),
+  ];
+}
+
+function alertBlocks({ alerts }: MonthFacts): readonly ReportBlock[] {
+  if (alerts.length === 0) return [];
+  const rows = alerts.map(({ title, severity, sinceMs, resolvedAtMs }) => [
+    title,
+    severity,
+    formatMinute(sinceMs),
+    resolvedAtMs === undefined ? "after the month" : formatMinute(resolvedAtMs),
+  ]);
+  const columns = [
+    { title: "Alert" },
+    { title: "Severity" },
+    { title: "Since (UTC)" },
+    { title: "Resolved" },
+  ];
+  return [{ kind: "table", columns, rows }];
+}
+
+function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
+  const { policy, record, causes, payCents, rate } = facts;
+  const changes = tierChanges(facts);
+  return [
+    { kind: "heading", text: `${facts.validator}: tier ${facts.tier ?? "unknown"}, pay ${payText(facts)}` },
+    {
+      kind: "text",
+      text: `Rate ${formatRate(rate)}: ${formatCount(record.counts.good)} good, ${formatCount(record.counts.bad)} missed, ${formatCount(record.counts.unknown)} unknown, counted from ${formatMinute(record.coveredFromMs)} UTC${originText(record)}. Policy: ${policy.curve} (${policy.source})${payCents === undefined ? "" : `; linear pays ${formatCents(payCents.linear)}, revenue-quadratic ${formatCents(payCents["revenue-quadratic"])}`}.`,
+    },
+    ...sourceBlocks(facts),
+    missesBlock(facts),
+    ...causeBlocks(causes, record.counts.bad),
+    ...(changes.length === 0 ? [] : [{ kind: "list", items: changes } as const]),
+    ...(record.seal === undefined
+      ? []
+      : [{ kind: "text", text: `Seal: sha256 ${record.seal.hash}` } as const]),
+  ];
+}
+
+/** How much of the counts is not from a running watchdog's own readings. */
+function originText({ estimated, backfilled }: MonthFacts["record"]): string {
+  const parts = [
+    [blocksOf(estimated), "estimated"],
+    [blocksOf(backfilled), "backfilled"],
+  ] as const;
+  const texts = parts
+    .filter(([blocks]) => blocks > 0n)
+    .map(([blocks, what]) => `${formatCount(blocks)} ${what}`);
+  return texts.length === 0 ? "" : `, of them ${texts.join(" and ")}`;
+}
+
+function payText({ payCents, policy }: MonthFacts): string {
+  return payCents === undefined
+    ? "unknown"
+    : `${formatCents(payCents[policy.curve])} of ${formatCents(policy.fullRewardCents)}`;
+}
+
+/** The rates of all sources, when there is more than one. */
+function sourceBlocks({ sources }: MonthFacts): readonly ReportBlock[] {
+  if (sources.length < 2) return [];
+  return [
+    {
+      kind: "table",
+      columns: [
+        { title: "Counted by" },
+        { title: "Rate", align: "right" },
+        { title: "Good", align: "right" },
+        { title: "Blocks", align: "right" },
+      ],
+      rows: sources.map(({ source, rate }) => [
+        SOURCE_NAMES[source],
+        formatRate(rate),
+        formatCount(rate.good),
+        formatCount(rate.total),
+      ]),
+    },
+  ];
+}
+
+const SOURCE_NAMES = {
+  calls: "node: calls to the sidecar",
+  votes: "blocks: votes with a price",
+  revenue: "chain: what it pays by",
+} as const;
+
+function causeBlocks(causes: MonthFacts["causes"], bad: bigint): readonly ReportBlock[] {
+  if (causes.length === 0) return [];
+  const sum = causes.reduce((total, cause) => total + cause.bad, 0n);
+  const rows = [
+    ...causes.map((cause) => [cause.cause, formatCount(cause.bad)]),
+    // The hours are kept for 400 days, the month for ever.
+    ...(sum < bad ? [["not kept by hour", formatCount(bad - sum)]] : []),
+  ];
+  return [{ kind: "table", columns: [{ title: "Cause" }, { title: "Missed", align: "right" }], rows }];
+}

@@ -1,0 +1,112 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { OracleReportSource } from "./data-routes.ts";
+import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
+import type { PastAlert } from "../alerts/alert-history.ts";
+import { CONDITIONS } from "../conditions/conditions.ts";
+import { joinedView } from "../ledger/joined-view.ts";
+import type { LedgerView } from "../ledger/ledger-view.ts";
+import { type LedgerFile, openLedgerFile } from "../state/ledger-file.ts";
+import { STATE_FILE } from "../state/sqlite-state.ts";
+import type { Watchdog } from "../watchdog.ts";
+
+/** What reports ask of a watchdog. */
+type ReportedWatchdog = Pick<Watchdog, "status" | "statuses" | "ledger" | "alertHistory">;
+
+/** A watchdog as reports read it. */
+export interface WatchdogReports extends OracleReportSource {
+  /** Counts of a validator; undefined before its first reading. */
+  readonly ledger: (validator: string) => LedgerView | undefined;
+  readonly close: () => void;
+}
+
+/**
+ * Creates the source of a running watchdog. Recent counts are those in memory; with `stateDir`, older ones are read from the
+ * state file, which has all hours of the last 400 days.
+ */
+export function createWatchdogReports(
+  watchdog: () => ReportedWatchdog,
+  stateDir: string | undefined,
+  nowMs: () => number,
+  open: (folder: string) => LedgerFile = openLedgerFile,
+): WatchdogReports {
+  let file: LedgerFile | undefined;
+  const close = (): void => {
+    const last = file;
+    file = undefined;
+    last?.close();
+  };
+  const storeProblem = (): string | undefined => watchdog().status().storeProblem;
+  /** While the disk fails, what is in memory must do: the status says why. */
+  const fromFile = <T>(read: (file: LedgerFile) => T, absent: T): T => {
+    if (stateDir === undefined || !existsSync(join(stateDir, STATE_FILE))) return absent;
+    try {
+      file ??= open(stateDir);
+      return read(file);
+    } catch (error) {
+      // After an error of its disk a connection may never work again.
+      close();
+      if (storeProblem() === undefined) throw error;
+      return absent;
+    }
+  };
+  const viewOf = (validator: string): LedgerView | undefined => {
+    const memory = watchdog().ledger(validator);
+    if (memory === undefined) return undefined;
+    const stored = <T>(read: (view: LedgerView) => readonly T[]): readonly T[] =>
+      fromFile((ledgers) => {
+        const view = ledgers.view(validator);
+        return view === undefined ? [] : read(view);
+      }, []);
+    return joinedView(memory, {
+      ...memory,
+      days: (...range) => stored((view) => view.days(...range)),
+      hours: (...range) => stored((view) => view.hours(...range)),
+      minutes: (...range) => stored((view) => view.minutes(...range)),
+      events: (...range) => stored((view) => view.events(...range)),
+    });
+  };
+  const validators = (): readonly ValidatorData[] => {
+    const history = watchdog().alertHistory();
+    return watchdog()
+      .statuses()
+      .flatMap(({ validator, assessment, alerts: present }) => {
+        const ledger = viewOf(validator);
+        if (ledger === undefined || assessment === undefined) return [];
+        const quiet = new Map(present.map(({ rule, state }) => [rule.condition.name, state?.quietReason]));
+        const alerts = history
+          .filter((alert) => alert.validator === validator)
+          .map((alert) => toEpisode(alert, quiet.get(alert.alert)));
+        return [{ ledger, policy: assessment.policy, assessment, alerts }];
+      });
+  };
+  return {
+    nowMs,
+    polledAtMs: () => oldestPoll(watchdog()),
+    storeProblem,
+    validators,
+    ledger: viewOf,
+    close,
+  };
+}
+
+/** The poll of the validator that was not polled for longest; undefined while one was never polled. */
+function oldestPoll(watchdog: ReportedWatchdog): number | undefined {
+  const times = watchdog.statuses().map(({ polledAtMs }) => polledAtMs ?? Number.NaN);
+  const oldest = Math.min(...times);
+  return Number.isFinite(oldest) ? oldest : undefined;
+}
+
+const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]));
+
+/** `quietNow`: why the alert does not notify at present. */
+function toEpisode(past: PastAlert, quietNow: string | undefined): AlertEpisode {
+  const { validator: _, quietReason, resolvedAtMs, ...rest } = past;
+  return {
+    ...rest,
+    resolvedAtMs,
+    ...(quietReason === undefined ? {} : { quietWhenFired: quietReason }),
+    ...(quietNow === undefined || resolvedAtMs !== undefined ? {} : { quietNow }),
+    inhibits: INHIBITS.get(past.alert) ?? [],
+  };
+}

@@ -1,0 +1,32 @@
+import type { LedgerView } from "../ledger/ledger-view.ts";
+import type { Assessment, Policy } from "../policy/assessment.ts";
+
+/** An alert of one validator from its first active evaluation to its end. */
+export interface AlertEpisode {
+  /** Name of the condition: "sidecar-down". */
+  readonly alert: string;
+  readonly title: string;
+  readonly severity: string;
+  /** First evaluation that found the condition active. */
+  readonly sinceMs: number;
+  readonly firedAtMs: number;
+  /** Undefined while it fires. */
+  readonly resolvedAtMs: number | undefined;
+  readonly reason: string;
+  /** Why nobody was notified when it fired; absent when it could notify. */
+  readonly quietWhenFired?: string;
+  /** Why it does not notify now: "silenced by …", "maintenance: …", "muted by …". Only of one that fires. */
+  readonly quietNow?: string;
+  /** Names of the alerts that it causes. */
+  readonly inhibits: readonly string[];
+}
+
+/** What reports read of one validator. */
+export interface ValidatorData {
+  readonly ledger: LedgerView;
+  readonly policy: Policy;
+  /** The current month. */
+  readonly assessment: Assessment;
+  /** Alerts that fired, oldest first. */
+  readonly alerts: readonly AlertEpisode[];
+}

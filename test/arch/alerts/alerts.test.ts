@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { inhibitRules } from "../../../src/cli/generate/alert-config-examples.ts";
+import { CHAIN_CONDITIONS } from "../../../src/relayer/monitoring/relayer-chain-conditions.ts";
+import { WORK_CONDITIONS } from "../../../src/relayer/monitoring/relayer-work-conditions.ts";
+import { ALERTS, RULE_FILES } from "../../../src/platform/monitoring/alerts/rule-files.ts";
+import { REAL_TIMES, SHORT_TIMES } from "../../../src/platform/monitoring/alerts/times.ts";
+import { PROBLEM_CODES } from "../../../src/relayer/health/problems.ts";
+import { SEVERITIES } from "../../../src/watchdog/conditions/condition.ts";
+import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
+import { knownMetrics } from "../../support/known-metrics.ts";
+import { promqlSelectors } from "../../support/promql.ts";
+
+const records = [...RULE_FILES.values()].flat().flatMap((group) => group.records);
+const names = new Set(ALERTS.map(({ name }) => name));
+
+describe("the alerts", () => {
+  it("have each condition of the watchdog once, and each problem of the relayer", () => {
+    const ofWatchdog = ALERTS.filter(({ component }) => component === "oracle-watchdog");
+    expect(ofWatchdog.map(({ name }) => name)).toEqual(CONDITIONS.map(({ name }) => name));
+    const problems = [...CHAIN_CONDITIONS, ...WORK_CONDITIONS].flatMap((one) => one.problems ?? []);
+    expect(problems.toSorted()).toEqual(PROBLEM_CODES.toSorted());
+  });
+
+  it("have unique names in each component", () => {
+    const all = ALERTS.map(({ component, alert }) => `${component} ${alert}`);
+    expect(new Set(all).size).toBe(all.length);
+    for (const { name, alert } of ALERTS) {
+      expect(name).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
+      expect(alert).toMatch(/^(?:Oracle|IcqRelayer|Relaywatch)[A-Z][A-Za-z]+$/);
+      expect(alert).not.toMatch(/([A-Z][a-z]+)\1/);
+    }
+  });
+
+  it("have a severity, and complete sentences", () => {
+    for (const { alert, severity, summary, description, impact } of ALERTS) {
+      expect([alert, severity]).toEqual([
+        alert,
+        alert === "RelaywatchDeadMan" ? "none" : expect.toBeOneOf([...SEVERITIES]),
+      ]);
+      for (const text of [summary, description, impact])
+        expect([alert, text]).toEqual([alert, expect.stringMatching(/^[A-Z{].*\.$/s)]);
+      expect(summary).not.toContain("{{");
+    }
+  });
+
+  it("say in templates only what their expression keeps", () => {
+    for (const { alert, expr, description } of ALERTS) {
+      const kept = [...expr(REAL_TIMES).matchAll(/(?:by|on) \(([^)]*)\)/g)].flatMap(([, list = ""]) =>
+        list.split(", "),
+      );
+      for (const [, label] of description.matchAll(/\$labels\.(\w+)/g))
+        expect([alert, label, kept.length === 0 || kept.includes(label ?? "")]).toEqual([alert, label, true]);
+    }
+  });
+
+  it("inhibit alerts that exist, and never each other", () => {
+    for (const { name, inhibits } of ALERTS)
+      for (const other of inhibits) {
+        expect(names).toContain(other);
+        expect(ALERTS.find((one) => one.name === other)?.inhibits).not.toContain(name);
+      }
+    expect(inhibitRules().length).toBeGreaterThan(20);
+  });
+});
+
+describe("the expressions", () => {
+  const known = knownMetrics(records.map(({ record }) => record));
+  const expressions = [
+    ...ALERTS.map(({ component, alert, expr }) => [`${component} ${alert}`, expr] as const),
+    ...records.map(({ record, expr }) => [record, expr] as const),
+  ];
+
+  it.each(expressions)("%s is PromQL, with metrics and labels that exist", (_name, expr) => {
+    const selectors = promqlSelectors(expr(REAL_TIMES));
+    for (const { name, labels, text } of selectors) {
+      const metrics = [...known].filter(([metric]) => name.test(metric));
+      expect([text, metrics.length > 0]).toEqual([text, true]);
+      for (const label of labels)
+        expect([text, label, metrics.some(([, has]) => has === "any" || has.includes(label))]).toEqual([
+          text,
+          label,
+          true,
+        ]);
+    }
+    expect(() => promqlSelectors(expr(SHORT_TIMES))).not.toThrow();
+  });
+
+  it("name an unknown metric as an error", () => {
+    expect(known.has("oracle_watchdog_alert_fires")).toBe(false);
+    expect(() => promqlSelectors("sum(rate(a[5m])")).toThrow("not PromQL");
+  });
+});

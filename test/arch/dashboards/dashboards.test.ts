@@ -1,0 +1,119 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { DASHBOARDS } from "../../../src/platform/monitoring/alerts/links.ts";
+import { ALERTS, RULE_FILES } from "../../../src/platform/monitoring/alerts/rule-files.ts";
+import { REAL_TIMES } from "../../../src/platform/monitoring/alerts/times.ts";
+import { DASHBOARD_SPECS, dashboardFiles } from "../../../src/cli/generate/dashboard-generated-files.ts";
+import { ROOT } from "../source-files.ts";
+import { dashboardExpressions, withoutVariables } from "../../support/dashboard-queries.ts";
+import { knownMetrics } from "../../support/known-metrics.ts";
+import { promqlSelectors } from "../../support/promql.ts";
+
+const position = z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() });
+const panel = z.object({
+  id: z.number(),
+  type: z.string(),
+  title: z.string(),
+  description: z.string().optional(),
+  gridPos: position,
+  datasource: z.object({ uid: z.string() }).optional(),
+  fieldConfig: z.object({ defaults: z.object({ unit: z.string() }) }).optional(),
+  targets: z.array(z.object({ expr: z.string(), refId: z.string() })).optional(),
+});
+const dashboard = z.object({
+  uid: z.string().max(40),
+  title: z.string(),
+  description: z.string(),
+  editable: z.literal(false),
+  timezone: z.literal("utc"),
+  refresh: z.literal("1m"),
+  id: z.null().optional(),
+  time: z.object({ from: z.string(), to: z.literal("now") }),
+  tags: z.tuple([z.literal("relaywatch")]),
+  links: z.array(z.object({ title: z.string(), type: z.string() })).length(2),
+  annotations: z.object({ list: z.array(z.object({ name: z.string(), expr: z.string() })).length(2) }),
+  templating: z.object({
+    list: z.array(z.object({ name: z.string(), type: z.string(), current: z.unknown().optional() })),
+  }),
+  panels: z.array(panel),
+});
+
+const all = [...dashboardFiles()]
+  .filter(([path]) => path.endsWith(".json"))
+  .map(([path, text]) => ({ path, json: dashboard.parse(JSON.parse(text)) }));
+const records = [...RULE_FILES.values()].flat().flatMap((group) => group.records);
+
+describe("the dashboards", () => {
+  it("have the uids that links use", () => {
+    expect(all.map(({ json }) => json.uid).toSorted()).toEqual(Object.values(DASHBOARDS).toSorted());
+    for (const { alert, dashboard: uid } of ALERTS)
+      expect([alert, Object.values<string>(DASHBOARDS).includes(uid)]).toEqual([alert, true]);
+  });
+
+  it.each(all)("$path has complete panels that do not overlap", ({ json }) => {
+    const { panels } = json;
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    const shown = panels.filter(({ type }) => type !== "row");
+    expect(shown.length).toBeGreaterThan(5);
+    expect(new Set(shown.map(({ title }) => title)).size).toBeGreaterThan(shown.length - 3);
+    for (const { title, description, datasource, fieldConfig, targets = [] } of shown) {
+      expect([title, description]).toEqual([title, expect.stringMatching(/^[A-Z0-9n].*\.$/)]);
+      expect([title, datasource?.uid]).toEqual([title, "${datasource}"]);
+      expect([title, fieldConfig?.defaults.unit]).toEqual([title, expect.stringMatching(/./)]);
+      expect(targets.length).toBeGreaterThan(0);
+    }
+    for (const one of panels)
+      expect(panels.filter((other) => overlaps(one.gridPos, other.gridPos))).toEqual([one]);
+    for (const { gridPos } of panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+  });
+
+  it.each(all)("$path names no job, no address and no source of its author", ({ json }) => {
+    const text = JSON.stringify(json);
+    expect(text).not.toMatch(/job="|instance="|127\.0\.0\.1|__inputs/);
+    expect(json.templating.list[0]).toMatchObject({ name: "datasource", type: "datasource" });
+    for (const { current } of json.templating.list) expect(current ?? {}).toEqual({});
+  });
+
+  it("use each metric of the daemons in a panel or an alert", () => {
+    const used = [
+      ...DASHBOARD_SPECS.flatMap(dashboardExpressions).map(({ expr }) => withoutVariables(expr)),
+      ...ALERTS.map(({ expr }) => expr(REAL_TIMES)),
+    ].flatMap(promqlSelectors);
+    const docs = readFileSync(join(ROOT, "docs/metrics.md"), "utf8");
+    const exported = [...docs.matchAll(/^\| `(\w+)` \| (\w+) /gm)].map(([, name = "", type]) =>
+      type === "histogram" ? `${name}_bucket` : name,
+    );
+    expect(exported.length).toBeGreaterThan(50);
+    expect(exported.filter((metric) => !used.some(({ name }) => name.test(metric)))).toEqual([]);
+  });
+});
+
+describe("the queries", () => {
+  const known = knownMetrics(records.map(({ record }) => record));
+  const queries = DASHBOARD_SPECS.flatMap(dashboardExpressions);
+
+  it.each(queries)("$place: $expr", ({ expr }) => {
+    const plain = withoutVariables(expr);
+    const selectors = promqlSelectors(plain);
+    if (expr.includes("vector(")) return;
+    expect(selectors.length).toBeGreaterThan(0);
+    for (const { name, labels, text } of selectors) {
+      const metrics = [...known].filter(([metric]) => name.test(metric));
+      expect([text, metrics.length > 0]).toEqual([text, true]);
+      for (const label of labels)
+        expect([text, label, metrics.some(([, has]) => has === "any" || has.includes(label))]).toEqual([
+          text,
+          label,
+          true,
+        ]);
+      const isRate = ["rate", "increase", "changes"].some((fn) => plain.includes(`${fn}(${text}[`));
+      if (/_total\b|_bucket\b/.test(text)) expect([expr, isRate]).toEqual([expr, true]);
+    }
+  });
+});
+
+function overlaps(a: z.output<typeof position>, b: z.output<typeof position>): boolean {
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}

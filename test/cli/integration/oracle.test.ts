@@ -1,0 +1,465 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { portsAt } from "../../../src/platform/base/default-ports.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { controlToken } from "../../../src/platform/cli/state-home.ts";
+import { errorReply, jsonReply } from "../../../src/platform/http/http-reply.ts";
+import type { HttpRoute } from "../../../src/platform/http/http-route.ts";
+import type { OpenHttpServer } from "../../../src/platform/http/http-server.ts";
+import { openRouteServer } from "../../../src/platform/http/route-server.ts";
+import { createReportRoutes } from "../../../src/watchdog/report/data-routes.ts";
+import type { ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
+import { runCommand } from "../../support/cli-chain.ts";
+import { leasePorts, type PortLease } from "../../support/port-lease.ts";
+import { sampleValidators } from "../../support/report/sample-months.ts";
+
+/** A month in which the second validator lost 20 hours. */
+const NOW = Date.UTC(2026, 9, 20);
+const stop = new AbortController();
+let lease: PortLease;
+/** Nothing listens there. */
+let silent: PortLease;
+let home: string;
+let server: OpenHttpServer;
+
+/** What the watchdog of this test says. */
+const world = {
+  polledAtMs: undefined as number | undefined,
+  storeProblem: undefined as string | undefined,
+  validators: [] as readonly ValidatorData[],
+  alerts: [] as readonly object[],
+  silences: [] as object[],
+  channelError: null as string | null,
+};
+
+const routes: readonly HttpRoute[] = [
+  ...createReportRoutes({
+    polledAtMs: () => world.polledAtMs,
+    storeProblem: () => world.storeProblem,
+    nowMs: () => NOW,
+    validators: () => world.validators,
+  }),
+  {
+    method: "GET",
+    path: "/api/alerts",
+    handle: () => jsonReply(200, { alerts: world.alerts, silences: world.silences }),
+  },
+  {
+    method: "POST",
+    path: "/api/alerts/test",
+    guarded: true,
+    handle: () =>
+      jsonReply(world.channelError === null ? 200 : 502, {
+        channels: [{ channel: "team", kind: "slack", error: world.channelError }],
+      }),
+  },
+  {
+    method: "POST",
+    path: "/api/silences",
+    guarded: true,
+    handle: ({ body }) => {
+      const silence = { id: "s-1", ...JSON.parse(new TextDecoder().decode(body)) };
+      world.silences.push(silence);
+      return jsonReply(201, silence);
+    },
+  },
+  {
+    method: "DELETE",
+    path: "/api/silences/:id",
+    guarded: true,
+    handle: ({ params }) => {
+      if (params["id"] !== "s-1")
+        return errorReply(404, "no-such-silence", "there is no silence with this id");
+      world.silences.length = 0;
+      return jsonReply(200, { deleted: "s-1" });
+    },
+  },
+];
+
+beforeAll(async () => {
+  lease = await leasePorts();
+  silent = await leasePorts();
+  home = mkdtempSync(join(tmpdir(), "relaywatch-oracle-"));
+  vi.stubEnv("XDG_STATE_HOME", home);
+  server = await openRouteServer(
+    {
+      name: "test",
+      listen: { host: "127.0.0.1", port: portsAt(lease.offset).watchdog },
+      portOption: "none",
+      routes,
+      token: controlToken(lease.offset),
+    },
+    { logger: silentLogger },
+  );
+});
+
+afterAll(async () => {
+  await server.close();
+  stop.abort();
+  vi.unstubAllEnvs();
+  lease.release();
+  silent.release();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const cli = (...args: readonly string[]) =>
+  runCommand([...args, "--port-offset", String(lease.offset)], stop.signal);
+
+/** A month with one healthy validator and one below 98 %, read just now. */
+function seeMonth(): void {
+  world.polledAtMs = NOW;
+  world.validators = sampleValidators(2, 1, NOW);
+  world.alerts = [];
+  world.storeProblem = undefined;
+}
+
+const SIDECAR_DOWN = {
+  name: "sidecar-down",
+  validator: "validator-02",
+  severity: "critical",
+  title: "Sidecar down",
+  state: "firing",
+  since: "2026-10-20T03:00:00.000Z",
+  reason: "port 8080 refuses connections",
+  quiet: null,
+  description: "The sidecar does not answer.",
+  impact: "Each block is a miss.",
+  action: "Restart it.",
+  runbook: "sidecar-down.md",
+  inhibits: ["all-prices-missing"],
+};
+const NO_PRICES = {
+  ...SIDECAR_DOWN,
+  name: "all-prices-missing",
+  title: "All prices missing",
+  quiet: "muted by sidecar-down",
+  inhibits: [],
+};
+
+describe("without a watchdog", () => {
+  it.each([
+    ["status"],
+    ["why"],
+    ["forecast"],
+    ["what-if", "--outage", "4h"],
+    ["alerts", "list"],
+    ["alerts", "test"],
+    ["alerts", "silence", "--for", "1h", "--reason", "x"],
+    ["report", "oracle"],
+    ["report", "handover"],
+    ["report", "month-close"],
+  ])("%s %s cannot see: exit code 3", async (...words) => {
+    const { exitCode, message } = await runCommand(
+      [...words, "--port-offset", String(silent.offset)],
+      stop.signal,
+    );
+    const place = `127.0.0.1:${portsAt(silent.offset).watchdog}`;
+    expect([exitCode, message]).toEqual([
+      3,
+      expect.stringMatching(`does not answer at ${place}.*--port-offset`),
+    ]);
+  });
+
+  it("says that nothing was read yet", async () => {
+    world.validators = [];
+    world.polledAtMs = undefined;
+    const { exitCode, message } = await cli("status");
+    expect([exitCode, message]).toEqual([3, expect.stringContaining("has not read a node yet")]);
+  });
+});
+
+describe("status", () => {
+  it("is fine with full pay and nothing that fires", async () => {
+    seeMonth();
+    const { exitCode, out } = await cli("status", "--validator", "validator-01");
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/^validator-01 +100\.0000 % {2}full +3,000\.00 /m);
+    expect(out).not.toContain("validator-02");
+  });
+
+  it("is a problem when a validator is not paid in full, or an alert fires", async () => {
+    seeMonth();
+    expect((await cli("status")).exitCode).toBe(1);
+    world.alerts = [{ ...SIDECAR_DOWN, validator: "validator-01" }];
+    const { exitCode, out } = await cli("status", "--validator", "validator-01");
+    expect(exitCode).toBe(1);
+    expect(out).toMatch(
+      /^Sidecar down {2}validator-01 {2}critical {2}firing {2}2026-10-20 03:00 {2}port 8080/m,
+    );
+  });
+
+  it("cannot see when the last poll is old", async () => {
+    seeMonth();
+    world.polledAtMs = NOW - 600_000;
+    const { exitCode, out } = await cli("status", "--validator", "validator-01");
+    expect(exitCode).toBe(3);
+    expect(out).toContain("too old");
+  });
+
+  it("is a problem while the watchdog does not store its state, and says so, as why does", async () => {
+    seeMonth();
+    world.storeProblem = "the state is not stored since 2026-10-19T23:00:00.000Z: database or disk is full";
+    for (const command of ["status", "why"]) {
+      const { exitCode, out } = await cli(command, "--validator", "validator-01");
+      expect([command, exitCode, out]).toEqual([
+        command,
+        1,
+        expect.stringMatching(/^Watchdog: the state is not stored since .*: database or disk is full\./m),
+      ]);
+    }
+    const parsed: unknown = JSON.parse((await cli("status", "--json")).out);
+    expect(parsed).toMatchObject({ store_error: world.storeProblem });
+    seeMonth();
+    expect((await cli("status", "--validator", "validator-01")).out).not.toContain("Watchdog:");
+  });
+
+  it("has the same as JSON", async () => {
+    seeMonth();
+    const parsed: unknown = JSON.parse((await cli("status", "--json")).out);
+    expect(parsed).toMatchObject({
+      verdict: "problem",
+      validators: [
+        { validator: "validator-01", tier: "full", pay_cents: "300000" },
+        { tier: "proportional" },
+      ],
+      alerts: [],
+    });
+  });
+
+  it("knows the validators", async () => {
+    seeMonth();
+    const { exitCode, message } = await cli("status", "--validator", "nobody");
+    expect([exitCode, message]).toEqual([2, expect.stringContaining("it has validator-01, validator-02")]);
+  });
+});
+
+describe("why", () => {
+  it("names the cause, what it explains, and what to do", async () => {
+    seeMonth();
+    world.alerts = [NO_PRICES, SIDECAR_DOWN, { ...NO_PRICES, state: "pending", validator: "validator-01" }];
+    const { exitCode, out } = await cli("why");
+    expect(exitCode).toBe(1);
+    expect(out).toContain("validator-02: Sidecar down (critical)");
+    expect(out).toContain("- It also explains: All prices missing.");
+    expect(out).toContain("- Action: Restart it.");
+    expect(out).not.toContain("validator-02: All prices missing");
+    expect(out).toContain("validator-01: All prices missing is pending since 2026-10-20 03:00");
+  });
+
+  it("says when nothing fires, and where the misses of this month came from", async () => {
+    seeMonth();
+    const { out } = await cli("why");
+    expect(out).toContain("Nothing fires.");
+    expect(out).toContain("- validator-02: 95.6140 %, 72,000 missed (72,000 sidecar-down).");
+  });
+});
+
+describe("forecast and what-if", () => {
+  it("forecast has the band, the headroom and rotation", async () => {
+    seeMonth();
+    const { exitCode, out } = await cli("forecast");
+    expect(exitCode).toBe(1);
+    expect(out).toContain("Rotation: no risk");
+    expect(out).toMatch(/^any pay +\d+ (?:d|h)/m);
+  });
+
+  it("what-if says what an outage costs, and that it crosses a boundary", async () => {
+    seeMonth();
+    const short = await cli("what-if", "--outage", "4h", "--validator", "validator-01");
+    expect(short.exitCode).toBe(0);
+    expect(short.out).toMatch(/^validator-01 +14,400 +100\.0000 % +99\.4623 % +full +full +0\.00$/m);
+    const long = await cli("what-if", "--outage", "30h", "--validator", "validator-01", "--json");
+    expect(long.exitCode).toBe(1);
+    expect(JSON.parse(long.out)).toMatchObject({
+      validators: [{ misses: "108000", with: { tier: "proportional" }, crosses: ["full"] }],
+    });
+  });
+
+  it("what-if knows what a restart of the sidecar costs", async () => {
+    seeMonth();
+    expect((await cli("what-if", "--sidecar-restart", "25s")).out).toMatch(/^validator-01 {6}22 /m);
+    expect((await cli("what-if")).exitCode).toBe(2);
+    expect((await cli("what-if", "--outage", "4h", "--sidecar-restart", "25s")).exitCode).toBe(2);
+    expect((await cli("what-if", "--outage", "soon")).exitCode).toBe(2);
+  });
+});
+
+describe("alerts", () => {
+  it("are listed, and a firing one is a problem", async () => {
+    seeMonth();
+    const inactive = { ...SIDECAR_DOWN, state: "inactive", since: null, reason: null };
+    world.alerts = [inactive];
+    expect(await cli("alerts", "list")).toMatchObject({
+      exitCode: 0,
+      out: expect.stringContaining("no alert is pending"),
+    });
+    expect((await cli("alerts", "list", "--all")).out).toBe("validator-02  sidecar-down  critical  inactive");
+    world.alerts = [SIDECAR_DOWN, NO_PRICES];
+    const { exitCode, out } = await cli("alerts", "list");
+    expect(exitCode).toBe(1);
+    expect(out).toContain(
+      "all-prices-missing  critical  firing since 2026-10-20 03:00 UTC: port 8080 refuses connections (muted by",
+    );
+    expect((await cli("alerts", "list", "--validator", "validator-01")).exitCode).toBe(0);
+    const ended = { ...SIDECAR_DOWN, state: "resolved", resolved_at: "2026-10-20T04:05:06.000Z" };
+    world.alerts = [ended];
+    expect((await cli("alerts", "list", "--all")).out).toContain("resolved at 2026-10-20 04:05 UTC");
+  });
+
+  it("are silenced and unsilenced with the token, by somebody, for a reason", async () => {
+    seeMonth();
+    const made = await cli(
+      "alerts",
+      "silence",
+      "sidecar-down",
+      "--for",
+      "2h",
+      "--reason",
+      "planned",
+      "--author",
+      "ann",
+      "--validator",
+      "validator-01",
+    );
+    expect(made).toMatchObject({ exitCode: 0, message: undefined });
+    expect(world.silences).toEqual([
+      {
+        id: "s-1",
+        alerts: ["sidecar-down"],
+        validators: ["validator-01"],
+        author: "ann",
+        reason: "planned",
+        ends_at: expect.stringMatching(/^20.*Z$/),
+      },
+    ]);
+    expect((await cli("alerts", "list")).out).toMatch(
+      /silence s-1: sidecar-down of validator-01 until .* by ann: planned/,
+    );
+    expect((await cli("alerts", "unsilence", "s-2")).exitCode).toBe(1);
+    expect((await cli("alerts", "unsilence", "s-1")).out).toBe("silence s-1 ended");
+    expect((await cli("alerts", "silence", "--reason", "x")).exitCode).toBe(2);
+    expect((await cli("alerts", "silence", "--for", "2h")).exitCode).toBe(2);
+  });
+
+  it("are judged on a month of the past", async () => {
+    world.validators = sampleValidators(2, 2, Date.UTC(2026, 10, 2));
+    const { exitCode, out } = await cli("alerts", "backtest", "--month", "2026-10");
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(
+      /^2026-10-12 18:11 +to the end +validator-02 +full-reward-lost +warning +54,000 +–$/m,
+    );
+    expect(out).toContain("- no prices: all-prices-missing, major-pairs-missing,");
+    expect((await cli("alerts", "backtest", "--month", "2026-08")).exitCode).toBe(3);
+  });
+
+  it("are tested on every channel", async () => {
+    world.channelError = null;
+    expect(await cli("alerts", "test")).toMatchObject({ exitCode: 0, out: "team (slack): accepted" });
+    world.channelError = "answered HTTP 404";
+    expect(await cli("alerts", "test")).toMatchObject({
+      exitCode: 1,
+      out: "team (slack): failed: answered HTTP 404",
+    });
+  });
+});
+
+describe("report", () => {
+  it("of a month and its close, in every format", async () => {
+    world.polledAtMs = NOW;
+    world.validators = sampleValidators(3, 2, Date.UTC(2026, 10, 2));
+    for (const name of ["oracle", "month-close"]) {
+      const text = await cli("report", name, "--month", "2026-10");
+      expect(text.exitCode).toBe(1);
+      expect(text.out).toContain("validator-03");
+      expect((await cli("report", name, "--month", "2026-10", "--format", "csv")).out).toMatch(
+        /^validator,month,/,
+      );
+      expect((await cli("report", name, "--month", "2026-10", "--format", "markdown")).out).toMatch(/^# /);
+      expect((await cli("report", name, "--month", "2026-10")).out).toBe(text.out);
+    }
+    expect((await cli("report", "oracle", "--month", "2026-09")).exitCode).toBe(3);
+    expect((await cli("report", "oracle", "--month", "2026-13")).exitCode).toBe(2);
+    expect((await cli("report", "oracle", "--format", "pdf")).exitCode).toBe(2);
+  });
+
+  it("of a shift", async () => {
+    world.validators = sampleValidators(1, 1, NOW);
+    expect((await cli("report", "handover", "--since", "12h")).out).toMatch(/^Handover, /);
+  });
+});
+
+describe("GET /api/report-data", () => {
+  it.each([
+    "from=a",
+    "from=5&to=4",
+    "to=99999999999999999999",
+    "from=0&to=99999999999999",
+    "since=x",
+    "since=999999999999",
+  ])("refuses %s", async (query) => {
+    const url = `http://127.0.0.1:${portsAt(lease.offset).watchdog}/api/report-data?${query}`;
+    expect((await fetch(url)).status).toBe(400);
+  });
+});
+
+describe("report relayer", () => {
+  it("asks the relayer for attempts, costs and dead letters", async () => {
+    const asked: string[] = [];
+    const attempt = {
+      query_id: "1",
+      connection_id: "connection-0",
+      owner: "neutron1owner",
+      type: "kv",
+      started_at: new Date().toISOString(),
+      due_height: "10",
+      remote_height: null,
+      tx_hash: null,
+      outcome: "included",
+      reason: null,
+      local_height: "12",
+      gas: "30000",
+      fee: "75",
+      simulations: 1,
+    };
+    const letter = {
+      query_id: 2,
+      submitted_tx_hash: "ab",
+      error_time: new Date().toISOString(),
+      message: "rejected",
+    };
+    const serve = (path: string, body: unknown): HttpRoute => ({
+      method: "GET",
+      path,
+      handle: ({ query }) => {
+        asked.push(`${path}?${query.toString()}`);
+        return jsonReply(200, body);
+      },
+    });
+    const relayer = await openRouteServer(
+      {
+        name: "test",
+        listen: { host: "127.0.0.1", port: portsAt(lease.offset).relayer },
+        portOption: "none",
+        routes: [
+          serve("/api/attempts", [attempt]),
+          serve("/api/costs", []),
+          serve("/unsuccessful-txs", [letter]),
+        ],
+      },
+      { logger: silentLogger },
+    );
+    try {
+      const { exitCode, out } = await cli("report", "relayer", "--since", "24h");
+      expect(exitCode).toBe(1);
+      expect(out).toContain("1 attempt, 1 result, 1 dead letter.");
+      expect(out).toMatch(/^neutron1owner +1 +1 +30,000 +75 +30,000$/m);
+      expect(asked.join("\n")).toMatch(/attempts\?since=20\d\d-.*T.*&until=20.*&limit=1000/);
+      expect((await cli("report", "relayer", "--format", "csv")).out).toContain("neutron1owner,1,1,30000,75");
+    } finally {
+      await relayer.close();
+    }
+    expect((await cli("report", "relayer")).exitCode).toBe(3);
+  });
+});

@@ -1,0 +1,92 @@
+import { type Command, CommanderError } from "commander";
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import { createProgram } from "../../src/cli/program.ts";
+
+interface Printed {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly error: unknown;
+}
+
+/** Runs a command line in this process. */
+async function run(...words: readonly string[]): Promise<Printed> {
+  const lines: string[] = [];
+  let stderr = "";
+  const program = await createProgram({
+    words,
+    print: (line) => void lines.push(line),
+    signal: new AbortController().signal,
+    logger: async () => silentLogger,
+    isTerminal: false,
+  });
+  const redirect = (command: Command): void => {
+    command.configureOutput({
+      writeErr: (text) => {
+        stderr += text;
+      },
+    });
+    for (const inner of command.commands) redirect(inner);
+  };
+  redirect(program);
+  const error = await program.parseAsync(words, { from: "user" }).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return { stdout: lines.join("\n"), stderr, error };
+}
+
+describe("an unknown command", () => {
+  it.each([
+    [["upp"], "up"],
+    [["localnt"], "localnet"],
+    [["relaier", "start"], "relayer"],
+    [["watchdogg"], "watchdog"],
+    [["configg"], "config"],
+    [["localnet", "acounts"], "accounts"],
+    [["localnet", "strat"], "start"],
+    [["relayer", "strat"], "start"],
+    [["watchdog", "stat"], "start"],
+    [["query", "interchainquerie"], "interchainqueries"],
+    [["q", "icq", "parms"], "params"],
+    [["query", "interchainqueries", "registered_query"], "registered-query"],
+    [["tx", "icq", "remov"], "remove"],
+    [["proof", "verfy"], "verify"],
+    [["config", "valdate"], "validate"],
+    [["localnet", "start", "--blok-time", "3"], "--block-time"],
+  ])("of %j is answered with the similar one and with a way to the help", async (words, similar) => {
+    const { stderr, error } = await run(...words);
+    expect(error).toBeInstanceOf(CommanderError);
+    expect(stderr).toMatch(new RegExp(`Did you mean (?:one of )?[^?]*${similar}\\b`));
+    expect(stderr).toContain("--help");
+  });
+
+  it("that resembles nothing is answered with a way to the help", async () => {
+    const { stderr } = await run("zzzzzzzz");
+    expect(stderr).toContain("unknown command 'zzzzzzzz'");
+    expect(stderr).not.toContain("Did you mean");
+    expect(stderr).toContain("--help");
+  });
+});
+
+describe("localnet accounts", () => {
+  it("shows what a wallet needs: path, amount, denomination and gas price", async () => {
+    const { stdout } = await run("localnet", "accounts");
+    expect(stdout).toContain("m/44'/118'/0'/0/0");
+    expect(stdout).toMatch(/local-1 .*coins: 1000000000000000untrn.*gas price: 0\.0025untrn/s);
+    expect(stdout).toMatch(/remote-1 .*coins: 1000000000000000uatom.*gas price: 0\.0025uatom/s);
+  });
+
+  it("has the same as JSON", async () => {
+    const accounts: unknown = JSON.parse((await run("localnet", "accounts", "--json")).stdout);
+    expect(accounts).toContainEqual({
+      name: "alice",
+      chain_id: "remote-1",
+      address: expect.stringMatching(/^cosmos1/),
+      mnemonic: expect.stringMatching(/^(?:[a-z]+ ){23}[a-z]+$/),
+      hd_path: "m/44'/118'/0'/0/0",
+      coins: [{ denom: "uatom", amount: "1000000000000000" }],
+      gas_price: { denom: "uatom", amount: "0.0025" },
+    });
+  });
+});

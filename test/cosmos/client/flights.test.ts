@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+import type { PooledChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
+import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { type Flight, settleFlights } from "../../../src/cosmos/client/tx/flights.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+
+const signal = new AbortController().signal;
+
+const rpcError = (data: string, rpcCode = -32603): ClientError =>
+  new ClientError({ code: "rpc", endpoint: "fake", method: "tx", rpcCode, data }, data);
+const unreachable = new ClientError({ code: "unreachable", endpoint: "fake", reason: "ECONNRESET" }, "down");
+const notFound = rpcError("tx (00) not found");
+
+/** Responses of CheckTx, and errors of the call. */
+const ACCEPTED = { code: 0 };
+const NO_FUNDS = { code: 5, codespace: "sdk", log: "insufficient funds" };
+const USED = {
+  code: 32,
+  codespace: "sdk",
+  log: "account sequence mismatch, expected 41, got 40: incorrect account sequence",
+};
+const INCLUDED = { height: "101", tx_result: { code: 0, gas_used: "1", gas_wanted: "2" } };
+
+type Response = ClientError | Readonly<Record<string, unknown>>;
+
+/** Flights that were broadcast at height 100. The node responds to look-ups with `found`, and to broadcasts with `checks` in order. */
+function setUp(count = 1) {
+  const clock = createManualClock(0);
+  const flight = (index: number): Flight => ({
+    tx: {
+      hash: Uint8Array.of(index),
+      sequence: 40n + BigInt(index),
+      size: 1,
+      gasLimit: 1n,
+      feeAmount: 1n,
+    },
+    bytes: Uint8Array.of(index),
+    timeoutHeight: 120n,
+    deadlineMs: 90_000,
+    checkedAt: 100n,
+    refused: undefined,
+  });
+  let flights: readonly Flight[] = Array.from({ length: count }, (_, index) => flight(index));
+  const node = { found: notFound as Response, checks: [] as Response[], broadcasts: 0 };
+  const call = (method: string): Response => {
+    if (method === "tx") return node.found;
+    node.broadcasts += 1;
+    return node.checks.shift() ?? ACCEPTED;
+  };
+  const pool: PooledChainClient["pool"] = {
+    read: async ({ method, decode }) => {
+      const response = call(method);
+      if (response instanceof ClientError) throw response;
+      return decode(response, "fake");
+    },
+    call: async (method) => call(method),
+    check: async () => [],
+    health: () => [],
+    order: () => [],
+    distrust: () => {},
+    close: () => {},
+  };
+  /** Returns the outcome of each flight that is final, and the number of those that are not. */
+  const settle = async (height: bigint, isUncertain = false) => {
+    const deps = { client: { pool }, clock };
+    const { finals, remaining } = await settleFlights(flights, { height, isUncertain }, deps, signal);
+    flights = remaining;
+    const texts = finals.map(({ confirmation }) =>
+      confirmation.kind === "lost" ? confirmation.reason : confirmation.kind,
+    );
+    return [...texts, ...remaining.map(() => "in flight")];
+  };
+  return { clock, node, settle };
+}
+
+describe("a flight that is in no block", () => {
+  it("is broadcast again after two blocks, or after one when a node may have dropped it", async () => {
+    const sure = setUp();
+    for (const height of [101n, 102n, 103n, 104n]) await sure.settle(height);
+    expect(sure.node.broadcasts).toBe(2);
+    const unsure = setUp();
+    for (const height of [101n, 102n]) await unsure.settle(height, true);
+    expect(unsure.node.broadcasts).toBe(2);
+  });
+
+  it("is lost when two blocks after its timeout height it is still not indexed", async () => {
+    const { settle } = setUp();
+    expect(await settle(122n)).toEqual(["in flight"]);
+    expect(await settle(123n)).toEqual(["not in a block up to its timeout height 120"]);
+  });
+
+  it("is lost at its deadline while the chain halts", async () => {
+    const { clock, settle } = setUp();
+    await clock.advance(89_999);
+    expect(await settle(100n)).toEqual(["in flight"]);
+    await clock.advance(1);
+    expect(await settle(100n)).toEqual(["not in a block before its deadline"]);
+  });
+
+  it("is lost when the height falls by more than endpoints differ", async () => {
+    const { settle } = setUp();
+    expect(await settle(80n)).toEqual(["in flight"]);
+    expect(await settle(79n)).toEqual(["the chain was reset"]);
+  });
+
+  it("is kept while the node cannot say whether it is in a block, even after its timeout height", async () => {
+    const { node, settle } = setUp();
+    node.found = unreachable;
+    expect(await settle(200n)).toEqual(["in flight"]);
+    expect(node.broadcasts).toBe(0);
+    node.found = INCLUDED;
+    expect(await settle(200n)).toEqual(["included"]);
+  });
+
+  it("is broadcast alone: those behind a flight that is alive are in the same mempool", async () => {
+    const { node, settle } = setUp(3);
+    expect(await settle(102n)).toEqual(["in flight", "in flight", "in flight"]);
+    expect(node.broadcasts).toBe(1);
+  });
+
+  it("makes room for the next one to be broadcast when it is lost", async () => {
+    const { node, settle } = setUp(3);
+    const log = "account sequence mismatch, expected 39, got 40: incorrect account sequence";
+    node.checks.push({ ...USED, log });
+    expect(await settle(102n)).toEqual([`sdk/32: ${log}`, "in flight", "in flight"]);
+    expect(node.broadcasts).toBe(2);
+  });
+});
+
+describe("a flight that the node refuses to take again", () => {
+  it.each([
+    ["before it looks at the sequence", NO_FUNDS],
+    ["since its sequence is used", USED],
+  ])("%s is lost after two blocks, in which it could have been indexed", async (_why, refusal) => {
+    const { node, settle } = setUp();
+    node.checks.push(refusal, refusal, refusal);
+    for (const height of [102n, 103n]) expect(await settle(height)).toEqual(["in flight"]);
+    expect(await settle(104n)).toEqual([`sdk/${refusal.code}: ${refusal.log}`]);
+  });
+
+  it.each([
+    ["for want of funds first and for its sequence later", NO_FUNDS, USED],
+    ["for its sequence first and for want of funds later", USED, NO_FUNDS],
+  ])("%s is lost two blocks after the later kind began", async (_why, first, later) => {
+    const { node, settle } = setUp();
+    node.checks.push(first, later, later, later);
+    for (const height of [102n, 103n, 104n]) expect(await settle(height)).toEqual(["in flight"]);
+    expect(await settle(105n)).toEqual([`sdk/${later.code}: ${later.log}`]);
+  });
+
+  it.each([
+    ["takes it", ACCEPTED],
+    ["has it in its cache", rpcError("tx already exists in cache")],
+    ["does not respond", unreachable],
+    ["has a full mempool", rpcError("mempool is full: number of txs 5000")],
+  ])("counts from the beginning after the node %s meanwhile", async (_what, between) => {
+    const { node, settle } = setUp();
+    node.checks.push(NO_FUNDS, between, NO_FUNDS, NO_FUNDS, NO_FUNDS);
+    // 102: refused; 103: not refused; two blocks later it is overdue again.
+    for (const height of [102n, 103n, 104n, 105n, 106n]) expect(await settle(height)).toEqual(["in flight"]);
+    expect(await settle(107n)).toEqual(["sdk/5: insufficient funds"]);
+  });
+
+  it("is lost at once when no other try can succeed", async () => {
+    const { node, settle } = setUp();
+    node.checks.push(rpcError("unknown parameter", -32602));
+    expect(await settle(102n)).toEqual(["unknown parameter"]);
+  });
+});

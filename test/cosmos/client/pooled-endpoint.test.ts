@@ -1,0 +1,108 @@
+import { createSteppingClock } from "../../support/manual-clock.ts";
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { createPooledEndpoint } from "../../../src/cosmos/client/endpoints/pooled-endpoint.ts";
+import type { RpcCaller } from "../../../src/cosmos/client/rpc/rpc-caller.ts";
+import { statusResult } from "../../support/client/rpc-server.ts";
+
+const signal = new AbortController().signal;
+const identity = (result: unknown): unknown => result;
+
+function setUp(call: RpcCaller["call"]) {
+  const clock = createSteppingClock();
+  const endpoint = createPooledEndpoint(
+    { name: "node", chainId: "test-1", rest: { minMs: 0, baseMs: 1_000, maxMs: 3_000 } },
+    { caller: { call, close: () => {} }, clock, random: () => 1, logger: silentLogger },
+  );
+  return { clock, endpoint };
+}
+
+function broken(): Promise<never> {
+  return Promise.reject(
+    new ClientError({ code: "unreachable", endpoint: "node", reason: "ECONNREFUSED" }, "down"),
+  );
+}
+
+describe("a pooled endpoint", () => {
+  it("checks the chain id once for parallel reads", async () => {
+    const methods: string[] = [];
+    const { endpoint } = setUp(async (method) => {
+      methods.push(method);
+      return statusResult("test-1", 1n);
+    });
+    const read = { method: "block", params: {}, decode: identity };
+    await Promise.all([endpoint.read(read, signal), endpoint.read(read, signal)]);
+    await endpoint.read(read, signal);
+    expect(methods).toEqual(["status", "block", "block", "block"]);
+  });
+
+  it("rests longer after each failure and counts parallel failures once", async () => {
+    const { clock, endpoint } = setUp(broken);
+    const rests: number[] = [];
+    for (let attempt = 0; attempt < 4; attempt++) {
+      await Promise.allSettled([endpoint.verify(signal), endpoint.verify(signal)]);
+      await endpoint.verify(signal).catch(() => {});
+      rests.push(endpoint.restMs());
+      clock.advance(endpoint.restMs());
+    }
+    expect(rests).toEqual([1_000, 2_000, 3_000, 3_000]);
+    expect(endpoint.health()).toEqual({ name: "node", state: "down", failures: 4, lastError: "down" });
+  });
+
+  it("is distrusted for ten minutes after a wrong response, then longer, whatever succeeds meanwhile", async () => {
+    const lines: string[] = [];
+    const logger = { ...silentLogger, warn: (message: string) => void lines.push(message) };
+    const clock = createSteppingClock();
+    const endpoint = createPooledEndpoint(
+      { name: "node", chainId: "test-1", rest: { minMs: 0, baseMs: 1_000, maxMs: 3_000 } },
+      {
+        caller: { call: async () => statusResult("test-1", 1n), close: () => {} },
+        clock,
+        random: () => 1,
+        logger,
+      },
+    );
+    expect(endpoint.health().distrusted).toBeUndefined();
+    for (let key = 0; key < 3; key++) endpoint.distrust(`key ${key} is not proven`);
+    await endpoint.verify(signal);
+    expect(endpoint.health()).toMatchObject({ state: "good", distrusted: "key 0 is not proven" });
+    expect(endpoint.restMs()).toBe(0);
+    expect(lines).toHaveLength(1);
+    clock.advance(600_000);
+    expect(endpoint.health().distrusted).toBeUndefined();
+    endpoint.distrust("again");
+    clock.advance(1_199_000);
+    expect(endpoint.health().distrusted).toBe("again");
+    clock.advance(1_000);
+    expect(endpoint.health().distrusted).toBeUndefined();
+    expect(lines).toHaveLength(2);
+  });
+
+  it("checks the chain id again after a failure", async () => {
+    let isDown = false;
+    const { endpoint } = setUp(async (method) => {
+      if (isDown) return broken();
+      return method === "status" ? statusResult("test-1", 1n) : "block";
+    });
+    const read = { method: "block", params: {}, decode: identity };
+    await endpoint.read(read, signal);
+    isDown = true;
+    await expect(endpoint.read(read, signal)).rejects.toThrow("down");
+    isDown = false;
+    expect(await endpoint.read(read, signal)).toBe("block");
+    expect(endpoint.health()).toMatchObject({ state: "good", failures: 0, lastError: undefined });
+  });
+
+  it("keeps the shared check running when one caller aborts", async () => {
+    let finish = (_value: unknown): void => {};
+    const { endpoint } = setUp(() => new Promise((resolve) => (finish = resolve)));
+    const stop = new AbortController();
+    const leaving = endpoint.verify(stop.signal);
+    const staying = endpoint.verify(signal);
+    stop.abort(new Error("asked to stop"));
+    await expect(leaving).rejects.toThrow("asked to stop");
+    finish(statusResult("test-1", 3n));
+    expect((await staying).latestHeight).toBe(3n);
+  });
+});

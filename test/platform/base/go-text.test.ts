@@ -1,0 +1,29 @@
+import { goString, upperHex } from "../../../src/platform/base/go-text.ts";
+import { describe, expect, it } from "vitest";
+import { fromHex } from "../../../src/platform/base/bytes.ts";
+
+describe("goString and upperHex", () => {
+  it.each([
+    ["", ""],
+    ["00756e74726e", "\u0000untrn"],
+    ["c3a4e282acf09f9880", "ä€😀"],
+    ["ff", "\ufffd"],
+    ["80bf", "\ufffd\ufffd"],
+    // A sequence that breaks off: one character for each byte, where a TextDecoder has one for all.
+    ["e282", "\ufffd\ufffd"],
+    ["f09f9841", "\ufffd\ufffd\ufffdA"],
+    // Longer than it has to be, a surrogate, above the last code point.
+    ["c080", "\ufffd\ufffd"],
+    ["e08080", "\ufffd\ufffd\ufffd"],
+    ["eda080", "\ufffd\ufffd\ufffd"],
+    ["f4908080", "\ufffd\ufffd\ufffd\ufffd"],
+    ["ee8080", "\ue000"],
+    ["efbbbf", "\ufeff"],
+  ])("%s as a string", (hex, text) => {
+    expect(goString(fromHex(hex))).toBe(text);
+  });
+
+  it("formats upper-case hex", () => {
+    expect(upperHex(fromHex("00abff"))).toBe("00ABFF");
+  });
+});

@@ -1,0 +1,32 @@
+import { CommanderError } from "commander";
+import { describe, expect, it } from "vitest";
+import { CliError } from "../../../src/platform/cli/cli-error.ts";
+import { toExit } from "../../../src/platform/cli/exit-code.ts";
+import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { NodeError } from "../../../src/localnet/node/errors.ts";
+import { ConfigError } from "../../../src/platform/config/config-error.ts";
+import { StopRequest } from "../../../src/platform/process/shutdown.ts";
+
+const FAULT = { file: "a.yaml", line: 2, column: 3, path: "b", text: "is missing (expected text)" };
+
+describe("toExit", () => {
+  it.each([
+    ["a stop that was asked for", new StopRequest("SIGINT"), 0, undefined],
+    ["help that was printed", new CommanderError(0, "commander.help", "help"), 0, undefined],
+    ["a wrong command line", new CommanderError(1, "commander.unknownOption", "what?"), 2, undefined],
+    ["a command's own", new CliError(75, "later"), 75, "later"],
+    ["a configuration", new ConfigError([FAULT]), 78, expect.stringContaining("a.yaml:2:3: b: is missing")],
+    [
+      "another chain",
+      new ClientError({ code: "wrong-chain", endpoint: "a", expected: "x", found: "y" }, "not x"),
+      78,
+      "not x",
+    ],
+    ["a genesis document", new NodeError({ code: "bad-genesis", path: "" }, "no object"), 78, "no object"],
+    ["a lost quorum", new NodeError({ code: "no-quorum", height: 3n }, "no quorum"), 1, "no quorum"],
+    ["anything else", new Error("outer", { cause: new Error("inner") }), 1, "outer: inner"],
+    ["no error at all", "text", 1, "text"],
+  ])("%s", (_name, error, exitCode, message) => {
+    expect(toExit(error)).toEqual({ exitCode, message });
+  });
+});

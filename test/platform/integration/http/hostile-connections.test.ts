@@ -1,0 +1,174 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { silentLogger } from "../../../../src/platform/base/logger.ts";
+import { textReply } from "../../../../src/platform/http/http-reply.ts";
+import {
+  type HttpLimits,
+  type HttpServerOptions,
+  type OpenHttpServer,
+  openHttpServer,
+} from "../../../../src/platform/http/http-server.ts";
+import { ROUTE_SERVER_LIMITS } from "../../../../src/platform/http/route-server.ts";
+import { openRawSocket, type RawSocket } from "../../../support/raw-socket.ts";
+
+const MB = 1_000_000;
+/** More than the kernel keeps for a connection on loopback. */
+const BIG = Buffer.alloc(12 * MB, "x");
+
+const servers: OpenHttpServer[] = [];
+const sockets: RawSocket[] = [];
+
+afterEach(async () => {
+  for (const { socket } of sockets.splice(0)) socket.destroy();
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+/** Opens a server whose path `/big` returns {@link BIG}. `calls` counts the handled requests. */
+async function start(limits: Partial<HttpLimits>, extra: Partial<HttpServerOptions> = {}) {
+  const calls = { big: 0, small: 0 };
+  const server = await openHttpServer(
+    {
+      name: "hostile",
+      listen: { host: "127.0.0.1", port: 0 },
+      portOption: "--test-port",
+      limits: { ...ROUTE_SERVER_LIMITS, closeGraceMs: 50, ...limits },
+      handle: ({ url }) => {
+        if (url.pathname === "/big") {
+          calls.big += 1;
+          return { status: 200, body: BIG };
+        }
+        calls.small += 1;
+        return textReply(200, url.search);
+      },
+      failureReply: () => textReply(500, "failed"),
+      ...extra,
+    },
+    { logger: silentLogger },
+  );
+  servers.push(server);
+  return { calls, port: server.address.port, url: `http://127.0.0.1:${server.address.port}` };
+}
+
+async function open(port: number, paused = false): Promise<RawSocket> {
+  const socket = await openRawSocket(port, { paused });
+  sockets.push(socket);
+  return socket;
+}
+
+const get = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Milliseconds until a new client has its reply. */
+async function replyMs(url: string): Promise<number> {
+  const started = performance.now();
+  expect(await (await fetch(`${url}/small?new`)).text()).toBe("?new");
+  return performance.now() - started;
+}
+
+describe("a connection with pipelined requests", () => {
+  it("gets its replies in order, however many requests it sends", async () => {
+    const { port } = await start({});
+    const { socket, text } = await open(port);
+    const count = 5_000;
+    socket.write(Array.from({ length: count }, (_, index) => get(`/?${index}.`)).join(""));
+    await expect.poll(() => text().endsWith(`?${count - 1}.`), { timeout: 20_000 }).toBe(true);
+    const replies = [...text().matchAll(/\?(\d+)\./g)].map(([, index]) => Number(index));
+    expect(replies).toEqual(Array.from({ length: count }, (_, index) => index));
+  });
+
+  it("has one reply in memory when it reads nothing, and others are served", async () => {
+    const { port, url, calls } = await start({});
+    const { socket } = await open(port, true);
+    socket.write(get("/big").repeat(4_000));
+    await expect.poll(() => calls.big).toBeGreaterThan(0);
+    expect(await replyMs(url)).toBeLessThan(1_000);
+    await wait(200);
+    expect(calls.big).toBe(1);
+  });
+
+  it("does not keep others waiting while its replies are slow to make", async () => {
+    const { port, url, calls } = await start(
+      {},
+      {
+        handle: ({ url: target }) => {
+          const until = performance.now() + (target.pathname === "/slow" ? 20 : 0);
+          while (performance.now() < until);
+          calls.small += 1;
+          return textReply(200, target.search);
+        },
+      },
+    );
+    const { socket } = await open(port);
+    const started = performance.now();
+    socket.write(get("/slow").repeat(500));
+    await expect.poll(() => calls.small).toBeGreaterThan(0);
+    await replyMs(url);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  it("is cut when it does not read for the time of the limit", async () => {
+    const { port, calls } = await start({ stalledMs: 300 });
+    const stalled = await open(port, true);
+    stalled.socket.write(get("/big"));
+    await expect.poll(() => calls.big).toBe(1);
+    await wait(600);
+    let received = 0;
+    stalled.socket.on("data", (chunk: Buffer) => (received += chunk.length));
+    await stalled.closed;
+    expect(received).toBeLessThan(BIG.length);
+  });
+});
+
+describe("clients that do not read", () => {
+  it("have bounded memory together, and a new client is served", async () => {
+    const { port, url, calls } = await start({ maxUnsentBytes: 4 * BIG.length });
+    for (let index = 0; index < 40; index++) {
+      const { socket } = await open(port, true);
+      socket.write(get("/big").repeat(15));
+    }
+    await expect.poll(() => calls.big).toBeGreaterThan(3);
+    // Every half second the oldest unread replies make room for the next ones.
+    expect(await replyMs(url)).toBeLessThan(1_000);
+    expect(calls.big).toBeLessThanOrEqual(12);
+  });
+});
+
+describe("a server at its limit of connections", () => {
+  const limits = { maxConnections: 20, headersTimeoutMs: 1_500, requestTimeoutMs: 1_500 };
+
+  it.each([
+    ["silent", ""],
+    ["half a head", "GET / HTTP/1.1\r\nHost: loc"],
+    ["idle after a request", get("/")],
+  ])("serves a new client while others hold connections: %s", async (_name, bytes) => {
+    const { port, url } = await start(limits);
+    for (let index = 0; index < 40; index++) (await open(port)).socket.write(bytes);
+    await wait(50);
+    expect(await replyMs(url)).toBeLessThan(500);
+  });
+
+  it.each([
+    ["half a body", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf"],
+    ["malformed", "NONSENSE\r\n\r\n"],
+    ["malformed after a request", `${get("/")}NONSENSE\r\n\r\n`],
+    [
+      "an upgrade that nobody takes",
+      "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+    ],
+    ["a tunnel", "CONNECT a:1 HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+  ])("serves a new client within the timeouts: %s", async (_name, bytes) => {
+    const { port, url } = await start(limits, {
+      handle: async (request) => {
+        await request.readBody();
+        return textReply(200, request.url.search);
+      },
+      upgrade: (_request, socket) => socket.end("HTTP/1.1 404 Not Found\r\n\r\n"),
+    });
+    for (let index = 0; index < 40; index++) {
+      const { socket } = await open(port);
+      socket.write(bytes);
+    }
+    await expect
+      .poll(() => replyMs(url).catch(() => Number.POSITIVE_INFINITY), { timeout: 5_000 })
+      .toBeLessThan(500);
+  });
+});

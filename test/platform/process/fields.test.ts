@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { readBuildInfo } from "../../../src/platform/process/build-info.ts";
+import {
+  durationField,
+  parseDurationMs,
+  parseListenAddress,
+  secretField,
+} from "../../../src/platform/config/config-fields.ts";
+import { createMetricsRegistry } from "../../../src/platform/process/metrics.ts";
+import { configJsonSchema, configTable } from "../../support/config-table.ts";
+
+describe("parseDurationMs", () => {
+  it.each([
+    ["250ms", 250],
+    ["30s", 30_000],
+    ["1h30m", 5_400_000],
+    ["2d", 172_800_000],
+    ["0s", 0],
+    ["", undefined],
+    ["30", undefined],
+    ["-5s", undefined],
+    ["1.5s", undefined],
+    ["5 s", undefined],
+    ["367d", undefined],
+  ])("%s", (text, ms) => {
+    expect(parseDurationMs(text)).toBe(ms);
+  });
+});
+
+describe("parseListenAddress", () => {
+  it.each([
+    ["127.0.0.1:0", { host: "127.0.0.1", port: 0 }],
+    ["[::1]:8080", { host: "::1", port: 8080 }],
+    ["localhost:65535", { host: "localhost", port: 65_535 }],
+    ["localhost:65536", undefined],
+    ["[1.2.3.4]:1", undefined],
+    [":8080", undefined],
+    ["8080", undefined],
+  ])("%s", (text, address) => {
+    expect(parseListenAddress(text)).toEqual(address);
+  });
+});
+
+describe("the JSON Schema of configuration fields", () => {
+  const schema = z.strictObject({
+    interval: durationField().prefault("5s").describe("time between two scrapes"),
+    hook: z.strictObject({ url: secretField() }).optional(),
+  });
+
+  it("has types and defaults", () => {
+    expect(configJsonSchema(schema, "watchdog")).toMatchObject({
+      title: "watchdog",
+      type: "object",
+      additionalProperties: false,
+      properties: { interval: { type: "string", default: "5s" } },
+    });
+  });
+
+  it("gives a table with one row for each key", () => {
+    expect(configTable(schema).split("\n")).toEqual([
+      "| key | type | default | what it does |",
+      "|---|---|---|---|",
+      '| `interval` | string | `"5s"` | time between two scrapes |',
+      "| `hook.url.file` | string |  |  |",
+      "| `hook.url.env` | string |  |  |",
+    ]);
+  });
+});
+
+describe("createMetricsRegistry", () => {
+  it("has build info and process metrics, without gauges that have names of counters", async () => {
+    const build = readBuildInfo();
+    expect(build.name).toBe("relaywatch");
+    const page = await createMetricsRegistry({ build, program: "test", processMetrics: true }).metrics();
+    expect(page).toContain(
+      `relaywatch_build_info{program="test",version="${build.version}",commit="unknown",node_version="${process.version}"} 1`,
+    );
+    expect(page).toContain("process_start_time_seconds");
+    expect(page).not.toMatch(/nodejs_active_/);
+    const plain = await createMetricsRegistry({ build, program: "test", processMetrics: false }).metrics();
+    expect(plain).not.toContain("process_");
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import { toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { type PredecessorDeps, settlePredecessor } from "../../../src/relayer/gate/predecessor.ts";
+import type { SendingTx } from "../../../src/relayer/state/journal-entries.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+
+const signal = new AbortController().signal;
+const SUBMIT_URL = "/neutron.interchainqueries.MsgSubmitQueryResult";
+const hashOf = (remoteTx: string): string => toHex(sha256(utf8(remoteTx)));
+
+/** A local transaction that delivers a remote transaction to a query. */
+function delivery(queryId: bigint, remoteTx: string, typeUrl = SUBMIT_URL): Uint8Array {
+  const block = {
+    nextBlockHeader: undefined,
+    header: undefined,
+    tx: {
+      response: undefined,
+      deliveryProof: undefined,
+      inclusionProof: undefined,
+      data: utf8(remoteTx),
+    },
+  };
+  const result = { kvResults: [], block, height: 1n, revision: 1n, allowKvCallbacks: false };
+  const value = MsgSubmitQueryResult.encode({ queryId, sender: "me", clientId: "", result }).finish();
+  const body = {
+    messages: [{ typeUrl, value }],
+    memo: "",
+    timeoutHeight: 0n,
+    extensionOptions: [],
+    nonCriticalExtensionOptions: [],
+  };
+  const bodyBytes = TxBody.encode(body).finish();
+  return TxRaw.encode({ bodyBytes, authInfoBytes: new Uint8Array(), signatures: [] }).finish();
+}
+
+interface Scene {
+  /** Transactions of the account in the mempool, at each read in turn; 0 afterwards. */
+  readonly pending?: readonly bigint[];
+  readonly sending?: readonly SendingTx[];
+  /** Transactions in blocks, the newest first, with their codes. */
+  readonly blocks?: readonly (readonly [tx: Uint8Array, code: number])[];
+  readonly searchError?: Error;
+}
+
+/** The journal and the chain that the next process finds. */
+function setUp({ pending = [], sending = [], blocks = [], searchError }: Scene) {
+  const clock = createManualClock(0);
+  const waiting = [...pending];
+  const searches: string[] = [];
+  const included: string[] = [];
+  const deps: PredecessorDeps = {
+    countPending: async () => waiting.shift() ?? 0n,
+    comet: {
+      txSearch: async ({ query, page = 1, per_page: size = 30 }) => {
+        searches.push(`${page}: ${query}`);
+        if (searchError !== undefined) throw searchError;
+        const txs = blocks
+          .slice((page - 1) * size, page * size)
+          .map(([tx, code]) => ({ tx, result: { code } }));
+        return { txs, totalCount: blocks.length };
+      },
+    },
+    address: "neutron1me",
+    submitTypeUrl: SUBMIT_URL,
+    journal: {
+      sending: () => sending,
+      noteIncluded: (queryId, hash, height) => void included.push(`${queryId} ${hash} ${height}`),
+    },
+    clock,
+    logger: silentLogger,
+  };
+  return { clock, deps, searches, included };
+}
+
+const sendingOf = (queryId: bigint, remoteTx: string, localHeight = 50n): SendingTx => ({
+  queryId,
+  hash: hashOf(remoteTx),
+  remoteHeight: 9n,
+  localHeight,
+});
+
+describe("what the process before this one sent", () => {
+  it("is waited for while it is in the mempool", async () => {
+    const { clock, deps, searches } = setUp({ pending: [2n, 2n, 1n] });
+    let isDone = false;
+    const settled = settlePredecessor(deps, signal).then(() => (isDone = true));
+    await clock.advance(749);
+    expect(isDone).toBe(false);
+    await clock.advance(1);
+    await settled;
+    // Without results on their way there is nothing to look up.
+    expect(searches).toEqual([]);
+  });
+
+  it("is waited for at most twenty seconds", async () => {
+    const { clock, deps } = setUp({ pending: Array.from({ length: 200 }, () => 1n) });
+    let isDone = false;
+    const settled = settlePredecessor(deps, signal).then(() => (isDone = true));
+    await clock.advance(19_999);
+    expect(isDone).toBe(false);
+    await clock.advance(1);
+    await settled;
+  });
+
+  it("counts as included when a block has it: of this query, with code 0, in a submission", async () => {
+    const { deps, searches, included } = setUp({
+      sending: [
+        sendingOf(1n, "a"),
+        sendingOf(1n, "b", 40n),
+        sendingOf(2n, "a"),
+        sendingOf(1n, "c"),
+        sendingOf(1n, "d"),
+      ],
+      blocks: [
+        [delivery(1n, "a"), 0],
+        [delivery(1n, "b"), 0],
+        [delivery(1n, "c"), 5],
+        [delivery(1n, "d", "/other.MsgSubmitQueryResult"), 0],
+        [TxRaw.encode(TxRaw.decode(new Uint8Array())).finish(), 0],
+      ],
+    });
+    await settlePredecessor(deps, signal);
+    expect(included).toEqual([`1 ${hashOf("a")} 9`, `1 ${hashOf("b")} 9`]);
+    expect(searches).toEqual(["1: message.sender='neutron1me' AND tx.height>=40"]);
+  });
+
+  it("is searched page by page, ten pages at most", async () => {
+    const of = (count: number) =>
+      setUp({
+        sending: [sendingOf(1n, "a")],
+        blocks: Array.from({ length: count }, (_, index) => [
+          delivery(1n, index === count - 1 ? "a" : `${index}`),
+          0,
+        ]),
+      });
+    const few = of(20);
+    await settlePredecessor(few.deps, signal);
+    expect([few.searches.length, few.included.length]).toEqual([2, 1]);
+    const many = of(101);
+    await settlePredecessor(many.deps, signal);
+    expect([many.searches.length, many.included.length]).toEqual([10, 0]);
+  });
+
+  it("is left as it is when the node cannot search, and the process begins nevertheless", async () => {
+    const { deps, included } = setUp({
+      sending: [sendingOf(1n, "a")],
+      searchError: new Error("indexing is disabled"),
+    });
+    await settlePredecessor(deps, signal);
+    expect(included).toEqual([]);
+  });
+
+  it("ends with the signal", async () => {
+    const { deps } = setUp({ sending: [sendingOf(1n, "a")], searchError: new Error("stop") });
+    await expect(settlePredecessor(deps, AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { createHeightMarks } from "../../src/relayer/health/height-marks.ts";
+import { latenessOf, type Present } from "../../src/relayer/health/lateness.ts";
+import { failed } from "../../src/relayer/registry/query-state.ts";
+import { sampleState } from "./samples.ts";
+
+/** Local blocks of one second from height 1 at 1,000 ms; remote blocks at these local heights. */
+function present(localHeight: bigint, remote: readonly (readonly [bigint, bigint])[] = [], nowMs?: number) {
+  const local = createHeightMarks(1_000);
+  for (let height = 1n; height <= localHeight; height++)
+    local.add({ height, atMs: Number(height) * 1_000, localHeight: height });
+  const marks = createHeightMarks(1_000);
+  for (const [height, at] of remote) marks.add({ height, atMs: Number(at) * 1_000, localHeight: at });
+  const result: Present = {
+    localHeight,
+    nowMs: nowMs ?? Number(localHeight) * 1_000,
+    localFrom: local.firstFrom,
+    remoteFrom: marks.firstFrom,
+    overdueBlocks: undefined,
+    minKvUpdatePeriod: 0n,
+  };
+  return result;
+}
+
+const answeredAt = (lastLocalHeight: bigint, remoteHeight: bigint, updatePeriod = 5n) =>
+  sampleState({ lastLocalHeight, updatePeriod, lastRemoteHeight: { revision: 1n, height: remoteHeight } });
+
+describe("latenessOf", () => {
+  it("counts blocks and time from the height at which the result was due", () => {
+    const state = answeredAt(10n, 7n);
+    const remote = [[9n, 11n]] as const;
+    expect(latenessOf(state, present(14n, remote))).toMatchObject({ dueHeight: 15n, blocks: 0n, ms: 0 });
+    expect(latenessOf(state, present(15n, remote))).toMatchObject({ blocks: 0n, ms: 0 });
+    expect(latenessOf(state, present(18n, remote))).toMatchObject({ blocks: 3n, ms: 3_000 });
+    expect(latenessOf(state, present(18n, remote, 20_500))).toMatchObject({ blocks: 3n, ms: 5_500 });
+  });
+
+  it("is overdue beyond three periods and five blocks, or beyond the configured limit", () => {
+    const state = answeredAt(10n, 7n);
+    const remote = [[9n, 11n]] as const;
+    const at = (height: bigint, limit?: bigint) =>
+      latenessOf(state, { ...present(height, remote), overdueBlocks: limit }).isOverdue;
+    expect([at(35n), at(36n)]).toEqual([false, true]);
+    expect([at(17n, 2n), at(18n, 2n)]).toEqual([false, true]);
+  });
+
+  it("counts a query without a result from its registration", () => {
+    const state = sampleState({ registeredAtHeight: 8n });
+    expect(latenessOf(state, present(30n))).toMatchObject({ dueHeight: 8n, blocks: 22n, isOverdue: true });
+  });
+
+  it("has no overdue query while the remote chain has no newer block, and gives the new block its time", () => {
+    const state = answeredAt(10n, 7n, 1n);
+    // The header of 8 proves the state at 7, which the query has.
+    const before = present(40n, [[8n, 10n]]);
+    expect(latenessOf(state, before)).toMatchObject({
+      blocks: 29n,
+      unanswerable: "no-newer-remote-block",
+      isOverdue: false,
+    });
+    const after = [
+      [8n, 10n],
+      [9n, 40n],
+    ] as const;
+    expect(latenessOf(state, present(41n, after))).toMatchObject({
+      unanswerable: undefined,
+      isOverdue: false,
+    });
+    expect(latenessOf(state, present(49n, after)).isOverdue).toBe(false);
+    expect(latenessOf(state, present(50n, after)).isOverdue).toBe(true);
+  });
+
+  it("gives a query with a least number of remote blocks between two results that time", () => {
+    const state = answeredAt(10n, 7n, 1n);
+    const at = { ...present(40n, [[9n, 11n]]), minKvUpdatePeriod: 5n };
+    expect(latenessOf(state, at)).toMatchObject({ unanswerable: "no-newer-remote-block", isOverdue: false });
+    const later = { ...present(40n, [[13n, 20n]]), minKvUpdatePeriod: 5n };
+    expect(latenessOf(state, later).isOverdue).toBe(true);
+  });
+
+  it("has no overdue query whose failure is its own, and one whose failure is ours", () => {
+    const at = { nowMs: 0, backoff: { minMs: 1, baseMs: 1, maxMs: 1 }, random: () => 0 };
+    const lateAfter = (code: "rejected" | "read-failed") =>
+      latenessOf(failed(sampleState(), { code, reason: "" }, at), present(100n));
+    expect(lateAfter("rejected")).toMatchObject({ unanswerable: "failure", isOverdue: false, blocks: 100n });
+    expect(lateAfter("read-failed")).toMatchObject({ unanswerable: undefined, isOverdue: true });
+  });
+
+  it("counts a TX query, and a changed question, from when this relayer read it", () => {
+    const tx = { ...sampleState({ type: "tx", lastLocalHeight: 3n, updatePeriod: 2n }), sinceHeight: 90n };
+    expect(latenessOf(tx, present(100n))).toMatchObject({ dueHeight: 90n, blocks: 10n });
+  });
+});
+
+describe("height marks", () => {
+  it("find the first sight of a height, drop the oldest, and ignore lower heights", () => {
+    const marks = createHeightMarks(4);
+    expect(marks.firstFrom(1n)).toBeUndefined();
+    for (const height of [5n, 7n, 6n, 9n]) marks.add({ height, atMs: Number(height), localHeight: 0n });
+    expect([1n, 5n, 6n, 7n, 8n, 9n].map((height) => marks.firstFrom(height)?.height)).toEqual([
+      5n,
+      5n,
+      7n,
+      7n,
+      9n,
+      9n,
+    ]);
+    expect(marks.firstFrom(10n)).toBeUndefined();
+    for (const height of [10n, 11n]) marks.add({ height, atMs: 0, localHeight: 0n });
+    expect(marks.firstFrom(1n)?.height).toBe(9n);
+    marks.clear();
+    expect(marks.firstFrom(1n)).toBeUndefined();
+  });
+});

@@ -1,0 +1,157 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  GAS_PER_CLIENT_UPDATE,
+  GAS_PER_TRANSACTION,
+  type PlanOptions,
+  candidatesAt,
+  planTransactions,
+} from "../../src/relayer/submit/plan.ts";
+import type { ProvenResult } from "../../src/relayer/submit/proven-result.ts";
+import { sampleEntry, sampleQuery, sampleResult, sampleState } from "./samples.ts";
+
+const FIXED = GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE;
+const roomy: PlanOptions = {
+  limits: { gas: 1_000_000_000n, bytes: 1_000_000, results: 1_000 },
+  room: { gas: 1_000_000_000n, bytes: 10_000_000 },
+  gasOf: ({ result }) => result.gasGuess,
+  groupOf: () => "",
+};
+const withLimits = (limits: Partial<PlanOptions["limits"]>): PlanOptions => ({
+  ...roomy,
+  limits: { ...roomy.limits, ...limits },
+});
+
+/** Ids of the queries of each transaction. */
+function plan(results: readonly ProvenResult[], options: PlanOptions): bigint[][] {
+  return planTransactions(results.map(sampleEntry), options).map((entries) =>
+    entries.map(({ result }) => result.query.id),
+  );
+}
+
+describe("planTransactions", () => {
+  const four = [1n, 2n, 3n, 4n].map((id) => sampleResult(id));
+
+  it("fills one transaction within the limits", () => {
+    expect(plan(four, roomy)).toEqual([[1n, 2n, 3n, 4n]]);
+    expect(plan([], roomy)).toEqual([]);
+  });
+
+  it("splits by number, bytes and gas, in order, into equal parts", () => {
+    const halves = [
+      [1n, 2n],
+      [3n, 4n],
+    ];
+    expect(plan(four, withLimits({ results: 3 }))).toEqual(halves);
+    expect(plan(four, withLimits({ bytes: 350 }))).toEqual(halves);
+    expect(plan(four, withLimits({ gas: FIXED + 100_000n }))).toEqual(halves);
+  });
+
+  it("gives a result that exceeds a limit a transaction of its own", () => {
+    const large = [sampleResult(1n), sampleResult(2n, 5_000), sampleResult(3n)];
+    expect(plan(large, withLimits({ bytes: 1_000 }))).toEqual([[1n], [2n], [3n]]);
+  });
+
+  it("leaves out what has no room, the last first, but never all", () => {
+    const room = { gas: FIXED + 80_000n, bytes: 10_000 };
+    expect(plan(four, { ...roomy, room })).toEqual([[1n, 2n]]);
+    expect(plan(four, { ...roomy, room: { gas: 1n, bytes: 1 } })).toEqual([[1n]]);
+  });
+
+  it("leaves a hundredth of the room, and the gas of a client update", () => {
+    const ofGas = (gas: bigint) => [
+      sampleResult(1n, 100, { gasGuess: gas }),
+      sampleResult(2n, 100, { gasGuess: 1n }),
+    ];
+    const options = { ...roomy, room: { gas: 30_000_000n, bytes: 10_000 } };
+    const most = 29_700_000n - FIXED - 1n;
+    expect(plan(ofGas(most), options)).toEqual([[1n, 2n]]);
+    expect(plan(ofGas(most + 1n), options)).toEqual([[1n]]);
+  });
+
+  it("keeps groups apart, and results of one connection together", () => {
+    const of = (id: bigint, connectionId: string) =>
+      sampleResult(id, 100, { query: sampleQuery({ id, connectionId }) });
+    expect(plan([of(1n, "connection-1"), of(2n, "connection-0"), of(3n, "connection-1")], roomy)).toEqual([
+      [2n, 1n, 3n],
+    ]);
+    const groupOf: PlanOptions["groupOf"] = ({ result }) => (result.query.id === 2n ? "doubtful" : "");
+    expect(plan(four, { ...roomy, groupOf })).toEqual([[1n, 3n, 4n], [2n]]);
+  });
+
+  it("plans the transactions of one TX query into one transaction, in order; the others follow later", () => {
+    const tx = (bytes: number) => sampleResult(7n, bytes, { query: sampleQuery({ id: 7n, type: "tx" }) });
+    const planned = planTransactions([tx(10), tx(20), tx(30)].map(sampleEntry), withLimits({ results: 2 }));
+    expect(planned.map((entries) => entries.map(({ result }) => result.message.length))).toEqual([[10, 20]]);
+  });
+
+  it("plans every result once within the limits, and no empty transaction", () => {
+    const sizes = fc.array(
+      fc.tuple(fc.integer({ min: 1, max: 3_000 }), fc.bigInt({ min: 1n, max: 900_000n })),
+      {
+        maxLength: 60,
+      },
+    );
+    fc.assert(
+      fc.property(sizes, fc.integer({ min: 1, max: 5 }), (parts, most) => {
+        const entries = parts.map(([bytes, gasGuess], index) =>
+          sampleEntry(sampleResult(BigInt(index), bytes, { gasGuess })),
+        );
+        const limits = { gas: FIXED + 600_000n, bytes: 4_000, results: most };
+        const planned = planTransactions(entries, withLimits(limits));
+        expect(planned.flat()).toEqual(entries);
+        for (const transaction of planned) {
+          expect(transaction.length).toBeGreaterThan(0);
+          if (transaction.length === 1) continue;
+          const gas = transaction.reduce((sum, { result }) => sum + result.gasGuess, 0n);
+          const bytes = transaction.reduce((sum, { result }) => sum + result.message.length, 0);
+          expect([transaction.length <= most, bytes <= limits.bytes, gas <= 600_000n]).toEqual([
+            true,
+            true,
+            true,
+          ]);
+        }
+      }),
+    );
+  });
+});
+
+describe("candidatesAt", () => {
+  const at = { revision: 1n, height: 50n };
+
+  it("sorts by the height of the last result, then by id", () => {
+    const states = [
+      sampleState({ id: 3n, lastLocalHeight: 9n }),
+      sampleState({ id: 2n, lastLocalHeight: 0n }),
+      sampleState({ id: 1n, lastLocalHeight: 9n }),
+      sampleState({ id: 4n, lastLocalHeight: 0n }),
+    ];
+    expect(candidatesAt(states, at).map(({ query }) => query.id)).toEqual([2n, 4n, 1n, 3n]);
+  });
+
+  it("leaves out queries with a result of this height or a newer one, which the chain would refuse", () => {
+    const answeredAt = (id: bigint, revision: bigint, height: bigint) =>
+      sampleState({ id, lastRemoteHeight: { revision, height } });
+    const states = [
+      answeredAt(1n, 1n, 49n),
+      answeredAt(2n, 1n, 50n),
+      answeredAt(3n, 1n, 51n),
+      answeredAt(4n, 2n, 1n),
+      answeredAt(5n, 0n, 99n),
+    ];
+    expect(candidatesAt(states, at).map(({ query }) => query.id)).toEqual([1n, 5n]);
+  });
+
+  it("leaves out queries whose last result is fewer remote blocks old than wanted, unless the revision changed", () => {
+    const answeredAt = (id: bigint, height: bigint, revision = 1n) =>
+      sampleState({ id, lastRemoteHeight: { revision, height } });
+    const states = [
+      answeredAt(1n, 41n),
+      answeredAt(2n, 40n),
+      answeredAt(3n, 49n, 0n),
+      sampleState({ id: 4n }),
+    ];
+    const found = candidatesAt(states, at, 10n).map(({ query }) => query.id);
+    expect(found).toEqual([2n, 3n, 4n]);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { prepare } from "../../src/relayer/submit/prepare.ts";
+import { move } from "../../src/relayer/submit/submitter-state.ts";
+import { submitterOf } from "../../src/relayer/submit/submitter.ts";
+import { sampleEntry, sampleQuery, sampleResult } from "./samples.ts";
+import { sampleSubmitter } from "./submitter-samples.ts";
+
+const signal = new AbortController().signal;
+const at = { revision: 1n, height: 9n };
+/** Nine tenths of a block of 27,000,000. */
+const NEARLY_FULL = 24_300_000n;
+
+/** A submitter with one result of 100,000 gas that may be planned. */
+function setUp() {
+  const sample = sampleSubmitter();
+  const { state } = sample;
+  const submitter = submitterOf(state);
+  const ofGas = (id: bigint, gasGuess: bigint) => sampleResult(id, 100, { gasGuess });
+  submitter.offer([ofGas(1n, 100_000n)]);
+  return {
+    state,
+    submitter,
+    ofGas,
+    fly: (gas: bigint) => void state.flying.set(7n, { sentAt: 100n, at, gas }),
+    plan: (gas: bigint) => move(state, sampleEntry(ofGas(8n, gas)), "planned"),
+    expected: (gasGuess: bigint) => submitter.expect([{ query: sampleQuery({ id: 9n }), at, gasGuess }]),
+    isPlanned: async () => {
+      await prepare(state, signal);
+      return state.planned.has(1n);
+    },
+  };
+}
+
+describe("a few results, while more are being read", () => {
+  it("wait for those when the block has no room before them anyway", async () => {
+    const { fly, expected, isPlanned, state } = setUp();
+    fly(NEARLY_FULL + 1n);
+    const release = expected(1_000_001n);
+    expect(await isPlanned()).toBe(false);
+    // What was read is offered, or was given up.
+    release();
+    expect(await isPlanned()).toBe(true);
+    expect(state.queue.size()).toBe(0);
+  });
+
+  it("count what is planned like what is in flight", async () => {
+    const { fly, plan, expected, isPlanned } = setUp();
+    fly(NEARLY_FULL - 1_000n);
+    plan(1_001n);
+    expected(1_000_001n);
+    expect(await isPlanned()).toBe(false);
+  });
+
+  it.each([
+    { what: "the block has room", inFlight: NEARLY_FULL, others: 9_000_000n },
+    { what: "they are a tenth of the others", inFlight: NEARLY_FULL + 1n, others: 1_000_000n },
+  ])("do not wait when $what", async ({ inFlight, others }) => {
+    const { fly, expected, isPlanned } = setUp();
+    fly(inFlight);
+    expected(others);
+    expect(await isPlanned()).toBe(true);
+  });
+
+  it("wait for those in the queue that wait for the result in front of them", async () => {
+    const { fly, plan, submitter, ofGas, isPlanned, state } = setUp();
+    fly(NEARLY_FULL);
+    plan(1n);
+    submitter.offer([ofGas(8n, 1_000_001n)]);
+    expect(await isPlanned()).toBe(false);
+    const [front] = state.planned.get(8n) ?? [];
+    if (front !== undefined) move(state, front, "done");
+    expect(await isPlanned()).toBe(true);
+    expect(state.planned.has(8n)).toBe(true);
+  });
+});

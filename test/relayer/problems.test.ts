@@ -1,0 +1,203 @@
+import { describe, expect, it } from "vitest";
+import { DEC18_ONE } from "../../src/platform/base/decimal.ts";
+import { findProblems, type HealthFacts, type HealthLimits } from "../../src/relayer/health/problems.ts";
+import {
+  NOW_MS,
+  sampleConnection,
+  sampleHead,
+  sampleLateness,
+  sampleReading,
+  sampleStatus,
+} from "./status-samples.ts";
+
+const HOUR_MS = 3_600_000;
+const limits: HealthLimits = {
+  noBlockMs: 60_000,
+  overdueBlocks: undefined,
+  minKvUpdatePeriod: 0n,
+  expiryNotice: { trustingPeriodShare: DEC18_ONE / 5n, withinMs: 24 * HOUR_MS },
+};
+
+function facts(fields: Partial<HealthFacts> = {}): HealthFacts {
+  const { local, account, connections, gate } = sampleStatus();
+  return { nowMs: NOW_MS, isLoaded: true, local, account, connections, gate, queries: [], limits, ...fields };
+}
+
+/** Returns the problems as `code: text`. */
+function found(fields: Partial<HealthFacts>): readonly string[] {
+  return findProblems(facts(fields)).map(({ code, text }) => `${code}: ${text}`);
+}
+
+function withRemote(fields: Parameters<typeof sampleHead>[0]): Partial<HealthFacts> {
+  return { connections: [sampleConnection({ remote: sampleHead(fields) })] };
+}
+
+function withClient(fields: Parameters<typeof sampleReading>[0], sinceReadMs = 0): Partial<HealthFacts> {
+  const client = { reading: sampleReading(fields), sinceReadMs, error: undefined };
+  return { connections: [sampleConnection({ client })] };
+}
+
+describe("findProblems", () => {
+  it("finds none in a healthy relayer", () => {
+    expect(findProblems(facts())).toEqual([]);
+  });
+
+  it("never takes the unknown for healthy", () => {
+    const unread = { height: undefined, sinceBlockMs: undefined, blockTimeMs: undefined };
+    const client = { reading: undefined, sinceReadMs: 1_000, error: undefined };
+    const starting = findProblems(
+      facts({
+        isLoaded: false,
+        local: sampleHead(unread),
+        account: { ...sampleStatus().account, balance: undefined },
+        connections: [sampleConnection({ remote: sampleHead(unread), client })],
+      }),
+    );
+    expect(starting.map(({ code }) => code)).toEqual(Array.from({ length: 5 }, () => "starting"));
+    const later = { ...client, sinceReadMs: 16_000, error: "refused" };
+    expect(found({ connections: [sampleConnection({ client: later })] })).toEqual([
+      "client-unknown: connection-0: the light client is unknown: no response for 16 s (refused)",
+    ]);
+    const account = { ...sampleStatus().account, balance: undefined, sinceReadMs: 16_000, error: "refused" };
+    expect(found({ account })).toEqual([
+      "account-unknown: the balance of neutron1relayer is unknown: no response for 16 s (refused)",
+    ]);
+    expect(found(withClient({}, 181_000))[0]).toContain("client-unknown");
+  });
+
+  it("names a local chain that is not followed, after an error sooner than without one", () => {
+    expect(found({ local: sampleHead({ sinceReadMs: 15_000 }) })).toEqual([]);
+    expect(found({ local: sampleHead({ sinceReadMs: 16_000 }) })).toEqual([
+      "local-not-followed: the local chain is not followed: no response for 16 s; check chain.rpc",
+    ]);
+    expect(found({ local: sampleHead({ sinceReadMs: 4_000, error: "refused" }) })).toEqual([]);
+    expect(found({ local: sampleHead({ sinceReadMs: 5_000, error: "refused" }) })).toEqual([
+      "local-not-followed: the local chain is not followed: no response for 5 s (refused); check chain.rpc",
+    ]);
+  });
+
+  it("names a chain without a new block, and for how long", () => {
+    expect(found({ local: sampleHead({ sinceBlockMs: 60_000 }) })).toEqual([]);
+    expect(found({ local: sampleHead({ sinceBlockMs: 200_000 }) })[0]).toContain(
+      "local-no-new-block: the local chain has had no new block for 200 s (height 12)",
+    );
+    expect(found(withRemote({ sinceBlockMs: 60_000 }))).toEqual([]);
+    expect(found(withRemote({ sinceBlockMs: 200_000 }))[0]).toContain(
+      "remote-no-new-block: connection-0: the remote chain remote-1 has had no new block for 200 s (height 12)",
+    );
+  });
+
+  it("names a remote chain that cannot be reached or whose node is catching up", () => {
+    expect(found(withRemote({ sinceReadMs: 5_000, error: "refused" }))[0]).toContain(
+      "remote-unreachable: connection-0: the remote chain remote-1 cannot be reached: no response for 5 s (refused)",
+    );
+    expect(found(withRemote({ catchingUp: true }))[0]).toContain("remote-catching-up");
+  });
+
+  it("says when a client expired or that it is frozen, and what to do", () => {
+    const expired = { status: "Expired", expiresAtMs: NOW_MS - 1 };
+    expect(found(withClient(expired))).toEqual([
+      "client-expired: connection-0: client 07-tendermint-0 is expired, expired at 2026-01-01T23:59:59.999Z; nothing can be proven until governance replaces it (MsgRecoverClient)",
+    ]);
+    // A client that expires now proves nothing any more, although its last reading says that it is active.
+    expect(found(withClient({ expiresAtMs: NOW_MS }))[0]).toMatch(/^client-expired: .* expires at/);
+    expect(found(withClient({ expiresAtMs: NOW_MS + 1 }))[0]).toMatch(/^client-expires-soon: /);
+    expect(found(withClient({ status: "Frozen" }))[0]).toMatch(/^client-frozen: .*MsgRecoverClient/);
+  });
+
+  /** The latest expiry, in ms from now, at which a client with this trusting period expires soon. */
+  const noticeOf = (trustingPeriodMs: number, notice: Partial<HealthLimits["expiryNotice"]> = {}) => {
+    const given = { ...limits, expiryNotice: { ...limits.expiryNotice, ...notice } };
+    const isSoon = (leftMs: number): boolean =>
+      found({
+        limits: given,
+        ...withClient({
+          trustingPeriodNs: BigInt(trustingPeriodMs) * 1_000_000n,
+          expiresAtMs: NOW_MS + leftMs,
+        }),
+      }).length > 0;
+    let [soon, later] = [0, trustingPeriodMs];
+    while (later - soon > 1) {
+      const middle = Math.floor((soon + later) / 2);
+      [soon, later] = isSoon(middle) ? [middle, later] : [soon, middle];
+    }
+    return soon;
+  };
+
+  it("says when a client expires soon: by its share of the trusting period, or by the time", () => {
+    // Two weeks: a fifth is more than a day.
+    expect(noticeOf(14 * 24 * HOUR_MS)).toBe((14 * 24 * HOUR_MS) / 5);
+    // Four days and a half: a day is more than a fifth, and less than a quarter.
+    expect(noticeOf(108 * HOUR_MS)).toBe(24 * HOUR_MS);
+    // Less: a quarter, which comes after the refresh at a third.
+    expect(noticeOf(2 * HOUR_MS)).toBe(HOUR_MS / 2);
+    expect(noticeOf(100_000)).toBe(25_000);
+    expect(noticeOf(14 * 24 * HOUR_MS, { trustingPeriodShare: DEC18_ONE / 10n })).toBe(
+      (14 * 24 * HOUR_MS) / 10,
+    );
+    expect(noticeOf(14 * 24 * HOUR_MS, { withinMs: 72 * HOUR_MS })).toBe(72 * HOUR_MS);
+    const text = found(withClient({ expiresAtMs: NOW_MS + 6 * HOUR_MS }));
+    expect(text).toEqual([
+      "client-expires-soon: connection-0: client 07-tendermint-0 expires at 2026-01-02T06:00:00.000Z, in 6 h, unless it is updated before; it should have been refreshed when a third of its trusting period was left",
+    ]);
+  });
+
+  it("says that the account cannot pay", () => {
+    const account = { ...sampleStatus().account, balance: 0n };
+    expect(found({ account })).toEqual([
+      "account-cannot-pay: account neutron1relayer has no untrn and cannot pay fees; send it coins",
+    ]);
+  });
+
+  it("counts the overdue queries of each connection and names the latest one", () => {
+    const sound = { error: undefined, failures: 0 };
+    const late = (id: bigint, blocks: bigint, connectionId = "connection-0") => ({
+      ...sound,
+      id,
+      connectionId,
+      lateness: sampleLateness({ blocks, ms: Number(blocks) * 1_000, isOverdue: true }),
+    });
+    const other = {
+      ...sound,
+      id: 9n,
+      connectionId: "connection-0",
+      lateness: sampleLateness({ blocks: 99n }),
+    };
+    expect(found({ queries: [late(1n, 8n), late(2n, 30n), late(3n, 50n, "connection-1"), other] })).toEqual([
+      "queries-overdue: connection-0: 2 queries are overdue; query 2 by 30 blocks, 30 s",
+    ]);
+    // A query that fails at each try is no mere lateness.
+    const error = { code: "read-failed", reason: "the node refused the search" } as const;
+    const failing = [4n, 5n].map((id) => ({ ...late(id, 20n + id), error, failures: 12 }));
+    expect(found({ queries: [late(1n, 8n), ...failing] })).toEqual([
+      "queries-overdue: connection-0: 1 query is overdue; query 1 by 8 blocks, 8 s",
+      "queries-failing: connection-0: 2 overdue queries fail at each try; query 5, late by 25 blocks, 25 s, 12 times: read-failed: the node refused the search",
+    ]);
+  });
+
+  it("says why nothing is sent, and expects nothing of a standby", () => {
+    const gate = {
+      role: "leader",
+      storeError: undefined,
+      refusal: "the balance is below the reserve",
+    } as const;
+    expect(found({ gate })).toEqual(["not-sending: nothing is sent: the balance is below the reserve"]);
+    expect(found({ gate: { ...gate, storeError: "disk full" } })).toEqual([
+      "store-not-writable: nothing is sent while the store cannot write: disk full; free its disk or repair it",
+    ]);
+    const late = {
+      id: 1n,
+      connectionId: "connection-0",
+      error: undefined,
+      failures: 0,
+      lateness: sampleLateness({ isOverdue: true }),
+    };
+    expect(found({ gate: { ...gate, role: "standby" }, queries: [late] })).toEqual([]);
+  });
+
+  it("reports the error of the last cycle", () => {
+    expect(found({ connections: [sampleConnection({ error: "it failed" })] })).toEqual([
+      "cycle-failed: connection-0: it failed",
+    ]);
+  });
+});

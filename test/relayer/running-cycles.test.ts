@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { createDeferred } from "../../src/platform/process/deferred.ts";
+import { createRunningCycles } from "../../src/relayer/connection/running-cycles.ts";
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Cycles that end when the test says so. `log` has what happened. */
+function setUp() {
+  const log: string[] = [];
+  const cycles = createRunningCycles(() => void log.push("end"));
+  const start = (name: string, queries: number) => {
+    const proof = createDeferred<void>();
+    cycles.start(queries, async (turn) => {
+      await proof.promise;
+      await turn;
+      log.push(name);
+    });
+    return proof;
+  };
+  return { cycles, log, start };
+}
+
+describe("cycles that run at the same time", () => {
+  it("have their turn in the order of their start, whichever is ready first", async () => {
+    const { cycles, log, start } = setUp();
+    const [first, second] = [start("first", 100), start("second", 3)];
+    expect([cycles.count(), cycles.queries()]).toEqual([2, 103]);
+    second.resolve();
+    await settle();
+    expect(log).toEqual([]);
+    first.resolve();
+    await settle();
+    expect(log).toEqual(["first", "end", "second", "end"]);
+    expect([cycles.count(), cycles.queries()]).toEqual([0, 0]);
+  });
+
+  it("keep the order when one fails before the one in front of it ends", async () => {
+    const { log, start } = setUp();
+    const [first, second, third] = [start("first", 1), start("second", 1), start("third", 1)];
+    second.reject(new Error("x is down"));
+    third.resolve();
+    await settle();
+    expect(log).toEqual(["end"]);
+    first.resolve();
+    await settle();
+    expect(log).toEqual(["end", "first", "end", "third", "end"]);
+  });
+
+  it("give their error once, after the count is lower", async () => {
+    const { cycles, start } = setUp();
+    expect(cycles.takeError()).toBeUndefined();
+    const error = new Error("x is down");
+    start("first", 1).reject(error);
+    await settle();
+    expect(cycles.count()).toBe(0);
+    expect(cycles.takeError()).toBe(error);
+    expect(cycles.takeError()).toBeUndefined();
+  });
+
+  it("are over when the last one has ended, whether or not it failed", async () => {
+    const { cycles, start } = setUp();
+    let over = false;
+    const [first, second] = [start("first", 1), start("second", 1)];
+    const ended = cycles.ended().then(() => (over = true));
+    second.resolve();
+    await settle();
+    expect(over).toBe(false);
+    first.reject(new Error("x is down"));
+    await ended;
+    await createRunningCycles(() => {}).ended();
+  });
+});

@@ -1,0 +1,372 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type Logger, silentLogger } from "../../src/platform/base/logger.ts";
+import { createDeferred } from "../../src/platform/process/deferred.ts";
+import { ClientError } from "../../src/cosmos/client/errors.ts";
+import { parseDec18 } from "../../src/platform/base/decimal.ts";
+import { runPreparing, runSending } from "../../src/relayer/submit/send-loop.ts";
+import { move, type SentTransaction, type SubmitterDeps } from "../../src/relayer/submit/submitter-state.ts";
+import { sampleEntry, sampleResult, sampleState } from "./samples.ts";
+import { type SampleSubmitter, sampleSubmitter } from "./submitter-samples.ts";
+
+const unreachable = new ClientError(
+  { code: "unreachable", endpoint: "x", reason: "ECONNRESET" },
+  "x is down",
+);
+
+/** A transaction in flight without results. */
+const inFlight: SentTransaction = {
+  tx: { hash: new Uint8Array(), sequence: 1n, size: 1, gasLimit: 1n, feeAmount: 1n },
+  slots: [],
+  gas: 1n,
+  reliesOn: new Set(),
+  isDoubtful: false,
+  release: () => {},
+};
+
+let end = async (): Promise<void> => {};
+afterEach(() => end());
+
+/** Starts a loop of a submitter. It ends with the test. */
+function start(loop: typeof runSending, sample: SampleSubmitter): void {
+  const stop = new AbortController();
+  const done = loop(sample.state, stop.signal);
+  end = () => (stop.abort(new Error("the test is over")), done);
+}
+
+/** A submitter whose calls are counted. */
+function setUp(more: Partial<SubmitterDeps> = {}) {
+  const calls = { prices: 0, limits: 0 };
+  const log: string[] = [];
+  const line =
+    (level: string): Logger["info"] =>
+    (message) =>
+      void log.push(`${level} ${message}`);
+  const logger: Logger = { ...silentLogger, info: line("info"), warn: line("warn"), debug: line("debug") };
+  const node = { isDown: false };
+  const sample = sampleSubmitter(1, {
+    logger,
+    random: () => 0.5,
+    readBlockLimits: async () => {
+      calls.limits += 1;
+      if (node.isDown) throw unreachable;
+      return { utilization: 40_000_000n, gas: undefined, bytes: undefined };
+    },
+    ...more,
+  });
+  Object.assign(sample.state.deps.window, {
+    gasPrice: async () => {
+      calls.prices += 1;
+      if (node.isDown) throw unreachable;
+      return parseDec18("0.01");
+    },
+  });
+  const addResult = (id: bigint) => {
+    sample.queries.set(id, sampleState({ id }));
+    const result = sampleResult(id, 100, { query: sampleState({ id }).query });
+    const entry = { ...sampleEntry(result), sinceMs: sample.clock.monotonicMs() };
+    sample.state.queue.add(entry);
+    return entry;
+  };
+  const addPrepared = (id: bigint) => {
+    const entry = addResult(id);
+    sample.state.queue.remove([entry]);
+    move(sample.state, entry, "planned");
+    sample.state.prepared = [{ entries: [entry], gas: 100_000n, simulated: 100_000n }];
+    return entry;
+  };
+  return { sample, calls, log, node, addResult, addPrepared };
+}
+
+describe("the look-ups of what is in flight", () => {
+  it("come at once after a block, then after 60 and 200 ms, and then twice a second", async () => {
+    const { sample } = setUp();
+    const { state, clock } = sample;
+    state.sent = [inFlight];
+    start(runSending, sample);
+    await clock.advance(0);
+    const counts: number[] = [];
+    for (const ms of [59, 1, 199, 1, 499, 1, 499, 1]) {
+      await clock.advance(ms);
+      counts.push(sample.lookUps.length);
+    }
+    expect(counts).toEqual([1, 2, 2, 3, 3, 4, 4, 5]);
+    state.deps.height.set(101n, 0n);
+    await clock.advance(0);
+    expect(sample.lookUps).toEqual([100n, 100n, 100n, 100n, 100n, 101n]);
+    await clock.advance(60);
+    expect(sample.lookUps).toHaveLength(7);
+  });
+
+  it("come half a second after a broadcast, when nothing was in flight before", async () => {
+    const { sample, addPrepared } = setUp();
+    const { clock } = sample;
+    addPrepared(1n);
+    start(runSending, sample);
+    await clock.advance(499);
+    expect([sample.broadcasts.length, sample.lookUps]).toEqual([1, []]);
+    await clock.advance(1);
+    expect(sample.lookUps).toEqual([100n]);
+  });
+
+  it("are not made without a height or without anything in flight, and the loop rests then", async () => {
+    const { sample } = setUp();
+    const { state, clock } = sample;
+    const { height } = state.deps;
+    const { version } = height;
+    let steps = 0;
+    Object.assign(height, { version: () => (steps++, version()) });
+    start(runSending, sample);
+    await clock.advance(9_000);
+    expect([sample.lookUps, steps]).toEqual([[], 4]);
+    state.sent = [inFlight];
+    height.set(0n, 0n);
+    await clock.advance(9_000);
+    expect(sample.lookUps).toEqual([]);
+    expect(steps).toBeLessThan(10);
+  });
+});
+
+describe("what is read for a broadcast", () => {
+  it("is the price of each new block, while something waits", async () => {
+    const { sample, calls, addResult } = setUp();
+    const { state, clock } = sample;
+    start(runSending, sample);
+    await clock.advance(1_000);
+    expect(calls.prices).toBe(0);
+    addResult(1n);
+    state.deps.height.set(101n, 0n);
+    await clock.advance(1_000);
+    expect([calls.prices, state.price?.height]).toEqual([1, 101n]);
+  });
+
+  it("is read beside the broadcast while the last price is good, and before it when it is not", async () => {
+    const { sample, addPrepared } = setUp();
+    const { state, clock } = sample;
+    let prices = 0;
+    const never = createDeferred<ReturnType<typeof parseDec18>>();
+    Object.assign(state.deps.window, { gasPrice: () => (prices++, never.promise) });
+    state.price = { height: 100n, gasPrice: parseDec18("0.01") };
+    start(runSending, sample);
+    addPrepared(1n);
+    state.deps.height.set(101n, 0n);
+    await clock.advance(0);
+    expect([prices, sample.broadcasts.length]).toEqual([1, 1]);
+    addPrepared(2n);
+    state.deps.height.set(102n, 0n);
+    await clock.advance(1_000);
+    expect(sample.broadcasts).toHaveLength(1);
+    never.resolve(parseDec18("0.02"));
+    await clock.advance(0);
+    expect(sample.broadcasts).toHaveLength(2);
+  });
+
+  it("is read again when the read beside a broadcast failed", async () => {
+    const { sample, addPrepared, node, log } = setUp();
+    const { state, clock } = sample;
+    state.price = { height: 100n, gasPrice: parseDec18("0.01") };
+    start(runSending, sample);
+    node.isDown = true;
+    addPrepared(1n);
+    state.deps.height.set(101n, 0n);
+    await clock.advance(0);
+    expect([sample.broadcasts.length, log.filter((line) => line.startsWith("warn"))]).toEqual([1, []]);
+    node.isDown = false;
+    addPrepared(2n);
+    state.deps.height.set(102n, 0n);
+    await clock.advance(0);
+    expect([sample.broadcasts.length, state.price.height]).toEqual([2, 102n]);
+  });
+
+  it("are the limits of a block once a minute, and after six seconds when they could not be read", async () => {
+    const { sample, calls, node } = setUp();
+    const { state, clock } = sample;
+    node.isDown = true;
+    start(runSending, sample);
+    await clock.advance(0);
+    expect([calls.limits, state.block.gas()]).toEqual([1, 27_000_000n]);
+    node.isDown = false;
+    await clock.advance(9_000);
+    expect([calls.limits, state.block.gas()]).toEqual([2, 36_000_000n]);
+    await clock.advance(50_000);
+    expect(calls.limits).toBe(2);
+    await clock.advance(20_000);
+    expect(calls.limits).toBe(3);
+  });
+
+  it("forgets removed queries with the limits", async () => {
+    const { sample } = setUp();
+    const { state, clock } = sample;
+    sample.queries.set(1n, sampleState({ id: 1n }));
+    for (const id of [1n, 2n]) {
+      state.doubts.set(id, "x");
+      state.withdrawn.add(id);
+      state.gas.learn([{ key: `${id}`, guess: 1n }], 50n);
+    }
+    state.gas.learn([{ key: "connection-0", guess: 1n }], 50n);
+    start(runSending, sample);
+    await clock.advance(0);
+    expect([...state.doubts.keys()]).toEqual([1n]);
+    expect([...state.withdrawn]).toEqual([1n]);
+    expect(["1", "2", "connection-0"].map((key) => state.gas.known(key) !== undefined)).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+});
+
+describe("work that needs the account for itself", () => {
+  it("waits until nothing is in flight, and nothing new is prepared or sent before it", async () => {
+    let isDue = true;
+    let checks = 0;
+    const placesThen: string[] = [];
+    const upkeep = {
+      isDue: () => (checks++, isDue),
+      run: async () => {
+        placesThen.push(...entries.map(({ place }) => place));
+        isDue = false;
+      },
+    };
+    const { sample, addResult, addPrepared } = setUp({ upkeep });
+    const { state, clock } = sample;
+    const entries = [addResult(1n), addPrepared(2n)];
+    state.sent = [inFlight];
+    const stop = new AbortController();
+    const loops = [runSending(state, stop.signal), runPreparing(state, stop.signal)];
+    end = async () => {
+      stop.abort(new Error("the test is over"));
+      await Promise.all(loops);
+    };
+    await clock.advance(2_000);
+    expect(placesThen).toEqual([]);
+    // Both loops ask at least twice a second.
+    expect(checks).toBeGreaterThanOrEqual(8);
+    sample.finals = [{ tx: inFlight.tx, confirmation: { kind: "lost", reason: "x" } }];
+    await clock.advance(2_000);
+    expect(placesThen).toEqual(["queued", "planned"]);
+    expect(entries.map(({ place }) => place)).toEqual(["flight", "flight"]);
+  });
+});
+
+describe("when nothing can be sent", () => {
+  it("all that waits is settled, the reason is shown, and each kind of error is a warning once", async () => {
+    const { sample, log, node, addResult } = setUp();
+    const { state, clock } = sample;
+    start(runSending, sample);
+    await clock.advance(0);
+    node.isDown = true;
+    const entry = addResult(1n);
+    state.deps.height.set(101n, 0n);
+    await clock.advance(20_000);
+    expect(entry.place).toBe("done");
+    expect(sample.attempts).toMatchObject([{ outcome: "not-broadcast", reason: "x is down" }]);
+    expect(state.stopped).toBe("x is down");
+    // Without anything that waits nothing is read, so the loop is in order again.
+    expect(log).toEqual(["warn transactions cannot be sent", "info transactions can be sent again"]);
+    expect(state.prepared).toEqual([]);
+  });
+
+  it("it is tried again with growing pauses", async () => {
+    const { sample, log } = setUp();
+    const { state, clock } = sample;
+    sample.finals = [];
+    Object.assign(state.deps.window, { settle: () => Promise.reject(new Error("no index")) });
+    state.sent = [inFlight];
+    start(runSending, sample);
+    await clock.advance(60_000);
+    expect(log.filter((line) => line.startsWith("warn"))).toHaveLength(1);
+    const tries = log.filter((line) => line.endsWith("transactions cannot be sent")).length;
+    expect(tries).toBeGreaterThan(4);
+    expect(tries).toBeLessThan(20);
+  });
+});
+
+describe("a chain that was reset", () => {
+  it("has none of the client updates of before, and nothing waits for a height of before", async () => {
+    const { sample, addPrepared } = setUp();
+    const { state, clock } = sample;
+    start(runSending, sample);
+    await clock.advance(0);
+    state.included.add("07-tendermint-0/1-11");
+    state.doubts.set(1n, "x");
+    state.heldBelow = 101n;
+    // Endpoints differ by a few blocks.
+    state.deps.height.set(80n, 0n);
+    await clock.advance(0);
+    expect([state.included.size, state.doubts.size]).toEqual([1, 1]);
+    state.deps.height.set(59n, 0n);
+    await clock.advance(0);
+    expect([state.included.size, state.doubts.size]).toEqual([0, 0]);
+    addPrepared(1n);
+    state.work.wake();
+    await clock.advance(1_000);
+    expect(sample.broadcasts).toHaveLength(1);
+  });
+});
+
+describe("preparing", () => {
+  it("simulates what waits, and says how long that took", async () => {
+    const { sample, addResult } = setUp();
+    const { state, clock } = sample;
+    Object.assign(state.deps.window, {
+      simulate: async () => {
+        await clock.sleep(30, new AbortController().signal);
+        return { ok: true, gasUsed: 200_000n };
+      },
+    });
+    const entry = addResult(1n);
+    start(runPreparing, sample);
+    await clock.advance(1_000);
+    expect([state.simulateMs, entry.place]).toEqual([30, "planned"]);
+  });
+
+  it("simulates what fails again and again at most every 20 ms", async () => {
+    const { sample, addResult } = setUp();
+    const { state, clock } = sample;
+    let simulations = 0;
+    Object.assign(state.deps.window, {
+      simulate: async () => {
+        simulations += 1;
+        if (simulations > 100) throw new Error("too often");
+        const log = "block utilization of 2 cannot exceed 1";
+        return { ok: false, codespace: "sdk", code: 11, log, failedMessage: undefined };
+      },
+    });
+    addResult(1n);
+    start(runPreparing, sample);
+    await clock.advance(1_000);
+    expect(simulations).toBeGreaterThan(10);
+    expect(simulations).toBeLessThanOrEqual(51);
+  });
+
+  it("is looked after twice a second while something waits, without any event", async () => {
+    let checks = 0;
+    const { sample, addResult } = setUp({
+      upkeep: { isDue: () => ++checks > 0, run: async () => {} },
+    });
+    const { clock } = sample;
+    addResult(1n);
+    start(runPreparing, sample);
+    await clock.advance(3_000);
+    expect(checks).toBeGreaterThanOrEqual(6);
+  });
+});
+
+describe("what waits", () => {
+  it("is settled when it is too old, and when another relayer was faster", async () => {
+    const { sample, addResult } = setUp();
+    const { state, clock } = sample;
+    start(runSending, sample);
+    await clock.advance(0);
+    const [old, redundant] = [addResult(1n), addResult(2n)];
+    sample.queries.set(2n, sampleState({ id: 2n, lastRemoteHeight: { revision: 1n, height: 10n } }));
+    state.unread.add(2n);
+    await clock.advance(3_000);
+    expect([old.place, redundant.place]).toEqual(["queued", "done"]);
+    await clock.advance(9_000);
+    expect(sample.attempts.map(({ queryId, outcome }) => [queryId, outcome])).toEqual([
+      [2n, "redundant"],
+      [1n, "not-broadcast"],
+    ]);
+  });
+});

@@ -1,0 +1,116 @@
+import { Registry as MetricsRegistry } from "prom-client";
+import { createManualClock } from "../support/manual-clock.ts";
+import { parseDec18 } from "../../src/platform/base/decimal.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import type { FinalTx, TxDraft } from "../../src/cosmos/client/tx/tx-window.ts";
+import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
+import type { QueryState } from "../../src/relayer/registry/query-state.ts";
+import type { Attempt } from "../../src/relayer/state/attempt.ts";
+import { createSubmitterState } from "../../src/relayer/submit/submitter.ts";
+import type { SubmitterDeps, SubmitterState } from "../../src/relayer/submit/submitter-state.ts";
+import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";
+
+/** The state of a submitter whose surroundings the test controls. */
+export interface SampleSubmitter {
+  readonly state: SubmitterState;
+  readonly clock: ReturnType<typeof createManualClock>;
+  /** Added to the wall clock. */
+  jumpMs: number;
+  /** The registry, by query id. */
+  readonly queries: Map<bigint, QueryState>;
+  /** Drafts of each broadcast. All are accepted. */
+  readonly broadcasts: (readonly TxDraft[])[];
+  /** Local heights of the look-ups of what is in flight, and what they find. */
+  readonly lookUps: bigint[];
+  finals: readonly FinalTx[];
+  /** Thrown by broadcasts while it is set. */
+  broadcastError: Error | undefined;
+  /** Transactions that the gate admitted, and those that it was told to cost nothing. */
+  admitted: number;
+  released: number;
+  readonly attempts: Attempt[];
+  /** Ids of each read of the registry. It throws when this is an error. */
+  readonly rereads: (readonly bigint[])[];
+  rereadError: Error | undefined;
+}
+
+/** Creates one at the local height 100, with a block of 30,000,000 gas of which it may use nine tenths. */
+export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = {}): SampleSubmitter {
+  const manual = createManualClock(1_000_000);
+  const clock = { ...manual, nowMs: () => manual.nowMs() + sample.jumpMs };
+  const height = createHeightSignal(clock, () => {});
+  height.set(100n, 0n);
+  const state = createSubmitterState(
+    {
+      submitTypeUrl: "/x.MsgSubmitQueryResult",
+      gasAdjustmentPermille: 1_300n,
+      limits: { gas: 15_000_000n, bytes: 400_000, results: 300 },
+      blockSharePermille: 900n,
+      connections,
+    },
+    {
+      window: {
+        address: "neutron1relayer",
+        simulate: async () => ({ ok: true, gasUsed: 200_000n }),
+        gasPrice: async () => parseDec18("0.01"),
+        isOpen: () => true,
+        broadcast: async (drafts) => {
+          if (sample.broadcastError !== undefined) throw sample.broadcastError;
+          sample.broadcasts.push(drafts);
+          return drafts.map(({ gasLimit }, index) => ({
+            kind: "in-flight",
+            tx: {
+              hash: Uint8Array.of(index),
+              sequence: BigInt(index),
+              size: 100,
+              gasLimit,
+              feeAmount: gasLimit / 100n,
+            },
+          }));
+        },
+        settle: async (at) => {
+          sample.lookUps.push(at);
+          return sample.finals;
+        },
+        inFlight: () => [],
+      },
+      gate: {
+        admit: async () => {
+          sample.admitted += 1;
+          return { admitted: true, release: () => void (sample.released += 1) };
+        },
+      },
+      attempts: { note: (attempts) => void sample.attempts.push(...attempts) },
+      registry: {
+        state: (id) => sample.queries.get(id),
+        reread: async (ids) => {
+          sample.rereads.push(ids);
+          if (sample.rereadError !== undefined) throw sample.rereadError;
+        },
+      },
+      height,
+      readBlockLimits: async () => ({ utilization: 30_000_000n, gas: undefined, bytes: undefined }),
+      clock,
+      random: () => 0,
+      logger: silentLogger,
+      metrics: createRelayerMetrics(new MetricsRegistry(), []),
+      ...more,
+    },
+  );
+  const sample: SampleSubmitter = {
+    state,
+    clock: manual,
+    jumpMs: 0,
+    queries: new Map(),
+    broadcasts: [],
+    lookUps: [],
+    finals: [],
+    broadcastError: undefined,
+    admitted: 0,
+    released: 0,
+    attempts: [],
+    rereads: [],
+    rereadError: undefined,
+  };
+  return sample;
+}

@@ -1,0 +1,176 @@
+import type { comet38 } from "@cosmjs/tendermint-rpc";
+import { describe, expect, it } from "vitest";
+import { toHex, utf8 } from "../../src/platform/base/bytes.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import { sha256 } from "../../src/platform/base/sha256.ts";
+import { ClientError } from "../../src/cosmos/client/errors.ts";
+import { verifySimpleProof } from "../../src/cosmos/merkle/simple-tree.ts";
+import { splitPruned } from "../../src/relayer/tx/pruned-range.ts";
+import { createTxFinder } from "../../src/relayer/tx/tx-finder.ts";
+import { MAX_BLOCKS_PER_SCAN } from "../../src/relayer/tx/tx-scan.ts";
+
+const signal = new AbortController().signal;
+
+interface Tx {
+  readonly text: string;
+  readonly code: number;
+  readonly to: string;
+}
+
+/** A node with blocks of transactions. `error` is the text of its answer to a search. */
+function node(blocks: ReadonlyMap<number, readonly Tx[]>, search: { error?: string }) {
+  const calls: string[] = [];
+  const txsAt = (height = 0): readonly Tx[] => blocks.get(height) ?? [];
+  return {
+    calls,
+    txSearch: async (): Promise<comet38.TxSearchResponse> => {
+      calls.push("tx_search");
+      if (search.error === undefined) return { txs: [], totalCount: 0 };
+      const facts = { code: "rpc", endpoint: "n", method: "tx_search", rpcCode: -32603, data: search.error };
+      throw new ClientError({ ...facts, code: "rpc" }, search.error);
+    },
+    blockResults: async (height?: number) => {
+      calls.push(`block_results ${height}`);
+      const results = txsAt(height).map(({ code, to }) => ({
+        code,
+        events: [{ type: "transfer", attributes: [{ key: "recipient", value: to }] }],
+        gasWanted: 1n,
+        gasUsed: 1n,
+      }));
+      return { height: height ?? 0, results, validatorUpdates: [], finalizeBlockEvents: [] };
+    },
+    block: async (height?: number): Promise<comet38.BlockResponse> => {
+      calls.push(`block ${height}`);
+      const txs = txsAt(height).map(({ text }) => new Uint8Array(utf8(text)));
+      return JSON.parse("{}", () => ({ block: { txs } }));
+    },
+  };
+}
+
+function finder(chain: ReturnType<typeof node>) {
+  const lines: string[] = [];
+  let nowMs = 0;
+  const logger = {
+    ...silentLogger,
+    warn: (message: string) => void lines.push(message),
+    info: (message: string) => void lines.push(message),
+  };
+  const clock = { monotonicMs: () => nowMs };
+  return {
+    lines,
+    pass: (ms: number) => (nowMs += ms),
+    ...createTxFinder(chain, { connectionId: "connection-0", clock, logger }),
+  };
+}
+
+const NO_INDEX = "transaction indexing is disabled";
+const blocks = new Map([
+  [
+    10,
+    [
+      { text: "a", code: 0, to: "bob" },
+      { text: "b", code: 5, to: "bob" },
+      { text: "c", code: 0, to: "eve" },
+      { text: "d", code: 0, to: "bob" },
+    ],
+  ],
+  [12, [{ text: "e", code: 0, to: "bob" }]],
+]);
+const search = {
+  conditions: [{ field: "transfer.recipient", op: "=", value: "bob" }],
+  range: { from: 9n, to: 14n },
+  isHandled: () => false,
+} as const;
+
+describe("a finder", () => {
+  it("scans blocks when the node has no index: successful matches in the order of the chain, with their proofs", async () => {
+    const { found, upTo } = await finder(node(blocks, { error: NO_INDEX })).find(search, signal);
+    expect(upTo).toBe(14n);
+    expect(found.map(({ height, index, tx }) => [height, index, new TextDecoder().decode(tx)])).toEqual([
+      [10, 0, "a"],
+      [10, 3, "d"],
+      [12, 0, "e"],
+    ]);
+    for (const { tx, hash, proof } of found) {
+      expect(toHex(hash)).toBe(toHex(sha256(tx)));
+      const { total, index, leafHash, aunts } = proof.proof;
+      const inclusion = { total: BigInt(total), index: BigInt(index), leafHash, aunts };
+      expect(verifySimpleProof(proof.rootHash, sha256(tx), inclusion).ok).toBe(true);
+    }
+  });
+
+  it("reads a block only when its results match, and leaves out what was handled", async () => {
+    const chain = node(blocks, { error: NO_INDEX });
+    const handled = toHex(sha256(utf8("d")));
+    const isHandled = (hash: string): boolean => hash === handled;
+    const { found } = await finder(chain).find({ ...search, isHandled }, signal);
+    expect(found.map(({ index }) => index)).toEqual([0, 0]);
+    expect(chain.calls.filter((call) => call.startsWith("block "))).toEqual(["block 10", "block 12"]);
+    expect(chain.calls.filter((call) => call.startsWith("block_results "))).toHaveLength(6);
+  });
+
+  it("says once that there is no index, does not ask again at once, and says when there is one", async () => {
+    const state: { error?: string } = { error: NO_INDEX };
+    const chain = node(blocks, state);
+    const one = finder(chain);
+    await one.find(search, signal);
+    await one.find(search, signal);
+    expect(chain.calls.filter((call) => call === "tx_search")).toHaveLength(1);
+    one.pass(600_001);
+    await one.find(search, signal);
+    expect(one.lines).toEqual([expect.stringContaining("has no transaction index")]);
+    delete state.error;
+    one.pass(600_001);
+    expect(await one.find(search, signal)).toEqual({ found: [], upTo: 14n });
+    expect(one.lines).toHaveLength(2);
+    expect(one.lines[1]).toContain("has a transaction index again");
+  });
+
+  it.each([
+    "offset 12: got invalid, wanted operator",
+    "maximum query length exceeded",
+    "failed to parse query",
+  ])("scans for a text that the node refuses with %j, and searches the next one", async (error) => {
+    const chain = node(blocks, { error });
+    const one = finder(chain);
+    expect((await one.find(search, signal)).found).toHaveLength(3);
+    await one.find(search, signal);
+    expect(chain.calls.filter((call) => call === "tx_search")).toHaveLength(2);
+    expect(one.lines).toEqual([]);
+  });
+
+  it("does not scan after any other error", async () => {
+    const chain = node(blocks, { error: "context deadline exceeded" });
+    await expect(finder(chain).find(search, signal)).rejects.toThrow("context deadline exceeded");
+    expect(chain.calls).toEqual(["tx_search"]);
+  });
+
+  it("compares a condition on the hash, which the results do not have", async () => {
+    const hash = toHex(sha256(utf8("e"))).toUpperCase();
+    const conditions = [{ field: "tx.hash", op: "=", value: hash }] as const;
+    const { found } = await finder(node(blocks, { error: NO_INDEX })).find({ ...search, conditions }, signal);
+    expect(found.map(({ height }) => height)).toEqual([12]);
+  });
+
+  it("limits the blocks of one scan", async () => {
+    const chain = node(blocks, { error: NO_INDEX });
+    const { upTo } = await finder(chain).find({ ...search, range: { from: 9n, to: 9_000n } }, signal);
+    expect(upTo).toBe(8n + MAX_BLOCKS_PER_SCAN);
+    expect(chain.calls.filter((call) => call.startsWith("block_results "))).toHaveLength(
+      Number(MAX_BLOCKS_PER_SCAN),
+    );
+  });
+});
+
+describe("splitPruned", () => {
+  const range = { from: 10n, to: 20n };
+  it.each([
+    [5n, undefined, range],
+    [10n, undefined, range],
+    [11n, { from: 10n, to: 10n }, { from: 11n, to: 20n }],
+    [20n, { from: 10n, to: 19n }, { from: 20n, to: 20n }],
+    [21n, range, undefined],
+  ])("at %s", (earliest, pruned, left) => {
+    expect(splitPruned(range, earliest)).toEqual({ pruned, left });
+  });
+});

@@ -1,0 +1,219 @@
+import { describe, expect, it } from "vitest";
+import { type LogFields, type Logger, silentLogger } from "../../src/platform/base/logger.ts";
+import { createAccountWatch } from "../../src/relayer/health/account-watch.ts";
+import { createClientWatch } from "../../src/relayer/health/client-watch.ts";
+import { createHeadWatch } from "../../src/relayer/health/head-watch.ts";
+import { createProblemLog } from "../../src/relayer/health/problem-log.ts";
+import type { Problem } from "../../src/relayer/health/problems.ts";
+import { createWatchPoller } from "../../src/relayer/health/watch-poller.ts";
+import { createWatches } from "../../src/relayer/health/watches.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+
+const START_MS = 1_700_000_000_000;
+const signal = new AbortController().signal;
+const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
+
+function head() {
+  const clock = createManualClock(START_MS);
+  const watch = createHeadWatch(clock, () => 7n);
+  const see = (latestHeight: bigint, latestTimeNs = 0n): void => watch.note({ latestHeight, latestTimeNs });
+  return { clock, watch, see };
+}
+
+describe("the watch of a chain's newest block", () => {
+  it("knows nothing at first", async () => {
+    const { clock, watch } = head();
+    await clock.advance(3_000);
+    expect(watch.view()).toMatchObject({ height: undefined, sinceBlockMs: undefined, sinceReadMs: 3_000 });
+  });
+
+  it("counts the time without a new block from its first sight, not from each read", async () => {
+    const { clock, watch, see } = head();
+    see(5n, ns(START_MS));
+    await clock.advance(2_000);
+    see(6n, ns(START_MS - 900_000));
+    for (let reads = 0; reads < 4; reads++) {
+      await clock.advance(1_000);
+      see(6n);
+    }
+    expect(watch.view()).toMatchObject({ height: 6n, sinceBlockMs: 4_000, sinceReadMs: 0 });
+    expect(watch.firstFrom(6n)).toEqual({ height: 6n, atMs: START_MS + 2_000, localHeight: 7n });
+  });
+
+  it("sees at its first read that a chain has had no block for an hour", () => {
+    const { watch, see } = head();
+    see(5n, ns(START_MS - 3_600_000));
+    expect(watch.view().sinceBlockMs).toBe(3_600_000);
+  });
+
+  it("takes a lower height for an endpoint that is behind, and after a while for a chain that began again", async () => {
+    const { clock, watch, see } = head();
+    see(900n, ns(START_MS));
+    see(5n);
+    expect(watch.view().height).toBe(900n);
+    await clock.advance(29_000);
+    see(6n);
+    expect(watch.view()).toMatchObject({ height: 900n, sinceBlockMs: 29_000 });
+    await clock.advance(2_000);
+    see(7n);
+    expect(watch.view()).toMatchObject({ height: 7n, sinceBlockMs: 0 });
+  });
+
+  it("keeps an error until the next successful read", () => {
+    const { watch, see } = head();
+    watch.noteError(new Error("refused"));
+    expect(watch.view().error).toBe("refused");
+    see(1n);
+    expect(watch.view().error).toBeUndefined();
+  });
+});
+
+describe("the watch of the account", () => {
+  it("computes how long the balance lasts, and keeps it when it cannot be read", async () => {
+    const clock = createManualClock(0);
+    const balances: (bigint | Error)[] = [1_000n, 990n, new Error("down"), 2_000n, 1_990n];
+    const local = {
+      balance: async () => {
+        const next = balances.shift() ?? 0n;
+        if (next instanceof Error) throw next;
+        return next;
+      },
+    };
+    const watch = createAccountWatch(local, { address: "a", denom: "untrn" }, clock);
+    await watch.read(signal);
+    expect(watch.view()).toMatchObject({ balance: 1_000n, daysLeft: undefined });
+    await clock.advance(864_000);
+    await watch.read(signal);
+    // 10 in a hundredth of a day.
+    expect(watch.view().daysLeft).toBeCloseTo(0.99);
+    await clock.advance(1_000);
+    await watch.read(signal);
+    expect(watch.view()).toMatchObject({ balance: 990n, sinceReadMs: 1_000, error: "down" });
+    await watch.read(signal);
+    await watch.read(signal);
+    expect(watch.view().daysLeft).toBeCloseTo((1_990 / 20) * (865_000 / 86_400_000));
+  });
+});
+
+describe("the watch of a light client", () => {
+  it("reads status and expiry, and keeps them when it cannot be read", async () => {
+    const clock = createManualClock(0);
+    let isDown = false;
+    const local = {
+      clientOfConnection: async () => {
+        if (isDown) throw new Error("down");
+        return "client-0";
+      },
+      clientState: async (clientId: string) => ({
+        clientId,
+        chainId: "remote-1",
+        latestHeight: { revision: 1n, height: 5n },
+        trustingPeriodNs: ns(1_000),
+        trustLevel: { numerator: 1n, denominator: 3n },
+      }),
+      clientStatus: async () => "Expired",
+      consensusTimeNs: async () => ns(START_MS),
+    };
+    const watch = createClientWatch(local, "connection-0", clock);
+    await watch.read(signal);
+    const reading = { status: "Expired", consensusTimeMs: START_MS, expiresAtMs: START_MS + 1_000 };
+    expect(watch.view()).toMatchObject({ reading, error: undefined });
+    isDown = true;
+    await watch.read(signal);
+    expect(watch.view()).toMatchObject({ reading, error: "down" });
+  });
+});
+
+describe("the poller", () => {
+  it("reads chains that nothing else reads, and all endpoints of a chain that has several", async () => {
+    const clock = createManualClock(0);
+    const queries = {
+      clientOfConnection: () => Promise.reject(new Error("down")),
+      clientState: () => Promise.reject(new Error("down")),
+      clientStatus: () => Promise.reject(new Error("down")),
+      consensusTimeNs: () => Promise.reject(new Error("down")),
+      balance: async () => 5n,
+    };
+    const connections = [
+      { id: "connection-0", chainId: "a-1" },
+      { id: "connection-1", chainId: "b-1" },
+    ];
+    const watches = createWatches(
+      connections,
+      { address: "a", denom: "d" },
+      { queries, clock, localHeight: () => 1n },
+    );
+    const [lone, several] = watches.connections;
+    let checks = 0;
+    const status = (latestHeight: bigint, catchingUp = false) =>
+      ({
+        name: "x",
+        ok: true,
+        status: { chainId: "b-1", latestHeight, latestTimeNs: 0n, earliestHeight: 1n, catchingUp },
+      }) as const;
+    const poller = createWatchPoller({
+      watches,
+      clock,
+      local: { endpoints: 1, check: () => Promise.reject(new Error("not called")) },
+      remotes: new Map([
+        [
+          "connection-0",
+          {
+            endpoints: 1,
+            check: async () => ((checks += 1), [{ name: "x", ok: false, error: new Error("no") }]),
+          },
+        ],
+        ["connection-1", { endpoints: 2, check: async () => [status(9n, true), status(7n), status(8n)] }],
+      ]),
+    });
+    const stop = new AbortController();
+    const done = poller.run(stop.signal);
+    await clock.advance(0);
+    expect(lone?.remote.view()).toMatchObject({ height: undefined, error: "no" });
+    expect(several?.remote.view()).toMatchObject({ height: 8n, catchingUp: false });
+    expect(watches.account.view().balance).toBe(5n);
+    expect(checks).toBe(1);
+    // Cycles read the chain more often than the poller would.
+    for (let seconds = 0; seconds < 20; seconds++) {
+      lone?.remote.note({ latestHeight: BigInt(seconds), latestTimeNs: 0n });
+      await clock.advance(1_000);
+    }
+    expect(checks).toBe(1);
+    await clock.advance(10_000);
+    expect(checks).toBeGreaterThan(1);
+    stop.abort(new Error("stop"));
+    await done;
+  });
+});
+
+describe("the problem log", () => {
+  it("logs one warning when a problem begins, and one line when it is over, also when it flaps", async () => {
+    const clock = createManualClock(0);
+    const lines: string[] = [];
+    const line =
+      (level: string) =>
+      (message: string, fields: LogFields = {}): void =>
+        void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
+    const logger: Logger = { ...silentLogger, info: line("info"), warn: line("warn") };
+    let problems: readonly Problem[] = [{ code: "starting", connectionId: undefined, text: "not yet" }];
+    const log = createProblemLog({ problems: () => problems, clock, logger });
+    const stop = new AbortController();
+    const done = log.run(stop.signal);
+    await clock.advance(5_000);
+    expect(lines).toEqual([]);
+    const late = (text: string): Problem => ({ code: "queries-overdue", connectionId: "connection-0", text });
+    for (let seconds = 0; seconds < 60; seconds++) {
+      problems = seconds % 10 < 5 ? [late(`late ${seconds}`)] : [];
+      await clock.advance(1_000);
+    }
+    expect(lines).toEqual([
+      'warn problem {"code":"queries-overdue","connectionId":"connection-0","reason":"late 0"}',
+    ]);
+    await clock.advance(15_000);
+    expect(lines.slice(1)).toEqual([
+      'info problem is over {"code":"queries-overdue","connectionId":"connection-0","lasted":"54 s"}',
+    ]);
+    stop.abort(new Error("stop"));
+    await done;
+  });
+});

@@ -1,0 +1,343 @@
+import { describe, expect, it } from "vitest";
+import {
+  type AlertingOptions,
+  type AlertingState,
+  EMPTY_ALERTING,
+  planAlerts,
+} from "../../../src/watchdog/alerts/plan-alerts.ts";
+import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
+import { active, type AlertRule, clear, type Verdict } from "../../../src/watchdog/conditions/condition.ts";
+import type { AlertEvent } from "../../../src/watchdog/notify/alert-event.ts";
+import type { ChannelSettings } from "../../../src/watchdog/notify/channel.ts";
+import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
+import type { Silence } from "../../../src/watchdog/silences/silence.ts";
+
+const MINUTE = 60_000;
+const RULES = alertsSchema.parse({}).rules;
+const ruleOf = (name: string): AlertRule => {
+  const rule = RULES.find(({ condition }) => condition.name === name);
+  if (rule === undefined) throw new Error(`there is no condition ${name}`);
+  return { ...rule, forMs: 0, resolveForMs: 0 };
+};
+
+const CHANNEL: ChannelSettings = {
+  name: "all",
+  minSeverity: "info",
+  sendReminders: true,
+  sendResolved: true,
+  deadlineMs: 1000,
+};
+
+const OPTIONS: AlertingOptions = {
+  rules: [ruleOf("sidecar-down"), ruleOf("sidecar-slow"), ruleOf("cannot-see-prices")],
+  channels: [CHANNEL],
+  maintenance: [],
+  reminders: { critical: [60 * MINUTE], warning: [], info: [] },
+  runbooks: "https://runbooks.example/",
+};
+
+/** Verdicts of one minute: names of active conditions, with their badness; all others are clear. */
+type Minute = Readonly<Record<string, number | undefined>>;
+
+interface PlayOptions {
+  readonly from?: AlertingState;
+  readonly startMinute?: number;
+  readonly options?: Partial<AlertingOptions>;
+  readonly validator?: string;
+  readonly badBlocksPerMinute?: bigint;
+}
+
+function play(minutes: readonly Minute[], playOptions: PlayOptions = {}) {
+  const {
+    from = EMPTY_ALERTING,
+    startMinute = 0,
+    options,
+    validator = "default",
+    badBlocksPerMinute = 0n,
+  } = playOptions;
+  let state = from;
+  const events: AlertEvent[] = [];
+  for (const [index, one] of minutes.entries()) {
+    const nowMs = (startMinute + index) * MINUTE;
+    const verdicts = new Map<string, Verdict>(
+      OPTIONS.rules.map(({ condition: { name } }) => [
+        name,
+        name in one ? active(`bad at ${startMinute + index}`, one[name]) : clear("good"),
+      ]),
+    );
+    const plan = planAlerts(
+      state,
+      {
+        validator,
+        chainId: "c-1",
+        nowMs,
+        gapMs: MINUTE,
+        verdicts,
+        badBlocks: BigInt(startMinute + index) * badBlocksPerMinute,
+        costOf: (blocks) => ({ blocks, pay: `${blocks}.00` }),
+      },
+      { ...OPTIONS, ...options },
+    );
+    state = plan.state;
+    events.push(...plan.events);
+  }
+  return { state, events, sent: events.map(({ alert, kind, atMs }) => `${atMs / MINUTE} ${alert} ${kind}`) };
+}
+
+const times = (count: number, minute: Minute): readonly Minute[] =>
+  Array.from({ length: count }, () => minute);
+const DOWN: Minute = { "sidecar-down": undefined };
+const SLOW: Minute = { "sidecar-slow": undefined };
+const NOTHING: Minute = {};
+
+const silence = (changes: Partial<Silence> = {}): Silence => ({
+  id: "s",
+  alerts: [],
+  validators: [],
+  author: "me",
+  reason: "work",
+  startsAtMs: 0,
+  endsAtMs: 10 * MINUTE,
+  ...changes,
+});
+
+describe("planAlerts", () => {
+  it("creates events with stable ids, the runbook, the current reason, the duration and the cost", () => {
+    const { events } = play([NOTHING, ...times(3, DOWN), NOTHING], { badBlocksPerMinute: 50n });
+    expect(events).toMatchObject([
+      {
+        id: "c-1/default/sidecar-down/60000/firing",
+        key: "c-1/default/sidecar-down",
+        reason: "bad at 1",
+        runbook: "https://runbooks.example/sidecar-down.md",
+        sinceMs: MINUTE,
+        cost: { blocks: 0n },
+      },
+      {
+        id: "c-1/default/sidecar-down/60000/resolved",
+        reason: "good",
+        sinceMs: MINUTE,
+        atMs: 4 * MINUTE,
+        cost: { blocks: 150n, pay: "150.00" },
+      },
+    ]);
+  });
+
+  it("changes nothing when the poll changes nothing", () => {
+    const { state } = play([NOTHING]);
+    expect(play([NOTHING], { from: state, startMinute: 1 }).state).toEqual(state);
+    expect(play([NOTHING], { from: state, startMinute: 1 }).state.alerts).toBe(state.alerts);
+  });
+
+  it("keeps the alerts of each validator apart", () => {
+    const first = play([DOWN], { validator: "a" });
+    const second = play([DOWN], { from: first.state, validator: "b", startMinute: 1 });
+    expect(second.sent).toEqual(["1 sidecar-down firing"]);
+    const third = play([NOTHING], { from: second.state, validator: "a", startMinute: 2 });
+    expect(third.sent).toEqual(["2 sidecar-down resolved"]);
+    expect(third.state.alerts.map(({ validator, phase }) => `${validator} ${phase}`).toSorted()).toEqual([
+      "a resolved",
+      "b firing",
+    ]);
+  });
+
+  it("drops alerts without a rule, and resolved ones after a while", () => {
+    const { state } = play([DOWN]);
+    expect(play([NOTHING], { from: state, startMinute: 1, options: { rules: [] } }).state.alerts).toEqual([]);
+    const resolved = play([NOTHING], { from: state, startMinute: 1 }).state;
+    expect(resolved.alerts.map(({ phase }) => phase)).toEqual(["resolved"]);
+    expect(play([NOTHING], { from: resolved, startMinute: 17 }).state.alerts).toEqual([]);
+  });
+});
+
+describe("reminders", () => {
+  it("come after their time, with ids of their own, and not for severities without them", () => {
+    const { sent, events } = play(times(130, { ...DOWN, ...SLOW }), {
+      options: { rules: [ruleOf("sidecar-down")] },
+    });
+    expect(sent).toEqual(["0 sidecar-down firing", "60 sidecar-down reminder", "120 sidecar-down reminder"]);
+    expect(events.slice(1).map(({ id }) => id)).toEqual([
+      "c-1/default/sidecar-down/0/reminder-1",
+      "c-1/default/sidecar-down/0/reminder-2",
+    ]);
+    expect(play(times(130, SLOW)).sent).toEqual(["0 sidecar-slow firing"]);
+  });
+
+  it("come less and less often, and begin again with the next alert", () => {
+    const options = { reminders: { critical: [10, 20, 30].map((m) => m * MINUTE), warning: [], info: [] } };
+    const { sent } = play([...times(125, DOWN), ...times(20, NOTHING), ...times(12, DOWN)], { options });
+    expect(sent.map((text) => text.replace(" sidecar-down", ""))).toEqual([
+      "0 firing",
+      "10 reminder",
+      "30 reminder",
+      "60 reminder",
+      "90 reminder",
+      "120 reminder",
+      expect.stringMatching(/^1\d\d resolved$/),
+      "145 firing",
+      "155 reminder",
+    ]);
+  });
+
+  it("come nine times in a week of a critical alert, and daily of a warning, unless configured otherwise", () => {
+    const { reminders } = notifySchema.parse({});
+    const week = times(7 * 24 * 60, DOWN);
+    const kinds = play(week, { options: { reminders } }).sent.map((text) => text.split(" ").at(-1));
+    expect(kinds.filter((kind) => kind === "reminder")).toHaveLength(9);
+    const slow = play(times(7 * 24 * 60, SLOW), { options: { reminders } }).sent;
+    expect(slow.filter((text) => text.endsWith("reminder"))).toHaveLength(7);
+  });
+
+  it("come earlier when the alert gets worse by half", () => {
+    const minutes = [...times(5, { "sidecar-down": 100 }), ...times(50, { "sidecar-down": 149 })];
+    expect(play(minutes).sent).toEqual(["0 sidecar-down firing"]);
+    const worse = [...times(5, { "sidecar-down": 100 }), ...times(50, { "sidecar-down": 150 })];
+    expect(play(worse).sent).toEqual(["0 sidecar-down firing", "15 sidecar-down reminder"]);
+  });
+});
+
+describe("causes", () => {
+  it("mute their consequences until five minutes after they are over", () => {
+    const both = { ...DOWN, ...SLOW };
+    const { sent } = play([...times(10, both), ...times(10, SLOW)]);
+    expect(sent).toEqual(["0 sidecar-down firing", "10 sidecar-down resolved", "15 sidecar-slow firing"]);
+  });
+
+  it("say nothing of a consequence that ends with them", () => {
+    const both = { ...DOWN, ...SLOW };
+    expect(play([...times(10, both), ...times(3, SLOW), ...times(10, NOTHING)]).sent).toEqual([
+      "0 sidecar-down firing",
+      "10 sidecar-down resolved",
+    ]);
+  });
+
+  it("do not keep the end of an alert from being sent", () => {
+    const { sent } = play([...times(2, SLOW), { ...DOWN, ...SLOW }, DOWN, DOWN]);
+    expect(sent).toEqual(["0 sidecar-slow firing", "2 sidecar-down firing", "3 sidecar-slow resolved"]);
+  });
+});
+
+describe("silences", () => {
+  it("keep alerts from notifying until they end, and are removed then", () => {
+    const from = { ...EMPTY_ALERTING, silences: [silence()] };
+    const { sent, state } = play(times(20, DOWN), { from });
+    expect(sent).toEqual(["10 sidecar-down firing"]);
+    expect(state.silences).toEqual([]);
+  });
+
+  it("cover the named alerts and validators only", () => {
+    for (const [changes, count] of [
+      [{ alerts: ["sidecar-slow"] }, 1],
+      [{ validators: ["another"] }, 1],
+      [{ alerts: ["sidecar-down"], validators: ["default"] }, 0],
+      [{ startsAtMs: 5 * MINUTE }, 1],
+    ] as const)
+      expect(
+        play(times(5, DOWN), { from: { ...EMPTY_ALERTING, silences: [silence(changes)] } }).sent,
+      ).toHaveLength(count);
+  });
+
+  it("let the end of an alert through when its begin was sent", () => {
+    const { state } = play(times(2, DOWN));
+    const from = { ...state, silences: [silence()] };
+    expect(play([DOWN, NOTHING], { from, startMinute: 2 }).sent).toEqual(["3 sidecar-down resolved"]);
+  });
+
+  it("send neither begin nor end of an alert that they cover completely", () => {
+    const from = { ...EMPTY_ALERTING, silences: [silence()] };
+    expect(play([...times(5, DOWN), ...times(10, NOTHING)], { from }).sent).toEqual([]);
+  });
+
+  it("count blocks all the same", () => {
+    const from = { ...EMPTY_ALERTING, silences: [silence({ endsAtMs: 3 * MINUTE })] };
+    const { events } = play([...times(10, DOWN), NOTHING], { from, badBlocksPerMinute: 50n });
+    expect(events.map(({ kind, cost }) => [kind, cost.blocks])).toEqual([
+      ["firing", 150n],
+      ["resolved", 500n],
+    ]);
+  });
+});
+
+describe("maintenance", () => {
+  it("keeps alerts from notifying, once and weekly", () => {
+    const window = { reason: "work", validators: [], durationMs: 10 * MINUTE };
+    const day = 86_400_000;
+    // The Unix epoch was a Thursday.
+    const weekly = { kind: "weekly", days: [4], timeOfDayMs: 0 } as const;
+    for (const [start, startMinute, count] of [
+      [{ kind: "once", atMs: 0 }, 0, 0],
+      [{ kind: "once", atMs: 0 }, 10, 1],
+      [weekly, 0, 0],
+      [weekly, (7 * day) / MINUTE, 0],
+      [weekly, day / MINUTE, 1],
+      [{ kind: "weekly", days: [3], timeOfDayMs: day - 5 * MINUTE }, 0, 0],
+      [{ kind: "weekly", days: [3], timeOfDayMs: day - 5 * MINUTE }, 5, 1],
+    ] as const) {
+      const options = { maintenance: [{ ...window, start }] };
+      expect(play(times(3, DOWN), { startMinute, options }).sent).toHaveLength(count);
+    }
+  });
+
+  it("is the reason of an alert that nobody silenced", () => {
+    const window = { reason: "work", validators: [], durationMs: 10 * MINUTE };
+    const options = { maintenance: [{ ...window, start: { kind: "once", atMs: 0 } as const }] };
+    const ofSlow: Silence = {
+      id: "s",
+      alerts: ["sidecar-slow"],
+      validators: [],
+      author: "kim",
+      reason: "known",
+      startsAtMs: 0,
+      endsAtMs: 10 * MINUTE,
+    };
+    const from = { ...EMPTY_ALERTING, silences: [ofSlow] };
+    const { state } = play([{ ...SLOW, ...DOWN }], { from, options });
+    expect(Object.fromEntries(state.alerts.map(({ alert, quietReason }) => [alert, quietReason]))).toEqual({
+      "sidecar-down": "maintenance: work",
+      "sidecar-slow": "silenced by kim: known",
+    });
+    expect(state.history.map(({ alert, quietReason }) => [alert, quietReason])).toEqual([
+      ["sidecar-down", "maintenance: work"],
+      ["sidecar-slow", "silenced by kim: known"],
+    ]);
+  });
+});
+
+describe("the outbox", () => {
+  it("gets each event for the channels that want it", () => {
+    const channels = [
+      { ...CHANNEL, name: "critical", minSeverity: "critical" },
+      { ...CHANNEL, name: "quiet", sendResolved: false, sendReminders: false },
+    ] as const;
+    const minutes = [SLOW, { ...SLOW, ...DOWN }, ...times(70, DOWN), NOTHING];
+    const { state } = play(minutes, { options: { channels } });
+    const texts = state.outbox.map(({ channel, event }) => `${channel} ${event.alert} ${event.kind}`);
+    expect(texts.toSorted()).toEqual([
+      "critical sidecar-down firing",
+      "critical sidecar-down reminder",
+      "critical sidecar-down resolved",
+      "quiet sidecar-down firing",
+      "quiet sidecar-slow firing",
+    ]);
+  });
+
+  it("has at most 200 events of each channel; reminders go first, then the oldest", () => {
+    const flapping = Array.from({ length: 500 }, (_, index) => (index % 2 === 0 ? DOWN : NOTHING));
+    const long = [...times(70, DOWN), ...flapping];
+    const { state, events } = play(long);
+    expect(state.outbox).toHaveLength(200);
+    expect(state.outbox.map(({ event }) => event.id)).toEqual(
+      events
+        .filter(({ kind }) => kind !== "reminder")
+        .slice(-200)
+        .map(({ id }) => id),
+    );
+  });
+
+  it("has an event once, also when the same poll is evaluated twice after a crash", () => {
+    const before = play([NOTHING]).state;
+    const once = play([DOWN], { from: before, startMinute: 1 }).state;
+    const twice = play([DOWN], { from: { ...before, outbox: once.outbox }, startMinute: 1 }).state;
+    expect(twice.outbox).toEqual(once.outbox);
+  });
+});

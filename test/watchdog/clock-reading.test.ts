@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
+import { EMPTY_TRAIL } from "../../src/watchdog/conditions/trail.ts";
+import { createPoller } from "../../src/watchdog/sources/poller.ts";
+import type { Page } from "../../src/watchdog/sources/page-reader.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+import { healthyFrame, START_MS } from "../support/watchdog/frames.ts";
+
+async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}
+
+it("a sidecar that takes seconds does not put the node's clock behind", async () => {
+  const clock = createManualClock(1_700_000_000_000);
+  let respond: (page: Page) => void = () => {};
+  const poll = createPoller(
+    {
+      name: "default",
+      nodes: [{ name: "node", node: "http://node/metrics", prices: "http://sidecar/" }],
+      egress: [],
+    },
+    { deadlineMs: 4_000, maxPageBytes: 1_000_000 },
+    {
+      clock,
+      reach: async (target) => ({ target }),
+      read: (url) =>
+        url.includes("sidecar")
+          ? new Promise((resolve) => {
+              respond = resolve;
+            })
+          : Promise.resolve({
+              status: 200,
+              body: bodyOf('cometbft_consensus_latest_block_height{chain_id="test-1"} 9\n'),
+              clockMs: clock.nowMs(),
+            }),
+    },
+  );
+  const polled = poll({ chainId: undefined, counted: undefined }, new AbortController().signal);
+  await clock.advance(3_500);
+  respond({ status: 200, body: bodyOf('{"prices":{},"timestamp":"2023-11-14T22:13:20Z"}') });
+  const observation = await polled;
+  expect(observation.atMs).toBe(1_700_000_003_500);
+  const verdict = CONDITIONS.find(({ name }) => name === "clock-skew")?.judge(
+    { ...healthyFrame(START_MS), observation, trail: EMPTY_TRAIL, majorPairs: [] },
+    () => 2_000,
+  );
+  expect(verdict).toMatchObject({ kind: "clear" });
+});

@@ -1,0 +1,365 @@
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { parseConfig } from "../../src/platform/config/config.ts";
+import { configJsonSchema, configTable } from "../support/config-table.ts";
+import { Secret } from "../../src/platform/base/secret.ts";
+import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
+import { SPECIFIED_POLICY } from "../../src/watchdog/policy/policies.ts";
+import { type WatchdogConfig, watchdogConfigSchema } from "../../src/watchdog/config.ts";
+
+const example = new URL("../../config/oracle-watchdog.example.yaml", import.meta.url);
+
+const DEFAULT_TARGET = {
+  name: "node",
+  node: "http://127.0.0.1:26660/metrics",
+  prices: "http://127.0.0.1:8080/",
+  oracleMetrics: "http://127.0.0.1:8001/metrics",
+  sidecarMetrics: "http://127.0.0.1:8002/metrics",
+};
+
+function parse(text: string): WatchdogConfig {
+  return parseConfig({ file: "w.yaml", text }, watchdogConfigSchema);
+}
+
+/** Secrets of the example, by environment variable. */
+const SECRETS = {
+  ORACLE_WATCHDOG_TOKEN: "token",
+  ORACLE_WATCHDOG_PROMETHEUS_PASSWORD: "secret",
+  ORACLE_WATCHDOG_ALERTMANAGER_AUTHORIZATION: "Basic c2VjcmV0",
+  ORACLE_WATCHDOG_PAGERDUTY_KEY: "secret-key",
+  ORACLE_WATCHDOG_SLACK_URL: "https://hooks.slack.example/T0/secret",
+  ORACLE_WATCHDOG_DISCORD_URL: "https://discord.example/api/webhooks/1/secret",
+  ORACLE_WATCHDOG_TELEGRAM_TOKEN: "123456:ABCDEF-secret_token",
+  ORACLE_WATCHDOG_MAIL_PASSWORD: "secret",
+  ORACLE_WATCHDOG_WEBHOOK_URL: "https://hooks.example/T0/secret",
+  ORACLE_WATCHDOG_WEBHOOK_AUTHORIZATION: "Bearer secret",
+  ORACLE_WATCHDOG_DEAD_MAN_URL: "https://ping.example/secret",
+  ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL: "https://ping.example/secret/fail",
+};
+
+beforeEach(() => {
+  for (const [name, value] of Object.entries(SECRETS)) vi.stubEnv(name, value);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe("watchdog configuration", () => {
+  it("has a default for every key", () => {
+    const { alerts, ...rest } = parse("");
+    expect(rest).toEqual({
+      listen: { host: "127.0.0.1", port: 9998 },
+      intervalMs: 5000,
+      limits: { deadlineMs: 4000, maxPageBytes: 33_554_432 },
+      validators: [
+        {
+          target: { name: "default", nodes: [DEFAULT_TARGET], egress: [] },
+          policy: { policy: SPECIFIED_POLICY, fromChain: false },
+        },
+      ],
+      notify: {
+        channels: [],
+        groupWaitMs: 10_000,
+        reminders: {
+          critical: [3_600_000, 14_400_000, 28_800_000, 86_400_000],
+          warning: [43_200_000, 86_400_000],
+          info: [],
+        },
+        runbooks: "",
+      },
+      maintenance: [],
+      reports: {
+        dailyAt: "0 7 * * *",
+        monthlyAt: "30 0 1 * *",
+        directory: undefined,
+        formats: ["text", "json"],
+        channels: [],
+      },
+    });
+    expect(alerts.rules.map(({ condition }) => condition)).toEqual(CONDITIONS);
+    expect(alerts.majorPairs).toEqual(["BTC/USD", "ETH/USD", "NTRN/USD"]);
+  });
+
+  it("has an example with the defaults, and with the keys that have none", () => {
+    const {
+      validators,
+      stateDir,
+      hosts,
+      token,
+      notify,
+      maintenance,
+      reports,
+      prometheus,
+      backfill,
+      ...rest
+    } = parse(readFileSync(example, "utf8"));
+    expect(prometheus).toEqual({
+      connection: {
+        url: "http://127.0.0.1:9090/",
+        credentials: { kind: "basic", username: "watchdog", password: new Secret("secret") },
+        tenant: "validators",
+        deadlineMs: 10_000,
+        maxResponseBytes: 33_554_432,
+      },
+      staleMs: 60_000,
+    });
+    expect(backfill).toEqual({ afterMs: 60_000, longestMs: 31 * 86_400_000, giveUpMs: 900_000 });
+    const { channels, runbooks, deadMan, ...times } = notify;
+    const { notify: defaults, maintenance: _, validators: __, reports: ownReports, ...others } = parse("");
+    expect(reports).toEqual({
+      ...ownReports,
+      directory: "/var/lib/relaywatch/oracle-watchdog/reports",
+      channels: ["mail"],
+    });
+    expect(rest).toEqual(others);
+    expect({ ...defaults, ...times }).toEqual(defaults);
+    expect(validators).toEqual([
+      {
+        target: {
+          name: "default",
+          chainId: "neutron-1",
+          consensusAddress: "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld",
+          operatorAddress: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70",
+          nodes: [{ ...DEFAULT_TARGET, grpc: "127.0.0.1:9090", labels: { instance: "127.0.0.1:26660" } }],
+          egress: ["api.binance.com:443", "api.coinbase.com:443"],
+          chain: { rest: "http://127.0.0.1:1317/", module: "neutron", pairs: ["BTC/USD", "ETH/USD"] },
+        },
+        policy: { policy: SPECIFIED_POLICY, fromChain: false },
+      },
+    ]);
+    expect([stateDir, hosts, token?.reveal(), runbooks]).toEqual([
+      "/var/lib/oracle-watchdog",
+      ["watchdog.example"],
+      "token",
+      "https://validator.example/runbooks/",
+    ]);
+    expect([deadMan?.url.reveal(), deadMan?.failureUrl?.reveal()]).toEqual([
+      SECRETS.ORACLE_WATCHDOG_DEAD_MAN_URL,
+      SECRETS.ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL,
+    ]);
+    expect(channels.map(({ kind }) => kind)).toEqual([
+      "alertmanager",
+      "pagerduty",
+      "slack",
+      "discord",
+      "telegram",
+      "email",
+      "webhook",
+    ]);
+    expect(maintenance.map(({ start }) => start)).toEqual([
+      { kind: "weekly", days: [2], timeOfDayMs: 9 * 3_600_000 },
+      { kind: "once", atMs: Date.UTC(2026, 11, 1, 14) },
+    ]);
+    expect(JSON.stringify(channels)).not.toContain("secret");
+  });
+
+  it("disables a source", () => {
+    const [only] = parse("sources: {oracle_metrics: null, sidecar_metrics: null}").validators;
+    expect(only?.target.nodes).toEqual([
+      { name: "node", node: DEFAULT_TARGET.node, prices: DEFAULT_TARGET.prices },
+    ]);
+  });
+
+  it("has several validators with several nodes each, on chains of their own", () => {
+    const { validators } = parse(
+      [
+        "validators:",
+        "  - name: one",
+        "    chain_id: neutron-1",
+        "    nodes: [{name: a, node: 'http://a:26660/metrics'}, {name: b, node: 'http://b:26660/metrics', prices: null}]",
+        "    policy: {curve: revenue-quadratic, full_percent: 97.5, reward: 2500.5}",
+        "  - name: two",
+        "    chain_id: pion-1",
+        "    nodes: [{name: a, node: 'http://c:26660/metrics'}]",
+        "    chain: {rest: 'http://c:1317'}",
+      ].join("\n"),
+    );
+    expect(
+      validators.map(({ target }) => [target.name, target.chainId, target.nodes.map(({ node }) => node)]),
+    ).toEqual([
+      ["one", "neutron-1", ["http://a:26660/metrics", "http://b:26660/metrics"]],
+      ["two", "pion-1", ["http://c:26660/metrics"]],
+    ]);
+    expect(validators[0]?.target.nodes[1]?.prices).toBeUndefined();
+    expect(validators[0]?.policy.policy).toMatchObject({
+      curve: "revenue-quadratic",
+      least: { full: 975_000_000_000_000_000n, none: 950_000_000_000_000_000n },
+      fullRewardCents: 250_050n,
+      source: "configuration",
+    });
+  });
+
+  it("reads lists of reminders, and a test at the start", () => {
+    const notifyOf = (text: string) => parse(`notify: {${text}}`).notify;
+    const reminders = (text: string) => notifyOf(`reminders: {critical: "${text}"}`).reminders.critical;
+    const hour = 3_600_000;
+    expect(reminders(" 1h,4h , 24h")).toEqual([hour, 4 * hour, 24 * hour]);
+    expect([reminders("0s"), reminders("1s")]).toEqual([[], [1000]]);
+    expect(reminders(Array(10).fill("1h").join(","))).toHaveLength(10);
+    for (const wrong of ["1h, soon", "1h,", "", "999ms", "1h, 0s", Array(11).fill("1h").join(",")])
+      expect(() => reminders(wrong)).toThrow("notify.reminders.critical: is not a list of usable durations");
+    expect(() => notifyOf("reminders: {critical: 5}")).toThrow("is not a text");
+    expect([notifyOf("test_at_start: true").testsAtStart, notifyOf("").testsAtStart]).toEqual([
+      true,
+      undefined,
+    ]);
+  });
+
+  it("refuses the keys for one validator beside several, and names that are not unique", () => {
+    const text = [
+      "chain_id: neutron-1",
+      "sources: {prices: null}",
+      "validators:",
+      "  - {name: one, nodes: [{name: a}, {name: a}]}",
+      "  - {name: one, nodes: [{name: a}]}",
+    ].join("\n");
+    expect(() => parse(text)).toThrow(
+      [
+        "w.yaml:1:11: chain_id: is used beside validators (expected this key within each validator)",
+        "w.yaml:2:11: sources.prices: is used beside validators (expected this key within each validator)",
+        "w.yaml:4:43: validators.0.nodes.1.name: is used twice (expected a unique name)",
+        "w.yaml:5:12: validators.1.name: is used twice (expected a unique name)",
+      ].join("\n"),
+    );
+  });
+
+  it("reads the metrics of one validator from Prometheus, and scrapes another one", () => {
+    const { validators, prometheus } = parse(
+      [
+        "prometheus: {url: 'https://prometheus.example/select/0/'}",
+        "validators:",
+        "  - {name: one, source: prometheus, nodes: [{name: a, labels: {validator: one}, grpc: 'a:9090'}]}",
+        "  - name: two",
+        "    source: prometheus",
+        "    nodes: [{name: a, labels: {job: node}, sidecar_labels: {job: sidecar}, prices: 'http://a:8080'}]",
+        "  - {name: three, source: prometheus, nodes: [{name: a, labels: {job: n}, sidecar_metrics: null}]}",
+        "  - {name: four, nodes: [{name: a, node: 'http://b:26660/metrics'}]}",
+      ].join("\n"),
+    );
+    expect(prometheus?.connection).toEqual({
+      url: "https://prometheus.example/select/0/",
+      deadlineMs: 10_000,
+      maxResponseBytes: 33_554_432,
+    });
+    const { node, sidecarMetrics } = DEFAULT_TARGET;
+    expect(validators.map(({ target }) => [target.isStored, target.nodes[0]])).toEqual([
+      [true, { name: "a", node, sidecarMetrics, grpc: "a:9090", labels: { validator: "one" } }],
+      [
+        true,
+        {
+          name: "a",
+          node,
+          sidecarMetrics,
+          prices: "http://a:8080/",
+          labels: { job: "node" },
+          sidecarLabels: { job: "sidecar" },
+        },
+      ],
+      [true, { name: "a", node, labels: { job: "n" } }],
+      [undefined, { ...DEFAULT_TARGET, name: "a", node: "http://b:26660/metrics" }],
+    ]);
+  });
+
+  it.each([
+    [
+      "source: prometheus",
+      [
+        "source: is prometheus, and there is none (expected a section prometheus with its url)",
+        "sources: has no labels, and source: prometheus selects series by them (expected labels such as {instance: 10.0.0.1:26660})",
+      ],
+    ],
+    [
+      "prometheus: {url: 'http://p'}",
+      ["prometheus: is not used (expected source: prometheus, or a section backfill)"],
+    ],
+    [
+      "backfill: {}",
+      [
+        "backfill: needs Prometheus, and there is none (expected a section prometheus with its url)",
+        "sources: has no labels, and backfill selects series by them (expected labels such as {instance: 10.0.0.1:26660})",
+      ],
+    ],
+    [
+      "source: prometheus\nprometheus: {url: 'http://p'}\nsources: {labels: {job: n}, node: 'http://n', sidecar_metrics: 'http://s', oracle_metrics: null}",
+      [
+        "sources.node: is not scraped with source: prometheus (expected labels instead)",
+        "sources.sidecar_metrics: is not scraped with source: prometheus (expected labels instead)",
+      ],
+    ],
+    [
+      "sources: {labels: {job: n}, sidecar_labels: {job: s}}",
+      [
+        "sources.labels: is not used (expected source: prometheus, or a section backfill)",
+        "sources.sidecar_labels: is not used (expected source: prometheus)",
+      ],
+    ],
+    [
+      "source: prometheus\nprometheus: {url: 'http://p', username: u}\nsources: {labels: {job: n}}",
+      ["prometheus.username: has no password (expected username and password)"],
+    ],
+    [
+      "source: prometheus\nprometheus: {url: 'http://p', token: {env: ORACLE_WATCHDOG_TOKEN}, username: u, password: {env: ORACLE_WATCHDOG_TOKEN}}\nsources: {labels: {job: n}}",
+      ["prometheus.token: is used beside username (expected either a token, or username and password)"],
+    ],
+    [
+      "source: prometheus\nprometheus: {url: 'http://user:pass@p', deadline: 5m, token: secret}\nsources: {labels: {}}",
+      [
+        "prometheus.url: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
+        "prometheus.token: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
+        "prometheus.deadline: is too long (expected at most 1m)",
+        "sources.labels: has no labels, or too many (expected 1 to 10 labels, such as {instance: 10.0.0.1:26660})",
+      ],
+    ],
+    [
+      "source: prometheus\nprometheus: {url: 'http://p'}\nvalidators: [{name: a, nodes: [{name: n}]}, {name: b, source: scrape, nodes: [{name: n, labels: {__name__: up}}]}]",
+      ["validators.1.nodes.0.labels"],
+    ],
+  ])("refuses keys about Prometheus that contradict each other: %s", (text, errors) => {
+    for (const error of errors) expect(() => parse(text)).toThrow(error);
+  });
+
+  it("reports all errors, and never the webhook's URL", () => {
+    vi.stubEnv("ORACLE_WATCHDOG_WEBHOOK_URL", "hooks.example/T0/secret");
+    const text = [
+      "interval: 5",
+      "sources:",
+      "  node: localhost:26660",
+      "alerts:",
+      "  all_prices_missing:",
+      '    for: "5 minutes"',
+      "notify:",
+      "  channels:",
+      "    - kind: webhook",
+      "      name: hook",
+      "      url: {env: ORACLE_WATCHDOG_WEBHOOK_URL}",
+      "    - kind: pager",
+      "      name: hook",
+      "    - {kind: slack, name: Chat, url: https://hooks.slack.com/secret}",
+    ].join("\n");
+    expect(() => parse(text)).toThrow(
+      [
+        'w.yaml:1:11: interval: is a number (expected a duration such as "30s")',
+        "w.yaml:3:9: sources.node: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
+        'w.yaml:6:10: alerts.all_prices_missing.for: is not a usable duration (expected a duration such as "30s", at least 0ms)',
+        "w.yaml:11:7: notify.channels.0.url: does not hold a usable URL (expected http:// or https://)",
+        "w.yaml:12:13: notify.channels.1.kind: is not a kind of channel (expected alertmanager, discord, email, pagerduty, slack, telegram or webhook)",
+        "w.yaml:14:27: notify.channels.2.name: is not a usable name (expected lower-case letters, digits and hyphens)",
+        "w.yaml:14:38: notify.channels.2.url: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
+      ].join("\n"),
+    );
+  });
+
+  it("is documented by its schema, and the example shows every key", () => {
+    expect(configJsonSchema(watchdogConfigSchema, "oracle-watchdog")).toMatchObject({
+      additionalProperties: false,
+    });
+    const rows = configTable(watchdogConfigSchema).split("\n");
+    const keys = rows.flatMap((row) => /^\| `([\w.]+)` /.exec(row)?.[1]?.split(".") ?? []);
+    expect(keys.length).toBeGreaterThan(10);
+    const text = readFileSync(example, "utf8");
+    expect(keys.filter((key) => !text.includes(`${key}:`))).toEqual([]);
+    expect(rows).toContain(
+      '| `alerts.all_prices_missing.for` | string | `"5m"` | how long it must last: the sidecar answers, and no pair has a price |',
+    );
+  });
+});

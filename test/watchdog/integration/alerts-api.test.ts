@@ -1,0 +1,208 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createWatchdogReports } from "../../../src/watchdog/report/report-source.ts";
+import { Secret } from "../../../src/platform/base/secret.ts";
+import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
+import { fieldNames } from "../../support/field-names.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createReceiver, type Receiver, type Rig, rigConfig, startRig } from "../../support/watchdog/rig.ts";
+import { createWorld, type World } from "../../support/watchdog/world.ts";
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const MINUTE = 60_000;
+const TOKEN = "test-token";
+
+let clock: ManualClock;
+let world: World;
+let receiver: Receiver;
+let folder: string;
+let rig: Rig;
+
+beforeEach(async () => {
+  clock = createManualClock(NOON);
+  world = createWorld(clock);
+  receiver = createReceiver();
+  folder = mkdtempSync(join(tmpdir(), "relaywatch-alerts-"));
+  rig = await start();
+});
+afterEach(async () => {
+  await rig.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const start = (): Promise<Rig> =>
+  startRig(rigConfig({ stateDir: folder, token: new Secret(TOKEN) }), clock, world, receiver);
+
+async function call(method: string, path: string, body?: unknown, token: string | undefined = TOKEN) {
+  const response = await fetch(rig.url + path, {
+    method,
+    headers: token === "" ? {} : { authorization: `Bearer ${token}` },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const json: unknown = await response.json();
+  return { status: response.status, json };
+}
+
+/** A silence of all alerts that ends in an hour. */
+const SILENCE = { author: "me", reason: "planned restart", ends_at: "2026-11-21T13:00:00Z" };
+
+describe("GET /api/alerts", () => {
+  it("has every condition with its texts, thresholds and state, in snake_case", async () => {
+    world.set("no-prices", true);
+    await clock.advance(4 * MINUTE);
+    const { status, json } = await call("GET", "/api/alerts", undefined, "");
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      alerts: CONDITIONS.map(({ name, title, impact }) => ({ name, title, impact, validator: "default" })),
+      silences: [],
+      maintenance: [],
+    });
+    const names = fieldNames(json);
+    expect(names.filter((name) => !/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/.test(name))).toEqual([]);
+    expect(json).toMatchObject({
+      alerts: expect.arrayContaining([
+        expect.objectContaining({
+          name: "all-prices-missing",
+          alertname: "OracleAllPricesMissing",
+          state: "pending",
+          since: "2026-11-21T12:00:05.000Z",
+          fires_at: "2026-11-21T12:05:05.000Z",
+          reason: "the sidecar answers without any price",
+          runbook: "all-prices-missing.md",
+          for_seconds: 300,
+        }),
+        expect.objectContaining({ name: "sidecar-slow", state: "inactive", thresholds: { slow_after: 500 } }),
+      ]),
+    });
+  });
+});
+
+describe("silences", () => {
+  it("are created, listed, kept over a restart, and deleted", async () => {
+    const created = await call("POST", "/api/silences", { ...SILENCE, alerts: ["sidecar-down"] });
+    expect(created).toMatchObject({
+      status: 201,
+      json: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        alerts: ["sidecar-down"],
+        validators: [],
+        author: "me",
+        reason: "planned restart",
+        starts_at: "2026-11-21T12:00:00.000Z",
+        ends_at: "2026-11-21T13:00:00.000Z",
+      },
+    });
+    await rig.stop();
+    rig = await start();
+    const { json } = await call("GET", "/api/silences", undefined, "");
+    expect(json).toEqual({ silences: [created.json] });
+    const [, id = ""] = /"id":"([^"]+)"/.exec(JSON.stringify(created.json)) ?? [];
+    expect(await call("DELETE", `/api/silences/${id}`)).toEqual({ status: 200, json: { deleted: id } });
+    expect(await call("DELETE", `/api/silences/${id}`)).toMatchObject({ status: 404 });
+    expect((await call("GET", "/api/silences")).json).toEqual({ silences: [] });
+  });
+
+  it("keep alerts from notifying, and show why, until they expire; blocks are counted", async () => {
+    await call("POST", "/api/silences", { ...SILENCE, ends_at: "2026-11-21T12:30:00Z" });
+    world.set("sidecar-down", true);
+    await clock.advance(20 * MINUTE);
+    expect(receiver.alerts).toEqual([]);
+    expect((await call("GET", "/api/alerts")).json).toMatchObject({
+      alerts: expect.arrayContaining([
+        expect.objectContaining({
+          name: "sidecar-down",
+          state: "firing",
+          quiet: "silenced by me: planned restart",
+          notified_at: null,
+        }),
+      ]),
+    });
+    expect(rig.watchdog.status().current.counts.bad).toBe(1200n);
+    const reports = createWatchdogReports(() => rig.watchdog, folder, clock.nowMs);
+    const reported = () =>
+      reports
+        .validators()
+        .flatMap(({ alerts }) => alerts)
+        .find(({ alert }) => alert === "sidecar-down");
+    const quiet = "silenced by me: planned restart";
+    expect(reported()).toMatchObject({ quietWhenFired: quiet, quietNow: quiet });
+    await clock.advance(11 * MINUTE);
+    expect(receiver.alerts).toMatchObject([
+      { alert: "sidecar-down", kind: "firing", cost: { blocks: "1795" } },
+    ]);
+    expect(reported()).toMatchObject({ quietWhenFired: quiet, resolvedAtMs: undefined });
+    expect(reported()).not.toHaveProperty("quietNow");
+    reports.close();
+    expect((await call("GET", "/api/silences")).json).toEqual({ silences: [] });
+  });
+
+  it.each([
+    ["no JSON", "nonsense", /the body: .*send \{"alerts"/],
+    ["no author", { ...SILENCE, author: undefined }, /author/],
+    ["an empty reason", { ...SILENCE, reason: " " }, /reason/],
+    ["a reason of two lines", { ...SILENCE, reason: "a\nb" }, /reason: is not one line/],
+    [
+      "an unknown alert",
+      { ...SILENCE, alerts: ["sidecar-up"] },
+      /there is no alert "sidecar-up"; known: sidecar-down,/,
+    ],
+    ["an unknown validator", { ...SILENCE, validators: ["b"] }, /there is no validator "b"; known: default/],
+    ["an unknown key", { ...SILENCE, for: "1h" }, /for/],
+    ["an end in the past", { ...SILENCE, ends_at: "2026-11-21T11:00:00Z" }, /ends_at is not after/],
+    ["no end", { ...SILENCE, ends_at: undefined }, /ends_at/],
+    ["an end in two months", { ...SILENCE, ends_at: "2027-01-21T12:00:00Z" }, /more than 31 days/],
+  ])("are refused with %s", async (_case, body, message) => {
+    const { status, json } = await call("POST", "/api/silences", body);
+    expect([status, json]).toEqual([400, { error: "bad-silence", message: expect.stringMatching(message) }]);
+  });
+
+  it("are limited to 200", async () => {
+    for (let count = 0; count < 200; count++) await call("POST", "/api/silences", SILENCE);
+    expect(await call("POST", "/api/silences", SILENCE)).toMatchObject({
+      status: 409,
+      json: { error: "too-many-silences" },
+    });
+  });
+});
+
+describe("routes that change something", () => {
+  it.each([
+    ["POST", "/api/silences"],
+    ["DELETE", "/api/silences/x"],
+    ["POST", "/api/alerts/test"],
+  ])("need the token: %s %s", async (method, path) => {
+    expect((await call(method, path, SILENCE, "")).status).toBe(401);
+    expect((await call(method, path, SILENCE, "wrong")).status).toBe(401);
+    expect(receiver.alerts).toEqual([]);
+  });
+
+  it("are closed without a token in the configuration", async () => {
+    await rig.stop();
+    rig = await startRig(rigConfig({ stateDir: folder }), clock, world, receiver);
+    expect(await call("POST", "/api/silences", SILENCE)).toMatchObject({
+      status: 403,
+      json: { error: "no-token-configured" },
+    });
+  });
+});
+
+describe("POST /api/alerts/test", () => {
+  it("sends a notification and its end to every channel, and says which one fails", async () => {
+    expect(await call("POST", "/api/alerts/test")).toEqual({
+      status: 200,
+      json: { channels: [{ channel: "webhook", kind: "webhook", error: null }] },
+    });
+    expect(receiver.alerts.map(({ alert, kind, reason }) => [alert, kind, reason])).toEqual([
+      ["test", "firing", "somebody tests the channels of the oracle watchdog"],
+      ["test", "resolved", "the test is over"],
+    ]);
+    receiver.status = 503;
+    expect(await call("POST", "/api/alerts/test")).toEqual({
+      status: 502,
+      json: { channels: [{ channel: "webhook", kind: "webhook", error: "the webhook answered HTTP 503" }] },
+    });
+    expect(rig.log.join("\n")).not.toContain("secret-path");
+  });
+});

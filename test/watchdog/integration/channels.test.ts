@@ -1,0 +1,370 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/platform/base/clock.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { type HttpReply, textReply } from "../../../src/platform/http/http-reply.ts";
+import { openRouteServer } from "../../../src/platform/http/route-server.ts";
+import type { AlertEvent } from "../../../src/watchdog/notify/alert-event.ts";
+import type { EventChannel } from "../../../src/watchdog/notify/channel.ts";
+import { createAlertmanagerTest } from "../../../src/watchdog/notify/channels/alertmanager.ts";
+import { postJson } from "../../../src/watchdog/notify/http-post.ts";
+import { createChannel, notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
+import { sendSmtp } from "../../../src/watchdog/notify/send-mail.ts";
+import { testChannels } from "../../../src/watchdog/notify/test-notification.ts";
+import { alertEvent } from "../../support/watchdog/alert-event.ts";
+import { startSmtpServer } from "../../support/watchdog/smtp-server.ts";
+
+const stop: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const one of stop.splice(0).toReversed()) await one();
+});
+
+/** A request that a receiver got. */
+interface Received {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+}
+
+/** Starts an HTTP receiver; its reply can be replaced. */
+async function startReceiver() {
+  const receiver = { url: "", reply: textReply(200, "ok"), received: new Array<Received>() };
+  const server = await openRouteServer(
+    {
+      name: "receiver",
+      listen: { host: "127.0.0.1", port: 0 },
+      portOption: "none",
+      limits: { closeGraceMs: 0 },
+      routes: [
+        {
+          method: "POST",
+          path: "*",
+          handle: ({ path, headers, body }): HttpReply => {
+            receiver.received.push({ path, headers, body: JSON.parse(new TextDecoder().decode(body)) });
+            return receiver.reply;
+          },
+        },
+      ],
+    },
+    { logger: silentLogger },
+  );
+  stop.push(server.close);
+  receiver.url = `http://127.0.0.1:${server.address.port}`;
+  return receiver;
+}
+
+const SECRET = "very-secret-part";
+
+/** Creates a channel from the keys of the configuration file. Secrets come from the environment of the test. */
+function channelOf(kind: string, keys: Readonly<Record<string, unknown>>): EventChannel {
+  const { channels } = notifySchema.parse({ channels: [{ kind, name: "test", ...keys }] });
+  const [config] = channels;
+  if (config === undefined) throw new Error("no channel");
+  const deps = { clock: systemClock, post: postJson, mail: sendSmtp };
+  return config.kind === "alertmanager" ? createAlertmanagerTest(config, deps) : createChannel(config, deps);
+}
+
+/** A reference to a secret. */
+function secret(value: string): { readonly env: string } {
+  const name = `RELAYWATCH_TEST_SECRET_${stop.length}_${value.length}`;
+  process.env[name] = value;
+  stop.push(async () => {
+    delete process.env[name];
+  });
+  return { env: name };
+}
+
+const signal = new AbortController().signal;
+const send = (channel: EventChannel, ...events: readonly AlertEvent[]) => channel.send(events, signal);
+const FIRING = alertEvent();
+const RESOLVED = alertEvent({ kind: "resolved", reason: "the sidecar answers", atMs: FIRING.atMs + 600_000 });
+
+describe("Slack", () => {
+  it("gets a subject, one coloured attachment for each event, and no control sequence of another host", async () => {
+    const receiver = await startReceiver();
+    await send(channelOf("slack", { url: secret(`${receiver.url}/services/${SECRET}`) }), FIRING, RESOLVED);
+    const [request] = receiver.received;
+    expect(request?.path).toBe(`/services/${SECRET}`);
+    expect(request?.body).toMatchObject({
+      text: "[FIRING 1, RESOLVED 1] test-1 default: Sidecar down",
+      attachments: [
+        { color: "#b00020", text: expect.stringContaining("refused &lt;!channel&gt; &amp; @everyone") },
+        {
+          color: "#1e7b34",
+          text: expect.stringContaining("[RESOLVED] Sidecar down, after 11 min. Now: the sidecar answers."),
+        },
+      ],
+    });
+    expect(JSON.stringify(request?.body)).not.toContain("<!channel>");
+  });
+});
+
+describe("Discord", () => {
+  it("gets a subject and one embed for each event, and calls nobody", async () => {
+    const receiver = await startReceiver();
+    await send(channelOf("discord", { url: secret(`${receiver.url}/${SECRET}`) }), FIRING);
+    expect(receiver.received[0]?.body).toEqual({
+      content: "[FIRING] test-1 default: Sidecar down",
+      embeds: [
+        {
+          color: 0xb00020,
+          description: expect.stringContaining("Cost: 61 blocks without an oracle vote since it began"),
+          timestamp: "2026-11-21T12:01:05.000Z",
+        },
+      ],
+      allowed_mentions: { parse: [] },
+    });
+  });
+
+  it("stays within Discord's limits", async () => {
+    const receiver = await startReceiver();
+    const channel = channelOf("discord", { url: secret(receiver.url) });
+    const long = Array.from({ length: channel.maxEvents }, (_, index) =>
+      alertEvent({ alert: `alert-${index}`, title: "T".repeat(500), reason: "r".repeat(5000) }),
+    );
+    await send(channel, ...long);
+    const body = JSON.stringify(receiver.received[0]?.body);
+    const embeds = [...body.matchAll(/"description":"((?:[^"\\]|\\.)*)"/g)].map(
+      ([, text]) => text?.length ?? 0,
+    );
+    expect(embeds).toHaveLength(channel.maxEvents);
+    expect(Math.max(...embeds)).toBeLessThan(1100);
+    expect(embeds.reduce((sum, length) => sum + length, 0)).toBeLessThan(6000);
+    expect(/"content":"([^"]*)"/.exec(body)?.[1]?.length).toBeLessThanOrEqual(2000);
+  });
+});
+
+describe("Telegram", () => {
+  it("gets plain text of at most 4,096 characters at the path of its token", async () => {
+    const receiver = await startReceiver();
+    const channel = channelOf("telegram", {
+      bot_token: secret(`123456:${SECRET}`),
+      chat_id: "-1001",
+      api: receiver.url,
+    });
+    await send(
+      channel,
+      ...Array.from({ length: 20 }, (_, index) =>
+        alertEvent({ alert: `a-${index}`, reason: "r".repeat(900) }),
+      ),
+    );
+    const [request] = receiver.received;
+    expect(request?.path).toBe(`/bot123456:${SECRET}/sendMessage`);
+    expect(request?.body).toEqual({
+      chat_id: "-1001",
+      text: expect.stringMatching(/^\[FIRING 20\][\s\S]*… and \d+ more alerts\.$/),
+      disable_web_page_preview: true,
+    });
+    expect(JSON.stringify(request?.body).length).toBeLessThan(4300);
+  });
+});
+
+describe("PagerDuty", () => {
+  it("gets one event each, with the alert's key: trigger and resolve", async () => {
+    const receiver = await startReceiver();
+    const channel = channelOf("pagerduty", {
+      routing_key: secret(SECRET),
+      url: `${receiver.url}/v2/enqueue`,
+    });
+    expect([channel.maxEvents, channel.minSeverity, channel.sendReminders]).toEqual([1, "critical", false]);
+    await send(channel, FIRING);
+    await send(channel, RESOLVED);
+    expect(receiver.received.map(({ path }) => path)).toEqual(["/v2/enqueue", "/v2/enqueue"]);
+    expect(receiver.received.map(({ body }) => body)).toMatchObject([
+      {
+        routing_key: SECRET,
+        event_action: "trigger",
+        dedup_key: "test-1/default/sidecar-down",
+        payload: {
+          summary: expect.stringContaining("test-1 default: Sidecar down: refused"),
+          severity: "critical",
+          source: "test-1/default",
+          timestamp: "2026-11-21T12:01:05.000Z",
+          custom_details: { cost: expect.stringContaining("12.50 currency units") },
+        },
+        links: [{ href: "https://runbooks.example/sidecar-down.md", text: "Runbook" }],
+      },
+      { event_action: "resolve", dedup_key: "test-1/default/sidecar-down" },
+    ]);
+  });
+});
+
+describe("a generic webhook", () => {
+  it("gets all fields, the texts, the id of the newest event and the authorization", async () => {
+    const receiver = await startReceiver();
+    const channel = channelOf("webhook", {
+      url: secret(`${receiver.url}/hook`),
+      authorization: secret(`Bearer ${SECRET}`),
+    });
+    await send(channel, FIRING, RESOLVED);
+    expect(receiver.received[0]).toMatchObject({
+      path: "/hook",
+      headers: { authorization: `Bearer ${SECRET}`, "idempotency-key": RESOLVED.id },
+      body: {
+        version: 2,
+        alerts: [
+          {
+            id: FIRING.id,
+            kind: "firing",
+            cost: { blocks: "61", pay: "12.50" },
+            since: "2026-11-21T12:00:00.000Z",
+          },
+          { id: RESOLVED.id, kind: "resolved" },
+        ],
+        content: expect.stringContaining("Action: Start it."),
+      },
+    });
+  });
+});
+
+describe("Alertmanager", () => {
+  it("gets labels that identify the alert, and annotations", async () => {
+    const receiver = await startReceiver();
+    const channel = channelOf("alertmanager", {
+      urls: [`${receiver.url}/am/`],
+      authorization: secret("Basic x"),
+    });
+    await send(channel, RESOLVED);
+    expect(receiver.received[0]).toMatchObject({
+      path: "/am/api/v2/alerts",
+      headers: { authorization: "Basic x" },
+      body: [
+        {
+          labels: {
+            alertname: "OracleSidecarDown",
+            severity: "critical",
+            chain_id: "test-1",
+            validator: "default",
+            component: "oracle-watchdog",
+          },
+          annotations: {
+            summary: "Sidecar down.",
+            runbook_url: FIRING.runbook,
+            resolved_summary: expect.stringContaining("61 blocks"),
+          },
+          startsAt: "2026-11-21T12:00:00.000Z",
+          endsAt: "2026-11-21T12:11:05.000Z",
+        },
+      ],
+    });
+  });
+});
+
+describe("e-mail", () => {
+  const mailKeys = (port: number) => ({
+    host: "127.0.0.1",
+    port,
+    security: "none",
+    user: "watchdog",
+    password: secret(SECRET),
+    from: "watchdog@validator.example",
+    to: ["a@validator.example", "b@validator.example"],
+  });
+
+  it("goes to every recipient, once for a repeated delivery, in one thread for one alert", async () => {
+    const server = await startSmtpServer();
+    stop.push(server.close);
+    const channel = channelOf("email", mailKeys(server.port));
+    await send(channel, FIRING);
+    await send(channel, FIRING);
+    await send(channel, RESOLVED);
+    const header = (name: string) =>
+      server.mails.map(({ text }) => new RegExp(`^${name}: (.*)$`, "mi").exec(text)?.[1]);
+    expect(server.mails.map(({ recipients }) => recipients)).toEqual(
+      Array.from({ length: 3 }, () => ["a@validator.example", "b@validator.example"]),
+    );
+    expect(header("Subject")).toEqual([
+      "[FIRING] test-1 default: Sidecar down",
+      "[FIRING] test-1 default: Sidecar down",
+      "[RESOLVED] test-1 default: Sidecar down",
+    ]);
+    const [first, repeated, resolved] = header("Message-ID");
+    expect(first).toMatch(/^<[0-9a-f]{32}@validator\.example>$/);
+    expect(repeated).toBe(first);
+    expect(resolved).not.toBe(first);
+    expect(new Set(header("References")).size).toBe(1);
+    expect(server.commands.some((line) => line.startsWith("AUTH PLAIN"))).toBe(true);
+    expect(server.mails[0]?.text).toContain("Action: Start it.");
+  });
+
+  it("distinguishes refused content from other failures, without the password", async () => {
+    const server = await startSmtpServer();
+    stop.push(server.close);
+    const channel = channelOf("email", mailKeys(server.port));
+    server.refusal = "554 5.7.1 content rejected for watchdog";
+    await expect(send(channel, FIRING)).rejects.toMatchObject({ facts: { code: "rejected", status: 554 } });
+    server.refusal = "451 try again";
+    await expect(send(channel, FIRING)).rejects.toMatchObject({ facts: { code: "not-sent" } });
+    await server.close();
+    await expect(send(channel, FIRING)).rejects.toThrow(
+      /^e-mail not sent: E(?:CONNECTION|SOCKET|CONNREFUSED)$/,
+    );
+    expect(server.mails).toEqual([]);
+  });
+
+  it("refuses an address that would add a header", () => {
+    const keys = { ...mailKeys(25), to: ["a@b.example\r\nBcc: c@d.example"] };
+    expect(() => channelOf("email", keys)).toThrow();
+  });
+});
+
+describe("a receiver that does not accept", () => {
+  const webhook = (url: string): EventChannel => channelOf("webhook", { url: secret(`${url}/${SECRET}`) });
+
+  it.each([
+    [500, { code: "refused", status: 500 }],
+    [404, { code: "refused", status: 404 }],
+    [400, { code: "rejected", status: 400 }],
+    [413, { code: "rejected", status: 413 }],
+  ])("fails with HTTP %i", async (status, facts) => {
+    const receiver = await startReceiver();
+    receiver.reply = textReply(status, "no");
+    await expect(send(webhook(receiver.url), FIRING)).rejects.toMatchObject({ facts });
+  });
+
+  it("says how long to wait, in seconds with a fraction, at most an hour", async () => {
+    const receiver = await startReceiver();
+    for (const [header, retryAfterMs] of [
+      ["2", 2000],
+      ["0.25", 250],
+      ["999999", 3_600_000],
+    ] as const) {
+      receiver.reply = { ...textReply(429, "slow down"), headers: { "Retry-After": header } };
+      await expect(send(webhook(receiver.url), FIRING)).rejects.toMatchObject({
+        facts: { code: "refused", status: 429, retryAfterMs },
+      });
+    }
+    receiver.reply = { ...textReply(429, "x"), headers: { "Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT" } };
+    const error: unknown = await send(webhook(receiver.url), FIRING).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ facts: { code: "refused", status: 429 } });
+  });
+
+  it("never shows the URL", async () => {
+    const receiver = await startReceiver();
+    receiver.reply = textReply(500, "no");
+    const refused = await send(webhook(receiver.url), FIRING).catch(String);
+    const unreachable = await send(webhook("http://127.0.0.1:1"), FIRING).catch(String);
+    expect(refused).toBe("ChannelError: the webhook answered HTTP 500");
+    expect(unreachable).toBe("ChannelError: the webhook: ECONNREFUSED");
+  });
+});
+
+describe("a test of all channels", () => {
+  it("shows for each whether it accepts a notification and its end", async () => {
+    const receiver = await startReceiver();
+    const results = await testChannels(
+      [
+        channelOf("slack", { url: secret(receiver.url) }),
+        channelOf("pagerduty", { routing_key: secret(SECRET), url: receiver.url }),
+        channelOf("webhook", { url: secret(`http://127.0.0.1:1/${SECRET}`) }),
+      ],
+      { clock: systemClock, reason: "a test" },
+      signal,
+    );
+    expect(results).toEqual([
+      { channel: "test", kind: "slack", error: null },
+      { channel: "test", kind: "pagerduty", error: null },
+      { channel: "test", kind: "webhook", error: "the webhook: ECONNREFUSED" },
+    ]);
+    expect(receiver.received).toHaveLength(3);
+  });
+});

@@ -1,0 +1,215 @@
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import { inspect } from "node:util";
+import { afterEach, describe, expect, it } from "vitest";
+import { Secret } from "../../../src/platform/base/secret.ts";
+import { createDeferred } from "../../../src/platform/process/deferred.ts";
+import {
+  createSampleReader,
+  type PrometheusConnection,
+} from "../../../src/watchdog/prometheus-api/api-client.ts";
+import { findTarget } from "../../../src/watchdog/prometheus-api/stored-scrapes.ts";
+import { isNodeFamily, toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
+import { toSourceFailure } from "../../../src/watchdog/sources/source-failure.ts";
+import { fixtureFile } from "../../support/fixture-file.ts";
+
+const MATRIX = readFileSync(fixtureFile("prometheus/query-matrix.json"), "utf8");
+const BAD_DATA = readFileSync(fixtureFile("prometheus/query-bad-data.json"), "utf8");
+const RANGE = { atMs: 1_795_326_800_500, rangeMs: 3000 };
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+/** A server of the Prometheus API. */
+async function startApi(handle: Handler): Promise<string> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => handle(request, response, Buffer.concat(chunks).toString("utf8")));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closing.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return `http://127.0.0.1:${address.port}`;
+}
+
+const connectionTo = (url: string, more: Partial<PrometheusConnection> = {}): PrometheusConnection => ({
+  url,
+  deadlineMs: 5000,
+  maxResponseBytes: 1_000_000,
+  ...more,
+});
+
+const read = (url: string, more: Partial<PrometheusConnection> = {}, signal = new AbortController().signal) =>
+  createSampleReader(connectionTo(url, more))('{job="node"}', RANGE, signal);
+
+/** The failure of a query, and everything that a log could print of its error. */
+async function failureOf(query: Promise<unknown>) {
+  const error = await query.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return { ...toSourceFailure(error), printed: inspect(error, { depth: 10 }) };
+}
+
+const answer =
+  (status: number, body: string, type = "application/json"): Handler =>
+  (_request, response) => {
+    response.writeHead(status, { "content-type": type }).end(body);
+  };
+
+describe("queries of the Prometheus API", () => {
+  it("read the recorded samples of a node, each with its own time", async () => {
+    const series = await read(await startApi(answer(200, MATRIX)));
+    expect(series.find(({ name, labels }) => name === "up" && labels.get("job") === "gone")?.points).toEqual(
+      [1_795_326_798_368, 1_795_326_799_368, 1_795_326_800_368].map((atMs) => ({ atMs, value: 0 })),
+    );
+    const target = findTarget(series, { validator: "alpha" }, isNodeFamily);
+    expect(target?.scrapes.map(({ atMs }) => atMs)).toEqual([1_795_326_799_062, 1_795_326_800_062]);
+    expect(toNodeReading(target?.scrapes.at(-1)?.samples ?? [])).toMatchObject({
+      chainId: "test-1",
+      success: 1110n,
+      failure: 16n,
+      height: 1127n,
+      processStartMs: 1_795_262_370_310,
+    });
+  });
+
+  it("are instant queries of a range, with the credentials and the tenant", async () => {
+    const requests: unknown[] = [];
+    const url = await startApi((request, response, body) => {
+      const { authorization, "x-scope-orgid": tenant } = request.headers;
+      requests.push([
+        request.method,
+        request.url,
+        Object.fromEntries(new URLSearchParams(body)),
+        authorization,
+        tenant,
+      ]);
+      response.end(MATRIX);
+    });
+    await read(`${url}/select/0/`, {
+      tenant: "t-1",
+      credentials: { kind: "bearer", token: new Secret("top") },
+    });
+    await read(url, { credentials: { kind: "basic", username: "u", password: new Secret("pass") } });
+    const query = { query: '{job="node"}[3s]', time: "1795326800.5" };
+    expect(requests).toEqual([
+      ["POST", "/select/0/api/v1/query", query, "Bearer top", "t-1"],
+      ["POST", "/api/v1/query", query, "Basic dTpwYXNz", undefined],
+    ]);
+  });
+
+  it.each<[string, Handler, string, string]>([
+    [
+      "an error of Prometheus",
+      answer(400, BAD_DATA),
+      "http-status",
+      'Prometheus answered HTTP 400: invalid parameter "query": 1:4: parse error: unexpected end of input inside braces',
+    ],
+    [
+      "a refusal of a proxy",
+      answer(401, "<html>no</html>", "text/html"),
+      "http-status",
+      "Prometheus answered HTTP 401",
+    ],
+    ["an error without a body", answer(503, ""), "http-status", "Prometheus answered HTTP 503"],
+    [
+      "a redirect",
+      (_request, response) => response.writeHead(302, { location: "http://127.0.0.1:1/" }).end(),
+      "http-status",
+      "Prometheus answered HTTP 302",
+    ],
+    [
+      "a page that is not JSON",
+      answer(200, "<html></html>"),
+      "not-prometheus",
+      "the response is not one of the Prometheus API; check prometheus.url",
+    ],
+    [
+      "another result",
+      answer(200, '{"status":"success","data":{"resultType":"vector","result":[]}}'),
+      "not-prometheus",
+      "the result of Prometheus is not a list of series",
+    ],
+    [
+      "a result of another shape",
+      answer(200, '{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"a":1}}]}}'),
+      "not-prometheus",
+      "the result of Prometheus is not a list of series",
+    ],
+    [
+      "a part of the result",
+      answer(200, MATRIX.replace(/\}$/, ',"warnings":["store a: connection refused"]}')),
+      "incomplete",
+      "Prometheus returned an incomplete result: store a: connection refused",
+    ],
+    [
+      "a response that is too large",
+      answer(200, JSON.stringify({ status: "success", data: "x".repeat(2_000_000) })),
+      "too-large",
+      "the response of Prometheus is larger than prometheus.max_response_bytes",
+    ],
+    [
+      "a response that ends in its middle",
+      (_request, response) => {
+        response.writeHead(200, { "content-length": "1000" });
+        response.write("{");
+        setImmediate(() => response.destroy());
+      },
+      "unreachable",
+      "Prometheus cannot be read (ERR_BAD_RESPONSE)",
+    ],
+  ])("fail with a clear text for %s, without the secret", async (_name, handle, code, text) => {
+    const url = await startApi(handle);
+    const credentials = { kind: "bearer", token: new Secret("top-secret") } as const;
+    const failure = await failureOf(read(url, { credentials }));
+    expect([failure.code, failure.text]).toEqual([code, text]);
+    expect(failure.printed).not.toContain("top-secret");
+    expect(failure.printed).not.toContain(url);
+  });
+
+  it("fail when nobody listens", async () => {
+    const url = await startApi(answer(200, MATRIX));
+    await closing.splice(0)[0]?.();
+    expect(await failureOf(read(url))).toMatchObject({
+      code: "refused",
+      text: "Prometheus refused the connection",
+    });
+  });
+
+  it("end at their deadline, while the server is silent and while it is slow", async () => {
+    const silent = await startApi(() => {});
+    const slow = await startApi((_request, response) => {
+      response.writeHead(200);
+      response.write("{");
+    });
+    for (const url of [silent, slow])
+      expect(await failureOf(read(url, { deadlineMs: 100 }))).toMatchObject({
+        code: "timeout",
+        text: "no complete response within 100 ms",
+      });
+  });
+
+  it("end when they are aborted, and close their connection", async () => {
+    const abort = new AbortController();
+    const closed = createDeferred<boolean>();
+    const url = await startApi((request) => {
+      request.socket.once("close", () => closed.resolve(true));
+      abort.abort(new Error("stop"));
+    });
+    await expect(read(url, {}, abort.signal)).rejects.toThrow("stop");
+    expect(await closed.promise).toBe(true);
+  });
+});

@@ -1,0 +1,199 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { addCounts, NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
+import { advance, type Baseline } from "../../src/watchdog/ledger/advance.ts";
+import type { CounterReading } from "../../src/watchdog/ledger/advance.ts";
+import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
+import { monthOf } from "../../src/watchdog/ledger/month.ts";
+import { splitByHeight } from "../../src/watchdog/ledger/spread.ts";
+import { countsOf, observationOf, up } from "../support/watchdog/observations.ts";
+
+const NOV_21 = Date.UTC(2026, 10, 21);
+const DAY = 86_400_000;
+
+function reading(success: bigint, failure: bigint, height?: bigint, processStartMs?: number): CounterReading {
+  return {
+    chainId: "c",
+    success,
+    failure,
+    ...(height === undefined ? {} : { height }),
+    ...(processStartMs === undefined ? {} : { processStartMs }),
+  };
+}
+
+const baseline = (given: CounterReading, atMs = NOV_21): Baseline => ({ ...given, atMs });
+
+describe("advance", () => {
+  it("counts the growth within one run of the node", () => {
+    const { counts, restarted } = advance(
+      baseline(reading(10n, 2n, 12n)),
+      reading(15n, 3n, 19n),
+      NOV_21 + 5000,
+    );
+    expect([counts, restarted]).toEqual([{ good: 5n, bad: 1n, unknown: 0n }, false]);
+  });
+
+  it.each([
+    ["a value falls", reading(100n, 5n, 105n), reading(3n, 0n, 112n), { good: 3n, bad: 0n, unknown: 4n }],
+    [
+      "both series are absent",
+      reading(100n, 5n, 105n),
+      reading(0n, 0n, 107n),
+      { good: 0n, bad: 0n, unknown: 2n },
+    ],
+    ["the height is not known", reading(100n, 5n), reading(3n, 0n), { good: 3n, bad: 0n, unknown: 0n }],
+    [
+      "the chain began again",
+      reading(100n, 5n, 105n),
+      reading(3n, 0n, 3n),
+      { good: 3n, bad: 0n, unknown: 0n },
+    ],
+    [
+      "only the start moves",
+      reading(2n, 0n, 2n, NOV_21 - DAY),
+      reading(9n, 1n, 15n, NOV_21),
+      { good: 9n, bad: 1n, unknown: 3n },
+    ],
+  ])("detects a restart of the node when %s", (_case, before, after, expected) => {
+    const { counts, restarted } = advance(baseline(before), after, NOV_21 + 5000);
+    expect([counts, restarted]).toEqual([expected, true]);
+  });
+
+  it("tolerates a start time that moves by a second", () => {
+    const step = advance(
+      baseline(reading(2n, 0n, 2n, NOV_21)),
+      reading(3n, 0n, 3n, NOV_21 + 1000),
+      NOV_21 + 5000,
+    );
+    expect(step).toMatchObject({ restarted: false, counts: { good: 1n } });
+  });
+
+  it("places a first reading by the start of the node, and counts nothing without a usable start", () => {
+    expect(advance(undefined, reading(90n, 1n, 95n, NOV_21 - 40 * DAY), NOV_21)).toMatchObject({
+      counts: { good: 90n, bad: 1n },
+      fromMs: NOV_21 - 40 * DAY,
+      isFirst: true,
+    });
+    for (const start of [undefined, NOV_21 + DAY])
+      expect(advance(undefined, reading(90n, 1n, 95n, start), NOV_21).counts).toEqual({
+        good: 0n,
+        bad: 0n,
+        unknown: 0n,
+      });
+  });
+});
+
+describe("two nodes behind one URL", () => {
+  const MINUTE = 60_000;
+  /** Counts readings, one in each minute. Returns the month's counts after each, and whether it was refused. */
+  function countAll(readings: readonly CounterReading[]) {
+    let ledger = EMPTY_LEDGER;
+    return readings.map((given, index) => {
+      const observation = observationOf(NOV_21 + index * MINUTE, [{ metrics: up(given) }]);
+      const counted = countObservation(ledger, observation, { intervalMs: MINUTE });
+      ledger = counted.ledger;
+      const { good, bad, unknown } = countsOf(ledger, "2026-11");
+      return [good, bad, unknown, counted.conflicts.length > 0 ? "refused" : "counted"];
+    });
+  }
+  const old = (success: bigint) => reading(success, 0n, success + 10n, NOV_21 - DAY);
+  const young = (success: bigint) => reading(success, 0n, success + 900n, NOV_21 - DAY / 2);
+
+  it.each([
+    ["with an older and a younger process", [old(1000n), young(110n), old(1002n), young(112n)]],
+    ["with the younger process first", [young(110n), old(1001n), young(112n), old(1003n)]],
+    [
+      "that started in the same second",
+      [old(1000n), reading(998n, 0n, 1011n, NOV_21 - DAY + 300), old(1002n)],
+    ],
+  ])("are not counted %s", (_case, readings) => {
+    const first = readings[0]?.success;
+    expect(countAll(readings)).toEqual(
+      readings.map((_reading, index) => [first, 0n, 0n, index === 0 ? "counted" : "refused"]),
+    );
+  });
+
+  it("are counted again from the first one after five minutes without the second", () => {
+    const steps = [old(1000n), young(110n), ...[2n, 3n, 4n, 5n, 6n, 7n, 8n].map((add) => old(1000n + add))];
+    expect(countAll(steps).map(([good, , , kind]) => [good, kind])).toEqual([
+      [1000n, "counted"],
+      ...Array.from({ length: 6 }, () => [1000n, "refused"]),
+      [1007n, "counted"],
+      [1008n, "counted"],
+    ]);
+  });
+
+  it("become one node when only the second one stays; the blocks of the change are unknown", () => {
+    const steps = [old(1000n), ...[1n, 2n, 3n, 4n, 5n, 6n, 7n].map((add) => young(110n + add))];
+    expect(countAll(steps).slice(-2)).toEqual([
+      // The heights are 1010 at the last counted reading and 1016 at this one.
+      [1000n, 0n, 6n, "counted"],
+      [1001n, 0n, 6n, "counted"],
+    ]);
+  });
+});
+
+describe("splitByHeight", () => {
+  it("returns one share for one month", () => {
+    const counts = { good: 7n, bad: 1n, unknown: 2n };
+    expect(splitByHeight({ counts, fromMs: NOV_21, toMs: NOV_21 + DAY })).toEqual([
+      { counts, fromMs: NOV_21, toMs: NOV_21 + DAY },
+    ]);
+  });
+
+  it("splits a gap over two month ends in proportion, without a loss", () => {
+    const counts = { good: 1000n, bad: 10n, unknown: 1n };
+    const parts = splitByHeight({ counts, fromMs: Date.UTC(2026, 10, 30), toMs: Date.UTC(2027, 0, 10) });
+    expect(parts.map((part) => [monthOf(part.toMs), part.counts])).toEqual([
+      ["2026-11", { good: 24n, bad: 0n, unknown: 0n }],
+      ["2026-12", { good: 756n, bad: 7n, unknown: 0n }],
+      ["2027-01", { good: 220n, bad: 3n, unknown: 1n }],
+    ]);
+  });
+
+  it("loses no block for any times", () => {
+    const count = fc.bigInt(0n, 10n ** 9n);
+    const time = fc.integer({ min: Date.UTC(2025, 0), max: Date.UTC(2028, 0) });
+    fc.assert(
+      fc.property(fc.record({ good: count, bad: count, unknown: count }), time, time, (blocks, from, to) => {
+        const parts = splitByHeight({ counts: blocks, fromMs: from, toMs: to });
+        const sum = parts.map(({ counts }) => counts).reduce(addCounts, NO_BLOCKS);
+        expect(sum).toEqual(blocks);
+        for (const { counts } of parts)
+          expect(counts.good >= 0n && counts.bad >= 0n && counts.unknown >= 0n).toBe(true);
+      }),
+    );
+  });
+
+  it("splits by blocks where the first block of the month is known", () => {
+    const edge = { month: "2026-12", firstHeight: 104n };
+    const parts = splitByHeight({
+      counts: { good: 10n, bad: 0n, unknown: 0n },
+      fromMs: Date.UTC(2026, 11, 1) - 9000,
+      toMs: Date.UTC(2026, 11, 1) + 1000,
+      heights: { from: 100n, to: 110n },
+      edge,
+    });
+    // Blocks 101 to 103 are of November, though nine tenths of the time are.
+    expect(parts.map(({ counts }) => counts.good)).toEqual([3n, 7n]);
+  });
+});
+
+describe("countObservation", () => {
+  it("counts by UTC month", () => {
+    const end = Date.UTC(2026, 11, 1);
+    const readings: readonly (readonly [number, CounterReading])[] = [
+      [end - 10_000, reading(100n, 0n, 100n)],
+      [end - 1, reading(109n, 1n, 110n)],
+      [end + 5000, reading(113n, 2n, 115n)],
+    ];
+    const ledger = readings.reduce(
+      (sum, [atMs, given]) =>
+        countObservation(sum, observationOf(atMs, [{ metrics: up(given) }]), { intervalMs: 10_000 }).ledger,
+      EMPTY_LEDGER,
+    );
+    expect(countsOf(ledger, "2026-11")).toEqual({ good: 9n, bad: 1n, unknown: 0n });
+    expect(countsOf(ledger, "2026-12")).toEqual({ good: 4n, bad: 1n, unknown: 0n });
+    expect(countsOf(ledger, "2027-01")).toEqual({ good: 0n, bad: 0n, unknown: 0n });
+  });
+});

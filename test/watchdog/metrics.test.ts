@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { Registry } from "prom-client";
+import { describe, expect, it } from "vitest";
+import { createWatchdogMetrics } from "../../src/watchdog/metrics.ts";
+
+const readme = readFileSync(new URL("../../src/watchdog/README.md", import.meta.url), "utf8");
+
+describe("createWatchdogMetrics", () => {
+  it("registers the metrics of the README's table, with their types", async () => {
+    const registry = new Registry();
+    createWatchdogMetrics(registry, ["webhook"]);
+    const listed = [...readme.matchAll(/^\| `(oracle_watchdog_\w+)` \| (\w+) \|/gm)];
+    const registered = await registry.getMetricsAsJSON();
+    expect(registered.length).toBeGreaterThan(0);
+    expect(Object.fromEntries(listed.map(([, name, type]) => [name, type]))).toEqual(
+      Object.fromEntries(registered.map(({ name, type }) => [name, String(type)])),
+    );
+  });
+
+  it("follows the naming rules", async () => {
+    const registry = new Registry();
+    createWatchdogMetrics(registry, ["webhook"]);
+    for (const { name, help, type } of await registry.getMetricsAsJSON()) {
+      expect(name).toMatch(/^oracle_watchdog_[a-z_]+$/);
+      expect(name.endsWith("_total")).toBe(String(type) === "counter");
+      expect(help).toMatch(/^[A-Z1].*\.$/);
+    }
+  });
+
+  it("sets the counters of all label values to zero", async () => {
+    const registry = new Registry();
+    createWatchdogMetrics(registry, ["webhook"]);
+    const page = await registry.metrics();
+    for (const line of [
+      'oracle_watchdog_scrapes_total{source="sidecar-metrics",outcome="failure"} 0',
+      'oracle_watchdog_notification_attempts_total{channel="webhook",outcome="expired"} 0',
+      "oracle_watchdog_node_restarts_total 0",
+    ])
+      expect(page).toContain(line);
+  });
+});

@@ -1,0 +1,398 @@
+import { describe, expect, it } from "vitest";
+import type { WatchdogStatus } from "../../../src/watchdog/status.ts";
+import { monthStrip, stripOf } from "../../../src/watchdog/page/month-strip.ts";
+import { watchdogPage, type WatchdogPageInput } from "../../../src/watchdog/page/watchdog-page.ts";
+import { SPECIFIED_LEAST } from "../../../src/watchdog/policy/reward-tier.ts";
+import {
+  alertState,
+  buildNewMonth,
+  buildValidator,
+  HEALTHY,
+  LOST,
+  type NewMonth,
+  pageOf,
+  SCENE_MS,
+  TROUBLED,
+  type ValidatorScene,
+} from "../../support/pages/watchdog-scenes.ts";
+
+const EVIL = `<script>alert("x")</script>&'`;
+
+function textOf(input: WatchdogPageInput): string {
+  return watchdogPage(input)
+    .sections.map(({ content }) => content.text)
+    .join("");
+}
+
+const shown = (scene: ValidatorScene, more: Partial<WatchdogPageInput> = {}): string =>
+  textOf(pageOf([buildValidator(scene)], more));
+
+const verdictOf = (scene: ValidatorScene): string =>
+  /<div class="verdict (\w+)"><p class="headline.*?<\/span>(.*?)<\/p>/
+    .exec(shown(scene))
+    ?.slice(1)
+    .join(": ") ?? "";
+
+const at = (share: number): ValidatorScene => ({ hour: () => share });
+
+describe("the verdict on a validator", () => {
+  it.each([
+    ["no bad block", HEALTHY, "good: Paid in full at the present rate"],
+    [
+      "a rate between the boundaries",
+      at(0.025),
+      "warn: Losing: this month is paid in part at its present rate",
+    ],
+    ["a rate below both", at(0.06), "bad: Losing: this month pays nothing at its present rate"],
+    ["a month that cannot be saved", LOST, "bad: Lost: this month pays nothing, whatever happens now"],
+    ["full pay that cannot be saved", at(0.03), "warn: Full pay is lost: this month is paid in part"],
+    [
+      "a critical alert",
+      { ...HEALTHY, alerts: [alertState("sidecar-down", "firing")] },
+      "bad: Losing: sidecar down",
+    ],
+    [
+      "a critical alert, and a rate below both",
+      { ...at(0.06), alerts: [alertState("sidecar-down", "firing")] },
+      "bad: Losing: sidecar down",
+    ],
+    [
+      "a warning",
+      { ...HEALTHY, alerts: [alertState("clock-skew", "firing")] },
+      "warn: Paid in full so far, with a warning: clocks differ",
+    ],
+    [
+      "a pending alert",
+      { ...HEALTHY, alerts: [alertState("sidecar-down", "pending")] },
+      "warn: Paid in full so far; not firing yet: sidecar down",
+    ],
+    [
+      "an alert for information only",
+      { ...HEALTHY, alerts: [alertState("cannot-see-oracle-metrics", "firing")] },
+      "good: Paid in full at the present rate",
+    ],
+    [
+      "an old poll",
+      { ...HEALTHY, status: { polledAtMs: SCENE_MS - 19_000 } },
+      "unknown: Cannot see: the watchdog does not poll any more",
+    ],
+    [
+      "no poll",
+      { ...HEALTHY, status: { polledAtMs: undefined } },
+      "unknown: Cannot see: the first poll has not ended yet",
+    ],
+    [
+      "a node that cannot be read",
+      { ...HEALTHY, alerts: [alertState("cannot-see-node", "firing")] },
+      "unknown: Cannot see: no node can be read",
+    ],
+    [
+      "a last poll without a node",
+      { ...HEALTHY, status: { sources: [] } },
+      "unknown: Cannot see: the last poll could not read any node",
+    ],
+    [
+      "no counted block",
+      { hour: () => "unknown" },
+      "unknown: Cannot see: no block of this month is counted yet",
+    ],
+  ] satisfies readonly [string, ValidatorScene, string][])("with %s", (_name, scene, expected) => {
+    expect(verdictOf(scene)).toBe(expected);
+  });
+
+  const early = (month: NewMonth): string => {
+    const built = buildNewMonth(month);
+    const text = textOf(pageOf([built], { nowMs: built.status.polledAtMs ?? 0 }));
+    return (
+      /<div class="verdict (\w+)"><p class="headline.*?<\/span>(.*?)<\/p>/.exec(text)?.slice(1).join(": ") ??
+      ""
+    );
+  };
+
+  it.each([
+    [
+      "its blocks are bad",
+      { good: 0, bad: 57 },
+      "unknown: Too early to say: 57 blocks of this month seen, 57 of them bad",
+    ],
+    [
+      "its block is good",
+      { good: 1, bad: 0 },
+      "unknown: Too early to say: 1 block of this month seen, none of them bad",
+    ],
+    [
+      "it misses one to be judged",
+      { good: 1_000, bad: 799 },
+      "unknown: Too early to say: 1\u202f799 blocks of this month seen, 799 of them bad",
+    ],
+    [
+      "it can be judged",
+      { good: 1_000, bad: 800 },
+      "bad: Losing: this month pays nothing at its present rate",
+    ],
+    [
+      "recent days were good",
+      { good: 0, bad: 57, recent: 0.001 },
+      "good: Paid in full at the rate of recent days",
+    ],
+    [
+      "recent days were bad",
+      { good: 57, bad: 0, recent: 0.06 },
+      "bad: Losing: this month pays nothing at the rate of recent days",
+    ],
+    [
+      "recent days were in between",
+      { good: 57, bad: 0, recent: 0.03 },
+      "warn: Losing: this month is paid in part at the rate of recent days",
+    ],
+    [
+      "a critical alert fires",
+      { good: 0, bad: 57, alerts: [alertState("sidecar-down", "firing")] },
+      "bad: Losing: sidecar down",
+    ],
+    [
+      "a warning fires",
+      { good: 57, bad: 0, alerts: [alertState("clock-skew", "firing")] },
+      "warn: Too early to say: 57 blocks of this month seen, none of them bad, with a warning: clocks differ",
+    ],
+    [
+      "an alert is pending",
+      { good: 57, bad: 0, recent: 0, alerts: [alertState("sidecar-down", "pending")] },
+      "warn: Paid in full at the rate of recent days; not firing yet: sidecar down",
+    ],
+    [
+      "an alert is pending, and the watchdog is new",
+      { good: 50, bad: 7, alerts: [alertState("sidecar-down", "pending")] },
+      "warn: Too early to say: 57 blocks of this month seen, 7 of them bad; not firing yet: sidecar down",
+    ],
+    [
+      "it is lost all the same",
+      { good: 0, bad: 57, remaining: 900 },
+      "bad: Lost: this month pays nothing, whatever happens now",
+    ],
+    [
+      "it cannot lose any more of what is known",
+      { good: 990, bad: 0, recent: 0, remaining: 10 },
+      "good: Paid in full at the rate of recent days",
+    ],
+    [
+      "it cannot lose any more",
+      { good: 990, bad: 0, remaining: 10 },
+      "unknown: Too early to say: 990 blocks of this month seen, none of them bad",
+    ],
+  ] satisfies readonly [string, NewMonth, string][])(
+    "of a month with few blocks, when %s",
+    (_name, month, expected) => {
+      expect(early(month)).toBe(expected);
+    },
+  );
+
+  it.each([
+    [{ good: 0, bad: 57 }, "too early", "none with these few blocks"],
+    [{ good: 1_000, bad: 800 }, "none", ""],
+  ] as const)("of %o blocks names the tier %s", (month, tier, detail) => {
+    const built = buildNewMonth(month);
+    const text = textOf(pageOf([built], { nowMs: built.status.polledAtMs ?? 0 }));
+    const [, fact = ""] = />Tier<(.*?)>Blocks</s.exec(text) ?? [];
+    expect(fact.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ")).toContain(`${tier} ${detail}`.trim());
+    expect(fact.includes("these few")).toBe(detail !== "");
+  });
+
+  it("of a month with few blocks forecasts no pay without another basis", () => {
+    const pay = (month: NewMonth) => {
+      const [a, b] = [buildNewMonth(month), buildValidator({ ...HEALTHY, name: "b" })];
+      return textOf(pageOf([a, b], { nowMs: a.status.polledAtMs ?? 0 }));
+    };
+    const text = pay({ good: 50, bad: 7 });
+    expect(text).toMatch(/Pay at the end, forecast.*?not known yet.*?needs 1\u202f800 blocks/s);
+    expect(text).toContain("87.7192 % now; no forecast yet");
+    expect(text).toContain("1 validator of 2: too early to say; 1 paid in full");
+    const rowOf = (page: string) => /id="row-validator-1".*?<\/tr>/s.exec(page)?.[0];
+    expect(rowOf(text)).toMatch(/data-label="forecast" class="number"><span>–/);
+    expect(rowOf(pay({ good: 50, bad: 7, recent: 0 }))).not.toMatch(
+      /data-label="forecast" class="number"><span>–/,
+    );
+    const plot = (month: NewMonth) => textOf(pageOf([buildNewMonth(month)]));
+    expect(plot({ good: 50, bad: 7 })).not.toContain("b-band");
+    expect(plot({ good: 50, bad: 7, recent: 0 })).toContain("b-band");
+    expect(pay({ good: 50, bad: 7, recent: 0 })).toMatch(/99\.99\d\d % at the end .* from the recent days/);
+  });
+
+  it("is never green without a full tier", () => {
+    for (const share of [0.021, 0.04, 0.051, 0.5, 1]) expect(verdictOf(at(share))).not.toMatch(/^good/);
+  });
+});
+
+describe("the watchdog's page", () => {
+  it("escapes texts of other hosts and of people", () => {
+    const evil: Partial<WatchdogStatus> = {
+      chainId: EVIL,
+      pairs: [EVIL],
+      sources: [{ name: "node", node: EVIL, up: true, error: EVIL, lastSuccessMs: undefined, durationMs: 1 }],
+      pending: new Map([[EVIL, 1]]),
+    };
+    const alerts = [alertState("sidecar-down", "firing", { reason: EVIL, quietReason: EVIL })];
+    const silence = {
+      id: "1",
+      alerts: [EVIL],
+      validators: [EVIL],
+      author: EVIL,
+      reason: EVIL,
+      startsAtMs: 0,
+      endsAtMs: SCENE_MS + 1,
+    };
+    const start = { kind: "once", atMs: SCENE_MS } as const;
+    const maintenance = [{ reason: EVIL, validators: [], durationMs: 1_000, start }];
+    const text = shown({ name: EVIL, alerts, status: evil }, { silences: [silence], maintenance });
+    expect(text).not.toContain("<script");
+    expect(text.match(/&lt;script&gt;/g)?.length).toBeGreaterThan(10);
+  });
+
+  it("says what an open condition means, when a pending one fires, and what it cost", () => {
+    const text = shown(TROUBLED, { runbooks: "https://example.org/runbooks/" });
+    expect(text).toContain(
+      'Fires at <time datetime="2026-11-21T12:13:50.000Z">2026-11-21 12:13:50 UTC</time>, in 525 s, unless it ends before.',
+    );
+    expect(text).toContain("Not notified: muted by sidecar-down.");
+    expect(text).toContain(`<a href="https://example.org/runbooks/sidecar-down.md">Runbook</a>`);
+    expect(text).toMatch(
+      /<strong>Sidecar down<\/strong>.*Every failed call is a missed oracle vote.*To do:<\/strong> Start the sidecar/s,
+    );
+    expect(text).toMatch(/43\u202f092 blocks missed since/);
+    const order = [...text.matchAll(/id="condition-default-([\w-]+)"/g)].map(([, name]) => name);
+    expect(order).toEqual(["sidecar-down", "oracle-calls-failing", "full-reward-at-risk", "grpc-closed"]);
+    expect(shown(TROUBLED)).toContain("<code>alerts/runbooks/sidecar-down.md</code>");
+    expect(shown(HEALTHY)).toContain("None of 34 conditions held at the last poll.");
+  });
+
+  it("has headroom in blocks and time, and what the rest needs", () => {
+    const text = shown(TROUBLED);
+    expect(text).toContain("4\u202f226 more bad blocks until full pay is lost");
+    expect(text).toMatch(/full pay \(98 %\).*4\u202f226.*2 h 20 min.*98\.97 %.*any pay \(95 %\)/s);
+    expect(shown(LOST)).toMatch(/✕ <\/span>lost.*too many.*0 s.*cannot be reached/s);
+  });
+
+  it("draws the forecast with its band, and says it in words", () => {
+    const text = shown(TROUBLED);
+    expect(text).toMatch(
+      /aria-label="Rate of 2026-11 and its forecast: 97\.5471 % now, 97\.\d{4} % at the end \(80 % band .* to .* %\), tier proportional/,
+    );
+    expect(text).toContain(`<path class="b-band"`);
+    expect(text).not.toMatch(/NaN|Infinity|undefined/);
+    expect(shown(HEALTHY)).not.toMatch(/NaN|Infinity|undefined/);
+  });
+
+  it("keeps the label of the present apart from that of the end of the month", () => {
+    const late = shown(HEALTHY, { nowMs: Date.UTC(2026, 10, 29) });
+    const [, x = "", end = ""] = /x="([\d.]+)"[^>]*>now<.*?x="([\d.]+)"[^>]*>end of month</.exec(late) ?? [];
+    expect(Number(end) - Number(x)).toBeGreaterThanOrEqual(100);
+  });
+
+  it("announces the headline alone to screen readers", () => {
+    const text = shown(TROUBLED);
+    expect(text.match(/aria-live="\w+"/g)).toEqual(['aria-live="polite"']);
+    expect(text).toMatch(/<p class="headline bad" aria-live="polite">[^\n]*Losing: sidecar down<\/p>/);
+  });
+
+  it("shows sources with age, and that a page that nobody serves is no error", () => {
+    const text = shown(HEALTHY);
+    expect(text).toMatch(/node: oracle-metrics.*not served.*never.*connection refused/s);
+    expect(shown(TROUBLED)).toMatch(/node: prices.*✕ <\/span>down.*80 s ago/s);
+    expect(shown(TROUBLED)).toContain("Pending notifications: pagerduty: 1.");
+  });
+
+  it("shows silences and maintenance", () => {
+    const silence = {
+      id: "1",
+      alerts: ["sidecar-down"],
+      validators: [],
+      author: "kim",
+      reason: "restart",
+      startsAtMs: SCENE_MS - 1,
+      endsAtMs: SCENE_MS + 3_600_000,
+    };
+    const start = { kind: "once", atMs: SCENE_MS } as const;
+    const maintenance = [{ reason: "new disk", validators: [], durationMs: 1_000, start }];
+    const text = shown(HEALTHY, {
+      silences: [silence, { ...silence, reason: "over", endsAtMs: SCENE_MS }],
+      maintenance,
+    });
+    expect(text).toMatch(/sidecar-down.*all.*silent.*in 1 h.*restart<small>by kim/s);
+    expect(text).toContain("</span> of default: new disk");
+    expect(text).not.toContain("over<small>");
+    expect(shown(HEALTHY)).toContain("No silence.");
+  });
+
+  it("begins with a table of several validators, the gravest first, and has the details of each", () => {
+    const named = (name: string, scene: ValidatorScene) => buildValidator({ ...scene, name });
+    const input = pageOf([named("alpha", HEALTHY), named("beta", TROUBLED), named("gamma", LOST)]);
+    const { title, sections } = watchdogPage(input);
+    expect(sections.map(({ id }) => id)).toEqual([
+      "fleet",
+      "validator-1",
+      "validator-2",
+      "validator-3",
+      "silences",
+    ]);
+    const fleet = sections[0]?.content.text ?? "";
+    expect(fleet).toContain("1 validator of 3: lost; 1 paid in full");
+    expect([...fleet.matchAll(/href="#(validator-\d)"/g)].map(([, id]) => id)).toEqual([
+      "validator-3",
+      "validator-2",
+      "validator-1",
+    ]);
+    expect(sections[1]?.content.text).toContain(`<details id="validator-1-details"><summary>`);
+    expect(sections[3]?.content.text).toContain(`<details id="validator-3-details" open><summary>`);
+    expect(title).toBe("(3) 1 validator of 3: lost; 1 paid in full – oracle watchdog");
+    expect(textOf(pageOf([named("a", HEALTHY), named("b", HEALTHY)]))).toContain(
+      "All 2 validators are paid in full",
+    );
+  });
+
+  it("is as old as the validator that was polled longest ago", () => {
+    const old = buildValidator({ ...HEALTHY, name: "b", status: { polledAtMs: SCENE_MS - 9_000 } });
+    expect(watchdogPage(pageOf([buildValidator(HEALTHY), old])).asOfMs).toBe(SCENE_MS - 9_000);
+  });
+});
+
+describe("the month strip", () => {
+  const strip = (scene: ValidatorScene) =>
+    stripOf(buildValidator(scene).ledger, "2026-11", SPECIFIED_LEAST, SCENE_MS);
+
+  it("has a state for each hour: good, weak, bad, unknown, estimated, none", () => {
+    const days = strip({
+      hour: (index) =>
+        index === 24 ? 0.021 : index === 25 ? 0.051 : index === 26 ? "unknown" : index === 27 ? 0.02 : 0,
+    });
+    expect(days).toHaveLength(21);
+    expect(days[1]?.hours.slice(0, 5)).toEqual(["weak", "bad", "unknown", "good", "good"]);
+    expect(days[0]?.hours[0]).toBe("estimated");
+    expect(days[20]?.hours.slice(11)).toEqual(["good", "good", ...Array.from({ length: 11 }, () => "none")]);
+  });
+
+  it("draws a day of which only the sum is known as one bar", () => {
+    const { ledger } = buildValidator(at(0.06));
+    const recent = {
+      ...ledger,
+      hours: (from: number, to: number) => ledger.hours(Math.max(from, SCENE_MS - 3 * 86_400_000), to),
+    };
+    const days = stripOf(recent, "2026-11", SPECIFIED_LEAST, SCENE_MS);
+    expect(days[3]).toMatchObject({ hours: [], state: "bad" });
+    expect(monthStrip(days, "2026-11").text).toContain("h286v10");
+  });
+
+  it("counts one hour in the singular", () => {
+    const { text } = monthStrip(strip({ hour: (index) => (index === 25 ? 0.051 : 0) }), "2026-11");
+    expect(text).toContain("; 1 hour below any pay, 0 below full pay, 0 unknown");
+  });
+
+  it("says in words what it shows, and has another form for each state", () => {
+    const { text } = monthStrip(strip(TROUBLED), "2026-11");
+    expect(text).toMatch(
+      /aria-label="2026-11, hour by hour: .* 14 hours below any pay, 0 below full pay, 5 unknown"/,
+    );
+    expect(text).toMatch(/class="b-bad" d="M[\d.]+ \d+v-10/);
+    expect(text).toMatch(/class="b-good" d="M[\d.]+ \d+v-4/);
+    expect(text).toContain(`class="b-hollow"`);
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, it } from "vitest";
+import { causesOf, incidentsOf } from "../../../src/watchdog/report/incidents.ts";
+import { monthCloseReport, monthReport } from "../../../src/watchdog/report/month-report.ts";
+import { monthFacts } from "../../../src/watchdog/report/month-facts.ts";
+import { tierChanges } from "../../../src/watchdog/report/tier-change.ts";
+import type { AlertEpisode, ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
+import { assess } from "../../../src/watchdog/policy/assess.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import {
+  type LedgerContents,
+  ledgerViewOf,
+  monthRecord,
+  rollup,
+} from "../../support/watchdog/ledger-view.ts";
+
+const HOUR = 3_600_000;
+const START = Date.UTC(2026, 9, 1);
+
+function alert(
+  name: string,
+  from: number,
+  to: number | undefined,
+  inhibits: readonly string[] = [],
+): AlertEpisode {
+  return {
+    alert: name,
+    title: name,
+    severity: "critical",
+    sinceMs: START + from * HOUR,
+    firedAtMs: START + from * HOUR + 1,
+    resolvedAtMs: to === undefined ? undefined : START + to * HOUR,
+    reason: "because",
+    inhibits,
+  };
+}
+
+function dataOf(contents: LedgerContents, alerts: readonly AlertEpisode[] = []): ValidatorData {
+  const ledger = ledgerViewOf(contents);
+  const nowMs = Date.UTC(2026, 10, 2);
+  return {
+    ledger,
+    alerts,
+    policy: SPECIFIED_POLICY,
+    assessment: assess({ ledger, nowMs, policy: SPECIFIED_POLICY, blockTimeMs: 1000 }),
+  };
+}
+
+const hour = (index: number, bad: bigint) => rollup(START + index * HOUR, { good: 3600n - bad, bad });
+
+describe("causes", () => {
+  const hours = [hour(0, 3600n), hour(1, 3600n), hour(2, 100n), hour(3, 71n), hour(5, 72n)];
+  const alerts = [
+    alert("all-prices-missing", 0, 2),
+    alert("sidecar-down", 0, 2, ["all-prices-missing"]),
+    alert("slow", 10, undefined),
+  ];
+  const events = [
+    { kind: "node-restart", fromMs: START + 2.5 * HOUR, toMs: START + 2.6 * HOUR, text: "restart" },
+    { kind: "parameter-change", fromMs: START + 5 * HOUR, toMs: START + 5 * HOUR, text: "other" },
+  ] as const;
+
+  it("are the alert that causes the others, an event, or none", () => {
+    expect(causesOf(hours, { alerts, events })).toEqual([
+      { cause: "sidecar-down", bad: 7200n },
+      { cause: "no alert", bad: 143n },
+      { cause: "node-restart", bad: 100n },
+    ]);
+  });
+
+  it("are those of each minute in the hours whose minutes are known", () => {
+    const minute = (index: number, bad: bigint) => rollup(START + index * 60_000, { good: 60n - bad, bad });
+    const quarter = [alert("sidecar-down", 0, 0.25)];
+    const counts = { good: 3540n, bad: 60n };
+    const both = [rollup(START, counts), rollup(START + HOUR, { good: 0n, bad: 7n })];
+    const minutes = [minute(10, 20n), minute(50, 40n), minute(90, 5n)];
+    expect(causesOf(both, { alerts: quarter, events: [] }, minutes)).toEqual([
+      { cause: "no alert", bad: 47n },
+      { cause: "sidecar-down", bad: 20n },
+    ]);
+    expect(causesOf(both, { alerts: quarter, events: [] }, minutes.slice(1))).toEqual([
+      { cause: "sidecar-down", bad: 60n },
+      { cause: "no alert", bad: 7n },
+    ]);
+  });
+
+  it("of consecutive hours with at least 2 % misses are one incident", () => {
+    expect(incidentsOf(hours, { alerts: [], events: [] })).toEqual([
+      { fromMs: START, toMs: START + 3 * HOUR, bad: 7300n, cause: "no alert" },
+      { fromMs: START + 5 * HOUR, toMs: START + 6 * HOUR, bad: 72n, cause: "no alert" },
+    ]);
+  });
+});
+
+it("a month explains the columns that have something", () => {
+  const notes = (unknown: bigint, estimated = 0n): string => {
+    const record = {
+      ...monthRecord("2026-10", 9800n, 200n),
+      counts: { good: 9800n, bad: 200n, unknown },
+      estimated: { good: estimated, bad: 0n, unknown: 0n },
+    };
+    return JSON.stringify(monthReport([dataOf({ months: [record] })], "2026-10").blocks);
+  };
+  expect(notes(0n)).not.toMatch(/Unknown: nobody saw|Estimated: blocks|Backfilled: read/);
+  expect(notes(1n)).toContain("Unknown: nobody saw the result");
+  expect(notes(0n, 1n)).toContain("Estimated: blocks before the first reading");
+});
+
+describe("what would have changed the tier", () => {
+  const changesOf = (good: bigint, bad: bigint, unknown = 0n): readonly string[] => {
+    const record = { ...monthRecord("2026-10", good, bad), counts: { good, bad, unknown } };
+    const facts = monthFacts(dataOf({ months: [record], hours: [hour(0, 400n)] }), "2026-10");
+    return facts === undefined ? [] : tierChanges(facts);
+  };
+
+  it.each([
+    [9800n, 200n, ["1 more miss would have meant the tier proportional."]],
+    [
+      9799n,
+      201n,
+      [
+        "1 fewer miss would have reached the tier full.",
+        "Without the 400 misses from 2026-10-01 00:00 (no alert), the tier would be full.",
+        "300 more misses would have meant the tier none.",
+      ],
+    ],
+    [9000n, 1000n, ["500 fewer misses would have reached the tier proportional."]],
+  ])("%s good, %s missed", (good, bad, expected) => {
+    expect(changesOf(good, bad)).toEqual(expected);
+  });
+
+  it("says when unknown blocks decide", () => {
+    expect(changesOf(9800n, 100n, 200n).at(-1)).toBe(
+      "200 unknown blocks decide: all bad means proportional, all good means full.",
+    );
+    expect(changesOf(9800n, 100n, 10n).join(" ")).not.toContain("unknown");
+  });
+});
+
+describe("a month report", () => {
+  it("names the months that are counted when its own is not", () => {
+    const months = [monthRecord("2026-10", 100n, 0n), monthRecord("2026-11", 100n, 0n)];
+    expect(JSON.stringify(monthReport([dataOf({ months })], "2026-09").blocks)).toContain(
+      "No block of this month is counted. --month selects one of those that are: 2026-10, 2026-11.",
+    );
+  });
+
+  it("keeps what happens after the month out of it", () => {
+    const months = [monthRecord("2026-10", 100n, 0n, { seal: { atMs: 1, hash: "h" } })];
+    const still = { ...alert("slow", 700, undefined), firedAtMs: START + 700 * HOUR };
+    const later = { ...alert("late", 743, 800), firedAtMs: START + 750 * HOUR };
+    const open = monthReport([dataOf({ months }, [still])], "2026-10");
+    const ended = monthReport(
+      [dataOf({ months }, [{ ...still, resolvedAtMs: START + 900 * HOUR }, later])],
+      "2026-10",
+    );
+    expect(ended).toEqual(open);
+    expect(JSON.stringify(open.blocks)).toContain("after the month");
+  });
+
+  it.each([
+    ["unseen", [], "No block of this month is counted."],
+    ["fine", [monthRecord("2026-10", 100n, 2n)], "The month is open"],
+    ["problem", [monthRecord("2026-10", 100n, 3n)], "The month is open"],
+  ])("is %s", (verdict, months, text) => {
+    for (const create of [monthReport, monthCloseReport]) {
+      const report = create([dataOf({ months })], "2026-10");
+      expect(report.verdict).toBe(verdict);
+      expect(JSON.stringify(report.blocks)).toContain(text);
+    }
+  });
+
+  it("shows the sources when they differ", () => {
+    const view = ledgerViewOf({});
+    const ledger = {
+      ...view,
+      months: (source = "calls") => [
+        monthRecord("2026-10", source === "calls" ? 1000n : 990n, source === "calls" ? 0n : 10n),
+      ],
+    };
+    const data = { ...dataOf({}), ledger };
+    const blocks = JSON.stringify(monthCloseReport([data], "2026-10").blocks);
+    expect(blocks).toContain('["chain: what it pays by","99.0000 %","990","1,000"]');
+  });
+});

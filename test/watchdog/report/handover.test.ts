@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { handoverReport } from "../../../src/watchdog/report/handover.ts";
+import { renderReport } from "../../../src/platform/report/render/render-report.ts";
+import type { AlertEpisode } from "../../../src/watchdog/report/validator-data.ts";
+import { sampleValidators } from "../../support/report/sample-months.ts";
+
+const NOON = Date.UTC(2026, 9, 12, 12);
+const HOUR = 3_600_000;
+
+function episode(title: string, more: Partial<AlertEpisode> = {}): AlertEpisode {
+  return {
+    alert: title.toLowerCase(),
+    title,
+    severity: "critical",
+    sinceMs: NOON - 2 * HOUR,
+    firedAtMs: NOON - HOUR,
+    resolvedAtMs: undefined,
+    reason: "because",
+    inhibits: [],
+    ...more,
+  };
+}
+
+function handover(...alerts: readonly AlertEpisode[]) {
+  const [data = expect.unreachable("no validator")] = sampleValidators(1, 1, NOON);
+  return handoverReport([{ ...data, alerts }], { fromMs: NOON - 12 * HOUR, toMs: NOON });
+}
+
+describe("a handover", () => {
+  it("has what notifies before what does not, and why that one does not", () => {
+    const report = handover(
+      episode("Muted", { quietNow: "muted by sidecar-down" }),
+      episode("Loud"),
+      episode("Silenced", {
+        quietNow: "silenced by kim: new disk",
+        quietWhenFired: "silenced by kim: new disk",
+      }),
+    );
+    const since = "(critical), active since 2026-10-12 10:00 UTC: because.";
+    expect(report.blocks[1]).toEqual({
+      kind: "list",
+      items: [
+        `validator-01: Loud ${since}`,
+        `validator-01: Muted ${since} Nobody is notified: muted by sidecar-down.`,
+        `validator-01: Silenced ${since} Nobody is notified: silenced by kim: new disk.`,
+      ],
+    });
+    expect(report.data).toMatchObject({
+      validators: [
+        {
+          firing: ["loud", "muted", "silenced"],
+          quiet: [
+            { alert: "muted", reason: "muted by sidecar-down" },
+            { alert: "silenced", reason: "silenced by kim: new disk" },
+          ],
+        },
+      ],
+    });
+    expect(report.verdict).toBe("problem");
+  });
+
+  it("says in the timeline of whom nobody heard when it fired, also after its end", () => {
+    const report = handover(
+      episode("Loud"),
+      episode("Quiet", { quietWhenFired: "maintenance: new disk", resolvedAtMs: NOON - 1 }),
+    );
+    const text = renderReport(report, "text");
+    expect(text).toMatch(/11:00:00 .* alert +Loud: because\n/);
+    expect(text).toMatch(/11:00:00 .* alert +Quiet: because \(not notified then: maintenance: new disk\)\n/);
+    expect(text).not.toContain("Nobody is notified");
+  });
+});

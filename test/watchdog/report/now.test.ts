@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import type { ActiveAlert } from "../../../src/watchdog/report/active-alert.ts";
+import { forecastReport } from "../../../src/watchdog/report/forecast-report.ts";
+import { type OracleNow, statusReport } from "../../../src/watchdog/report/status-report.ts";
+import type { ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
+import { whyReport } from "../../../src/watchdog/report/why-report.ts";
+import { renderReport } from "../../../src/platform/report/render/render-report.ts";
+import { assess } from "../../../src/watchdog/policy/assess.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import { ledgerViewOf, monthRecord } from "../../support/watchdog/ledger-view.ts";
+
+const NOON = Date.UTC(2026, 9, 12, 12);
+
+function validatorWith(good: bigint, bad: bigint): ValidatorData {
+  const ledger = ledgerViewOf({ months: [monthRecord("2026-10", good, bad)] });
+  const assessment = assess({ ledger, nowMs: NOON, policy: SPECIFIED_POLICY, blockTimeMs: 1000 });
+  return { ledger, policy: SPECIFIED_POLICY, assessment, alerts: [] };
+}
+
+function alert(name: string, more: Partial<ActiveAlert> = {}): ActiveAlert {
+  return {
+    alert: name,
+    validator: "validator",
+    severity: "critical",
+    title: name.toUpperCase(),
+    state: "firing",
+    sinceMs: NOON,
+    reason: "because",
+    quiet: null,
+    description: "d",
+    impact: "i",
+    action: "a",
+    runbook: `${name}.md`,
+    inhibits: [],
+    ...more,
+  };
+}
+
+const nowOf = (alerts: readonly ActiveAlert[], data = validatorWith(1_000_000n, 0n)): OracleNow => ({
+  polledAtMs: NOON,
+  nowMs: NOON,
+  storeProblem: undefined,
+  validators: [data],
+  alerts,
+});
+
+describe("why", () => {
+  const why = (...alerts: readonly ActiveAlert[]): string => renderReport(whyReport(nowOf(alerts)), "text");
+
+  it("names the cause, and what it explains through others, and what is pending by it", () => {
+    const text = why(
+      alert("root", { inhibits: ["middle"] }),
+      alert("middle", { inhibits: ["leaf"] }),
+      alert("leaf", { state: "pending" }),
+      alert("other", { state: "pending", inhibits: ["innocent"] }),
+      alert("innocent", { state: "pending" }),
+    );
+    expect(text).toContain("It also explains: MIDDLE, LEAF (pending).");
+    expect(text).not.toMatch(/LEAF is pending|validator: MIDDLE/);
+    // What is only pending explains nothing yet.
+    expect(text).toContain("OTHER is pending since");
+    expect(text).toContain("INNOCENT is pending since");
+  });
+
+  it("explains nothing by an alert that is only pending, also through it", () => {
+    const text = why(
+      alert("root", { inhibits: ["middle"] }),
+      alert("middle", { state: "pending", inhibits: ["leaf"] }),
+      alert("leaf", { state: "pending" }),
+    );
+    expect(text).toContain("It also explains: MIDDLE (pending).");
+    expect(text).toContain("LEAF is pending since");
+  });
+
+  it("has the file of the runbook in the repository, or its URL", () => {
+    expect(why(alert("root"))).toContain("Runbook: alerts/runbooks/root.md");
+    const text = why(alert("root", { runbook: "https://wiki.example/root.md" }));
+    expect(text).toContain("Runbook: https://wiki.example/root.md");
+  });
+});
+
+describe("status and forecast", () => {
+  it.each([
+    ["few blocks", validatorWith(20n, 21n), true],
+    ["one block too few", validatorWith(0n, 1799n), true],
+    ["enough blocks", validatorWith(0n, 1800n), false],
+    ["no block", validatorWith(0n, 0n), false],
+  ])("say of a month with %s whether its rate says something", (_name, data, isEarly) => {
+    for (const report of [statusReport(nowOf([], data)), forecastReport([data])]) {
+      const text = renderReport(report, "text");
+      expect(/counted blocks\. Its rate says little before 1,800\./.test(text)).toBe(isEarly);
+    }
+  });
+});

@@ -1,0 +1,261 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { Secret } from "../../../src/platform/base/secret.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import type { ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
+import {
+  createPublisher,
+  createReportService,
+  type ReportServiceDeps,
+} from "../../../src/watchdog/report/schedule/report-service.ts";
+import { dueReports } from "../../../src/watchdog/report/schedule/scheduled-reports.ts";
+import { sendReport } from "../../../src/watchdog/report/schedule/send-report.ts";
+import type { JsonPost } from "../../../src/watchdog/notify/http-post.ts";
+import type { ChannelConfig } from "../../../src/watchdog/notify/notify-config.ts";
+import type { Mail } from "../../../src/watchdog/notify/send-mail.ts";
+import { type ReportsConfig, reportsSchema } from "../../../src/watchdog/reports-config.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { sampleValidators } from "../../support/report/sample-months.ts";
+
+const NOVEMBER = Date.UTC(2026, 10, 1, 0, 30);
+const folders: string[] = [];
+
+afterEach(() => {
+  vi.useRealTimers();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function newFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), "relaywatch-reports-"));
+  folders.push(path);
+  return path;
+}
+
+const COMMON = { minSeverity: "warning", sendReminders: true, sendResolved: true, deadlineMs: 5000 } as const;
+const SLACK: ChannelConfig = {
+  kind: "slack",
+  name: "team",
+  ...COMMON,
+  url: new Secret("http://slack.example/secret"),
+};
+const HOOK: ChannelConfig = {
+  kind: "webhook",
+  name: "hook",
+  ...COMMON,
+  url: new Secret("http://hook.example/secret"),
+};
+
+/** A world with receivers, and what they got. */
+function world(validators: readonly ValidatorData[] = sampleValidators(2, 2, NOVEMBER)) {
+  const clock = createManualClock(NOVEMBER);
+  const posts: JsonPost[] = [];
+  const mails: Mail[] = [];
+  const state = { status: 200 as number | undefined, validators, log: new Array<string>() };
+  const note = (message: string, fields?: object) =>
+    void state.log.push(`${message} ${JSON.stringify(fields)}`);
+  const deps: ReportServiceDeps = {
+    clock,
+    logger: { ...silentLogger, info: note, warn: note, error: note },
+    random: () => 0,
+    validators: () => state.validators,
+    post: async (post) => {
+      if (state.status === undefined) throw new Error(`connect to ${post.url} failed`);
+      posts.push(post);
+      return { status: state.status };
+    },
+    mail: async (_server, mail) => void mails.push(mail),
+  };
+  return { clock, posts, mails, state, deps };
+}
+
+function config(directory: string | undefined, channels: readonly string[] = ["team"]): ReportsConfig {
+  return { dailyAt: "0 7 * * *", monthlyAt: "30 0 1 * *", directory, formats: ["text", "json"], channels };
+}
+
+const never = new AbortController().signal;
+
+describe("monthly reports", () => {
+  it("are written in every format and sent, once, also after a restart", async () => {
+    const directory = newFolder();
+    const { deps, posts } = world();
+    expect(await createPublisher(config(directory), [SLACK, HOOK], deps)("monthly", NOVEMBER, never)).toBe(
+      true,
+    );
+    expect(readdirSync(directory).toSorted()).toEqual([
+      "delivered.json",
+      "month-close-2026-10.json",
+      "month-close-2026-10.txt",
+      "oracle-2026-10.json",
+      "oracle-2026-10.txt",
+    ]);
+    expect(statSync(join(directory, "oracle-2026-10.txt")).mode & 0o777).toBe(0o600);
+    expect(posts.map(({ url }) => url)).toEqual([
+      "http://slack.example/secret",
+      "http://slack.example/secret",
+    ]);
+    const text = readFileSync(join(directory, "month-close-2026-10.txt"), "utf8");
+    expect(text).toContain("The month is closed; its counts are sealed.");
+    expect(
+      await createPublisher(config(directory), [SLACK, HOOK], deps)("monthly", NOVEMBER + 99, never),
+    ).toBe(true);
+    expect(posts).toHaveLength(2);
+  });
+
+  it("are sent again until the receiver accepts them, and the log has no URL", async () => {
+    const { deps, posts, state } = world();
+    const publish = createPublisher(config(newFolder()), [SLACK], deps);
+    for (const status of [undefined, 500, 404]) {
+      state.status = status;
+      expect(await publish("monthly", NOVEMBER, never)).toBe(false);
+    }
+    state.status = 200;
+    posts.length = 0;
+    expect(await publish("monthly", NOVEMBER, never)).toBe(true);
+    expect(posts).toHaveLength(2);
+    expect(state.log.join("\n")).not.toContain("secret");
+    expect(state.log.join("\n")).toContain("report not delivered");
+  });
+
+  it("wait for the seal, for some hours", () => {
+    const open = sampleValidators(1, 1, Date.UTC(2026, 9, 31, 23));
+    expect(dueReports("monthly", NOVEMBER, open, NOVEMBER)).toEqual([]);
+    expect(dueReports("monthly", NOVEMBER, open, NOVEMBER + 6 * 3_600_000).map(({ id }) => id)).toEqual([
+      "oracle-2026-10",
+      "month-close-2026-10",
+    ]);
+    expect(dueReports("monthly", NOVEMBER, [], NOVEMBER)).toEqual([]);
+    expect(dueReports("monthly", Date.UTC(2026, 11, 1), open, Date.UTC(2026, 11, 3))).toEqual([]);
+  });
+
+  it("survive a torn file of deliveries: they are sent again", async () => {
+    const directory = newFolder();
+    writeFileSync(join(directory, "delivered.json"), '{"oracle-2026');
+    const { deps, posts } = world();
+    await createPublisher(config(directory), [SLACK], deps)("monthly", NOVEMBER, never);
+    expect(posts).toHaveLength(2);
+  });
+});
+
+describe("the service", () => {
+  it("makes up for a monthly report at its start, and repeats it with backoff", async () => {
+    const directory = newFolder();
+    const { deps, posts, state, clock } = world();
+    state.status = 503;
+    const stop = new AbortController();
+    const run = createReportService(config(directory), [SLACK], deps).run(stop.signal);
+    await clock.advance(0);
+    expect(posts).toHaveLength(2);
+    state.status = 200;
+    await clock.advance(3_600_000);
+    expect(posts).toHaveLength(4);
+    stop.abort(new Error("test over"));
+    await run;
+  });
+
+  it("does not guess at its start what was delivered when it has no folder", async () => {
+    const { deps, posts, clock } = world();
+    const stop = new AbortController();
+    const run = createReportService(config(undefined), [SLACK], deps).run(stop.signal);
+    await clock.advance(3_600_000);
+    expect(posts).toEqual([]);
+    stop.abort(new Error("test over"));
+    await run;
+  });
+
+  it("creates the daily report at its time in UTC", async () => {
+    vi.useFakeTimers({
+      now: Date.UTC(2026, 10, 1, 6, 59, 30),
+      toFake: ["setTimeout", "clearTimeout", "Date"],
+    });
+    const { deps, posts, clock } = world();
+    await clock.runUntil(Date.UTC(2026, 10, 1, 7));
+    const stop = new AbortController();
+    const run = createReportService(config(undefined), [SLACK], deps).run(stop.signal);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(posts).toEqual([]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await clock.advance(0);
+    expect(posts.map(({ body }) => body)).toEqual([
+      { text: expect.stringMatching(/^Handover, 2026-10-31 07:00 to 2026-11-01 07:00 UTC\n```/) },
+    ]);
+    stop.abort(new Error("test over"));
+    await run;
+  });
+});
+
+describe("receivers", () => {
+  const message = {
+    id: "oracle-2026-10",
+    subject: "Oracle <!channel>",
+    text: `${"| row &\n".repeat(2000)}\`\`\``,
+  };
+  const telegram: ChannelConfig = {
+    kind: "telegram",
+    name: "t",
+    ...COMMON,
+    botToken: new Secret("1:abcdefghij"),
+    chatId: "-1",
+    api: "https://api.telegram.example",
+  };
+  const discord: ChannelConfig = {
+    kind: "discord",
+    name: "d",
+    ...COMMON,
+    url: new Secret("http://d.example/"),
+  };
+
+  it.each([
+    [SLACK, "text", 4000],
+    [discord, "content", 2000],
+    [telegram, "text", 4096],
+    [HOOK, "text", 100_000],
+  ] as const)("%o get a text within their limit", async (channel, field, limit) => {
+    const { deps, posts } = world();
+    await sendReport(channel, message, deps, never);
+    const { [field]: text } = z
+      .record(z.string(), z.unknown())
+      .pipe(z.object({ [field]: z.string() }))
+      .parse(posts[0]?.body);
+    if (text === undefined) return expect.unreachable("no text");
+    expect(text.length).toBeLessThanOrEqual(limit);
+    if (limit < 10_000) expect(text).toContain("… cut");
+    if (channel.kind === "slack") expect(text).toContain("&lt;!channel&gt;");
+    if (channel.kind === "discord") expect(text.match(/```/g)).toHaveLength(2);
+  });
+
+  it("by e-mail get all of it, as one thread per report", async () => {
+    const { deps, mails } = world();
+    const email: ChannelConfig = {
+      kind: "email",
+      name: "m",
+      ...COMMON,
+      server: { host: "h", port: 25, security: "none" },
+      from: "a@example.org",
+      to: ["b@example.org"],
+    };
+    await sendReport(email, message, deps, never);
+    await sendReport(email, message, deps, never);
+    expect(mails[0]).toEqual(mails[1]);
+    expect(mails[0]).toMatchObject({ subject: "Oracle <!channel>", text: message.text });
+  });
+});
+
+describe("the section reports", () => {
+  it("has defaults", () => {
+    expect(reportsSchema.parse({})).toEqual({
+      dailyAt: "0 7 * * *",
+      monthlyAt: "30 0 1 * *",
+      directory: undefined,
+      formats: ["text", "json"],
+      channels: [],
+    });
+    expect(reportsSchema.parse({ daily_at: null }).dailyAt).toBeUndefined();
+  });
+
+  it.each(["", "soon", "61 * * * *", "* * * * * *", "0 7 * *"])("refuses the schedule %j", (text) => {
+    expect(reportsSchema.safeParse({ daily_at: text }).success).toBe(false);
+  });
+});

@@ -1,0 +1,302 @@
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { AlertEvent } from "../../src/watchdog/notify/alert-event.ts";
+import { MIGRATIONS } from "../../src/watchdog/state/schema.ts";
+import { openSqliteState, STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
+import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";
+import { EMPTY_BOOKS } from "../../src/watchdog/ledger/books.ts";
+import { EMPTY_TRAIL, type Trail } from "../../src/watchdog/conditions/trail.ts";
+import type { Ledger } from "../../src/watchdog/ledger/ledger.ts";
+import { monthRecord, rollup } from "../support/watchdog/ledger-view.ts";
+import { fileModes } from "../support/file-modes.ts";
+
+const FIRING: AlertEvent = {
+  id: "c-1/default/all-prices-missing/1/firing",
+  key: "c-1/default/all-prices-missing",
+  alert: "all-prices-missing",
+  kind: "firing",
+  severity: "critical",
+  validator: "default",
+  chainId: "c-1",
+  title: "All prices missing",
+  sinceMs: 1,
+  atMs: 400_001,
+  reason: 'a "quoted" detail',
+  description: "d",
+  action: "a",
+  impact: "i",
+  runbook: "r",
+  cost: { blocks: 9_007_199_254_740_993n, pay: "1.00 USD" },
+};
+
+const BASELINE = {
+  chainId: "c-1",
+  success: 9_007_199_254_740_991n,
+  failure: 2n,
+  height: 9_007_199_254_740_993n,
+  processStartMs: 1_795_262_370_310,
+  atMs: 1_795_262_970_310,
+};
+
+/** A ledger with every field. */
+const LEDGER: Ledger = {
+  chainId: "c-1",
+  sources: {
+    calls: {
+      tracks: new Map([
+        ["a", { baseline: BASELINE, conflict: { last: BASELINE, changedAtMs: 7 } }],
+        ["b", { baseline: { chainId: "c-1", success: 0n, failure: 0n, atMs: 5 } }],
+      ]),
+      cursor: { atMs: 3, timeMs: 4, height: 9_007_199_254_740_993n, node: "a" },
+      books: {
+        months: new Map([
+          ["2026-10", monthRecord("2026-10", 1n, 2n, { seal: { atMs: 9, hash: "ab" } })],
+          [
+            "2026-11",
+            monthRecord("2026-11", 4n, 5n, {
+              estimated: { good: 1n, bad: 0n, unknown: 0n },
+              backfilled: { good: 2n, bad: 1n, unknown: 3n },
+            }),
+          ],
+        ]),
+        minute: new Map([[60_000, rollup(60_000, { good: 1n })]]),
+        hour: new Map([
+          [3_600_000, { ...rollup(3_600_000, { bad: 2n }), backfilled: { good: 0n, bad: 1n, unknown: 0n } }],
+        ]),
+        day: new Map([[86_400_000, rollup(86_400_000, { unknown: 3n })]]),
+      },
+    },
+    votes: { tracks: new Map(), books: EMPTY_BOOKS },
+    revenue: { tracks: new Map(), books: EMPTY_BOOKS },
+  },
+  events: {
+    recent: [
+      { id: 1, kind: "watchdog-start", fromMs: 1, toMs: 1, text: "it began" },
+      { id: 2, kind: "node-restart", fromMs: 2, toMs: 5, node: "a", text: 'a "quoted" text' },
+    ],
+    nextId: 3,
+  },
+  anchors: [{ timeMs: 1, height: 2n }],
+  progress: { height: 7n, sinceMs: 8, haltId: 2 },
+  processes: new Map([
+    [
+      "__proto__",
+      { sidecarSeenMs: 1, sidecarStartMs: 2, sidecarVersion: "v1", nodeVersion: "v2", changedMs: 3 },
+    ],
+    ["b", {}],
+  ]),
+  params: "{}",
+};
+
+/** A trail with every field. */
+const TRAIL: Trail = {
+  nodes: new Map([
+    [
+      "a",
+      {
+        progress: { height: 9_007_199_254_740_993n, firstSeenMs: 1, advancedAtMs: 2 },
+        seenSinceMs: 1,
+        seenMs: 3,
+        success: 9_007_199_254_740_991n,
+        failure: 2n,
+        lastGoodMs: 4,
+        lastBadMs: 5,
+        latency: {
+          calls: 9_007_199_254_740_993n,
+          within: new Map([
+            [1, 2n],
+            [512, 9_007_199_254_740_993n],
+          ]),
+          recent: { atMs: 6, calls: 4n, within: new Map([[512, 3n]]) },
+        },
+        tick: { value: 6, sinceMs: 7, hasChanged: true },
+        webSockets: new Map([
+          ["__proto__", { reads: 8n, sinceMs: 9, lastReadMs: 10 }],
+          ["b_ws", { reads: 0n, sinceMs: 9 }],
+        ]),
+      },
+    ],
+    ["b", { progress: {}, webSockets: new Map() }],
+  ]),
+  chain: { height: 7n, firstSeenMs: 8 },
+};
+
+const FULL: WatchdogState = {
+  ledgers: new Map([
+    ["one", LEDGER],
+    ["two", { ...LEDGER, chainId: "c-2" }],
+  ]),
+  trails: new Map([
+    ["one", TRAIL],
+    ["two", EMPTY_TRAIL],
+  ]),
+  alerting: {
+    history: [
+      {
+        validator: "default",
+        alert: "sidecar-down",
+        severity: "critical",
+        title: "Sidecar down",
+        sinceMs: 1,
+        firedAtMs: 2,
+        resolvedAtMs: 3,
+        reason: "refused",
+      },
+      {
+        validator: "default",
+        alert: "sidecar-down",
+        severity: "critical",
+        title: "Sidecar down",
+        sinceMs: 4,
+        firedAtMs: 5,
+        reason: "refused again",
+        quietReason: "silenced by me: test",
+      },
+    ],
+    alerts: [
+      {
+        validator: "default",
+        alert: "all-prices-missing",
+        phase: "firing",
+        sinceMs: 1,
+        lastActiveMs: 2,
+        clearSinceMs: 3,
+        reason: "nothing there",
+        badness: 0.5,
+        badBlocksBefore: 9_007_199_254_740_993n,
+        mutedAtMs: 4,
+        quietReason: "muted by sidecar-down",
+        notified: { reminders: 2, badness: 0.25, event: FIRING },
+      },
+      {
+        validator: "another",
+        alert: "another-alert",
+        phase: "resolved",
+        sinceMs: 3,
+        lastActiveMs: 4,
+        resolvedAtMs: 5,
+        reason: "",
+        badBlocksBefore: 0n,
+      },
+    ],
+    silences: [
+      {
+        id: "s",
+        alerts: ["sidecar-down"],
+        validators: [],
+        author: "me",
+        reason: 'a "test"',
+        startsAtMs: 1,
+        endsAtMs: 2,
+      },
+    ],
+    outbox: [
+      { channel: "a", event: FIRING },
+      { channel: "b", event: { ...FIRING, kind: "resolved", cost: { blocks: 1n } } },
+    ],
+  },
+};
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "relaywatch-state-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe("openSqliteState", () => {
+  it("creates an empty state", () => {
+    const store = openSqliteState(join(folder, "new", "folder"));
+    expect(store.load()).toEqual(EMPTY_STATE);
+    store.close();
+  });
+
+  it("creates a folder that only its user can read", () => {
+    const own = join(folder, "new");
+    const store = openSqliteState(own);
+    store.save(FULL);
+    const { ".": directory, ...files } = fileModes(own);
+    expect(directory).toBe("700");
+    expect(Object.keys(files)).toContain(STATE_FILE);
+    expect(new Set(Object.values(files))).toEqual(new Set(["600"]));
+    store.close();
+  });
+
+  it("loads the state that was saved last, also in a new process", () => {
+    const first = openSqliteState(folder);
+    first.save(FULL);
+    expect(first.load()).toEqual(FULL);
+    first.save({ ...FULL, alerting: { ...FULL.alerting, outbox: FULL.alerting.outbox.slice(1) } });
+    first.close();
+    const second = openSqliteState(folder);
+    expect(second.load()).toEqual({
+      ...FULL,
+      alerting: { ...FULL.alerting, outbox: FULL.alerting.outbox.slice(1) },
+    });
+    const { ledgers, trails } = FULL;
+    second.save({ ...EMPTY_STATE, ledgers, trails });
+    expect(second.load()).toEqual({ ...EMPTY_STATE, ledgers, trails });
+    second.close();
+  });
+
+  it("has the complete state on disk when save returns, even when the process is killed then", () => {
+    const store = openSqliteState(folder);
+    store.save(FULL);
+    const copy = mkdtempSync(join(tmpdir(), "relaywatch-left-"));
+    for (const name of readdirSync(folder).filter(
+      (one) => one.startsWith(STATE_FILE) && !one.endsWith("-shm"),
+    ))
+      copyFileSync(join(folder, name), join(copy, name));
+    const after = openSqliteState(copy);
+    expect(after.load()).toEqual(FULL);
+    after.close();
+    store.close();
+    rmSync(copy, { recursive: true });
+  });
+
+  it("deletes what a later state does not have", () => {
+    const store = openSqliteState(folder);
+    store.load();
+    const { alerting } = FULL;
+    store.save(FULL);
+    const history = alerting.history.slice(1);
+    store.save({ ...FULL, alerting: { ...alerting, history, silences: [] } });
+    expect(store.load().alerting).toEqual({ ...alerting, history, silences: [] });
+    store.close();
+  });
+
+  it("survives a power failure, and a save that failed leaves no transaction open", () => {
+    let database: Database.Database | undefined;
+    const store = openSqliteState(folder, (file, options) => (database = new Database(file, options)));
+    expect(database?.pragma("synchronous", { simple: true })).toMatchObject({ synchronous: 2 });
+    const broken = Object.defineProperty({ ...EMPTY_TRAIL }, "nodes", {
+      get: () => {
+        throw new Error("broken");
+      },
+    });
+    expect(() => store.save({ ...FULL, trails: new Map([["one", broken]]) })).toThrow("broken");
+    expect(database?.inTransaction).toBe(false);
+    store.save(FULL);
+    expect(store.load()).toEqual(FULL);
+    store.close();
+  });
+
+  it("rejects the file of a later version, and unlocks the folder", () => {
+    openSqliteState(folder).close();
+    const database = new Database(join(folder, STATE_FILE));
+    database.pragma(`user_version = ${MIGRATIONS.length + 1}`);
+    database.close();
+    const attempt = () => openSqliteState(folder);
+    const text = `a newer relaywatch wrote it (it has format ${MIGRATIONS.length + 1}, but this program supports at most format ${MIGRATIONS.length})`;
+    expect(attempt).toThrow(`${text}; check state_dir`);
+    expect(attempt).toThrow(text);
+  });
+
+  it("reports a folder that cannot be created", () => {
+    expect(() => openSqliteState("/dev/null/state")).toThrow(
+      /^the state in \/dev\/null\/state cannot be used: .*check state_dir$/,
+    );
+  });
+});

@@ -1,0 +1,229 @@
+import { Registry } from "prom-client";
+import { describe, expect, it } from "vitest";
+import type { AlertState } from "../../src/watchdog/alerts/alert-state.ts";
+import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
+import { createWatchdogMetrics } from "../../src/watchdog/metrics.ts";
+import { planEvaluation } from "../../src/watchdog/evaluation.ts";
+import { SPECIFIED_POLICY } from "../../src/watchdog/policy/policies.ts";
+import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";
+import { statusJson, type StatusInput, toStatus, type WatchdogStatus } from "../../src/watchdog/status.ts";
+
+import { escapeHtml } from "../../src/platform/web/html-escape.ts";
+import { nodePage, NOT_CONFIGURED, observationOf, pricesPage, up } from "../support/watchdog/observations.ts";
+import { pageText } from "../support/watchdog/page-text.ts";
+import { fieldNames } from "../support/field-names.ts";
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const HOUR = 3_600_000;
+
+const SOURCES = {
+  prices: up({ ...pricesPage("BTC/USD", "ETH/USD"), tickedAtMs: NOW }),
+  oracleMetrics: {
+    state: "error",
+    failure: { code: "refused", text: "refused <b>" },
+    durationMs: 1,
+  } as const,
+  sidecar: NOT_CONFIGURED,
+};
+const VALIDATOR = {
+  target: { name: "default", nodes: [], egress: [] },
+  policy: { policy: SPECIFIED_POLICY, fromChain: false },
+};
+const OPTIONS = {
+  alerts: {
+    rules: [],
+    channels: [],
+    maintenance: [],
+    reminders: { critical: [], warning: [], info: [] },
+    runbooks: "",
+    majorPairs: [],
+    intervalMs: 5000,
+  },
+  intervalMs: 5000,
+  policy: VALIDATOR.policy,
+};
+
+/** The second poll: 97 good, 3 bad and 5 unknown blocks after a restart of the node. */
+const LAST = (() => {
+  const poll = (atMs: number, page: ReturnType<typeof nodePage>) =>
+    observationOf(atMs, [{ ...SOURCES, metrics: { state: "up", value: page, durationMs: 4 } }]);
+  const first = poll(NOW - HOUR, nodePage(0n, 0n, { height: 900n, processStartMs: NOW - HOUR }));
+  const { state } = planEvaluation(EMPTY_STATE, first, { ...OPTIONS, isFirst: true });
+  const second = poll(NOW, nodePage(97n, 3n, { height: 1005n, processStartMs: NOW - HOUR / 2 }));
+  return planEvaluation(state, second, { ...OPTIONS, isFirst: false });
+})();
+const STATE: WatchdogState = LAST.state;
+
+const RULES = alertsSchema.parse({}).rules;
+
+function statusOf(changes: Partial<StatusInput> = {}): WatchdogStatus {
+  return toStatus({
+    validator: VALIDATOR,
+    state: STATE,
+    rules: RULES,
+    channels: ["webhook"],
+    startedAtMs: NOW,
+    nowMs: NOW,
+    lastSuccessMs: new Map([["node/node", NOW]]),
+    last: LAST,
+    ...changes,
+  });
+}
+
+/** The three places at which a status is shown. */
+async function shown(status: WatchdogStatus) {
+  const registry = new Registry();
+  createWatchdogMetrics(registry, []).showStatus(status);
+  return { json: statusJson(status), page: pageText([status]), metrics: await registry.metrics() };
+}
+
+describe("the status as JSON", () => {
+  it("has snake_case names only", () => {
+    const names = fieldNames(statusJson(statusOf()));
+    expect(names.length).toBeGreaterThan(20);
+    expect(names.filter((name) => !/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/.test(name))).toEqual([]);
+  });
+});
+
+describe("the status in the API, on the page and in the metrics", () => {
+  it("has rate, tier and blocks of the month", async () => {
+    const { json, page, metrics } = await shown(statusOf());
+    expect(json).toMatchObject({
+      month: "2026-11",
+      success_rate_percent: "97.0000",
+      tier: "proportional",
+      blocks: { good: 97, bad: 3, unknown: 5 },
+    });
+    expect(page).toContain("<dd>97.0000 %");
+    expect(page).toContain(`<dd class="unknown">too early<small>proportional with these few blocks`);
+    expect(metrics).toContain(
+      'oracle_watchdog_month_success_ratio{validator="default",chain_id="test-1"} 0.97',
+    );
+    expect(metrics).toContain(
+      'oracle_watchdog_month_tier{validator="default",chain_id="test-1",tier="proportional"} 1',
+    );
+    expect(metrics).toContain(
+      'oracle_watchdog_month_blocks{validator="default",chain_id="test-1",result="unknown"} 5',
+    );
+  });
+
+  it("has what the policy says, the same in the API and in the metrics", async () => {
+    const { json, metrics } = await shown(statusOf());
+    const { assessment } = statusOf();
+    expect(assessment?.headroom.length).toBe(2);
+    for (const { boundary, misses, outageMs, requiredRate, state, burnRates } of assessment?.headroom ?? []) {
+      const place = `{validator="default",chain_id="test-1",boundary="${boundary}"`;
+      for (const line of [
+        `oracle_watchdog_headroom_blocks${place}} ${misses}`,
+        `oracle_watchdog_headroom_seconds${place}} ${(outageMs ?? 0) / 1000}`,
+        `oracle_watchdog_required_success_ratio${place}} ${requiredRate}`,
+        `oracle_watchdog_boundary_state${place},state="${state}"} 1`,
+        `oracle_watchdog_boundary_ratio${place}} ${boundary === "full" ? 0.98 : 0.95}`,
+        `oracle_watchdog_burn_rate${place},window="1h"} ${burnRates["1h"]}`,
+      ])
+        expect(metrics).toContain(`${line}\n`);
+    }
+    const place = '{validator="default",chain_id="test-1"';
+    expect(json["assessment"]).toMatchObject({ policy: { full_reward_cents: 300_000 } });
+    for (const line of [
+      `oracle_watchdog_full_reward${place}} 3000`,
+      `oracle_watchdog_month_reward${place}} ${Number(assessment?.rewardCents) / 100}`,
+      `oracle_watchdog_forecast_reward${place},estimate="middle"} ${Number(assessment?.forecast?.rewardCents.middle) / 100}`,
+      `oracle_watchdog_month_remaining_blocks${place}} ${assessment?.remainingBlocks}`,
+      `oracle_watchdog_rotation_state${place},state="none"} 1`,
+      `oracle_watchdog_last_poll_timestamp_seconds{validator="default"} ${NOW / 1000}`,
+    ])
+      expect(metrics).toContain(`${line}\n`);
+    expect(metrics).toMatch(/oracle_watchdog_forecast_success_ratio\{.*estimate="low"\} 0\.\d+/);
+    expect(metrics).toMatch(/oracle_watchdog_month_success_ratio_bound\{.*bound="high"\} 0\.9\d+/);
+  });
+
+  it("has the pairs with a price", async () => {
+    const { json, page, metrics } = await shown(statusOf());
+    expect(json["prices"]).toEqual({ state: "present", pairs: ["BTC/USD", "ETH/USD"] });
+    expect(page).toContain("2 pairs: BTC/USD, ETH/USD");
+    expect(metrics).toContain('oracle_watchdog_priced_pairs{validator="default"} 2');
+  });
+
+  it("has every source, with its error escaped", async () => {
+    const { json, page, metrics } = await shown(statusOf());
+    expect(json["sources"]).toEqual([
+      {
+        name: "node",
+        node: "node",
+        up: true,
+        error: null,
+        last_success_at: "2026-11-21T12:00:00.000Z",
+        duration_ms: 4,
+      },
+      { name: "prices", node: "node", up: true, error: null, last_success_at: null, duration_ms: 1 },
+      {
+        name: "oracle-metrics",
+        node: "node",
+        up: false,
+        error: "refused <b>",
+        last_success_at: null,
+        duration_ms: 1,
+      },
+    ]);
+    expect(page).toContain("refused &lt;b&gt;");
+    expect(metrics).toContain(
+      'oracle_watchdog_source_up{validator="default",node="node",source="oracle-metrics"} 0',
+    );
+    expect(metrics).toContain(
+      `oracle_watchdog_source_last_success_timestamp_seconds{validator="default",node="node",source="node"} ${NOW / 1000}`,
+    );
+  });
+
+  it("has every alert", async () => {
+    for (const { condition, severity } of RULES) {
+      const { name } = condition;
+      const firing: AlertState = {
+        validator: "default",
+        alert: name,
+        phase: "firing",
+        sinceMs: NOW,
+        lastActiveMs: NOW,
+        reason: "a reason",
+        badBlocksBefore: 0n,
+      };
+      const state = { ...STATE, alerting: { ...STATE.alerting, alerts: [firing] } };
+      const { json, page, metrics } = await shown(statusOf({ state }));
+      expect(json["alerts"]).toContainEqual({
+        name,
+        validator: "default",
+        severity,
+        state: "firing",
+        since: "2026-11-21T12:00:00.000Z",
+        reason: "a reason",
+        quiet: null,
+      });
+      expect(page).toContain(`<strong>${escapeHtml(condition.title)}</strong>: a reason.`);
+      expect(metrics).toContain(
+        `oracle_watchdog_alert_firing{validator="default",chain_id="test-1",alert="${name}",severity="${severity}"} 1`,
+      );
+    }
+  });
+
+  it("is complete before the first poll", async () => {
+    const { json, page, metrics } = await shown(
+      statusOf({ state: EMPTY_STATE, last: undefined, lastSuccessMs: new Map() }),
+    );
+    expect(json).toMatchObject({
+      chain_id: null,
+      polled_at: null,
+      success_rate_percent: null,
+      tier: null,
+      prices: { state: "unknown", pairs: [] },
+      alerts: RULES.map(({ condition }) => ({ name: condition.name, state: "inactive", since: null })),
+      pending_notifications: 0,
+      sources: [],
+    });
+    expect(page).toContain("Cannot see: the first poll has not ended yet");
+    expect(page).toContain("None was judged yet");
+    expect(metrics).toContain(
+      'oracle_watchdog_alert_firing{validator="default",chain_id="",alert="all-prices-missing",severity="critical"} 0',
+    );
+    expect(metrics).not.toContain("oracle_watchdog_month_success_ratio{");
+  });
+});
