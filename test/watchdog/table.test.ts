@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseDurationMs } from "../../src/platform/config/config-fields.ts";
-import { alertsSchema, durationText } from "../../src/watchdog/conditions/alerts-config.ts";
+import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
+import { durationText } from "../../src/platform/config/config-fields.ts";
 import { alertName, runbookFile } from "../../src/watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
 import { generatedSection } from "../support/generated-section.ts";

@@ -6,7 +6,8 @@ import { monthCloseReport, monthReport } from "../../watchdog/report/month-repor
 import { relayerReport } from "../../relayer/report/relayer-report.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { type OracleOptions, oracleOptions, readOracle } from "../../watchdog/cli/oracle-source.ts";
-import { lastMonth, monthOption, parseDuration, portOffsetOption } from "../../platform/cli/options.ts";
+import { parseDuration, portOffsetOption } from "../../platform/cli/options.ts";
+import { lastMonth, monthOption } from "../../watchdog/cli/month-option.ts";
 import { readRelayer } from "../../relayer/cli/relayer-source.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 

@@ -4,10 +4,11 @@ import {
   prometheusExample,
   prometheusLocalnet,
 } from "./alert-config-examples.ts";
-import { caseFiles } from "../../platform/monitoring/alerts/case-files.ts";
+import { caseFiles } from "./case-files.ts";
 import { MONTH_FILES } from "../../watchdog/monitoring/month-cases.ts";
-import { runbookFiles } from "../../platform/monitoring/alerts/runbook-files.ts";
-import { RULE_FILES, ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
+import { runbookFiles } from "./runbook-files.ts";
+import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
+import { RULE_FILES } from "./rules.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 
 /** Returns every generated file of `alerts`, by its path in the repository. */

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { portsAt } from "../../platform/base/default-ports.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import { EXIT } from "../../platform/base/exit-codes.ts";

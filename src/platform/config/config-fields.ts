@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { z } from "zod";
-import { errorText } from "../base/errors.ts";
+import { errorText, unreachable } from "../base/errors.ts";
 import { issueText, receivedText } from "./config-issue.ts";
 import { Secret } from "../base/secret.ts";
 
@@ -164,4 +164,16 @@ function textField(expected: string) {
 /** Returns the URL of an address. An IPv6 host gets brackets. */
 export function httpUrl({ host, port }: ListenAddress): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** Formats a duration as configuration files have it: "30s", "1h". The inverse of {@link parseDurationMs}. */
+export function durationText(ms: number): string {
+  const units = [
+    ["h", 3_600_000],
+    ["m", 60_000],
+    ["s", 1000],
+    ["ms", 1],
+  ] as const;
+  const text = units.map(([unit, size]) => [unit, size] as const).find(([, size]) => ms % size === 0);
+  return text === undefined ? unreachable(`${ms} ms`) : `${ms / text[1]}${text[0]}`;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { type Command, Option } from "commander";
-import { portsAt } from "../../platform/base/default-ports.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { EXIT } from "../../platform/base/exit-codes.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
@@ -16,7 +16,7 @@ import { readEnv } from "../from-env/read-env.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
-import { localnetRelayerConfig } from "../../cli/localnet-configs.ts";
+import { localnetRelayerConfig } from "./localnet-config.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 
 /** Options that select the configuration of a relayer. */

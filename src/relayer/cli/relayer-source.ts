@@ -1,4 +1,4 @@
-import { portsAt } from "../../platform/base/default-ports.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { httpUrl } from "../../platform/config/config-fields.ts";
 import { loadConfig } from "../../platform/config/config.ts";
 import { relayerConfigSchema } from "../config.ts";

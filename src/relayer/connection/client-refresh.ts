@@ -14,7 +14,7 @@ import {
   type Trust,
   type TrustDeps,
   updateClientMessage,
-} from "./client-update.ts";
+} from "../../cosmos/light-client/client-update.ts";
 import { createClientOfConnection, viewConnection, type ViewDeps } from "./connection-view.ts";
 import { sendUpdates, type SendUpdatesDeps, type UpdateChain } from "./send-updates.ts";
 

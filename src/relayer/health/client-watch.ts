@@ -1,6 +1,7 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import type { LightClientState, LocalQueries } from "../local-queries.ts";
+import type { LocalQueries } from "../local-queries.ts";
+import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 
 /** The light client of a connection as it was read last. */
 export interface ClientReading extends LightClientState {

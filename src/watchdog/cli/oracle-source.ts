@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { z } from "zod";
-import { portsAt } from "../../platform/base/default-ports.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { EXIT } from "../../platform/base/exit-codes.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { loadConfig } from "../../platform/config/config.ts";

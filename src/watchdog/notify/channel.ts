@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Clock } from "../../platform/base/clock.ts";
 import { durationField, isPlainHttpUrl, secretField } from "../../platform/config/config-fields.ts";
 import { issueText } from "../../platform/config/config-issue.ts";
-import { SEVERITIES, type Severity } from "../conditions/condition.ts";
+import { SEVERITIES, type Severity } from "../../platform/monitoring/severity.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import type { PostJson } from "./http-post.ts";
 import type { SendMail } from "./send-mail.ts";

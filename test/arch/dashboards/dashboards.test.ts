@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { DASHBOARDS } from "../../../src/platform/monitoring/alerts/links.ts";
-import { ALERTS, RULE_FILES } from "../../../src/platform/monitoring/alerts/rule-files.ts";
+import { ALERTS, RULE_FILES } from "../../../src/cli/generate/rules.ts";
 import { REAL_TIMES } from "../../../src/platform/monitoring/alerts/times.ts";
 import { DASHBOARD_SPECS, dashboardFiles } from "../../../src/cli/generate/dashboard-generated-files.ts";
 import { ROOT } from "../source-files.ts";

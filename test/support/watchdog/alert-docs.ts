@@ -1,4 +1,5 @@
-import { durationText, sectionKey } from "../../../src/watchdog/conditions/alerts-config.ts";
+import { sectionKey } from "../../../src/watchdog/conditions/alerts-config.ts";
+import { durationText } from "../../../src/platform/config/config-fields.ts";
 import type { Condition, Threshold } from "../../../src/watchdog/conditions/condition.ts";
 
 /** The table of alerts as Markdown. */

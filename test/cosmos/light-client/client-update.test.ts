@@ -1,13 +1,13 @@
-import { revisionOfChainId } from "../../src/cosmos/comet/chain-revision.ts";
+import { revisionOfChainId } from "../../../src/cosmos/comet/chain-revision.ts";
 import { describe, expect, it } from "vitest";
-import { ClientError } from "../../src/cosmos/client/errors.ts";
-import type { LightBlockBytes } from "../../src/cosmos/client/chain-client.ts";
+import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import type { LightBlockBytes } from "../../../src/cosmos/client/chain-client.ts";
 import {
   createTrustFinder,
   isUpdatedTo,
   type TrustDeps,
-} from "../../src/relayer/connection/client-update.ts";
-import { RelayError } from "../../src/relayer/relay-error.ts";
+} from "../../../src/cosmos/light-client/client-update.ts";
+import { LightClientError } from "../../../src/cosmos/light-client/light-client-error.ts";
 
 const HOUR_NS = 3_600_000_000_000n;
 const at = (height: bigint, revision = 2n) => ({ revision, height });
@@ -114,7 +114,7 @@ describe("createTrustFinder", () => {
     const { deps } = chains(nowMinutes, [90n]);
     const trust = createTrustFinder(deps, client, signal).below(at(height));
     await expect(trust).rejects.toSatisfy(
-      (error) => error instanceof RelayError && error.facts.code === "no-trusted-height",
+      (error) => error instanceof LightClientError && error.facts.code === "no-trusted-height",
     );
   });
 });

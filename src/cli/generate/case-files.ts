@@ -1,6 +1,12 @@
-import { type AlertCase, type AlertSpec, placeLabels, type SeriesCase } from "./alert-spec.ts";
-import { GENERATED, RULE_FILES, yamlText } from "./rule-files.ts";
-import { toMinutes } from "./times.ts";
+import {
+  type AlertCase,
+  type AlertSpec,
+  placeLabels,
+  type SeriesCase,
+} from "../../platform/monitoring/alerts/alert-spec.ts";
+import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files.ts";
+import { RULE_FILES } from "./rules.ts";
+import { toMinutes } from "../../platform/monitoring/alerts/times.ts";
 
 /** How often series are sampled and rules evaluated: often, or for situations of many hours rarely. */
 interface Pace {

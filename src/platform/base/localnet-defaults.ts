@@ -30,3 +30,7 @@ export function portsAt(offset: number): Ports {
   const moved = Object.entries(DEFAULT_PORTS).map(([server, port]) => [server, port + offset]);
   return { ...DEFAULT_PORTS, ...Object.fromEntries(moved) };
 }
+
+/** Mnemonic of the account with which the relayer of a localnet signs. PUBLIC TEST KEY: never send anything of value to it. */
+export const LOCALNET_RELAYER_MNEMONIC =
+  "prosper snake lottery address final budget popular monster inmate gown inform match desert pistol peace expand fame march hen engine response twelve soda tobacco";

@@ -1,15 +1,15 @@
 import type { Clock } from "../../platform/base/clock.ts";
-import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-client.ts";
-import { isHeightUnavailable } from "../../cosmos/client/errors.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
-import { MsgUpdateClient } from "../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
-import { Header } from "../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { SignedHeader } from "../../cosmos/proto/gen/tendermint/types/types.ts";
-import { ValidatorSet } from "../../cosmos/proto/gen/tendermint/types/validator.ts";
-import type { LightClientState, LocalQueries } from "../local-queries.ts";
-import type { RemoteHeight } from "../registry/registered-query.ts";
-import { RelayError } from "../relay-error.ts";
-import { memoize } from "./memoize.ts";
+import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
+import { isHeightUnavailable } from "../client/errors.ts";
+import type { WireMessage } from "../client/tx/tx-sender.ts";
+import { MsgUpdateClient } from "../proto/gen/ibc/core/client/v1/tx.ts";
+import { Header } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
+import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
+import type { LightClientQueries, LightClientState } from "./client-queries.ts";
+import type { RemoteHeight } from "./remote-height.ts";
+import { LightClientError } from "./light-client-error.ts";
+import { memoize } from "../../platform/base/memoize.ts";
 
 const HEADER_URL = "/ibc.lightclients.tendermint.v1.Header";
 const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
@@ -31,7 +31,7 @@ export interface Trust {
 }
 
 export interface TrustDeps {
-  readonly local: Pick<LocalQueries, "consensusTimeNs" | "consensusHeights">;
+  readonly local: Pick<LightClientQueries, "consensusTimeNs" | "consensusHeights">;
   readonly remote: Pick<ChainClient, "lightBlock">;
   readonly clock: Pick<Clock, "nowMs">;
 }
@@ -40,7 +40,7 @@ export interface TrustDeps {
 export interface TrustFinder {
   /**
    * Returns the greatest height below `at` that has a consensus state of the same revision, and whose next header some
-   * endpoint has. Throws `RelayError` "no-trusted-height" when there is none or it expires soon, and "trusted-headers-missing".
+   * endpoint has. Throws `LightClientError` "no-trusted-height" when there is none or it expires soon, and "trusted-headers-missing".
    */
   readonly below: (at: RemoteHeight) => Promise<Trust>;
 }
@@ -104,8 +104,11 @@ export function createTrustFinder(
 /** Trusted heights that are tried. An endpoint that has pruned the headers of so many has pruned those below too. */
 const MAX_MISSING_HEADERS = 4;
 
-function headersMissing({ clientId, chainId }: LightClientState, heights: readonly bigint[]): RelayError {
-  return new RelayError(
+function headersMissing(
+  { clientId, chainId }: LightClientState,
+  heights: readonly bigint[],
+): LightClientError {
+  return new LightClientError(
     { code: "trusted-headers-missing", clientId, heights },
     heights.length === 1
       ? `no endpoint of ${chainId} has header ${heights[0]}, which follows the trusted height of ${clientId}; add an endpoint that keeps it`
@@ -122,8 +125,8 @@ function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
   return height.revision === at.revision && height.height < at.height;
 }
 
-function noTrustedHeight(client: LightClientState, at: RemoteHeight): RelayError {
-  return new RelayError(
+function noTrustedHeight(client: LightClientState, at: RemoteHeight): LightClientError {
+  return new LightClientError(
     { code: "no-trusted-height", clientId: client.clientId, height: at.height },
     `client ${client.clientId} has no consensus state below height ${at.height} within its trusting period`,
   );

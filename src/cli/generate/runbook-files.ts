@@ -1,17 +1,17 @@
-import { type Condition } from "../../../watchdog/conditions/condition.ts";
-import { CONDITIONS } from "../../../watchdog/conditions/conditions.ts";
-import type { AlertSpec } from "./alert-spec.ts";
-import { DASHBOARDS } from "./links.ts";
-import { NODE_RUNBOOKS } from "../../../watchdog/monitoring/runbooks/node.ts";
-import { RELAYER_CHAIN_RUNBOOKS } from "../../../relayer/monitoring/runbooks/relayer-chains.ts";
-import { RELAYER_WORK_RUNBOOKS } from "../../../relayer/monitoring/runbooks/relayer-work.ts";
-import { REWARD_RUNBOOKS } from "../../../watchdog/monitoring/runbooks/reward.ts";
-import { SELF_RUNBOOKS } from "./self-runbooks.ts";
-import { SIDECAR_RUNBOOKS } from "../../../watchdog/monitoring/runbooks/sidecar.ts";
-import { SOURCE_RUNBOOKS } from "../../../watchdog/monitoring/runbooks/sources.ts";
-import { type Check, COMMANDS, type RunbookBody } from "./runbook-spec.ts";
-import { ALERTS } from "./rule-files.ts";
-import { REAL_TIMES } from "./times.ts";
+import { type Condition } from "../../watchdog/conditions/condition.ts";
+import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
+import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
+import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import { NODE_RUNBOOKS } from "../../watchdog/monitoring/runbooks/node.ts";
+import { RELAYER_CHAIN_RUNBOOKS } from "../../relayer/monitoring/runbooks/relayer-chains.ts";
+import { RELAYER_WORK_RUNBOOKS } from "../../relayer/monitoring/runbooks/relayer-work.ts";
+import { REWARD_RUNBOOKS } from "../../watchdog/monitoring/runbooks/reward.ts";
+import { SELF_RUNBOOKS } from "../../platform/monitoring/alerts/self-runbooks.ts";
+import { SIDECAR_RUNBOOKS } from "../../watchdog/monitoring/runbooks/sidecar.ts";
+import { SOURCE_RUNBOOKS } from "../../watchdog/monitoring/runbooks/sources.ts";
+import { type Check, COMMANDS, type RunbookBody } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import { ALERTS } from "./rules.ts";
+import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 
 /** The runbooks' own parts, by name of the alert. */
 export const RUNBOOKS: ReadonlyMap<string, RunbookBody> = new Map(
