@@ -1,44 +1,113 @@
-// Measures the structure of the code: see ARCHITECTURE.md.
-import { execSync } from "node:child_process";
-import { readFileSync, existsSync } from "node:fs";
+// Measures how the sources are divided into files and folders, and what imports what: `npm run measure`.
+// `npm run measure -- --area src/relayer` lists the places of one area that the marks of ARCHITECTURE.md count.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-const verbose = process.argv.includes("--verbose");
-const files = execSync("git ls-files -co --exclude-standard src daemons", { encoding: "utf8" }).split("\n")
-  .filter((f) => f.endsWith(".ts") && !f.includes("/gen/") && existsSync(f));
-const set = new Set(files);
-const info = new Map();
-const IMPORT = /^(?:import|export)\s+(?:type\s+)?(?:[\s\S]*?\sfrom\s+)?"([^"]+)";/gm;
-for (const f of files) {
-  const text = readFileSync(f, "utf8");
-  let importLines = 0; const targets = new Set();
-  for (const m of text.matchAll(/^(?:import|export)\b[^;]*?\bfrom\s+"([^"]+)"[^;\n]*;|^import\s+"([^"]+)";/gm)) {
-    importLines += m[0].split("\n").length;
-    const t = m[1] ?? m[2];
-    if (t.startsWith(".")) targets.add(normalize(join(dirname(f), t)));
-    else if (t.startsWith("#")) targets.add("src/" + t.slice(1));
+
+const areaAt = process.argv.indexOf("--area");
+const area = areaAt < 0 ? undefined : process.argv[areaAt + 1];
+
+/** Hand-written TypeScript of the program, without tests. */
+const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "src", "daemons"], {
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter((file) => file.endsWith(".ts") && !file.includes("/gen/") && existsSync(file));
+const known = new Set(files);
+
+const STATIC = /^(import|export)\b([^;]*?)\bfrom\s+"([^"]+)"[^;\n]*;|^import\s+"([^"]+)";/gm;
+const DYNAMIC = /\bimport\(\s*"(\.[^"]+)"\s*\)/g;
+
+/** Whether an import clause names types only, so that nothing is loaded when the program runs. */
+function isTypeOnly(clause) {
+  if (/^\s*type\b/.test(clause)) return true;
+  const names = clause.replaceAll(/[{}]/g, " ").split(",");
+  return /^\s*\{/.test(clause) && names.every((name) => name.trim() === "" || /^\s*type\b/.test(name));
+}
+
+const sources = new Map(
+  files.map((file) => {
+    const text = readFileSync(file, "utf8");
+    const at = (specifier) => normalize(join(dirname(file), specifier));
+    const statics = [...text.matchAll(STATIC)].map(([whole, , clause = "", from, bare]) => ({
+      lines: whole.split("\n").length,
+      target: at(from ?? bare),
+      loads: !isTypeOnly(clause),
+    }));
+    const dynamic = [...text.matchAll(DYNAMIC)].map(([, specifier]) => at(specifier));
+    const targets = [...new Set([...statics.map(({ target }) => target), ...dynamic])];
+    return [
+      file,
+      {
+        lines: text.split("\n").length - 1,
+        importLines: statics.reduce((sum, { lines }) => sum + lines, 0),
+        targets: targets.filter((target) => known.has(target)),
+        loads: statics.filter(({ target, loads }) => loads && known.has(target)).map(({ target }) => target),
+      },
+    ];
+  }),
+);
+
+const depths = new Map();
+/** Longest chain of imports below a file that load code, in steps. */
+function depthOf(file) {
+  const depth = depths.get(file);
+  if (depth !== undefined) return depth;
+  depths.set(file, 0);
+  const below = sources.get(file).loads.map((target) => depthOf(target) + 1);
+  depths.set(file, Math.max(0, ...below));
+  return depths.get(file);
+}
+
+const roomOf = (file) => (file.startsWith("src/") ? file.split("/").slice(0, 2).join("/") : "daemons");
+const folderEdges = new Set();
+const roomEdges = new Set();
+const importers = new Map(files.map((file) => [file, []]));
+for (const [file, { targets }] of sources) {
+  for (const target of targets) {
+    importers.get(target).push(file);
+    if (dirname(file) !== dirname(target)) folderEdges.add(`${dirname(file)} ${dirname(target)}`);
+    if (roomOf(file) !== roomOf(target)) roomEdges.add(`${roomOf(file)} ${roomOf(target)}`);
   }
-  for (const m of text.matchAll(/\bimport\(\s*"(\.[^"]+)"\s*\)/g)) targets.add(normalize(join(dirname(f), m[1])));
-  info.set(f, { lines: text.split("\n").length - 1, importLines, targets: [...targets].filter((t) => set.has(t)) });
 }
-const depthOf = new Map();
-const depth = (f) => { if (depthOf.has(f)) return depthOf.get(f); depthOf.set(f, 0); const d = 1 + Math.max(0, ...info.get(f).targets.map(depth)); depthOf.set(f, d); return d; };
-const depths = files.map(depth);
-const deepest = files[depths.indexOf(Math.max(...depths))];
-const edges = new Set(); const roomEdges = new Set();
-const room = (f) => { const p = f.split("/"); return p[0] === "src" ? p.slice(0, 2).join("/") : p[0]; };
-for (const [f, { targets }] of info) for (const t of targets) {
-  if (dirname(f) !== dirname(t)) edges.add(`${dirname(f)} ${dirname(t)}`);
-  if (room(f) !== room(t)) roomEdges.add(`${room(f)} -> ${room(t)}`);
+const mutual = [...folderEdges].filter((edge) => {
+  const [from, to] = edge.split(" ");
+  return from < to && folderEdges.has(`${to} ${from}`);
+});
+const once = files.filter((file) => importers.get(file).length === 1);
+const sum = (key) => files.reduce((total, file) => total + sources.get(file)[key], 0);
+const sizes = files
+  .map((file) => sources.get(file).lines)
+  .filter((lines) => lines > 25)
+  .toSorted((a, b) => a - b);
+const deepest = files.toSorted((a, b) => depthOf(b) - depthOf(a))[0];
+
+function print(text) {
+  process.stdout.write(`${text}\n`);
 }
-const mutual = [...edges].filter((e) => { const [a, b] = e.split(" "); return a < b && edges.has(`${b} ${a}`); });
-const importers = new Map(files.map((f) => [f, []]));
-for (const [f, { targets }] of info) for (const t of targets) importers.get(t).push(f);
-const once = files.filter((f) => importers.get(f).length === 1);
-const total = files.reduce((n, f) => n + info.get(f).lines, 0), imports = files.reduce((n, f) => n + info.get(f).importLines, 0);
-const sizes = files.map((f) => info.get(f).lines).filter((n) => n > 25).sort((a, b) => a - b);
-console.log({ files: files.length, lines: total, depth: Math.max(...depths), mutual: mutual.length, importShare: (100 * imports / total).toFixed(2), once: once.length, oncePct: (100 * once.length / files.length).toFixed(1), p50: sizes[sizes.length >> 1], max: Math.max(...sizes), roomEdges: roomEdges.size, folderEdges: edges.size });
-if (verbose) {
-  console.log(mutual.join("\n"));
-  let f = deepest; while (f) { console.log(depth(f), f); f = info.get(f).targets.sort((a, b) => depth(b) - depth(a))[0]; }
-  console.log([...roomEdges].sort().join("\n"));
+
+print(`files ${files.length}, lines ${sum("lines")}`);
+print(`import depth ${depthOf(deepest)} (at most 12)`);
+print(`folder pairs that import each other ${mutual.length} (at most 8)`);
+print(`import lines ${((100 * sum("importLines")) / sum("lines")).toFixed(1)} % (at most 6 %)`);
+print(`files imported exactly once ${((100 * once.length) / files.length).toFixed(1)} % (at most 20 %)`);
+print(
+  `lines of files over 25 lines: median ${sizes[sizes.length >> 1]} (100 to 150), largest ${sizes.at(-1)} (at most 400)`,
+);
+print(`imports between rooms ${roomEdges.size} (at most 20)`);
+
+if (area !== undefined) {
+  const inside = (file) => file.startsWith(`${area}/`);
+  print(`\n${area}: ${files.filter(inside).length} files\n\nimported exactly once (lines, by):`);
+  for (const file of once.filter(inside))
+    print(`  ${file} ${sources.get(file).lines} ${importers.get(file)[0]}`);
+  print("\nfolders that import each other:");
+  for (const edge of mutual.filter((pair) => pair.includes(`${area}/`) || pair.split(" ").includes(area)))
+    print(`  ${edge}`);
+  const top = files.filter(inside).toSorted((a, b) => depthOf(b) - depthOf(a))[0];
+  print("\nlongest chain of imports:");
+  for (let file = top; file !== undefined; ) {
+    print(`  ${depthOf(file)} ${file}`);
+    file = sources.get(file).loads.toSorted((a, b) => depthOf(b) - depthOf(a))[0];
+  }
 }
