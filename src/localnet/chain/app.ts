@@ -16,7 +16,7 @@ import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.t
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
-import type { IbcApplication } from "./modules/ibc/channel/application.ts";
+import type { IbcApplication } from "./modules/ibc/channel/ibc-module.ts";
 import { createIbcModule } from "./modules/ibc/module.ts";
 import type { IbcKeeper } from "./modules/ibc/keeper.ts";
 import { createRateLimitModule } from "./modules/ibc-rate-limit/module.ts";

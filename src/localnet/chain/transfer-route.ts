@@ -1,7 +1,7 @@
 import { unreachable } from "../../platform/base/errors.ts";
 import { toChainTypeUrl } from "../../cosmos/proto/type-urls.ts";
 import type { BankKeeper } from "./modules/bank/keeper.ts";
-import type { IbcApplication, PacketSender } from "./modules/ibc/channel/application.ts";
+import type { IbcApplication, PacketSender } from "./modules/ibc/channel/ibc-module.ts";
 import type { ContractManagerModule } from "./modules/contractmanager/module.ts";
 import type { IbcKeeper } from "./modules/ibc/keeper.ts";
 import type { RateLimitModule } from "./modules/ibc-rate-limit/module.ts";

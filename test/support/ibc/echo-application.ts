@@ -1,5 +1,5 @@
 import { fromUtf8, utf8 } from "../../../src/platform/base/bytes.ts";
-import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/application.ts";
+import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { event } from "../../../src/localnet/chain/runtime/events.ts";
 import { unregisteredError } from "../../../src/localnet/chain/runtime/module-error.ts";
 

@@ -7,7 +7,7 @@ import {
   TENDERMINT_TYPE,
 } from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
 import { tendermintClientState } from "../../../src/localnet/chain/modules/ibc/open-connection.ts";
-import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/application.ts";
+import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { formatAddress } from "../../../src/localnet/chain/runtime/address.ts";
 import type { Context, ExecutionMode } from "../../../src/localnet/chain/runtime/context.ts";
 import type { ChainEvent } from "../../../src/localnet/chain/runtime/events.ts";

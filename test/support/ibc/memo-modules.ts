@@ -1,5 +1,5 @@
 import { fromUtf8, utf8 } from "../../../src/platform/base/bytes.ts";
-import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/application.ts";
+import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 
 /**
  * The acknowledgements of the recorded transaction 170: what the modules of packet forwarding and of hooks, which this chain does

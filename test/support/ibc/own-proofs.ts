@@ -4,7 +4,7 @@ import {
   unpackClientState,
 } from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
 import { packConsensusState } from "../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
-import { packetPath } from "../../../src/localnet/chain/modules/ibc/keys.ts";
+import { packetPath } from "../../../src/localnet/chain/modules/ibc/host/keys.ts";
 import { unpackClientMessage } from "../../../src/localnet/chain/modules/ibc/tendermint/client-message.ts";
 import {
   heightOfHeader,

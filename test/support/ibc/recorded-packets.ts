@@ -5,7 +5,7 @@ import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
 import { createAdminModule } from "../../../src/localnet/chain/modules/adminmodule/module.ts";
 import { createAuthModule } from "../../../src/localnet/chain/modules/auth/module.ts";
 import { createBankModule } from "../../../src/localnet/chain/modules/bank/module.ts";
-import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/application.ts";
+import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { createIbcModule, type IbcModule } from "../../../src/localnet/chain/modules/ibc/module.ts";
 import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
 import { createTransferModule } from "../../../src/localnet/chain/modules/transfer/module.ts";

@@ -4,7 +4,7 @@ import { rateLimiter } from "../../../src/localnet/chain/contracts/rate-limiter/
 import { createAuthModule } from "../../../src/localnet/chain/modules/auth/module.ts";
 import type { BankKeeper } from "../../../src/localnet/chain/modules/bank/keeper.ts";
 import { createBankModule } from "../../../src/localnet/chain/modules/bank/module.ts";
-import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/application.ts";
+import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import type { Packet } from "../../../src/localnet/chain/modules/ibc/channel/packet.ts";
 import { createContractManagerModule } from "../../../src/localnet/chain/modules/contractmanager/module.ts";
 import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";

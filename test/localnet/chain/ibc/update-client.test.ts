@@ -13,7 +13,7 @@ import { recoverClient } from "../../../../src/localnet/chain/modules/ibc/client
 import { updateClient } from "../../../../src/localnet/chain/modules/ibc/client/update-client.ts";
 import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
-import { setClientParams } from "../../../../src/localnet/chain/modules/ibc/params.ts";
+import { setClientParams } from "../../../../src/localnet/chain/modules/ibc/host/params.ts";
 import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
 import type { Any } from "../../../../src/cosmos/proto/gen/google/protobuf/any.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Context } from "../../runtime/context.ts";
-import type { IbcApplication, RelayedPacket } from "../ibc/channel/application.ts";
+import type { IbcApplication, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { decodeReply } from "../transfer/acknowledgement.ts";
 import { decodePacketData } from "../transfer/packet-data.ts";
 import { limitedSudo } from "./limited-sudo.ts";

@@ -7,7 +7,7 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { toMessageHandler } from "../../runtime/handler-forms.ts";
 import type { ChainModule } from "../../runtime/module.ts";
-import type { IbcApplication } from "../ibc/channel/application.ts";
+import type { IbcApplication } from "../ibc/channel/ibc-module.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
 import { handleCustomMessage } from "./custom-message.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";

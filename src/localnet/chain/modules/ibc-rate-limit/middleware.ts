@@ -11,7 +11,7 @@ import type {
   OutgoingPacket,
   PacketSender,
   RelayedPacket,
-} from "../ibc/channel/application.ts";
+} from "../ibc/channel/ibc-module.ts";
 import { errorAcknowledgement } from "../transfer/acknowledgement.ts";
 import { ErrBadMessage, ErrContractError, ErrRateLimitExceeded } from "./errors.ts";
 import { badRevert, packetRefused } from "./events.ts";

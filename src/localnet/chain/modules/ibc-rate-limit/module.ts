@@ -12,7 +12,7 @@ import { toMessageHandler, toQueryHandler } from "../../runtime/handler-forms.ts
 import type { ChainModule } from "../../runtime/module.ts";
 import { ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
 import { wrapErrors } from "../../runtime/wrap-errors.ts";
-import type { IbcApplication, PacketSender } from "../ibc/channel/application.ts";
+import type { IbcApplication, PacketSender } from "../ibc/channel/ibc-module.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { limitApplication, limitSender } from "./middleware.ts";
 import { paramsOf, requireAddress, storedParams } from "./params.ts";

@@ -2,7 +2,7 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import { elements, isPresent, type JsonField, member } from "../../../../platform/base/json-fields.ts";
 import { messageFromJson } from "../../../../cosmos/proto/json.ts";
 import { atPath, GenesisError } from "../../runtime/genesis.ts";
-import { STORE_NAME } from "./keys.ts";
+import { STORE_NAME } from "./host/keys.ts";
 
 /** A generated message type with its full name. */
 interface MessageType<T> {

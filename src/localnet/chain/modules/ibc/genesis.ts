@@ -29,7 +29,7 @@ import {
   getConnectionParams,
   setClientParams,
   setConnectionParams,
-} from "./params.ts";
+} from "./host/params.ts";
 
 const CLIENT = "ibc.core.client.v1";
 const CONNECTION = "ibc.core.connection.v1";

@@ -1,5 +1,5 @@
 import type { MessageHandler } from "../../runtime/module.ts";
-import type { PortRouter } from "./channel/application.ts";
+import type { PortRouter } from "./channel/ibc-module.ts";
 import { channelHandlers } from "./channel/handlers.ts";
 import { clientHandlers } from "./client/handlers.ts";
 import { connectionHandlers } from "./connection/handlers.ts";

@@ -2,7 +2,7 @@ import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ModuleError } from "../../runtime/module-error.ts";
-import type { PacketSender } from "./channel/application.ts";
+import type { PacketSender } from "./channel/ibc-module.ts";
 import { getChannel, getSequence } from "./channel/channel-store.ts";
 import { counterpartyOf } from "./channel/handshake.ts";
 import type { ChannelEndpoint } from "./channel/packet.ts";
@@ -11,8 +11,8 @@ import { latestHeightOf, TENDERMINT_TYPE } from "./client/client-state.ts";
 import { openClientStore } from "./client/client-store.ts";
 import { updateClient } from "./client/update-client.ts";
 import { getConnection } from "./connection/connection-store.ts";
-import { ErrInvalidClientType } from "./errors.ts";
-import { connectionIdError } from "./identifiers.ts";
+import { ErrInvalidClientType } from "./host/errors.ts";
+import { connectionIdError } from "./host/identifiers.ts";
 
 /** Methods for other modules. */
 export interface IbcKeeper {

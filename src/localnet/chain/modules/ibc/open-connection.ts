@@ -16,8 +16,8 @@ import { messageToJson } from "../../../../cosmos/proto/json.ts";
 import { packClientState, TENDERMINT_TYPE } from "./client/client-state.ts";
 import { packConsensusState } from "./client/consensus-state.ts";
 import { SUPPORTED_VERSIONS } from "./connection/versions.ts";
-import { formatHeight, ZERO_HEIGHT } from "./height.ts";
-import { consensusStateKey, iterationKey, processedHeightKey, processedTimeKey, STORE_NAME } from "./keys.ts";
+import { formatHeight, ZERO_HEIGHT } from "./host/height.ts";
+import { consensusStateKey, iterationKey, processedHeightKey, processedTimeKey, STORE_NAME } from "./host/keys.ts";
 
 const LEAF: ProofSpec["leafSpec"] = {
   hash: HashOp.SHA256,

@@ -2,7 +2,7 @@ import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/cli
 import type { Context } from "../../runtime/context.ts";
 import { QueryError } from "../../runtime/module.ts";
 import { ModuleError } from "../../runtime/module-error.ts";
-import { selfHeight } from "./height.ts";
+import { selfHeight } from "./host/height.ts";
 
 const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;

@@ -9,7 +9,7 @@ import type {
   IbcApplication,
   OpeningChannel,
   RelayedPacket,
-} from "../ibc/channel/application.ts";
+} from "../ibc/channel/ibc-module.ts";
 import { enumName } from "../ibc/enum-name.ts";
 import { decodeReply, errorAcknowledgement, goReply, SUCCESS } from "./acknowledgement.ts";
 import {

@@ -4,7 +4,7 @@ import { GenesisState } from "../../../../cosmos/proto/gen/ibc/applications/tran
 import { areValidCoins, parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { atPath, type GenesisForm, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { validatePortId } from "../ibc/identifiers.ts";
+import { validatePortId } from "../ibc/host/identifiers.ts";
 import { traceHash, validateReceivedDenom } from "./denom.ts";
 import { MODULE_NAME, PORT_ID } from "./keys.ts";
 import { DEFAULT_PARAMS, escrows, paramsOf, port, storedParams, traces } from "./state.ts";

@@ -3,7 +3,7 @@ import type { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/
 import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, formatCoin, isDenom, parseCoins } from "../../runtime/coins.ts";
 import { wrapErrors } from "../../runtime/wrap-errors.ts";
-import { validateChannelId, validatePortId } from "../ibc/identifiers.ts";
+import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
 import { validateSentDenom } from "./denom.ts";
 import {
   ErrIbcInsufficientFunds,

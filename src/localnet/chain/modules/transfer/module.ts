@@ -7,7 +7,7 @@ import { MsgTransferResponse as OwnResponse } from "../../../../cosmos/proto/gen
 import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
 import { toAnsweringHandler, toMessageHandler } from "../../runtime/handler-forms.ts";
 import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
-import type { IbcApplication } from "../ibc/channel/application.ts";
+import type { IbcApplication } from "../ibc/channel/ibc-module.ts";
 import { createTransferApplication } from "./application.ts";
 import { ErrIbcUnauthorized } from "./errors.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";

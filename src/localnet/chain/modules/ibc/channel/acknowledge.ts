@@ -5,7 +5,7 @@ import type { Context } from "../../../runtime/context.ts";
 import { type MessageProof, verifyRemoteValue } from "../connection/connection-proofs.ts";
 import { requireOpenConnection } from "../connection/connection-state.ts";
 import { enumName } from "../enum-name.ts";
-import { packetPath } from "../keys.ts";
+import { packetPath } from "../host/keys.ts";
 import { deleteCommitment, getPacketEntry, getSequence, setSequence } from "./channel-store.ts";
 import {
   ErrInvalidChannelState,

@@ -18,8 +18,8 @@ import type { Context } from "../../../runtime/context.ts";
 import { atPath, GenesisError } from "../../../runtime/genesis.ts";
 import { getConnection } from "../connection/connection-store.ts";
 import { asMessage, asMessages } from "../genesis-fields.ts";
-import { validateChannelId, validatePortId } from "../identifiers.ts";
-import type { PacketEntryName, SequenceName } from "../keys.ts";
+import { validateChannelId, validatePortId } from "../host/identifiers.ts";
+import type { PacketEntryName, SequenceName } from "../host/keys.ts";
 import {
   DEFAULT_CHANNEL_PARAMS,
   getChannel,

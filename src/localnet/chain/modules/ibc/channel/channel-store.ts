@@ -12,7 +12,7 @@ import {
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { createItem, messageCodec, uint64Codec } from "../../../store/collections.ts";
-import { ZERO_HEIGHT } from "../height.ts";
+import { ZERO_HEIGHT } from "../host/height.ts";
 import {
   CHANNEL_PARAMS,
   CHANNELS_PREFIX,
@@ -24,7 +24,7 @@ import {
   type SequenceName,
   sequencePath,
   STORE_NAME,
-} from "../keys.ts";
+} from "../host/keys.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
 /** Default params: a channel upgrade may take 10 minutes. This chain has no channel upgrades. */

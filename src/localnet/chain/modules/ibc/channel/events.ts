@@ -3,8 +3,8 @@ import { toHex } from "../../../../../platform/base/bytes.ts";
 import { type Channel, Order } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { type ChainEvent, event } from "../../../runtime/events.ts";
 import { enumName } from "../enum-name.ts";
-import { moduleEvent } from "../events.ts";
-import { formatHeight } from "../height.ts";
+import { moduleEvent } from "../host/events.ts";
+import { formatHeight } from "../host/height.ts";
 import type { ChannelEndpoint, Packet } from "./packet.ts";
 
 type Attribute = readonly [key: string, value: string];

@@ -11,9 +11,9 @@ import {
   signedHandler,
   type SignedMessage,
   unsupportedHandler,
-} from "../signed-message.ts";
+} from "../host/handler-forms.ts";
 import type { IbcOptions } from "../types.ts";
-import type { PortRouter } from "./application.ts";
+import type { PortRouter } from "./ibc-module.ts";
 import { setChannelParams } from "./channel-store.ts";
 import {
   closeConfirm,

@@ -15,9 +15,9 @@ import {
 } from "../connection/connection-state.ts";
 import { goVersion, goVersions } from "../connection/versions.ts";
 import { enumName } from "../enum-name.ts";
-import { ErrInvalidConnectionVersion } from "../errors.ts";
-import { channelPath } from "../keys.ts";
-import type { IbcApplication, OpeningChannel } from "./application.ts";
+import { ErrInvalidConnectionVersion } from "../host/errors.ts";
+import { channelPath } from "../host/keys.ts";
+import type { IbcApplication, OpeningChannel } from "./ibc-module.ts";
 import { getChannel, nextChannelSequence, setChannel, setSequence } from "./channel-store.ts";
 import { ErrChannelNotFound, ErrInvalidChannelState } from "./errors.ts";
 import { channelStep } from "./events.ts";

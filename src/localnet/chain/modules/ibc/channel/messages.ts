@@ -8,10 +8,10 @@ import {
 import type * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { enumName } from "../enum-name.ts";
-import { ErrInvalidProof, ErrInvalidSequence } from "../errors.ts";
-import { formatHeight, isZeroHeight, ZERO_HEIGHT } from "../height.ts";
-import { isNumberedId, validateChannelId, validateConnectionId, validatePortId } from "../identifiers.ts";
-import { requireSigner } from "../signed-message.ts";
+import { ErrInvalidProof, ErrInvalidSequence } from "../host/errors.ts";
+import { formatHeight, isZeroHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { isNumberedId, validateChannelId, validateConnectionId, validatePortId } from "../host/identifiers.ts";
+import { requireSigner } from "../host/handler-forms.ts";
 import {
   ErrInvalidAcknowledgement,
   ErrInvalidChannelIdentifier,

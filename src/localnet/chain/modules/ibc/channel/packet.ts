@@ -4,8 +4,8 @@ import type { Packet as WirePacket } from "../../../../../cosmos/proto/gen/ibc/c
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { ModuleError } from "../../../runtime/module-error.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { compareHeights, formatHeight, isZeroHeight, ZERO_HEIGHT } from "../height.ts";
-import { validateChannelId, validatePortId } from "../identifiers.ts";
+import { compareHeights, formatHeight, isZeroHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { validateChannelId, validatePortId } from "../host/identifiers.ts";
 import { ErrInvalidPacket, ErrTimeoutElapsed, ErrTimeoutNotReached } from "./errors.ts";
 
 /** One end of a channel. */

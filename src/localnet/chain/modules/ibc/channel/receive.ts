@@ -5,9 +5,9 @@ import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { type MessageProof, verifyRemoteValue } from "../connection/connection-proofs.ts";
 import { requireOpenConnection } from "../connection/connection-state.ts";
 import { enumName } from "../enum-name.ts";
-import { selfHeight } from "../height.ts";
-import { packetPath } from "../keys.ts";
-import type { Acknowledgement } from "./application.ts";
+import { selfHeight } from "../host/height.ts";
+import { packetPath } from "../host/keys.ts";
+import type { Acknowledgement } from "./ibc-module.ts";
 import { getChannel, getPacketEntry, getSequence, setPacketEntry, setSequence } from "./channel-store.ts";
 import {
   ErrAcknowledgementExists,

@@ -11,7 +11,7 @@ import type { ChainEvent } from "../../../runtime/events.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { proofOf } from "../connection/connection-proofs.ts";
 import { acknowledgePacket } from "./acknowledge.ts";
-import type { Acknowledgement, IbcApplication, PortRouter, RelayedPacket } from "./application.ts";
+import type { Acknowledgement, IbcApplication, PortRouter, RelayedPacket } from "./ibc-module.ts";
 import { packetOf } from "./packet.ts";
 import { receivePacket, writeAcknowledgement } from "./receive.ts";
 import { applicationOfChannel } from "./router.ts";

@@ -1,6 +1,6 @@
 import type { Channel } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Context } from "../../../runtime/context.ts";
-import type { IbcApplication, PortRouter } from "./application.ts";
+import type { IbcApplication, PortRouter } from "./ibc-module.ts";
 import { getChannel } from "./channel-store.ts";
 import { ErrCapabilityNotFound } from "./errors.ts";
 import type { ChannelEndpoint } from "./packet.ts";

@@ -12,9 +12,9 @@ import {
   ErrClientNotFound,
   ErrConsensusStateNotFound,
   ErrInvalidClientHeight,
-} from "../errors.ts";
-import { formatHeight, isZeroHeight } from "../height.ts";
-import type { OutgoingPacket } from "./application.ts";
+} from "../host/errors.ts";
+import { formatHeight, isZeroHeight } from "../host/height.ts";
+import type { OutgoingPacket } from "./ibc-module.ts";
 import { getChannel, getSequence, setPacketEntry, setSequence } from "./channel-store.ts";
 import { ErrChannelNotFound, ErrInvalidChannelState, ErrSequenceSendNotFound } from "./errors.ts";
 import { packetSent } from "./events.ts";

@@ -8,7 +8,7 @@ import {
   verifyRemoteValue,
 } from "../connection/connection-proofs.ts";
 import { requireConnection } from "../connection/connection-state.ts";
-import { packetPath, sequencePath } from "../keys.ts";
+import { packetPath, sequencePath } from "../host/keys.ts";
 import { goBytes, requireDestination } from "./acknowledge.ts";
 import { deleteCommitment, getPacketEntry, setChannel } from "./channel-store.ts";
 import { ErrInvalidPacket, ErrPacketReceived } from "./errors.ts";

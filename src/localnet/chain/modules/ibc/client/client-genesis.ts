@@ -13,9 +13,9 @@ import { ConsensusStateWithHeight } from "../../../../../cosmos/proto/gen/ibc/co
 import { messageToJson } from "../../../../../cosmos/proto/json.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { asMessage, asMessages } from "../genesis-fields.ts";
-import { parseHeight, ZERO_HEIGHT } from "../height.ts";
-import { validateClientId } from "../identifiers.ts";
-import { clientPrefix, clientStateKey, CLIENTS_PREFIX, consensusStateKey, STORE_NAME } from "../keys.ts";
+import { parseHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { validateClientId } from "../host/identifiers.ts";
+import { clientPrefix, clientStateKey, CLIENTS_PREFIX, consensusStateKey, STORE_NAME } from "../host/keys.ts";
 import { encodeClientState, unpackClientState } from "./client-state.ts";
 import { encodeConsensusState, unpackConsensusState } from "./consensus-state.ts";
 

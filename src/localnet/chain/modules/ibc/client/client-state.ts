@@ -4,8 +4,8 @@ import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/
 import { ClientState as LocalhostState } from "../../../../../cosmos/proto/gen/ibc/lightclients/localhost/v2/localhost.ts";
 import { ClientState as TendermintState } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
-import { decodeUntrusted, ErrUnpackAny } from "../errors.ts";
-import { ZERO_HEIGHT } from "../height.ts";
+import { decodeUntrusted, ErrUnpackAny } from "../host/errors.ts";
+import { ZERO_HEIGHT } from "../host/height.ts";
 
 /** Type of clients of CometBFT chains. */
 export const TENDERMINT_TYPE = "07-tendermint";

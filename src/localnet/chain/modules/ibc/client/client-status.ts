@@ -1,6 +1,6 @@
 import type { Context } from "../../../runtime/context.ts";
-import { isZeroHeight, ZERO_HEIGHT } from "../height.ts";
-import { getClientParams, isAllowedClient } from "../params.ts";
+import { isZeroHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { getClientParams, isAllowedClient } from "../host/params.ts";
 import { durationNs } from "../tendermint/duration.ts";
 import type { ClientStore } from "./client-store.ts";
 import { LOCALHOST, type StoredClient } from "./client-state.ts";

@@ -9,7 +9,7 @@ import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../../runtime/context.ts";
 import type { KVStore } from "../../../store/kv-store.ts";
-import { selfHeight, formatHeight, parseHeight } from "../height.ts";
+import { selfHeight, formatHeight, parseHeight } from "../host/height.ts";
 import {
   CLIENT_STATE,
   clientPrefix,
@@ -20,7 +20,7 @@ import {
   processedHeightKey,
   processedTimeKey,
   STORE_NAME,
-} from "../keys.ts";
+} from "../host/keys.ts";
 import { encodeClientState, type StoredClient, unpackClientState } from "./client-state.ts";
 import { encodeConsensusState, unpackConsensusState, type ConsensusState } from "./consensus-state.ts";
 

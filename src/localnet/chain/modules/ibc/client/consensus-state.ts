@@ -4,7 +4,7 @@ import { nsToTimestamp, timestampToNs } from "../../../../../cosmos/comet/proto-
 import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { ConsensusState as WireConsensusState } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
-import { decodeUntrusted, ErrUnpackAny } from "../errors.ts";
+import { decodeUntrusted, ErrUnpackAny } from "../host/errors.ts";
 
 /** Consensus state of a 07-tendermint client: the parts of a verified header that the client stores. */
 export interface ConsensusState {

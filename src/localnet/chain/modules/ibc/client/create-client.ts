@@ -1,10 +1,10 @@
 import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { createItem, uint64Codec } from "../../../store/collections.ts";
-import { ErrClientNotActive, ErrInvalidClientType } from "../errors.ts";
-import { clientCreated } from "../events.ts";
-import { NEXT_CLIENT_SEQUENCE, STORE_NAME } from "../keys.ts";
-import { getClientParams, isAllowedClient } from "../params.ts";
+import { ErrClientNotActive, ErrInvalidClientType } from "../host/errors.ts";
+import { clientCreated } from "../host/events.ts";
+import { NEXT_CLIENT_SEQUENCE, STORE_NAME } from "../host/keys.ts";
+import { getClientParams, isAllowedClient } from "../host/params.ts";
 import { openClientStore } from "./client-store.ts";
 import { latestHeightOf, LOCALHOST, unpackClientState } from "./client-state.ts";
 import { statusOf } from "./client-status.ts";

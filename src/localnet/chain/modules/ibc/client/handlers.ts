@@ -1,7 +1,7 @@
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
-import { setClientParams } from "../params.ts";
-import { requireAuthority, signedHandler, unsupportedHandler } from "../signed-message.ts";
+import { setClientParams } from "../host/params.ts";
+import { requireAuthority, signedHandler, unsupportedHandler } from "../host/handler-forms.ts";
 import { verifyingBlock } from "../tendermint/verify-header.ts";
 import type { IbcOptions } from "../types.ts";
 import { createClient } from "./create-client.ts";

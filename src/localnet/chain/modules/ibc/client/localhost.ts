@@ -1,5 +1,5 @@
 import type { Context } from "../../../runtime/context.ts";
-import { selfHeight } from "../height.ts";
+import { selfHeight } from "../host/height.ts";
 import { openClientStore } from "./client-store.ts";
 import { LOCALHOST } from "./client-state.ts";
 import { statusOf } from "./client-status.ts";

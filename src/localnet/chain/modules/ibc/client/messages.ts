@@ -7,10 +7,10 @@ import {
   ErrInvalidClientType,
   ErrInvalidSubstitute,
   ErrInvalidUpgradeClient,
-} from "../errors.ts";
-import { validateClientId } from "../identifiers.ts";
-import { validateClientParams } from "../params.ts";
-import { requireSigner } from "../signed-message.ts";
+} from "../host/errors.ts";
+import { validateClientId } from "../host/identifiers.ts";
+import { validateClientParams } from "../host/params.ts";
+import { requireSigner } from "../host/handler-forms.ts";
 import { type ClientMessage, unpackClientMessage } from "../tendermint/client-message.ts";
 import { validateUpdateHeader } from "../tendermint/header.ts";
 import { validateMisbehaviour } from "../tendermint/misbehaviour.ts";

@@ -10,9 +10,9 @@ import {
   ErrInvalidRecoveryClient,
   ErrInvalidSubstitute,
   ErrUpdateClientFailed,
-} from "../errors.ts";
-import { clientRecovered } from "../events.ts";
-import { compareHeights, formatHeight, ZERO_HEIGHT } from "../height.ts";
+} from "../host/errors.ts";
+import { clientRecovered } from "../host/events.ts";
+import { compareHeights, formatHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { type ClientStore, openClientStore } from "./client-store.ts";
 import { latestHeightOf, type StoredClient, TENDERMINT_TYPE } from "./client-state.ts";
 import { statusOf } from "./client-status.ts";

@@ -5,9 +5,9 @@ import type {
   Header,
 } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { ErrClientNotActive, ErrClientNotFound, ErrUpdateClientFailed } from "../errors.ts";
-import { clientUpdated, misbehaviourFound } from "../events.ts";
-import { compareHeights, ZERO_HEIGHT } from "../height.ts";
+import { ErrClientNotActive, ErrClientNotFound, ErrUpdateClientFailed } from "../host/errors.ts";
+import { clientUpdated, misbehaviourFound } from "../host/events.ts";
+import { compareHeights, ZERO_HEIGHT } from "../host/height.ts";
 import { type ClientMessage, unpackClientMessage } from "../tendermint/client-message.ts";
 import { durationNs } from "../tendermint/duration.ts";
 import { heightOfHeader, consensusStateOfHeader } from "../tendermint/header.ts";

@@ -19,9 +19,9 @@ import {
   ErrInvalidProof,
   ErrProcessedHeightNotFound,
   ErrProcessedTimeNotFound,
-} from "../errors.ts";
-import { compareHeights, formatHeight, goHeight, selfHeight } from "../height.ts";
-import { STORE_NAME } from "../keys.ts";
+} from "../host/errors.ts";
+import { compareHeights, formatHeight, goHeight, selfHeight } from "../host/height.ts";
+import { STORE_NAME } from "../host/keys.ts";
 import { type ClientStore, openClientStore } from "./client-store.ts";
 import { latestHeightOf, LOCALHOST, type StoredClient } from "./client-state.ts";
 import { statusOf } from "./client-status.ts";

@@ -4,9 +4,9 @@ import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/con
 import type { Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { type PathProof, verifyAbsent, verifyStored } from "../client/verify-proof.ts";
-import { ZERO_HEIGHT } from "../height.ts";
-import { STORE_NAME } from "../keys.ts";
-import { getConnectionParams } from "../params.ts";
+import { ZERO_HEIGHT } from "../host/height.ts";
+import { STORE_NAME } from "../host/keys.ts";
+import { getConnectionParams } from "../host/params.ts";
 
 /** A proof in a message. */
 export interface MessageProof {

@@ -11,7 +11,7 @@ import {
   ErrClientNotFound,
   ErrConnectionNotFound,
   ErrInvalidConnectionState,
-} from "../errors.ts";
+} from "../host/errors.ts";
 import { getConnection } from "./connection-store.ts";
 
 /** Returns a connection in any state. Throws connection/3. */

@@ -14,7 +14,7 @@ import {
   connectionKey,
   NEXT_CONNECTION_SEQUENCE,
   STORE_NAME,
-} from "../keys.ts";
+} from "../host/keys.ts";
 import { SUPPORTED_VERSIONS } from "./versions.ts";
 
 /** Id of the connection of a chain to itself. */

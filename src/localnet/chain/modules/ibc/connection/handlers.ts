@@ -3,8 +3,8 @@ import * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/tx
 import type { Context } from "../../../runtime/context.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { setConnectionParams, validateConnectionParams } from "../params.ts";
-import { requireAuthority, requireSigner, signedHandler } from "../signed-message.ts";
+import { setConnectionParams, validateConnectionParams } from "../host/params.ts";
+import { requireAuthority, requireSigner, signedHandler } from "../host/handler-forms.ts";
 import type { IbcOptions } from "../types.ts";
 import { openAck, openConfirm, openInit, openTry } from "./handshake.ts";
 import { validateOpenAck, validateOpenConfirm, validateOpenInit, validateOpenTry } from "./messages.ts";

@@ -7,8 +7,8 @@ import {
 import type * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { enumName } from "../enum-name.ts";
-import { ErrInvalidConnectionState, ErrInvalidConnectionVersion } from "../errors.ts";
-import { connectionEvent } from "../events.ts";
+import { ErrInvalidConnectionState, ErrInvalidConnectionVersion } from "../host/errors.ts";
+import { connectionEvent } from "../host/events.ts";
 import { type MessageProof, OWN_PREFIX, proofOf, verifyRemoteValue } from "./connection-proofs.ts";
 import { requireActiveClient, requireConnection } from "./connection-state.ts";
 import {

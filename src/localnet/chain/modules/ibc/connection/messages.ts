@@ -9,9 +9,9 @@ import {
   ErrInvalidConnectionCounterparty,
   ErrInvalidConnectionIdentifier,
   ErrInvalidProof,
-} from "../errors.ts";
-import { isNumberedId, validateClientId, validateConnectionId } from "../identifiers.ts";
-import { requireSigner } from "../signed-message.ts";
+} from "../host/errors.ts";
+import { isNumberedId, validateClientId, validateConnectionId } from "../host/identifiers.ts";
+import { requireSigner } from "../host/handler-forms.ts";
 import { validateVersion } from "./versions.ts";
 
 /** Number of versions that a counterparty may offer. */

@@ -16,11 +16,11 @@ import {
   ErrClientNotFound,
   ErrConnectionNotFound,
   ErrConsensusStateNotFound,
-} from "../errors.ts";
-import { selfHeight } from "../height.ts";
-import { validateClientId, validateConnectionId } from "../identifiers.ts";
-import { CONNECTIONS_PREFIX, STORE_NAME } from "../keys.ts";
-import { getConnectionParams } from "../params.ts";
+} from "../host/errors.ts";
+import { selfHeight } from "../host/height.ts";
+import { validateClientId, validateConnectionId } from "../host/identifiers.ts";
+import { CONNECTIONS_PREFIX, STORE_NAME } from "../host/keys.ts";
+import { getConnectionParams } from "../host/params.ts";
 import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
 import { getClientConnections, getConnection } from "./connection-store.ts";
 

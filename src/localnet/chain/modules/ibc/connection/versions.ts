@@ -1,5 +1,5 @@
 import type { Version } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
-import { ErrInvalidConnectionVersion, ErrVersionNegotiationFailed } from "../errors.ts";
+import { ErrInvalidConnectionVersion, ErrVersionNegotiationFailed } from "../host/errors.ts";
 
 /** The versions of connections that this chain supports: the only one of IBC. */
 export const SUPPORTED_VERSIONS: readonly Version[] = [

@@ -5,7 +5,7 @@ import {
   Misbehaviour,
 } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
-import { decodeUntrusted, ErrUnpackAny } from "../errors.ts";
+import { decodeUntrusted, ErrUnpackAny } from "../host/errors.ts";
 
 /** Message of a client update: a header, or two headers that contradict each other. */
 export type ClientMessage =

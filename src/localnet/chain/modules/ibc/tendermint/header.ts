@@ -11,8 +11,8 @@ import { validatorsHash } from "../../../../../cosmos/comet/validator-set.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Header } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import type { ConsensusState } from "../client/consensus-state.ts";
-import { asModuleError, ErrInvalidClientHeader, ErrInvalidHeaderHeight } from "../errors.ts";
-import { compareHeights, goHeight, ZERO_HEIGHT } from "../height.ts";
+import { asModuleError, ErrInvalidClientHeader, ErrInvalidHeaderHeight } from "../host/errors.ts";
+import { compareHeights, goHeight, ZERO_HEIGHT } from "../host/height.ts";
 
 /**
  * Returns the height of a header, with the revision of its chain id; zero when the inner header is absent. Go converts

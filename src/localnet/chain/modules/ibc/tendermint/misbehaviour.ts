@@ -21,9 +21,9 @@ import {
   ErrInvalidMisbehaviour,
   ErrInvalidValidatorSet,
   ErrTrustingPeriodExpired,
-} from "../errors.ts";
-import { compareHeights, formatHeight } from "../height.ts";
-import { validateClientId } from "../identifiers.ts";
+} from "../host/errors.ts";
+import { compareHeights, formatHeight } from "../host/height.ts";
+import { validateClientId } from "../host/identifiers.ts";
 import {
   heightOfHeader,
   readHeader,

@@ -17,8 +17,8 @@ import {
   ErrInvalidTrustingPeriod,
   ErrInvalidTrustLevel,
   ErrInvalidUnbondingPeriod,
-} from "../errors.ts";
-import { ZERO_HEIGHT } from "../height.ts";
+} from "../host/errors.ts";
+import { ZERO_HEIGHT } from "../host/height.ts";
 import { durationNs } from "./duration.ts";
 
 /** Greatest duration of Go (int64 nanoseconds), about 292 years. */

@@ -17,8 +17,8 @@ import {
   ErrInvalidClientHeader,
   ErrInvalidHeaderHeight,
   ErrInvalidValidatorSet,
-} from "../errors.ts";
-import { compareHeights, formatHeight } from "../height.ts";
+} from "../host/errors.ts";
+import { compareHeights, formatHeight } from "../host/height.ts";
 import { durationNs } from "./duration.ts";
 import { heightOfHeader, readHeader, trustedHeightOf } from "./header.ts";
 

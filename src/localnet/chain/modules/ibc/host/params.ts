@@ -1,8 +1,8 @@
-import { unregisteredError } from "../../runtime/module-error.ts";
-import { Params as ClientParams } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
-import { Params as ConnectionParams } from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
-import type { Context } from "../../runtime/context.ts";
-import { createItem, messageCodec } from "../../store/collections.ts";
+import { unregisteredError } from "../../../runtime/module-error.ts";
+import { Params as ClientParams } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { Params as ConnectionParams } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { createItem, messageCodec } from "../../../store/collections.ts";
 import { CLIENT_PARAMS, CONNECTION_PARAMS, STORE_NAME } from "./keys.ts";
 
 /** Entry of `allowed_clients` that allows all client types. */

@@ -1,11 +1,11 @@
-import { errorText } from "../../../../platform/base/errors.ts";
-import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
-import { toAnsweringHandler, toMessageHandler, type WireType } from "../../runtime/handler-forms.ts";
-import type { MessageHandler } from "../../runtime/module.ts";
-import { ErrNotSupported } from "../../runtime/sdk-errors.ts";
+import { errorText } from "../../../../../platform/base/errors.ts";
+import { parseAddress } from "../../../runtime/address.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { toAnsweringHandler, toMessageHandler, type WireType } from "../../../runtime/handler-forms.ts";
+import type { MessageHandler } from "../../../runtime/module.ts";
+import { ErrNotSupported } from "../../../runtime/sdk-errors.ts";
 import { ErrIbcInvalidAddress, ErrIbcUnauthorized } from "./errors.ts";
-import { type PackedPart, requirePackedType } from "./packed-parts.ts";
+import { type PackedPart, requirePackedType } from "../packed-parts.ts";
 
 /** Every message of IBC has one signer. */
 export interface SignedMessage {

@@ -1,7 +1,7 @@
-import { printGoObject } from "../../../../platform/base/go-json/object.ts";
-import { revisionOfChainId } from "../../../../cosmos/comet/chain-revision.ts";
-import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
-import type { Context } from "../../runtime/context.ts";
+import { printGoObject } from "../../../../../platform/base/go-json/object.ts";
+import { revisionOfChainId } from "../../../../../cosmos/comet/chain-revision.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import type { Context } from "../../../runtime/context.ts";
 
 const HEIGHT = /^(\d{1,20})-(\d{1,20})$/;
 const MAX_UINT64 = 2n ** 64n - 1n;

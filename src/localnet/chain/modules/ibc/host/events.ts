@@ -1,8 +1,8 @@
-import { toHex } from "../../../../platform/base/bytes.ts";
-import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
-import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
-import type { ConnectionEnd } from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
-import { type ChainEvent, event } from "../../runtime/events.ts";
+import { toHex } from "../../../../../platform/base/bytes.ts";
+import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import { type ChainEvent, event } from "../../../runtime/events.ts";
 import { formatHeight } from "./height.ts";
 
 /** The client attributes of an event. */

@@ -1,5 +1,5 @@
-import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
-import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../../platform/base/bytes.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { formatHeight } from "./height.ts";
 
 /**
