@@ -4,8 +4,8 @@ import { openClientStore } from "../../../src/localnet/chain/modules/ibc/client/
 import {
   latestHeightOf,
   packClientState,
-  TENDERMINT_TYPE,
 } from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+import { TENDERMINT_TYPE } from "../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import { tendermintClientState } from "../../../src/localnet/chain/modules/ibc/open-connection.ts";
 import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { formatAddress } from "../../../src/localnet/chain/runtime/address.ts";

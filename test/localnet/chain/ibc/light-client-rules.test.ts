@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { concat, fromHex } from "../../../../src/platform/base/bytes.ts";
 import { revisionOfChainId, withRevision } from "../../../../src/cosmos/comet/chain-revision.ts";
-import {
-  packClientState,
-  TENDERMINT_TYPE,
-} from "../../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+import { packClientState } from "../../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import { packConsensusState } from "../../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
 import { createClient } from "../../../../src/localnet/chain/modules/ibc/client/create-client.ts";
 import { recoverClient } from "../../../../src/localnet/chain/modules/ibc/client/recover-client.ts";

@@ -1,10 +1,8 @@
 import { updateHeader, type LightBlock } from "../../../support/comet/light-block.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { toHex } from "../../../../src/platform/base/bytes.ts";
-import {
-  packClientState,
-  TENDERMINT_TYPE,
-} from "../../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+import { packClientState } from "../../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import { packConsensusState } from "../../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
 import { createClient } from "../../../../src/localnet/chain/modules/ibc/client/create-client.ts";
 import { createLocalhostClient } from "../../../../src/localnet/chain/modules/ibc/client/localhost.ts";

@@ -13,11 +13,18 @@ import {
 } from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { ClientState } from "../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { messageToJson } from "../../../../cosmos/proto/json.ts";
-import { packClientState, TENDERMINT_TYPE } from "./client/client-state.ts";
+import { packClientState } from "./client/client-state.ts";
+import { TENDERMINT_TYPE } from "./host/identifiers.ts";
 import { packConsensusState } from "./client/consensus-state.ts";
 import { SUPPORTED_VERSIONS } from "./connection/versions.ts";
 import { formatHeight, ZERO_HEIGHT } from "./host/height.ts";
-import { consensusStateKey, iterationKey, processedHeightKey, processedTimeKey, STORE_NAME } from "./host/keys.ts";
+import {
+  consensusStateKey,
+  iterationKey,
+  processedHeightKey,
+  processedTimeKey,
+  STORE_NAME,
+} from "./host/keys.ts";
 
 const LEAF: ProofSpec["leafSpec"] = {
   hash: HashOp.SHA256,

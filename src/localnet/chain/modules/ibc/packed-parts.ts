@@ -1,7 +1,7 @@
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
 import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
-import { LOCALHOST_URL } from "./client/client-state.ts";
+import { LOCALHOST_URL } from "./host/identifiers.ts";
 
 /** The Go interfaces of packed parts of messages, with the types of this chain that implement them. */
 const IMPLEMENTATIONS = {

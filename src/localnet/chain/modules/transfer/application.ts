@@ -10,7 +10,7 @@ import type {
   OpeningChannel,
   RelayedPacket,
 } from "../ibc/channel/ibc-module.ts";
-import { enumName } from "../ibc/enum-name.ts";
+import { enumName } from "../../../../platform/base/go-text.ts";
 import { decodeReply, errorAcknowledgement, goReply, SUCCESS } from "./acknowledgement.ts";
 import {
   ErrIbcInvalidRequest,

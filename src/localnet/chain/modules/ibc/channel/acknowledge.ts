@@ -4,7 +4,7 @@ import { type Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/
 import type { Context } from "../../../runtime/context.ts";
 import { type MessageProof, verifyRemoteValue } from "../connection/connection-proofs.ts";
 import { requireOpenConnection } from "../connection/connection-state.ts";
-import { enumName } from "../enum-name.ts";
+import { enumName } from "../../../../../platform/base/go-text.ts";
 import { packetPath } from "../host/keys.ts";
 import { deleteCommitment, getPacketEntry, getSequence, setSequence } from "./channel-store.ts";
 import {
@@ -12,7 +12,7 @@ import {
   ErrInvalidPacket,
   ErrPacketSequenceOutOfOrder,
   ErrSequenceAckNotFound,
-} from "./errors.ts";
+} from "../host/errors.ts";
 import { packetAcknowledged } from "./events.ts";
 import { counterpartyOf, hopOf } from "./handshake.ts";
 import { type Packet, packetCommitment } from "./packet.ts";

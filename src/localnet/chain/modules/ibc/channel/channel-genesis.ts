@@ -21,20 +21,19 @@ import { asMessage, asMessages } from "../genesis-fields.ts";
 import { validateChannelId, validatePortId } from "../host/identifiers.ts";
 import type { PacketEntryName, SequenceName } from "../host/keys.ts";
 import {
-  DEFAULT_CHANNEL_PARAMS,
   getChannel,
-  getChannelParams,
   getSequence,
   listChannels,
   listPacketEntries,
   nextChannelSequence,
   setChannel,
-  setChannelParams,
   setPacketEntry,
   setSequence,
 } from "./channel-store.ts";
+import { DEFAULT_CHANNEL_PARAMS, getChannelParams, setChannelParams } from "../host/params.ts";
 import { hopOf } from "./handshake.ts";
-import { validateChannel, validateParams } from "./messages.ts";
+import { validateChannel } from "./messages.ts";
+import { validateChannelParams } from "../host/params.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
 const PACKAGE = "ibc.core.channel.v1";
@@ -59,7 +58,7 @@ const SEQUENCE_LISTS: readonly (readonly [list: string, name: SequenceName])[] =
  */
 export function initChannels(context: Context, genesis: JsonField): void {
   const params = asMessage(member(genesis, "params"), { name: `${PACKAGE}.Params`, codec: Params });
-  if (params !== undefined) atPath(`${genesis.path}.params`, () => validateParams(params));
+  if (params !== undefined) atPath(`${genesis.path}.params`, () => validateChannelParams(params));
   setChannelParams(context, params ?? DEFAULT_CHANNEL_PARAMS);
   const list = member(genesis, "channels");
   const channels = asMessages(list, { name: `${PACKAGE}.IdentifiedChannel`, codec: IdentifiedChannel });

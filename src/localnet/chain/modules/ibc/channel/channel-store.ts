@@ -8,13 +8,10 @@ import {
 import {
   Channel,
   type IdentifiedChannel,
-  Params,
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { createItem, messageCodec, uint64Codec } from "../../../store/collections.ts";
-import { ZERO_HEIGHT } from "../host/height.ts";
+import { createItem, uint64Codec } from "../../../store/collections.ts";
 import {
-  CHANNEL_PARAMS,
   CHANNELS_PREFIX,
   channelPath,
   NEXT_CHANNEL_SEQUENCE,
@@ -27,24 +24,8 @@ import {
 } from "../host/keys.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
-/** Default params: a channel upgrade may take 10 minutes. This chain has no channel upgrades. */
-export const DEFAULT_CHANNEL_PARAMS: Params = {
-  upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 600_000_000_000n },
-};
-
 /** Number of the next channel, from 0. */
 export const nextChannelSequence = createItem(STORE_NAME, NEXT_CHANNEL_SEQUENCE, uint64Codec);
-
-const channelParams = createItem(STORE_NAME, CHANNEL_PARAMS, messageCodec<Params>(Params));
-
-/** Returns the channel params, or the default params before any are stored. */
-export function getChannelParams(context: Context): Params {
-  return channelParams.get(context) ?? DEFAULT_CHANNEL_PARAMS;
-}
-
-export function setChannelParams(context: Context, params: Params): void {
-  channelParams.set(context, params);
-}
 
 export function getChannel(context: Context, { portId, channelId }: ChannelEndpoint): Channel | undefined {
   const bytes = context.store(STORE_NAME).get(utf8(channelPath(portId, channelId)));

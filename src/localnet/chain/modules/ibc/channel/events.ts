@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { toHex } from "../../../../../platform/base/bytes.ts";
 import { type Channel, Order } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { type ChainEvent, event } from "../../../runtime/events.ts";
-import { enumName } from "../enum-name.ts";
+import { enumName } from "../../../../../platform/base/go-text.ts";
 import { moduleEvent } from "../host/events.ts";
 import { formatHeight } from "../host/height.ts";
 import type { ChannelEndpoint, Packet } from "./packet.ts";

@@ -14,7 +14,7 @@ import {
 } from "../host/handler-forms.ts";
 import type { IbcOptions } from "../types.ts";
 import type { PortRouter } from "./ibc-module.ts";
-import { setChannelParams } from "./channel-store.ts";
+import { setChannelParams } from "../host/params.ts";
 import {
   closeConfirm,
   closeInit,

@@ -14,12 +14,11 @@ import {
   requireOpenConnection,
 } from "../connection/connection-state.ts";
 import { goVersion, goVersions } from "../connection/versions.ts";
-import { enumName } from "../enum-name.ts";
-import { ErrInvalidConnectionVersion } from "../host/errors.ts";
+import { enumName } from "../../../../../platform/base/go-text.ts";
+import { ErrInvalidConnectionVersion, ErrChannelNotFound, ErrInvalidChannelState } from "../host/errors.ts";
 import { channelPath } from "../host/keys.ts";
 import type { IbcApplication, OpeningChannel } from "./ibc-module.ts";
 import { getChannel, nextChannelSequence, setChannel, setSequence } from "./channel-store.ts";
-import { ErrChannelNotFound, ErrInvalidChannelState } from "./errors.ts";
 import { channelStep } from "./events.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 

@@ -9,7 +9,7 @@ import { selfHeight } from "../host/height.ts";
 import { type PacketEntryName, STORE_NAME } from "../host/keys.ts";
 import { emptyProof, requireFound } from "../query-responses.ts";
 import { getPacketEntry, getSequence, packetEntriesPrefix } from "./channel-store.ts";
-import { ErrSequenceReceiveNotFound, ErrSequenceSendNotFound } from "./errors.ts";
+import { ErrSequenceReceiveNotFound, ErrSequenceSendNotFound } from "../host/errors.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 import { channelOf, checkEnd, endText } from "./queries.ts";
 

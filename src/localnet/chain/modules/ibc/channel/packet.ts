@@ -6,7 +6,7 @@ import type { ModuleError } from "../../../runtime/module-error.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { compareHeights, formatHeight, isZeroHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { validateChannelId, validatePortId } from "../host/identifiers.ts";
-import { ErrInvalidPacket, ErrTimeoutElapsed, ErrTimeoutNotReached } from "./errors.ts";
+import { ErrInvalidPacket, ErrTimeoutElapsed, ErrTimeoutNotReached } from "../host/errors.ts";
 
 /** One end of a channel. */
 export interface ChannelEndpoint {

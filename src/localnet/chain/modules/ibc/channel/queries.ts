@@ -11,13 +11,20 @@ import { packClientState } from "../client/client-state.ts";
 import { openClientStore } from "../client/client-store.ts";
 import { packConsensusState } from "../client/consensus-state.ts";
 import { getConnection } from "../connection/connection-store.ts";
-import { ErrClientNotFound, ErrConnectionNotFound, ErrConsensusStateNotFound } from "../host/errors.ts";
+import {
+  ErrClientNotFound,
+  ErrConnectionNotFound,
+  ErrConsensusStateNotFound,
+  ErrChannelNotFound,
+  ErrUpgradeErrorNotFound,
+  ErrUpgradeNotFound,
+} from "../host/errors.ts";
 import { selfHeight } from "../host/height.ts";
 import { validateChannelId, validateConnectionId, validatePortId } from "../host/identifiers.ts";
 import { CHANNELS_PREFIX, STORE_NAME } from "../host/keys.ts";
 import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
-import { getChannel, getChannelParams, identifyChannel } from "./channel-store.ts";
-import { ErrChannelNotFound, ErrUpgradeErrorNotFound, ErrUpgradeNotFound } from "./errors.ts";
+import { getChannel, identifyChannel } from "./channel-store.ts";
+import { getChannelParams } from "../host/params.ts";
 import { hopOf } from "./handshake.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 

@@ -4,7 +4,7 @@ import type { Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { type MessageProof, verifyRemoteValue } from "../connection/connection-proofs.ts";
 import { requireOpenConnection } from "../connection/connection-state.ts";
-import { enumName } from "../enum-name.ts";
+import { enumName } from "../../../../../platform/base/go-text.ts";
 import { selfHeight } from "../host/height.ts";
 import { packetPath } from "../host/keys.ts";
 import type { Acknowledgement } from "./ibc-module.ts";
@@ -17,7 +17,7 @@ import {
   ErrInvalidPacket,
   ErrPacketSequenceOutOfOrder,
   ErrSequenceReceiveNotFound,
-} from "./errors.ts";
+} from "../host/errors.ts";
 import { acknowledgementWritten, packetReceived } from "./events.ts";
 import { counterpartyOf, hopOf } from "./handshake.ts";
 import { hasElapsed, type Packet, packetCommitment, timeoutElapsedError } from "./packet.ts";

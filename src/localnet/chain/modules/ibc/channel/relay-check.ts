@@ -12,7 +12,7 @@ import type { TxMessage } from "../../../runtime/tx.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { updateClientInCheck } from "../client/update-client.ts";
 import { proofOf } from "../connection/connection-proofs.ts";
-import { ErrRedundantTx } from "./errors.ts";
+import { ErrRedundantTx } from "../host/errors.ts";
 import { packetOf } from "./packet.ts";
 import { receivePacket, receiveVerified } from "./receive.ts";
 import { relayAcknowledgement, type RelayEnvironment, relayTimeout, relayTimeoutOnClose } from "./relay.ts";

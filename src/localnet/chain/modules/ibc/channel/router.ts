@@ -2,7 +2,7 @@ import type { Channel } from "../../../../../cosmos/proto/gen/ibc/core/channel/v
 import type { Context } from "../../../runtime/context.ts";
 import type { IbcApplication, PortRouter } from "./ibc-module.ts";
 import { getChannel } from "./channel-store.ts";
-import { ErrCapabilityNotFound } from "./errors.ts";
+import { ErrCapabilityNotFound } from "../host/errors.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
 const WORDS = "could not retrieve module from port-id";

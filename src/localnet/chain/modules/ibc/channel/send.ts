@@ -2,21 +2,24 @@ import { State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/chann
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { latestHeightOf, LOCALHOST } from "../client/client-state.ts";
+import { latestHeightOf } from "../client/client-state.ts";
+import { LOCALHOST } from "../host/identifiers.ts";
 import { statusOf } from "../client/client-status.ts";
 import { openClientStore } from "../client/client-store.ts";
 import { requireConnection } from "../connection/connection-state.ts";
-import { enumName } from "../enum-name.ts";
+import { enumName } from "../../../../../platform/base/go-text.ts";
 import {
   ErrClientNotActive,
   ErrClientNotFound,
   ErrConsensusStateNotFound,
   ErrInvalidClientHeight,
+  ErrChannelNotFound,
+  ErrInvalidChannelState,
+  ErrSequenceSendNotFound,
 } from "../host/errors.ts";
 import { formatHeight, isZeroHeight } from "../host/height.ts";
 import type { OutgoingPacket } from "./ibc-module.ts";
 import { getChannel, getSequence, setPacketEntry, setSequence } from "./channel-store.ts";
-import { ErrChannelNotFound, ErrInvalidChannelState, ErrSequenceSendNotFound } from "./errors.ts";
 import { packetSent } from "./events.ts";
 import { counterpartyOf, hopOf } from "./handshake.ts";
 import { hasElapsed, type Packet, packetCommitment, timeoutElapsedError, validatePacket } from "./packet.ts";

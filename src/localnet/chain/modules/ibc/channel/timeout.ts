@@ -11,7 +11,7 @@ import { requireConnection } from "../connection/connection-state.ts";
 import { packetPath, sequencePath } from "../host/keys.ts";
 import { goBytes, requireDestination } from "./acknowledge.ts";
 import { deleteCommitment, getPacketEntry, setChannel } from "./channel-store.ts";
-import { ErrInvalidPacket, ErrPacketReceived } from "./errors.ts";
+import { ErrInvalidPacket, ErrPacketReceived } from "../host/errors.ts";
 import { channelClosed, packetTimedOut } from "./events.ts";
 import { hopOf, verifyClosed } from "./handshake.ts";
 import { hasElapsed, type Packet, packetCommitment, timeoutNotReachedError } from "./packet.ts";

@@ -6,15 +6,7 @@ import { ClientState as TendermintState } from "../../../../../cosmos/proto/gen/
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
 import { decodeUntrusted, ErrUnpackAny } from "../host/errors.ts";
 import { ZERO_HEIGHT } from "../host/height.ts";
-
-/** Type of clients of CometBFT chains. */
-export const TENDERMINT_TYPE = "07-tendermint";
-
-/** Id and type of the client that a chain has of itself. */
-export const LOCALHOST = "09-localhost";
-
-/** Type URL of the state of the localhost client. */
-export const LOCALHOST_URL = "/ibc.lightclients.localhost.v2.ClientState";
+import { TENDERMINT_TYPE, LOCALHOST, LOCALHOST_URL } from "../host/identifiers.ts";
 
 /** A client state with the type of its client. */
 export type StoredClient =

@@ -3,7 +3,8 @@ import { isZeroHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { getClientParams, isAllowedClient } from "../host/params.ts";
 import { durationNs } from "../tendermint/duration.ts";
 import type { ClientStore } from "./client-store.ts";
-import { LOCALHOST, type StoredClient } from "./client-state.ts";
+import { type StoredClient } from "./client-state.ts";
+import { LOCALHOST } from "../host/identifiers.ts";
 import type { ConsensusState } from "./consensus-state.ts";
 
 /** Status of a client. "Unauthorized": the params do not allow its type. */

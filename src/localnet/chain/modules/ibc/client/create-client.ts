@@ -6,7 +6,8 @@ import { clientCreated } from "../host/events.ts";
 import { NEXT_CLIENT_SEQUENCE, STORE_NAME } from "../host/keys.ts";
 import { getClientParams, isAllowedClient } from "../host/params.ts";
 import { openClientStore } from "./client-store.ts";
-import { latestHeightOf, LOCALHOST, unpackClientState } from "./client-state.ts";
+import { latestHeightOf, unpackClientState } from "./client-state.ts";
+import { LOCALHOST } from "../host/identifiers.ts";
 import { statusOf } from "./client-status.ts";
 import { unpackConsensusState } from "./consensus-state.ts";
 

@@ -1,7 +1,7 @@
 import type { Context } from "../../../runtime/context.ts";
 import { selfHeight } from "../host/height.ts";
 import { openClientStore } from "./client-store.ts";
-import { LOCALHOST } from "./client-state.ts";
+import { LOCALHOST } from "../host/identifiers.ts";
 import { statusOf } from "./client-status.ts";
 
 /** Creates the localhost client: the client that a chain has of itself. */

@@ -1,6 +1,7 @@
 import type { Params } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
-import { latestHeightOf, LOCALHOST, TENDERMINT_TYPE, unpackClientState } from "./client-state.ts";
+import { latestHeightOf, unpackClientState } from "./client-state.ts";
+import { LOCALHOST, TENDERMINT_TYPE } from "../host/identifiers.ts";
 import { unpackConsensusState } from "./consensus-state.ts";
 import {
   ErrIbcInvalidHeight,

@@ -14,7 +14,8 @@ import {
 import { clientRecovered } from "../host/events.ts";
 import { compareHeights, formatHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { type ClientStore, openClientStore } from "./client-store.ts";
-import { latestHeightOf, type StoredClient, TENDERMINT_TYPE } from "./client-state.ts";
+import { latestHeightOf, type StoredClient } from "./client-state.ts";
+import { TENDERMINT_TYPE } from "../host/identifiers.ts";
 import { statusOf } from "./client-status.ts";
 
 interface OpenClient {

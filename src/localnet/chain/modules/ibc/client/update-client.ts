@@ -14,7 +14,7 @@ import { heightOfHeader, consensusStateOfHeader } from "../tendermint/header.ts"
 import { contradictsHistory, isContradiction, verifyMisbehaviour } from "../tendermint/misbehaviour.ts";
 import { verifyingBlock, verifyUpdateHeader } from "../tendermint/verify-header.ts";
 import { type ClientStore, openClientStore } from "./client-store.ts";
-import { TENDERMINT_TYPE } from "./client-state.ts";
+import { TENDERMINT_TYPE } from "../host/identifiers.ts";
 import { isExpired, statusOf } from "./client-status.ts";
 
 /** Frozen height of every frozen client. ibc-go writes this constant, whatever the height of the misbehaviour. */

@@ -11,7 +11,7 @@ import { ErrClientNotActive, ErrClientNotFound, ErrInvalidClientType, ErrInvalid
 import { isZeroHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { validateClientId } from "../host/identifiers.ts";
 import { checkArgument, requireFound } from "../query-responses.ts";
-import { LOCALHOST } from "./client-state.ts";
+import { LOCALHOST } from "../host/identifiers.ts";
 import { statusOf } from "./client-status.ts";
 import { openClientStore } from "./client-store.ts";
 import { verifyStored } from "./verify-proof.ts";

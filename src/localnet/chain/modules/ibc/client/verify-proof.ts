@@ -23,7 +23,8 @@ import {
 import { compareHeights, formatHeight, goHeight, selfHeight } from "../host/height.ts";
 import { STORE_NAME } from "../host/keys.ts";
 import { type ClientStore, openClientStore } from "./client-store.ts";
-import { latestHeightOf, LOCALHOST, type StoredClient } from "./client-state.ts";
+import { latestHeightOf, type StoredClient } from "./client-state.ts";
+import { LOCALHOST } from "../host/identifiers.ts";
 import { statusOf } from "./client-status.ts";
 
 /** A proof about one path of the counterparty's store. */

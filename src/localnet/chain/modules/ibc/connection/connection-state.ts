@@ -5,7 +5,7 @@ import {
 import type { Context } from "../../../runtime/context.ts";
 import { openClientStore } from "../client/client-store.ts";
 import { statusOf } from "../client/client-status.ts";
-import { enumName } from "../enum-name.ts";
+import { enumName } from "../../../../../platform/base/go-text.ts";
 import {
   ErrClientNotActive,
   ErrClientNotFound,

@@ -7,7 +7,7 @@ import {
 } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { createItem, uint64Codec } from "../../../store/collections.ts";
-import { LOCALHOST } from "../client/client-state.ts";
+import { LOCALHOST } from "../host/identifiers.ts";
 import {
   clientConnectionsKey,
   CONNECTIONS_PREFIX,

@@ -6,7 +6,7 @@ import {
 } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { enumName } from "../enum-name.ts";
+import { enumName } from "../../../../../platform/base/go-text.ts";
 import { ErrInvalidConnectionState, ErrInvalidConnectionVersion } from "../host/errors.ts";
 import { connectionEvent } from "../host/events.ts";
 import { type MessageProof, OWN_PREFIX, proofOf, verifyRemoteValue } from "./connection-proofs.ts";

@@ -2,7 +2,7 @@ import type { Counterparty } from "../../../../../cosmos/proto/gen/ibc/core/conn
 import type * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
 import type { ModuleError } from "../../../runtime/module-error.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { LOCALHOST } from "../client/client-state.ts";
+import { LOCALHOST } from "../host/identifiers.ts";
 import {
   ErrIbcInvalidVersion,
   ErrInvalidClientType,

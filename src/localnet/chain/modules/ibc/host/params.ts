@@ -3,7 +3,10 @@ import { Params as ClientParams } from "../../../../../cosmos/proto/gen/ibc/core
 import { Params as ConnectionParams } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { createItem, messageCodec } from "../../../store/collections.ts";
-import { CLIENT_PARAMS, CONNECTION_PARAMS, STORE_NAME } from "./keys.ts";
+import { Params as ChannelParams } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { CLIENT_PARAMS, CONNECTION_PARAMS, STORE_NAME, CHANNEL_PARAMS } from "./keys.ts";
+import { ZERO_HEIGHT, isZeroHeight, formatHeight } from "./height.ts";
+import { ErrInvalidUpgradeTimeout } from "./errors.ts";
 
 /** Entry of `allowed_clients` that allows all client types. */
 const ALLOW_ALL_CLIENTS = "*";
@@ -60,4 +63,28 @@ export function validateClientParams({ allowedClients }: ClientParams): void {
       `allow list must have only one element because the allow all clients wildcard (${ALLOW_ALL_CLIENTS}) is present`,
     );
   }
+}
+
+/** Default params: a channel upgrade may take 10 minutes. This chain has no channel upgrades. */
+export const DEFAULT_CHANNEL_PARAMS: ChannelParams = {
+  upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 600_000_000_000n },
+};
+
+const channelParams = createItem(STORE_NAME, CHANNEL_PARAMS, messageCodec<ChannelParams>(ChannelParams));
+
+/** Returns the channel params, or the default params before any are stored. */
+export function getChannelParams(context: Context): ChannelParams {
+  return channelParams.get(context) ?? DEFAULT_CHANNEL_PARAMS;
+}
+
+export function setChannelParams(context: Context, params: ChannelParams): void {
+  channelParams.set(context, params);
+}
+
+/** Checks params of a message or of a genesis document. */
+export function validateChannelParams({ upgradeTimeout }: ChannelParams): void {
+  const { height = ZERO_HEIGHT, timestamp = 0n } = upgradeTimeout ?? {};
+  if (!isZeroHeight(height))
+    throw ErrInvalidUpgradeTimeout(`upgrade timeout height must be zero. got : ${formatHeight(height)}`);
+  if (timestamp === 0n) throw ErrInvalidUpgradeTimeout(`upgrade timeout timestamp invalid: ${timestamp}`);
 }
