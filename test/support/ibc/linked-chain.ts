@@ -1,10 +1,10 @@
 import { createIbcModule, type IbcModule } from "../../../src/localnet/chain/modules/ibc/module.ts";
-import { packConsensusState } from "../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
-import { openClientStore } from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import {
+  packConsensusState,
+  openClientStore,
   latestHeightOf,
   packClientState,
-} from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+} from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import { TENDERMINT_TYPE } from "../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import { tendermintClientState } from "../../../src/localnet/chain/modules/ibc/open-connection.ts";
 import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";

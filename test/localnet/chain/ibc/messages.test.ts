@@ -1,12 +1,12 @@
 import { updateHeader } from "../../../support/comet/light-block.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { encodeBech32 } from "../../../../src/platform/base/bech32.ts";
-import { packClientState } from "../../../../src/localnet/chain/modules/ibc/client/client-state.ts";
-import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import {
+  packClientState,
   packConsensusState,
   type ConsensusState,
-} from "../../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
+} from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import { getChannelParams } from "../../../../src/localnet/chain/modules/ibc/host/params.ts";
 import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
 import { createIbcModule } from "../../../../src/localnet/chain/modules/ibc/module.ts";

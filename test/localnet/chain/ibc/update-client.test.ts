@@ -1,14 +1,18 @@
 import { updateHeader, type LightBlock } from "../../../support/comet/light-block.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { toHex } from "../../../../src/platform/base/bytes.ts";
-import { packClientState } from "../../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+import {
+  packClientState,
+  packConsensusState,
+  openClientStore,
+} from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
-import { packConsensusState } from "../../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
-import { createClient } from "../../../../src/localnet/chain/modules/ibc/client/create-client.ts";
-import { createLocalhostClient } from "../../../../src/localnet/chain/modules/ibc/client/localhost.ts";
-import { openClientStore } from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
-import { recoverClient } from "../../../../src/localnet/chain/modules/ibc/client/recover-client.ts";
-import { updateClient } from "../../../../src/localnet/chain/modules/ibc/client/update-client.ts";
+import {
+  createClient,
+  createLocalhostClient,
+  recoverClient,
+  updateClient,
+} from "../../../../src/localnet/chain/modules/ibc/client/keeper.ts";
 import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
 import { setClientParams } from "../../../../src/localnet/chain/modules/ibc/host/params.ts";

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { encodeBech32 } from "../../../../src/platform/base/bech32.ts";
-import { packClientState } from "../../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+import {
+  packClientState,
+  packConsensusState,
+} from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
-import { packConsensusState } from "../../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
 import { createIbcModule } from "../../../../src/localnet/chain/modules/ibc/module.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
 import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";

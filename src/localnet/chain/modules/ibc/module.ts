@@ -2,17 +2,16 @@ import { parseAddress } from "../../runtime/address.ts";
 import type { AnteStep } from "../../runtime/ante/ante-step.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import type { PortRouter } from "./channel/ibc-module.ts";
-import { packetQueries } from "./channel/packet-queries.ts";
-import { channelQueries } from "./channel/queries.ts";
+import { packetQueries, channelQueries } from "./channel/queries.ts";
 import { createRelayCheck } from "./channel/relay-check.ts";
-import { updateLocalhostClient } from "./client/localhost.ts";
+import { updateLocalhostClient } from "./client/keeper.ts";
 import { clientQueries } from "./client/queries.ts";
 import { connectionQueries } from "./connection/queries.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createMessageHandlers } from "./handlers.ts";
 import { type IbcKeeper, ibcKeeper } from "./keeper.ts";
 import { STORE_NAME } from "./host/keys.ts";
-import type { IbcOptions } from "./types.ts";
+import type { IbcOptions } from "./host/handler-forms.ts";
 
 /** The module with its keeper and its ante step. */
 export interface IbcModule extends ChainModule {

@@ -13,10 +13,9 @@ import {
 } from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { ClientState } from "../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { messageToJson } from "../../../../cosmos/proto/json.ts";
-import { packClientState } from "./client/client-state.ts";
+import { packClientState, packConsensusState } from "./client/client-store.ts";
 import { TENDERMINT_TYPE } from "./host/identifiers.ts";
-import { packConsensusState } from "./client/consensus-state.ts";
-import { SUPPORTED_VERSIONS } from "./connection/versions.ts";
+import { SUPPORTED_VERSIONS } from "./connection/connection-store.ts";
 import { formatHeight, ZERO_HEIGHT } from "./host/height.ts";
 import {
   consensusStateKey,

@@ -2,8 +2,8 @@ import { equalBytes } from "../../../../../platform/base/bytes.ts";
 import { sha256 } from "../../../../../platform/base/sha256.ts";
 import { type Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { type MessageProof, verifyRemoteValue } from "../connection/connection-proofs.ts";
-import { requireOpenConnection } from "../connection/connection-state.ts";
+import { type MessageProof, verifyRemoteValue } from "../client/verify-proof.ts";
+import { requireOpenConnection } from "../connection/connection-store.ts";
 import { enumName } from "../../../../../platform/base/go-text.ts";
 import { packetPath } from "../host/keys.ts";
 import { deleteCommitment, getPacketEntry, getSequence, setSequence } from "./channel-store.ts";
@@ -13,7 +13,7 @@ import {
   ErrPacketSequenceOutOfOrder,
   ErrSequenceAckNotFound,
 } from "../host/errors.ts";
-import { packetAcknowledged } from "./events.ts";
+import { packetAcknowledged } from "../host/events.ts";
 import { counterpartyOf, hopOf } from "./handshake.ts";
 import { type Packet, packetCommitment } from "./packet.ts";
 

@@ -3,7 +3,7 @@ import { parseAddress } from "../../../runtime/address.ts";
 import type { Context } from "../../../runtime/context.ts";
 import type { WireType } from "../../../runtime/handler-forms.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
-import { proofOf } from "../connection/connection-proofs.ts";
+import { proofOf } from "../client/verify-proof.ts";
 import { toMessageHandler } from "../../../runtime/handler-forms.ts";
 import {
   answeringHandler,
@@ -11,8 +11,8 @@ import {
   signedHandler,
   type SignedMessage,
   unsupportedHandler,
+  type IbcOptions,
 } from "../host/handler-forms.ts";
-import type { IbcOptions } from "../types.ts";
 import type { PortRouter } from "./ibc-module.ts";
 import { setChannelParams } from "../host/params.ts";
 import {

@@ -7,19 +7,20 @@ import {
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { type MessageProof, verifyRemoteValue } from "../connection/connection-proofs.ts";
+import { type MessageProof, verifyRemoteValue } from "../client/verify-proof.ts";
 import {
   requireActiveClient,
   requireConnection,
   requireOpenConnection,
-} from "../connection/connection-state.ts";
-import { goVersion, goVersions } from "../connection/versions.ts";
+  goVersion,
+  goVersions,
+} from "../connection/connection-store.ts";
 import { enumName } from "../../../../../platform/base/go-text.ts";
 import { ErrInvalidConnectionVersion, ErrChannelNotFound, ErrInvalidChannelState } from "../host/errors.ts";
 import { channelPath } from "../host/keys.ts";
 import type { IbcApplication, OpeningChannel } from "./ibc-module.ts";
 import { getChannel, nextChannelSequence, setChannel, setSequence } from "./channel-store.ts";
-import { channelStep } from "./events.ts";
+import { channelStep } from "../host/events.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
 // The steps of opening and closing a channel (ICS-4, ibc-go 04-channel). Each calls the application of the port.

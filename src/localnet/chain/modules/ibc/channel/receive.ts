@@ -2,8 +2,8 @@ import { sha256 } from "../../../../../platform/base/sha256.ts";
 import { type Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { type MessageProof, verifyRemoteValue } from "../connection/connection-proofs.ts";
-import { requireOpenConnection } from "../connection/connection-state.ts";
+import { type MessageProof, verifyRemoteValue } from "../client/verify-proof.ts";
+import { requireOpenConnection } from "../connection/connection-store.ts";
 import { enumName } from "../../../../../platform/base/go-text.ts";
 import { selfHeight } from "../host/height.ts";
 import { packetPath } from "../host/keys.ts";
@@ -18,7 +18,7 @@ import {
   ErrPacketSequenceOutOfOrder,
   ErrSequenceReceiveNotFound,
 } from "../host/errors.ts";
-import { acknowledgementWritten, packetReceived } from "./events.ts";
+import { acknowledgementWritten, packetReceived } from "../host/events.ts";
 import { counterpartyOf, hopOf } from "./handshake.ts";
 import { hasElapsed, type Packet, packetCommitment, timeoutElapsedError } from "./packet.ts";
 

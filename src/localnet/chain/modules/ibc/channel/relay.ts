@@ -9,7 +9,7 @@ import { collectEvents } from "../../../runtime/collect-events.ts";
 import type { Context } from "../../../runtime/context.ts";
 import type { ChainEvent } from "../../../runtime/events.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { proofOf } from "../connection/connection-proofs.ts";
+import { proofOf } from "../client/verify-proof.ts";
 import { acknowledgePacket } from "./acknowledge.ts";
 import type { Acknowledgement, IbcApplication, PortRouter, RelayedPacket } from "./ibc-module.ts";
 import { packetOf } from "./packet.ts";

@@ -2,11 +2,9 @@ import { State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/chann
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { latestHeightOf } from "../client/client-state.ts";
+import { latestHeightOf, statusOf, openClientStore } from "../client/client-store.ts";
 import { LOCALHOST } from "../host/identifiers.ts";
-import { statusOf } from "../client/client-status.ts";
-import { openClientStore } from "../client/client-store.ts";
-import { requireConnection } from "../connection/connection-state.ts";
+import { requireConnection } from "../connection/connection-store.ts";
 import { enumName } from "../../../../../platform/base/go-text.ts";
 import {
   ErrClientNotActive,
@@ -20,7 +18,7 @@ import {
 import { formatHeight, isZeroHeight } from "../host/height.ts";
 import type { OutgoingPacket } from "./ibc-module.ts";
 import { getChannel, getSequence, setPacketEntry, setSequence } from "./channel-store.ts";
-import { packetSent } from "./events.ts";
+import { packetSent } from "../host/events.ts";
 import { counterpartyOf, hopOf } from "./handshake.ts";
 import { hasElapsed, type Packet, packetCommitment, timeoutElapsedError, validatePacket } from "./packet.ts";
 

@@ -2,17 +2,13 @@ import { equalBytes, uint64BigEndian } from "../../../../../platform/base/bytes.
 import { type Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { Context } from "../../../runtime/context.ts";
-import {
-  type MessageProof,
-  verifyRemoteAbsence,
-  verifyRemoteValue,
-} from "../connection/connection-proofs.ts";
-import { requireConnection } from "../connection/connection-state.ts";
+import { type MessageProof, verifyRemoteAbsence, verifyRemoteValue } from "../client/verify-proof.ts";
+import { requireConnection } from "../connection/connection-store.ts";
 import { packetPath, sequencePath } from "../host/keys.ts";
 import { goBytes, requireDestination } from "./acknowledge.ts";
 import { deleteCommitment, getPacketEntry, setChannel } from "./channel-store.ts";
 import { ErrInvalidPacket, ErrPacketReceived } from "../host/errors.ts";
-import { channelClosed, packetTimedOut } from "./events.ts";
+import { channelClosed, packetTimedOut } from "../host/events.ts";
 import { hopOf, verifyClosed } from "./handshake.ts";
 import { hasElapsed, type Packet, packetCommitment, timeoutNotReachedError } from "./packet.ts";
 import { timestampAt } from "./send.ts";

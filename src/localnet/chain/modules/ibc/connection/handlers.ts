@@ -1,12 +1,32 @@
-import type { Params } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import {
+  ConnectionEnd,
+  type Counterparty,
+  type Params,
+  State,
+  type Version,
+} from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
+import { enumName } from "../../../../../platform/base/go-text.ts";
 import type { Context } from "../../../runtime/context.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { type MessageProof, OWN_PREFIX, proofOf, verifyRemoteValue } from "../client/verify-proof.ts";
+import { ErrInvalidConnectionState, ErrInvalidConnectionVersion } from "../host/errors.ts";
+import { connectionEvent } from "../host/events.ts";
+import { type IbcOptions, requireAuthority, requireSigner, signedHandler } from "../host/handler-forms.ts";
 import { setConnectionParams, validateConnectionParams } from "../host/params.ts";
-import { requireAuthority, requireSigner, signedHandler } from "../host/handler-forms.ts";
-import type { IbcOptions } from "../types.ts";
-import { openAck, openConfirm, openInit, openTry } from "./handshake.ts";
+import {
+  getClientConnections,
+  goVersion,
+  isSupportedVersion,
+  nextConnectionSequence,
+  pickVersion,
+  requireActiveClient,
+  requireConnection,
+  setClientConnections,
+  setConnection,
+  SUPPORTED_VERSIONS,
+} from "./connection-store.ts";
 import { validateOpenAck, validateOpenConfirm, validateOpenInit, validateOpenTry } from "./messages.ts";
 
 const CONNECTION = "/ibc.core.connection.v1.";
@@ -57,4 +77,139 @@ function step<T>(name: string, handle: (context: Context, message: T) => void) {
       (error) => error.wrap(`connection handshake ${name} failed`),
       () => handle(context, message),
     );
+}
+
+// The four steps of the handshake (ICS-3, ibc-go 03-connection). ibc-go 8.7 ignores the states of the counterparty's client and
+// their proofs: only the connection end of the counterparty is proven.
+
+/** Starts a connection. Throws `ModuleError`. */
+function openInit(context: Context, message: wire.MsgConnectionOpenInit): void {
+  const { clientId, version, delayPeriod } = message;
+  if (version !== undefined && !isSupportedVersion(SUPPORTED_VERSIONS, version))
+    throw ErrInvalidConnectionVersion("version is not supported");
+  requireActiveClient(context, clientId);
+  const id = newConnectionId(context, clientId);
+  const versions = version === undefined ? [...SUPPORTED_VERSIONS] : [version];
+  const end = { clientId, versions, state: State.STATE_INIT, delayPeriod };
+  const counterparty = counterpartyOf(message);
+  setConnection(context, { id, ...end, counterparty });
+  for (const event of connectionEvent("connection_open_init", id, { clientId, counterparty }))
+    context.emit(event);
+}
+
+/** Accepts a connection that the counterparty has started. Each success creates a new connection. Throws `ModuleError`. */
+function openTry(context: Context, message: wire.MsgConnectionOpenTry): void {
+  const { clientId, counterpartyVersions, delayPeriod } = message;
+  const counterparty = counterpartyOf(message);
+  const version = pickVersion(counterpartyVersions);
+  const end = { clientId, versions: [version], state: State.STATE_TRYOPEN, counterparty, delayPeriod };
+  const proof = proofOf(message.proofInit, message.proofHeight);
+  verifyCounterparty(
+    context,
+    end,
+    { proof, connectionId: counterparty.connectionId },
+    {
+      clientId: counterparty.clientId,
+      versions: counterpartyVersions,
+      state: State.STATE_INIT,
+      counterparty: { clientId, connectionId: "", prefix: OWN_PREFIX },
+      delayPeriod,
+    },
+  );
+  const id = newConnectionId(context, clientId);
+  setConnection(context, { id, ...end });
+  for (const event of connectionEvent("connection_open_try", id, end)) context.emit(event);
+}
+
+/** Opens a connection that the counterparty has accepted. Throws `ModuleError`. */
+function openAck(context: Context, message: wire.MsgConnectionOpenAck): void {
+  const { connectionId, counterpartyConnectionId } = message;
+  const connection = connectionInState(context, connectionId, State.STATE_INIT);
+  const version = acceptedVersion(connection, message.version);
+  const { clientId, counterparty, delayPeriod } = connection;
+  const proof = proofOf(message.proofTry, message.proofHeight);
+  verifyCounterparty(
+    context,
+    connection,
+    { proof, connectionId: counterpartyConnectionId },
+    {
+      clientId: counterparty?.clientId ?? "",
+      versions: [version],
+      state: State.STATE_TRYOPEN,
+      counterparty: { clientId, connectionId, prefix: OWN_PREFIX },
+      delayPeriod,
+    },
+  );
+  const opened = {
+    ...connection,
+    versions: [version],
+    state: State.STATE_OPEN,
+    counterparty: { ...counterpartyOf(connection), connectionId: counterpartyConnectionId },
+  };
+  setConnection(context, { id: connectionId, ...opened });
+  for (const event of connectionEvent("connection_open_ack", connectionId, opened)) context.emit(event);
+}
+
+/** Opens a connection that the counterparty has opened. Throws `ModuleError`. */
+function openConfirm(context: Context, message: wire.MsgConnectionOpenConfirm): void {
+  const { connectionId } = message;
+  const connection = connectionInState(context, connectionId, State.STATE_TRYOPEN);
+  const { clientId, versions, delayPeriod } = connection;
+  const counterparty = counterpartyOf(connection);
+  const proof = proofOf(message.proofAck, message.proofHeight);
+  verifyCounterparty(
+    context,
+    connection,
+    { proof, connectionId: counterparty.connectionId },
+    {
+      clientId: counterparty.clientId,
+      versions,
+      state: State.STATE_OPEN,
+      counterparty: { clientId, connectionId, prefix: OWN_PREFIX },
+      delayPeriod,
+    },
+  );
+  const opened = { ...connection, state: State.STATE_OPEN };
+  setConnection(context, { id: connectionId, ...opened });
+  for (const event of connectionEvent("connection_open_confirm", connectionId, opened)) context.emit(event);
+}
+
+function newConnectionId(context: Context, clientId: string): string {
+  const sequence = nextConnectionSequence.get(context) ?? 0n;
+  nextConnectionSequence.set(context, sequence + 1n);
+  const id = `connection-${sequence}`;
+  setClientConnections(context, clientId, [...(getClientConnections(context, clientId) ?? []), id]);
+  return id;
+}
+
+function connectionInState(context: Context, connectionId: string, expected: State): ConnectionEnd {
+  const connection = requireConnection(context, connectionId);
+  if (connection.state === expected) return connection;
+  const name = expected === State.STATE_INIT ? "INIT" : "TRYOPEN";
+  throw ErrInvalidConnectionState(
+    `connection state is not ${name} (got ${enumName(State, connection.state)})`,
+  );
+}
+
+function acceptedVersion({ versions }: ConnectionEnd, version: Version | undefined): Version {
+  if (version !== undefined && isSupportedVersion(versions, version)) return version;
+  throw ErrInvalidConnectionState(
+    `the counterparty selected version ${version === undefined ? "<nil>" : goVersion(version)} is not supported by versions selected on INIT`,
+  );
+}
+
+function verifyCounterparty(
+  context: Context,
+  connection: ConnectionEnd,
+  { proof, connectionId }: { readonly proof: MessageProof; readonly connectionId: string },
+  expected: ConnectionEnd,
+): void {
+  const proven = { ...proof, path: `connections/${connectionId}`, name: "connection state", isPacket: false };
+  verifyRemoteValue(context, connection, proven, ConnectionEnd.encode(expected).finish());
+}
+
+/** Returns the counterparty with its prefix, which Go encodes also when it is empty. */
+function counterpartyOf({ counterparty }: { readonly counterparty: Counterparty | undefined }): Counterparty {
+  const { clientId = "", connectionId = "", prefix } = counterparty ?? {};
+  return { clientId, connectionId, prefix: prefix ?? { keyPrefix: new Uint8Array(0) } };
 }

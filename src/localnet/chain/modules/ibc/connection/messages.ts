@@ -12,7 +12,7 @@ import {
 } from "../host/errors.ts";
 import { isNumberedId, validateClientId, validateConnectionId } from "../host/identifiers.ts";
 import { requireSigner } from "../host/handler-forms.ts";
-import { validateVersion } from "./versions.ts";
+import { validateVersion } from "./connection-store.ts";
 
 /** Number of versions that a counterparty may offer. */
 const MAX_VERSIONS = 100;

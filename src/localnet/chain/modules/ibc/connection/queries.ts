@@ -8,9 +8,7 @@ import type { Context } from "../../../runtime/context.ts";
 import { toQueryHandler } from "../../../runtime/handler-forms.ts";
 import type { QueryHandler } from "../../../runtime/module.ts";
 import { paginate } from "../../../runtime/pagination.ts";
-import { packClientState } from "../client/client-state.ts";
-import { openClientStore } from "../client/client-store.ts";
-import { packConsensusState } from "../client/consensus-state.ts";
+import { packClientState, openClientStore, packConsensusState } from "../client/client-store.ts";
 import {
   ErrClientConnectionPathsNotFound,
   ErrClientNotFound,
@@ -21,7 +19,7 @@ import { selfHeight } from "../host/height.ts";
 import { validateClientId, validateConnectionId } from "../host/identifiers.ts";
 import { CONNECTIONS_PREFIX, STORE_NAME } from "../host/keys.ts";
 import { getConnectionParams } from "../host/params.ts";
-import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
+import { checkArgument, emptyProof, requireFound } from "../host/handler-forms.ts";
 import { getClientConnections, getConnection } from "./connection-store.ts";
 
 const SERVICE = "/ibc.core.connection.v1.Query";
