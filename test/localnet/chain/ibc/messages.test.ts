@@ -7,7 +7,6 @@ import {
   type ConsensusState,
 } from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
-import { getChannelParams } from "../../../../src/localnet/chain/modules/ibc/host/params.ts";
 import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
 import { createIbcModule } from "../../../../src/localnet/chain/modules/ibc/module.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
@@ -26,6 +25,7 @@ import {
 import { TYPE_URL } from "../../../../src/cosmos/proto/type-urls.ts";
 import { blockTimeNs, createSigners, signBlock } from "../../../support/comet/signed-chain.ts";
 import { createMemoryChain, type MemoryChain } from "../../../support/ibc/memory-chain.ts";
+import { channelParams } from "../../../../src/localnet/chain/modules/ibc/host/params.ts";
 
 const SECOND = 1_000_000_000n;
 const SETTINGS = {
@@ -238,7 +238,7 @@ describe("only the authority", () => {
     );
     expect(run(url, message(signer, 1n))).toBe(`ibc/2 expected ${authority}, got ${signer}: unauthorized`);
     expect(run(url, message(authority, 7n))).toBe("done");
-    expect(getChannelParams(chain.at(1n, 0n))).toEqual({
+    expect(channelParams.get(chain.at(1n, 0n))).toEqual({
       upgradeTimeout: { height: { revisionNumber: 0n, revisionHeight: 0n }, timestamp: 7n },
     });
   });

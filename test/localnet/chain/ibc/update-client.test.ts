@@ -15,7 +15,7 @@ import {
 } from "../../../../src/localnet/chain/modules/ibc/client/keeper.ts";
 import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
-import { setClientParams } from "../../../../src/localnet/chain/modules/ibc/host/params.ts";
+import { clientParams } from "../../../../src/localnet/chain/modules/ibc/host/params.ts";
 import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
 import type { Any } from "../../../../src/cosmos/proto/gen/google/protobuf/any.ts";
 import {
@@ -320,7 +320,7 @@ describe("the trusting period and clock drift", () => {
 
 describe("client status and recovery", () => {
   it("a client of a type that is not allowed is unauthorized", () => {
-    setClientParams(at(10n), { allowedClients: ["06-solomachine"] });
+    clientParams.set(at(10n), { allowedClients: ["06-solomachine"] });
     expect(clientStatus(at(10n), CLIENT)).toBe("Unauthorized");
     expect(clientStatus(at(10n), "07-tendermint-9")).toBe("Unknown");
     expect(failure(() => create(block(12n)))).toBe(

@@ -1,18 +1,7 @@
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
-import {
-  IdentifiedChannel,
-  PacketState,
-  Params,
-} from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
-import {
-  ConsensusStateWithHeight,
-  Params as ClientParams,
-} from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
-import {
-  ConnectionPaths,
-  IdentifiedConnection,
-  Params as ConnectionParams,
-} from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import { IdentifiedChannel, PacketState } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { ConsensusStateWithHeight } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { ConnectionPaths, IdentifiedConnection } from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
 import { concat, prefixEnd, toBase64 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
@@ -39,7 +28,7 @@ import {
   setPacketEntry,
   setSequence,
 } from "./channel/channel-store.ts";
-import { hopOf } from "./channel/handshake.ts";
+import { hopOf } from "./channel/channel-store.ts";
 import { validateChannel } from "./channel/messages.ts";
 import type { ChannelEndpoint } from "./channel/packet.ts";
 import {
@@ -69,21 +58,12 @@ import {
   type SequenceName,
   STORE_NAME,
 } from "./host/keys.ts";
-import {
-  DEFAULT_CHANNEL_PARAMS,
-  DEFAULT_CLIENT_PARAMS,
-  DEFAULT_CONNECTION_PARAMS,
-  getChannelParams,
-  getClientParams,
-  getConnectionParams,
-  setChannelParams,
-  setClientParams,
-  setConnectionParams,
-  validateChannelParams,
-} from "./host/params.ts";
+import { channelParams, clientParams, connectionParams } from "./host/params.ts";
+import type { ModuleParams } from "../../runtime/params.ts";
 
 const CLIENT = "ibc.core.client.v1";
 const CONNECTION = "ibc.core.connection.v1";
+const CHANNEL = "ibc.core.channel.v1";
 
 /**
  * Reads the module's genesis in ibc-go's form: `client_genesis`, `connection_genesis` and `channel_genesis`. Absent parts mean
@@ -98,19 +78,14 @@ export function initGenesis(context: Context, genesis: JsonValue | undefined): v
 }
 
 function initClients(context: Context, genesis: JsonField): void {
-  const params = asMessage(member(genesis, "params"), { name: `${CLIENT}.Params`, codec: ClientParams });
-  setClientParams(context, params ?? DEFAULT_CLIENT_PARAMS);
+  initParams(context, genesis, CLIENT, clientParams);
   for (const client of elements(member(genesis, "clients"))) importClient(context, client, genesis);
   nextClientSequence.set(context, asUint64(member(genesis, "next_client_sequence")));
   createLocalhostClient(context);
 }
 
 function initConnections(context: Context, genesis: JsonField): void {
-  const params = asMessage(member(genesis, "params"), {
-    name: `${CONNECTION}.Params`,
-    codec: ConnectionParams,
-  });
-  setConnectionParams(context, params ?? DEFAULT_CONNECTION_PARAMS);
+  initParams(context, genesis, CONNECTION, connectionParams);
   const connections = asMessages(member(genesis, "connections"), {
     name: `${CONNECTION}.IdentifiedConnection`,
     codec: IdentifiedConnection,
@@ -140,7 +115,7 @@ export function exportGenesis(context: Context): JsonObject {
       clients_metadata: clients
         .filter(({ metadata }) => metadata.length > 0)
         .map(({ clientId, metadata }) => ({ client_id: clientId, client_metadata: metadata })),
-      params: toJson(`${CLIENT}.Params`, ClientParams.encode(getClientParams(context))),
+      params: exportParams(context, CLIENT, clientParams),
       create_localhost: false,
       next_client_sequence: `${nextClientSequence.get(context) ?? 0n}`,
     },
@@ -162,8 +137,19 @@ function exportConnections(context: Context, clientIds: readonly string[]): Json
       return paths === undefined ? [] : [{ client_id: clientId, paths }];
     }),
     next_connection_sequence: `${nextConnectionSequence.get(context) ?? 0n}`,
-    params: toJson(`${CONNECTION}.Params`, ConnectionParams.encode(getConnectionParams(context))),
+    params: exportParams(context, CONNECTION, connectionParams),
   };
+}
+
+/** Stores the `params` of a part of the genesis, or the defaults. Throws `GenesisError` when they are invalid. */
+function initParams<T>(context: Context, genesis: JsonField, service: string, params: ModuleParams<T>): void {
+  const field = member(genesis, "params");
+  const given = asMessage(field, { name: `${service}.Params`, codec: params.type });
+  atPath(field.path, () => params.set(context, given ?? params.defaults));
+}
+
+function exportParams<T>(context: Context, service: string, params: ModuleParams<T>): JsonObject {
+  return toJson(`${service}.Params`, params.type.encode(params.get(context)));
 }
 
 function toJson(typeName: string, writer: { finish(): Uint8Array }): JsonObject {
@@ -304,8 +290,6 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }
 
-const PACKAGE = "ibc.core.channel.v1";
-
 /** Lists of the genesis with the entries of packets. */
 const PACKET_LISTS: readonly (readonly [list: string, name: PacketEntryName])[] = [
   ["acknowledgements", "acks"],
@@ -325,11 +309,9 @@ const SEQUENCE_LISTS: readonly (readonly [list: string, name: SequenceName])[] =
  * twice, or without its connection, and for entries of an unknown channel.
  */
 function initChannels(context: Context, genesis: JsonField): void {
-  const params = asMessage(member(genesis, "params"), { name: `${PACKAGE}.Params`, codec: Params });
-  if (params !== undefined) atPath(`${genesis.path}.params`, () => validateChannelParams(params));
-  setChannelParams(context, params ?? DEFAULT_CHANNEL_PARAMS);
+  initParams(context, genesis, CHANNEL, channelParams);
   const list = member(genesis, "channels");
-  const channels = asMessages(list, { name: `${PACKAGE}.IdentifiedChannel`, codec: IdentifiedChannel });
+  const channels = asMessages(list, { name: `${CHANNEL}.IdentifiedChannel`, codec: IdentifiedChannel });
   for (const [index, channel] of channels.entries())
     atPath(`${list.path}[${index}]`, () => initChannel(context, channel));
   for (const [name, entry] of PACKET_LISTS) initPackets(context, member(genesis, name), entry);
@@ -350,7 +332,7 @@ function initChannel(context: Context, { portId, channelId, ...channel }: Identi
 }
 
 function initPackets(context: Context, list: JsonField, name: PacketEntryName): void {
-  const states = asMessages(list, { name: `${PACKAGE}.PacketState`, codec: PacketState });
+  const states = asMessages(list, { name: `${CHANNEL}.PacketState`, codec: PacketState });
   for (const [index, { portId, channelId, sequence, data }] of states.entries()) {
     const end = { portId, channelId };
     requireChannel(context, `${list.path}[${index}]`, end);
@@ -377,14 +359,14 @@ function exportChannels(context: Context): JsonObject {
   const channels = listChannels(context);
   return {
     channels: channels.map((channel) =>
-      messageToJson(`${PACKAGE}.IdentifiedChannel`, IdentifiedChannel.encode(channel).finish()),
+      messageToJson(`${CHANNEL}.IdentifiedChannel`, IdentifiedChannel.encode(channel).finish()),
     ),
     ...Object.fromEntries(PACKET_LISTS.map(([list, name]) => [list, exportPackets(context, name)])),
     ...Object.fromEntries(
       SEQUENCE_LISTS.map(([list, name]) => [list, exportSequences(context, channels, name)]),
     ),
     next_channel_sequence: `${nextChannelSequence.get(context) ?? 0n}`,
-    params: messageToJson(`${PACKAGE}.Params`, Params.encode(getChannelParams(context)).finish()),
+    params: exportParams(context, CHANNEL, channelParams),
   };
 }
 

@@ -27,7 +27,7 @@ import {
 } from "../host/identifiers.ts";
 import { requireSigner } from "../host/handler-forms.ts";
 import { packetOf, validatePacket } from "./packet.ts";
-import { validateChannelParams } from "../host/params.ts";
+import { channelParams } from "../host/params.ts";
 
 // Stateless checks of the messages of channels and packets (`ValidateBasic`), in ibc-go's order. All throw `ModuleError`.
 
@@ -111,7 +111,7 @@ export function validateAcknowledgement(message: wire.MsgAcknowledgement, bech32
 /** A channel upgrade ends at a time after its start, never at a height. */
 export function validateUpdateParams(message: wire.MsgUpdateParams, bech32Prefix: string): void {
   requireSigner(bech32Prefix, { signer: message.authority });
-  validateChannelParams(paramsIn(message));
+  channelParams.validate(paramsIn(message));
 }
 
 /** Returns the params of a message. Absent parts are zero, as in Go. */

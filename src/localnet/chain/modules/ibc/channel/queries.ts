@@ -27,7 +27,6 @@ import { checkArgument, emptyProof, requireFound } from "../host/handler-forms.t
 import { selfHeight } from "../host/height.ts";
 import { validateChannelId, validateConnectionId, validatePortId } from "../host/identifiers.ts";
 import { CHANNELS_PREFIX, type PacketEntryName, STORE_NAME } from "../host/keys.ts";
-import { getChannelParams } from "../host/params.ts";
 import {
   getChannel,
   getPacketEntry,
@@ -35,8 +34,9 @@ import {
   identifyChannel,
   packetEntriesPrefix,
 } from "./channel-store.ts";
-import { hopOf } from "./handshake.ts";
+import { hopOf } from "./channel-store.ts";
 import type { ChannelEndpoint } from "./packet.ts";
+import { channelParams } from "../host/params.ts";
 
 const SERVICE = "/ibc.core.channel.v1.Query";
 const INVALID_ARGUMENT = 3;
@@ -91,7 +91,7 @@ export const channelQueries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/ChannelParams`,
     { request: wire.QueryChannelParamsRequest, response: wire.QueryChannelParamsResponse },
-    (context) => ({ params: getChannelParams(context) }),
+    (context) => ({ params: channelParams.get(context) }),
   ),
 ];
 

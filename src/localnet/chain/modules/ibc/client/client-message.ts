@@ -28,8 +28,10 @@ import { upperHex } from "../../../../../platform/base/go-text.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { unregisteredError } from "../../../runtime/module-error.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { compareHeights, formatHeight, goHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { validateClientId } from "../host/identifiers.ts";
+import { type ClientStore, type ConsensusState, durationNs, isSameState } from "./client-store.ts";
 import {
-  asModuleError,
   decodeUntrusted,
   ErrConsensusStateNotFound,
   ErrInvalidClientHeader,
@@ -39,10 +41,8 @@ import {
   ErrInvalidValidatorSet,
   ErrTrustingPeriodExpired,
   ErrUnpackAny,
+  asModuleError,
 } from "../host/errors.ts";
-import { compareHeights, formatHeight, goHeight, ZERO_HEIGHT } from "../host/height.ts";
-import { validateClientId } from "../host/identifiers.ts";
-import { type ClientStore, type ConsensusState, durationNs, isSameState } from "./client-store.ts";
 
 /** Message of a client update: a header, or two headers that contradict each other. */
 export type ClientMessage =

@@ -20,9 +20,7 @@ import { NS_PER_SECOND } from "../../../../../platform/base/rfc3339.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { unregisteredError } from "../../../runtime/module-error.ts";
 import type { KVStore } from "../../../store/kv-store.ts";
-import { decodeUntrusted, ErrUnpackAny } from "../host/errors.ts";
 import { formatHeight, isZeroHeight, parseHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
-import { LOCALHOST, LOCALHOST_URL, TENDERMINT_TYPE } from "../host/identifiers.ts";
 import {
   CLIENT_STATE,
   clientPrefix,
@@ -34,7 +32,9 @@ import {
   processedTimeKey,
   STORE_NAME,
 } from "../host/keys.ts";
-import { getClientParams, isAllowedClient } from "../host/params.ts";
+import { decodeUntrusted, ErrUnpackAny, ErrConsensusStateNotFound } from "../host/errors.ts";
+import { LOCALHOST, LOCALHOST_URL, TENDERMINT_TYPE } from "../host/identifiers.ts";
+import { isAllowedClient } from "../host/params.ts";
 
 /** A client state with the type of its client. */
 export type StoredClient =
@@ -257,7 +257,7 @@ export type ClientStatus = "Active" | "Expired" | "Frozen" | "Unauthorized";
 
 /** Returns the status of a client at this block. As in ibc-go, "Frozen" takes precedence over "Expired". */
 export function statusOf(context: Context, client: StoredClient, store: ClientStore): ClientStatus {
-  if (!isAllowedClient(getClientParams(context), client.type)) return "Unauthorized";
+  if (!isAllowedClient(context, client.type)) return "Unauthorized";
   if (client.type === LOCALHOST) return "Active";
   if (!isZeroHeight(client.state.frozenHeight ?? ZERO_HEIGHT)) return "Frozen";
   const latest = store.consensusState(client.state.latestHeight ?? ZERO_HEIGHT);
@@ -278,4 +278,12 @@ export function isExpired(state: ConsensusState, trustingPeriodNs: bigint, nowNs
 export function durationNs(duration: Duration | undefined): bigint {
   if (duration === undefined) return 0n;
   return duration.seconds * NS_PER_SECOND + BigInt(duration.nanos);
+}
+
+/** Returns the time of the counterparty at a height that the client stores, in nanoseconds. Throws client/7. */
+export function timestampAt(context: Context, clientId: string, height: Height): bigint {
+  if (clientId === LOCALHOST) return context.timeNs;
+  const state = openClientStore(context, clientId).consensusState(height);
+  if (state === undefined) throw ErrConsensusStateNotFound(`height (${formatHeight(height)})`);
+  return state.timeNs;
 }

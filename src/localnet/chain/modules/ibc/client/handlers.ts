@@ -33,7 +33,6 @@ import {
 } from "../host/handler-forms.ts";
 import { ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, TENDERMINT_TYPE, validateClientId } from "../host/identifiers.ts";
-import { setClientParams, validateClientParams } from "../host/params.ts";
 import {
   type ClientMessage,
   unpackClientMessage,
@@ -50,6 +49,7 @@ import {
   unpackConsensusState,
 } from "./client-store.ts";
 import { createClient, recoverClient, updateClient } from "./keeper.ts";
+import { clientParams } from "../host/params.ts";
 
 const CLIENT = "/ibc.core.client.v1.";
 
@@ -94,7 +94,7 @@ export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonl
       validate: (message) => validateUpdateParams(message, bech32Prefix),
       handle: (context, message) => {
         requireAuthority(authority, message);
-        setClientParams(context, paramsIn(message));
+        clientParams.set(context, paramsIn(message));
       },
     }),
     unsupportedHandler(`${CLIENT}MsgUpgradeClient`, wire.MsgUpgradeClient, {
@@ -177,7 +177,7 @@ function validateUpgradeClient(message: wire.MsgUpgradeClient, bech32Prefix: str
 /** Stateless checks of MsgUpdateParams (`ValidateBasic`). Throws `ModuleError`. */
 function validateUpdateParams(message: wire.MsgUpdateParams, bech32Prefix: string): void {
   requireSigner(bech32Prefix, message);
-  validateClientParams(paramsIn(message));
+  clientParams.validate(paramsIn(message));
 }
 
 /** Returns the params of a message. Absent params are empty, as in Go. */

@@ -22,7 +22,6 @@ import { clientCreated, clientRecovered, clientUpdated, misbehaviourFound } from
 import { compareHeights, formatHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, TENDERMINT_TYPE } from "../host/identifiers.ts";
 import { NEXT_CLIENT_SEQUENCE, STORE_NAME } from "../host/keys.ts";
-import { getClientParams, isAllowedClient } from "../host/params.ts";
 import {
   type ClientMessage,
   consensusStateOfHeader,
@@ -45,6 +44,7 @@ import {
   unpackClientState,
   unpackConsensusState,
 } from "./client-store.ts";
+import { isAllowedClient } from "../host/params.ts";
 
 /** Number of the next client, from 0. */
 export const nextClientSequence = createItem(STORE_NAME, NEXT_CLIENT_SEQUENCE, uint64Codec);
@@ -60,7 +60,7 @@ export function createClient(
 ): string {
   const client = unpackClientState(clientState);
   if (client.type === LOCALHOST) throw ErrInvalidClientType(`cannot create client of type: ${client.type}`);
-  if (!isAllowedClient(getClientParams(context), client.type)) {
+  if (!isAllowedClient(context, client.type)) {
     throw ErrInvalidClientType(`client state type ${client.type} is not registered in the allowlist`);
   }
   const sequence = nextClientSequence.get(context) ?? 0n;

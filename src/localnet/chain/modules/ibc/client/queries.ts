@@ -26,7 +26,6 @@ import { checkArgument, emptyProof, requireFound } from "../host/handler-forms.t
 import { formatHeight, isZeroHeight, parseHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, validateClientId } from "../host/identifiers.ts";
 import { CLIENTS_PREFIX, consensusStatesPrefix, STORE_NAME } from "../host/keys.ts";
-import { getClientParams } from "../host/params.ts";
 import {
   type ClientStore,
   latestHeightOf,
@@ -37,6 +36,7 @@ import {
   type StoredClient,
 } from "./client-store.ts";
 import { verifyStored } from "./verify-proof.ts";
+import { clientParams } from "../host/params.ts";
 
 const SERVICE = "/ibc.core.client.v1.Query";
 const INVALID_ARGUMENT = 3;
@@ -84,7 +84,7 @@ export const clientQueries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/ClientParams`,
     { request: wire.QueryClientParamsRequest, response: wire.QueryClientParamsResponse },
-    (context) => ({ params: getClientParams(context) }),
+    (context) => ({ params: clientParams.get(context) }),
   ),
   // No upgrade of a chain is ever planned here.
   toQueryHandler(

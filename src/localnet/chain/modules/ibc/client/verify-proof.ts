@@ -25,7 +25,6 @@ import {
 import { compareHeights, formatHeight, goHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST } from "../host/identifiers.ts";
 import { STORE_NAME } from "../host/keys.ts";
-import { getConnectionParams } from "../host/params.ts";
 import {
   type ClientStore,
   latestHeightOf,
@@ -33,6 +32,7 @@ import {
   statusOf,
   type StoredClient,
 } from "./client-store.ts";
+import { connectionParams } from "../host/params.ts";
 
 /** A proof about one path of the counterparty's store. */
 interface PathProof {
@@ -238,7 +238,7 @@ function requestOf(
 
 /** Returns the delay of packets: the time of the connection, and the blocks that a chain makes in this time. */
 function delayOf(context: Context, { delayPeriod }: ConnectionEnd): NonNullable<PathProof["delay"]> {
-  const perBlock = getConnectionParams(context).maxExpectedTimePerBlock;
+  const perBlock = connectionParams.get(context).maxExpectedTimePerBlock;
   const blocks = perBlock === 0n ? 0n : (delayPeriod + perBlock - 1n) / perBlock;
   return { timeNs: delayPeriod, blocks };
 }

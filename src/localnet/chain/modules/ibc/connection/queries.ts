@@ -18,9 +18,9 @@ import {
 import { selfHeight } from "../host/height.ts";
 import { validateClientId, validateConnectionId } from "../host/identifiers.ts";
 import { CONNECTIONS_PREFIX, STORE_NAME } from "../host/keys.ts";
-import { getConnectionParams } from "../host/params.ts";
 import { checkArgument, emptyProof, requireFound } from "../host/handler-forms.ts";
 import { getClientConnections, getConnection } from "./connection-store.ts";
+import { connectionParams } from "../host/params.ts";
 
 const SERVICE = "/ibc.core.connection.v1.Query";
 
@@ -69,7 +69,7 @@ export const connectionQueries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/ConnectionParams`,
     { request: wire.QueryConnectionParamsRequest, response: wire.QueryConnectionParamsResponse },
-    (context) => ({ params: getConnectionParams(context) }),
+    (context) => ({ params: connectionParams.get(context) }),
   ),
 ];
 

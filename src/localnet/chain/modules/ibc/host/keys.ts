@@ -26,15 +26,6 @@ export const CHANNELS_PREFIX = utf8("channelEnds");
 /** Number of the next channel, from 0; 8 bytes big-endian. */
 export const NEXT_CHANNEL_SEQUENCE = utf8("nextChannelSequence");
 
-/** `ibc.core.channel.v1.Params`. */
-export const CHANNEL_PARAMS = utf8("channelParams");
-
-/** `ibc.core.client.v1.Params`. */
-export const CLIENT_PARAMS = utf8("clientParams");
-
-/** `ibc.core.connection.v1.Params`. */
-export const CONNECTION_PARAMS = utf8("connectionParams");
-
 /** Client state as Any, within the client's store. */
 export const CLIENT_STATE = utf8("clientState");
 

@@ -1,90 +1,64 @@
-import { unregisteredError } from "../../../runtime/module-error.ts";
+import { Params as ChannelParams } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { Params as ClientParams } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { Params as ConnectionParams } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { createItem, messageCodec } from "../../../store/collections.ts";
-import { Params as ChannelParams } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
-import { CLIENT_PARAMS, CONNECTION_PARAMS, STORE_NAME, CHANNEL_PARAMS } from "./keys.ts";
-import { ZERO_HEIGHT, isZeroHeight, formatHeight } from "./height.ts";
+import { unregisteredError } from "../../../runtime/module-error.ts";
+import { defineParams, type ModuleParams } from "../../../runtime/params.ts";
 import { ErrInvalidUpgradeTimeout } from "./errors.ts";
+import { formatHeight, isZeroHeight, ZERO_HEIGHT } from "./height.ts";
+import { STORE_NAME } from "./keys.ts";
+import { utf8 } from "../../../../../platform/base/bytes.ts";
 
 /** Entry of `allowed_clients` that allows all client types. */
 const ALLOW_ALL_CLIENTS = "*";
 
-/** Default client params: all client types are allowed. */
-export const DEFAULT_CLIENT_PARAMS: ClientParams = { allowedClients: [ALLOW_ALL_CLIENTS] };
+/** Parameters of clients. By default, all client types are allowed. */
+export const clientParams: ModuleParams<ClientParams> = defineParams({
+  store: STORE_NAME,
+  key: utf8("clientParams"),
+  type: ClientParams,
+  defaults: { allowedClients: [ALLOW_ALL_CLIENTS] },
+  validate: ({ allowedClients }) => {
+    for (const [index, type] of allowedClients.entries()) {
+      if (type.trim() === "") throw unregisteredError(`client type ${index} cannot be blank`);
+      if (allowedClients.indexOf(type) !== index) throw unregisteredError(`duplicate client type: ${type}`);
+    }
+    if (allowedClients.length > 1 && allowedClients.includes(ALLOW_ALL_CLIENTS)) {
+      throw unregisteredError(
+        `allow list must have only one element because the allow all clients wildcard (${ALLOW_ALL_CLIENTS}) is present`,
+      );
+    }
+  },
+});
 
-/** Default connection params: 30 s per block, in nanoseconds. */
-export const DEFAULT_CONNECTION_PARAMS: ConnectionParams = { maxExpectedTimePerBlock: 30_000_000_000n };
-
-const clientParams = createItem(STORE_NAME, CLIENT_PARAMS, messageCodec(ClientParams));
-const connectionParams = createItem(STORE_NAME, CONNECTION_PARAMS, messageCodec(ConnectionParams));
-
-/** Returns the client params, or the default params before any are stored. */
-export function getClientParams(context: Context): ClientParams {
-  return clientParams.get(context) ?? DEFAULT_CLIENT_PARAMS;
+/** Whether the parameters allow clients of this type. */
+export function isAllowedClient(context: Context, clientType: string): boolean {
+  const { allowedClients } = clientParams.get(context);
+  return allowedClients.some((allowed) => allowed === ALLOW_ALL_CLIENTS || allowed === clientType);
 }
 
-/** Stores client params. Throws `ModuleError` when they are invalid. */
-export function setClientParams(context: Context, params: ClientParams): void {
-  validateClientParams(params);
-  clientParams.set(context, params);
-}
+/** Parameters of connections. By default, the counterparty needs at most 30 s per block; the unit is nanoseconds. */
+export const connectionParams: ModuleParams<ConnectionParams> = defineParams({
+  store: STORE_NAME,
+  key: utf8("connectionParams"),
+  type: ConnectionParams,
+  defaults: { maxExpectedTimePerBlock: 30_000_000_000n },
+  validate: ({ maxExpectedTimePerBlock }) => {
+    if (maxExpectedTimePerBlock === 0n) throw unregisteredError("MaxExpectedTimePerBlock cannot be zero");
+  },
+});
 
-/** Returns the connection params, or the default params before any are stored. */
-export function getConnectionParams(context: Context): ConnectionParams {
-  return connectionParams.get(context) ?? DEFAULT_CONNECTION_PARAMS;
-}
-
-/** Stores connection params. Throws `ModuleError` when they are invalid. */
-export function setConnectionParams(context: Context, params: ConnectionParams): void {
-  validateConnectionParams(params);
-  connectionParams.set(context, params);
-}
-
-/** Checks connection params of a message or of a genesis document. Throws `ModuleError`. */
-export function validateConnectionParams({ maxExpectedTimePerBlock }: ConnectionParams): void {
-  if (maxExpectedTimePerBlock === 0n) throw unregisteredError("MaxExpectedTimePerBlock cannot be zero");
-}
-
-/** Whether clients of this type may be created and used. */
-export function isAllowedClient(params: ClientParams, clientType: string): boolean {
-  return params.allowedClients.some((allowed) => allowed === ALLOW_ALL_CLIENTS || allowed === clientType);
-}
-
-/** Checks client params of a message or of a genesis document. Throws `ModuleError`. */
-export function validateClientParams({ allowedClients }: ClientParams): void {
-  for (const [index, type] of allowedClients.entries()) {
-    if (type.trim() === "") throw unregisteredError(`client type ${index} cannot be blank`);
-    if (allowedClients.indexOf(type) !== index) throw unregisteredError(`duplicate client type: ${type}`);
-  }
-  if (allowedClients.length > 1 && allowedClients.includes(ALLOW_ALL_CLIENTS)) {
-    throw unregisteredError(
-      `allow list must have only one element because the allow all clients wildcard (${ALLOW_ALL_CLIENTS}) is present`,
-    );
-  }
-}
-
-/** Default params: a channel upgrade may take 10 minutes. This chain has no channel upgrades. */
-export const DEFAULT_CHANNEL_PARAMS: ChannelParams = {
-  upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 600_000_000_000n },
-};
-
-const channelParams = createItem(STORE_NAME, CHANNEL_PARAMS, messageCodec<ChannelParams>(ChannelParams));
-
-/** Returns the channel params, or the default params before any are stored. */
-export function getChannelParams(context: Context): ChannelParams {
-  return channelParams.get(context) ?? DEFAULT_CHANNEL_PARAMS;
-}
-
-export function setChannelParams(context: Context, params: ChannelParams): void {
-  channelParams.set(context, params);
-}
-
-/** Checks params of a message or of a genesis document. */
-export function validateChannelParams({ upgradeTimeout }: ChannelParams): void {
-  const { height = ZERO_HEIGHT, timestamp = 0n } = upgradeTimeout ?? {};
-  if (!isZeroHeight(height))
-    throw ErrInvalidUpgradeTimeout(`upgrade timeout height must be zero. got : ${formatHeight(height)}`);
-  if (timestamp === 0n) throw ErrInvalidUpgradeTimeout(`upgrade timeout timestamp invalid: ${timestamp}`);
-}
+/** Parameters of channels. By default, a channel upgrade times out after 10 minutes. This chain has no channel upgrades. */
+export const channelParams: ModuleParams<ChannelParams> = defineParams<ChannelParams>({
+  store: STORE_NAME,
+  key: utf8("channelParams"),
+  type: ChannelParams,
+  defaults: { upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 600_000_000_000n } },
+  validate: ({ upgradeTimeout }) => {
+    const { height = ZERO_HEIGHT, timestamp = 0n } = upgradeTimeout ?? {};
+    // A channel upgrade times out at a time after its start, never at a height.
+    if (!isZeroHeight(height))
+      throw ErrInvalidUpgradeTimeout(`upgrade timeout height must be zero. got : ${formatHeight(height)}`);
+    if (timestamp === 0n) throw ErrInvalidUpgradeTimeout(`upgrade timeout timestamp invalid: ${timestamp}`);
+  },
+});
