@@ -1,5 +1,5 @@
 import { createRecentCache } from "../../platform/base/recent-cache.ts";
-import type { Application } from "../chain/abci.ts";
+import type { Application } from "../chain/runtime/abci.ts";
 import type { ValidatorSet } from "../../cosmos/comet/block-types.ts";
 import type { Engine } from "./consensus/engine.ts";
 import type { Mempool } from "./consensus/mempool.ts";

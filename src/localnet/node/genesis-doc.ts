@@ -3,7 +3,7 @@ import { upperHex } from "../../platform/base/go-text.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { asBase64, asTimeNs, elements, type JsonField, member } from "../../platform/base/json-fields.ts";
 import { formatRfc3339Ns } from "../../platform/base/rfc3339.ts";
-import type { ValidatorPower } from "../chain/abci.ts";
+import type { ValidatorPower } from "../chain/runtime/abci.ts";
 import { addressOf } from "../../cosmos/comet/validator-key.ts";
 import {
   type ConsensusParams,

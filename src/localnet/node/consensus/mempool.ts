@@ -1,6 +1,6 @@
 import { toHex } from "../../../platform/base/bytes.ts";
 import { sha256 } from "../../../platform/base/sha256.ts";
-import type { TxResult } from "../../chain/abci.ts";
+import type { TxResult } from "../../chain/runtime/abci.ts";
 import { MempoolError } from "../errors.ts";
 import type { BroadcastResult } from "../node-view.ts";
 

@@ -1,5 +1,5 @@
 import { sha256 } from "../../../platform/base/sha256.ts";
-import { QueryError } from "../../chain/runtime/module.ts";
+import { QueryError } from "../../chain/runtime/errors.ts";
 import type { TxResponse } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import {
   BroadcastMode,

@@ -1,5 +1,5 @@
 import { encodeBech32 } from "../../../platform/base/bech32.ts";
-import { QueryError } from "../../chain/runtime/module.ts";
+import { QueryError } from "../../chain/runtime/errors.ts";
 import type { Validator } from "../../../cosmos/comet/block-types.ts";
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import {

@@ -1,8 +1,8 @@
 import type Database from "libsql";
 import { createRecentCache } from "../../../platform/base/recent-cache.ts";
-import type { StateStorage } from "../../chain/store/state-storage.ts";
+import type { StateStorage } from "../../chain/store/multi-store.ts";
 import type { Commit, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
-import type { TxResult } from "../../chain/abci.ts";
+import type { TxResult } from "../../chain/runtime/abci.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 import {
   decodeBlock,

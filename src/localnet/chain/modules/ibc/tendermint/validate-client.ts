@@ -1,4 +1,4 @@
-import { unregisteredError } from "../../../runtime/module-error.ts";
+import { unregisteredError } from "../../../runtime/errors.ts";
 import { NS_PER_SECOND } from "../../../../../platform/base/rfc3339.ts";
 import { revisionOfChainId } from "../../../../../cosmos/comet/chain-revision.ts";
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../platform/base/json.ts";
-import type { ChainEvent } from "./runtime/events.ts";
-import type { CommitChanges } from "./store/state-storage.ts";
+import type { JsonObject } from "../../../platform/base/json.ts";
+import type { ChainEvent } from "./events.ts";
+import type { CommitChanges } from "../store/multi-store.ts";
 
 /** Outcome of one transaction (ABCI `ExecTxResult`). */
 export interface TxResult {
