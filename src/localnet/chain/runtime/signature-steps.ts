@@ -8,9 +8,8 @@ import { SignMode } from "../../../cosmos/proto/gen/cosmos/tx/signing/v1beta1/si
 import { SignDoc, type SignerInfo } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import type { Any } from "../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
-import { concat, equalBytes, fromHex, toBase64, utf8 } from "../../../platform/base/bytes.ts";
-import { createRecentCache } from "../../../platform/base/recent-cache.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
+import { concat, equalBytes, fromHex, sha256, toBase64, utf8 } from "../../../platform/base/bytes.ts";
+import { createRecentCache } from "../../../platform/base/caches.ts";
 import { AddressError } from "./address.ts";
 import type { Account, AnteAccounts, AnteStep } from "./ante-step.ts";
 import type { Context } from "./context.ts";

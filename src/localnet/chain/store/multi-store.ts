@@ -1,9 +1,8 @@
 import { createIavlTree, type IavlTree } from "../../../cosmos/merkle/iavl/tree.ts";
 import type { IavlReader, IavlView } from "../../../cosmos/merkle/iavl/view.ts";
 import { simpleMapProof, simpleMapRoot, type StoreRoot } from "../../../cosmos/merkle/simple-map.ts";
-import { utf8 } from "../../../platform/base/bytes.ts";
+import { sha256, utf8 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
 import type { ProofOperator } from "../runtime/abci.ts";
 import { type Branch, createBranch } from "./cache-store.ts";
 import type { KVStore } from "./kv-store.ts";

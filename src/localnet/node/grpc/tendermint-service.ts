@@ -1,29 +1,13 @@
-import { encodeBech32 } from "../../../platform/base/bech32.ts";
-import { QueryError } from "../../chain/runtime/errors.ts";
 import type { Validator } from "../../../cosmos/comet/block-types.ts";
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import {
-  ABCIQueryRequest,
-  ABCIQueryResponse,
-  GetBlockByHeightRequest,
-  GetBlockByHeightResponse,
-  GetLatestBlockRequest,
-  GetLatestBlockResponse,
-  GetLatestValidatorSetRequest,
-  GetLatestValidatorSetResponse,
-  GetNodeInfoRequest,
-  GetNodeInfoResponse,
-  GetSyncingRequest,
-  GetSyncingResponse,
-  GetValidatorSetByHeightRequest,
-  GetValidatorSetByHeightResponse,
-  type Validator as ProtoValidator,
-} from "../../../cosmos/proto/gen/cosmos/base/tendermint/v1beta1/query.ts";
+import { ABCIQueryRequest, ABCIQueryResponse, GetBlockByHeightRequest, GetBlockByHeightResponse, GetLatestBlockRequest, GetLatestBlockResponse, GetLatestValidatorSetRequest, GetLatestValidatorSetResponse, GetNodeInfoRequest, GetNodeInfoResponse, GetSyncingRequest, GetSyncingResponse, GetValidatorSetByHeightRequest, GetValidatorSetByHeightResponse, type Validator as ProtoValidator } from "../../../cosmos/proto/gen/cosmos/base/tendermint/v1beta1/query.ts";
 import { PubKey } from "../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
 import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
+import { encodeBech32 } from "../../../platform/base/bytes.ts";
+import { QueryError } from "../../chain/runtime/errors.ts";
 import { GRPC } from "./grpc-status.ts";
 import { nodeInfo } from "./node-info.ts";
-import { type NodeMethod, nodeMethod, type ServiceContext } from "./node-method.ts";
+import { nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.ts";
 import { protoBlock, protoBlockId, sdkBlock } from "./proto-block.ts";
 
 const SERVICE = "/cosmos.base.tendermint.v1beta1.Service";

@@ -1,23 +1,16 @@
 import type Database from "libsql";
-import { createRecentCache } from "../../../platform/base/recent-cache.ts";
-import type { StateStorage } from "../../chain/store/multi-store.ts";
 import type { Commit, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
+import { createRecentCache } from "../../../platform/base/caches.ts";
 import type { TxResult } from "../../chain/runtime/abci.ts";
+import type { StateStorage } from "../../chain/store/multi-store.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
-import {
-  decodeBlock,
-  decodeCommit,
-  decodeValidatorSet,
-  encodeBlock,
-  encodeCommit,
-  encodeValidatorSet,
-} from "./block-codec.ts";
+import { decodeBlock, decodeCommit, decodeValidatorSet, encodeBlock, encodeCommit, encodeValidatorSet } from "./block-codec.ts";
 import { createBlockPruning } from "./block-pruning.ts";
 import { createEventIndex, type EventIndex } from "./event-index.ts";
 import type { HeightRecord } from "./height-record.ts";
 import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
 import { decodeResults, decodeTxResult, encodeResults, splitTxResults } from "./results-codec.ts";
-import { type Row, readRow, readRows } from "./rows.ts";
+import { readRow, readRows, type Row } from "./rows.ts";
 import { createStateTables } from "./state-tables.ts";
 
 /** All durable data of a node. Synchronous. Reads of an unknown height or hash return undefined. */

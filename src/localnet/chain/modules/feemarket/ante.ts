@@ -1,9 +1,9 @@
-import { goString } from "../../../../platform/base/go-text.ts";
+import { goString } from "../../../../platform/base/bytes.ts";
 import type { AnteStep } from "../../runtime/ante-step.ts";
-import { parseSigner } from "../../runtime/signature-steps.ts";
 import { type Coin, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidGasLimit, ErrNotFound, ErrUnknownAddress, wrapErrors } from "../../runtime/errors.ts";
+import { parseSigner } from "../../runtime/signature-steps.ts";
 import { type DecodedTx, feeOf, feePayerOf } from "../../runtime/tx.ts";
 import { ErrNoFeeCoins, ErrTooManyFeeCoins } from "./errors.ts";
 import { type FeeAccounts, type FeeBank, gasPriceIn, splitFee } from "./keeper.ts";
