@@ -1,5 +1,5 @@
 import type { Registry as MetricsRegistry } from "prom-client";
-import { formatDuration } from "../../platform/base/duration-text.ts";
+import { formatDuration } from "../../platform/base/text.ts";
 import { errorReply, type HttpReply, jsonReply, textReply } from "../../platform/http/http-reply.ts";
 import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
 import type { Registry } from "../registry/registry.ts";

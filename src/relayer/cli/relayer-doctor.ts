@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import pc from "picocolors";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { runDoctor } from "../doctor/run-doctor.ts";

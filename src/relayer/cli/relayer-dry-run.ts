@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { type JsonValue, stringifyJson } from "../../platform/base/json.ts";
 import { openPreview, type Preview, servedQueries } from "../preview/open-preview.ts";
 import { type KvPreview, previewKv } from "../preview/preview-kv.ts";

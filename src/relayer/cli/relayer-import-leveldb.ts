@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { ImportedQuery } from "../from-leveldb/import-go-storage.ts";
 import { importLevelDb } from "../from-leveldb/import-leveldb.ts";

@@ -1,6 +1,5 @@
 import { Command } from "commander";
-import { errorText } from "../../platform/base/errors.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, stringifyJson } from "../../platform/base/json.ts";
 import { openPreview, servedQueries } from "../preview/open-preview.ts";
 import { previewKv } from "../preview/preview-kv.ts";

@@ -1,5 +1,5 @@
 import { withTimeout } from "../../platform/base/abort.ts";
-import { backoffMs } from "../../platform/base/backoff.ts";
+import { backoffMs } from "../../platform/base/waits.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { createChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { silentObserver } from "../../cosmos/client/rpc/rpc-caller.ts";

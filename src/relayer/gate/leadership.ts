@@ -1,10 +1,9 @@
 import { pause, untilAborted } from "../../platform/base/abort.ts";
-import { backoffMs } from "../../platform/base/backoff.ts";
+import { backoffMs, createWakeSignal, type WakeSignal } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
-import { createWakeSignal, type WakeSignal } from "../../platform/base/wake-signal.ts";
 import type { Lease, LeaseAttempt } from "../../platform/storage/lease.ts";
 import { errorBackoff } from "../relay-error.ts";
 

@@ -1,9 +1,8 @@
 import { raceAbort } from "../../platform/base/abort.ts";
-import { toHex } from "../../platform/base/bytes.ts";
+import { toHex, sha256 } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";

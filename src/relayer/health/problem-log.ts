@@ -1,6 +1,6 @@
 import { pause } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
-import { formatDuration } from "../../platform/base/duration-text.ts";
+import { formatDuration } from "../../platform/base/text.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import type { Problem, ProblemCode } from "./problems.ts";

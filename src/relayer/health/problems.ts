@@ -1,4 +1,4 @@
-import { formatDuration } from "../../platform/base/duration-text.ts";
+import { formatDuration } from "../../platform/base/text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
 import type { AccountView } from "./account-watch.ts";
 import { type ExpiryNotice, expiryNoticeMs } from "./client-expiry.ts";

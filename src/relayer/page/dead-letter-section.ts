@@ -1,4 +1,4 @@
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import { type Html, html } from "../../platform/web/html.ts";
 import { type Column, dataTable } from "../../platform/web/parts.ts";
 import { timeText } from "../../platform/web/page-shell.ts";

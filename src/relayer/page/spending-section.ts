@@ -1,4 +1,4 @@
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import { type Html, html } from "../../platform/web/html.ts";
 import { badge, type Column, dataTable, type Fact, grouped } from "../../platform/web/parts.ts";
 import type { RelayerStatus } from "../api/status.ts";

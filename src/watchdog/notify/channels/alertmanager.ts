@@ -12,7 +12,7 @@ import {
 } from "./channel.ts";
 import { costText } from "./message.ts";
 
-interface AlertmanagerConfig extends ChannelSettings {
+type AlertmanagerConfig = ChannelSettings & {
   readonly kind: "alertmanager";
   /** Root of each Alertmanager of a cluster, without a slash at the end: every one must receive every alert. */
   readonly urls: readonly string[];
@@ -20,7 +20,7 @@ interface AlertmanagerConfig extends ChannelSettings {
   readonly authorization?: Secret;
   /** Time between two pushes, ms. */
   readonly resendMs: number;
-}
+};
 
 /** Pushes that an alert outlives when no further one comes: Alertmanager then resolves it. */
 const VALID_PUSHES = 4;
@@ -39,7 +39,11 @@ export const alertmanager = defineChannel({
         .default("info")
         .describe("less severe alerts are not sent"),
       deadline: COMMON_FIELDS.deadline,
-      urls: z.array(httpUrlField()).min(1).max(10).describe("root of each Alertmanager of the cluster"),
+      urls: z
+        .array(httpUrlField())
+        .min(1)
+        .max(10)
+        .describe("root of every Alertmanager of the cluster: each gets all alerts"),
       authorization: secretField().optional().describe("value of the header Authorization; a secret"),
       resend: durationField(1000).prefault("1m").describe("time between two pushes of the firing alerts"),
     })

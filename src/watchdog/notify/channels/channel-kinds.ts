@@ -10,14 +10,14 @@ import { slack } from "./slack.ts";
 import { telegram } from "./telegram.ts";
 import { webhook } from "./webhook.ts";
 
-/** All kinds of channels, by name. A new kind is a file beside this one and its name in this list. */
-export const CHANNEL_KINDS = [alertmanager, discord, email, pagerduty, slack, telegram, webhook] as const;
+/** All kinds of channels, in the order of the documents. A new kind is a file beside this one and its name in this list. */
+export const CHANNEL_KINDS = [alertmanager, pagerduty, slack, discord, telegram, email, webhook] as const;
 
 /** Configuration of any channel. */
 export type ChannelConfig = z.output<(typeof CHANNEL_KINDS)[number]["schema"]>;
 
 const [first, ...others] = CHANNEL_KINDS;
-const names = CHANNEL_KINDS.map(({ kind }) => kind);
+const names = CHANNEL_KINDS.map(({ kind }) => kind).toSorted();
 
 /** Schema of one entry of `notify.channels`. */
 export const channelSchema = z.discriminatedUnion(

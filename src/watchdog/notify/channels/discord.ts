@@ -4,10 +4,10 @@ import type { AlertEvent } from "./alert-event.ts";
 import { type ChannelSettings, COMMON_FIELDS, defineChannel, secretUrlField, toSettings } from "./channel.ts";
 import { alertMessage, clip, eventText, reportBlock } from "./message.ts";
 
-interface DiscordConfig extends ChannelSettings {
+type DiscordConfig = ChannelSettings & {
   readonly kind: "discord";
   readonly url: Secret;
-}
+};
 
 const COLORS = { critical: 0xb00020, warning: 0xb36b00, info: 0x1f5fbf, resolved: 0x1e7b34 } as const;
 

@@ -7,12 +7,12 @@ import { type ChannelSettings, COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toS
 import { alertMessage, clip, cutLines, messageText, type ReportMessage } from "./message.ts";
 import type { Mail, MailServer } from "./transport.ts";
 
-interface EmailConfig extends ChannelSettings {
+type EmailConfig = ChannelSettings & {
   readonly kind: "email";
   readonly server: MailServer;
   readonly from: string;
   readonly to: readonly string[];
-}
+};
 
 /** An address without a display name. Line feeds are excluded: they would add header lines. */
 const address = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,190}$/, {
@@ -41,7 +41,7 @@ export const email = defineChannel({
       security: z
         .enum(["starttls", "tls", "none"])
         .default("starttls")
-        .describe("tls: encrypted from the start (port 465); none: not encrypted"),
+        .describe("encryption: starttls, tls (from the start, port 465), or none"),
       user: z.string().min(1).max(320).optional().describe("account on the server"),
       password: secretField().optional().describe("password of the account; a secret"),
       from: address.describe("sender"),

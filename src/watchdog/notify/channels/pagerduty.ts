@@ -5,11 +5,11 @@ import type { AlertEvent } from "./alert-event.ts";
 import { type ChannelSettings, COMMON_FIELDS, defineChannel, toSettings } from "./channel.ts";
 import { clip, costText, eventText } from "./message.ts";
 
-interface PagerdutyConfig extends ChannelSettings {
+type PagerdutyConfig = ChannelSettings & {
   readonly kind: "pagerduty";
   readonly routingKey: Secret;
   readonly url: string;
-}
+};
 
 const SUMMARY_LIMIT = 1024;
 

@@ -11,10 +11,10 @@ import {
 } from "./channel.ts";
 import { alertMessage, clip, eventText, reportBlock } from "./message.ts";
 
-interface SlackConfig extends ChannelSettings {
+type SlackConfig = ChannelSettings & {
   readonly kind: "slack";
   readonly url: Secret;
-}
+};
 
 const COLORS = { critical: "#b00020", warning: "#b36b00", info: "#1f5fbf", resolved: "#1e7b34" } as const;
 

@@ -5,14 +5,14 @@ import { issueText } from "../../../platform/config/config-issue.ts";
 import { type ChannelSettings, COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
 import { alertMessage, cutLines, messageText } from "./message.ts";
 
-interface TelegramConfig extends ChannelSettings {
+type TelegramConfig = ChannelSettings & {
   readonly kind: "telegram";
   readonly botToken: Secret;
   /** Number of a chat, or "@name" of a public one. */
   readonly chatId: string;
   /** Root of the API, without a slash at the end. */
   readonly api: string;
-}
+};
 
 /** Telegram refuses texts of more than 4,096 characters. */
 const TEXT_LIMIT = 4096;

@@ -12,12 +12,12 @@ import {
 } from "./channel.ts";
 import { alertMessage, cutLines, messageText } from "./message.ts";
 
-interface WebhookConfig extends ChannelSettings {
+type WebhookConfig = ChannelSettings & {
   readonly kind: "webhook";
   readonly url: Secret;
   /** Value of the header `Authorization`. */
   readonly authorization?: Secret;
-}
+};
 
 /** Longest text: Discord refuses `content` of more than 2,000 characters. */
 const TEXT_LIMIT = 2000;
