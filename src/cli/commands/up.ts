@@ -7,7 +7,7 @@ import { LOCALNET_PARTS, type LocalnetReady, runLocalnet } from "../../../daemon
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
 import { systemClock } from "../../platform/base/clock.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { type Service, supervise } from "../../platform/base/service.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../platform/process/daemon-context.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";

@@ -1,8 +1,8 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import { fromUtf8 } from "../../platform/base/bytes.ts";
-import { formatDuration } from "../../platform/base/duration-text.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, stringifyJson } from "../../platform/base/json.ts";
+import { formatDuration } from "../../platform/base/text.ts";
 import { errorReply, type HttpReply, jsonReply, textReply } from "../../platform/http/http-reply.ts";
 import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
 import type { Registry } from "../registry/registry.ts";

@@ -1,8 +1,7 @@
 import { Command, Option } from "commander";
 import { request } from "undici";
 import { withDeadline } from "../../platform/base/abort.ts";
-import { errorText } from "../../platform/base/errors.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";

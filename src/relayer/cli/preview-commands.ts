@@ -1,8 +1,7 @@
 import { Command } from "commander";
 import pc from "picocolors";
 import { toBase64 } from "../../platform/base/bytes.ts";
-import { errorText } from "../../platform/base/errors.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
 import { CheckExit } from "../../platform/cli/check-exit.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { type Command, Option } from "commander";
-import { errorText, unreachable } from "../../platform/base/errors.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { errorText, EXIT, unreachable } from "../../platform/base/errors.ts";
 import { LOCALNET_RELAYER_MNEMONIC, type Ports, portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { column, formatTable } from "../../platform/cli/table.ts";

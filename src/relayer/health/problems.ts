@@ -1,5 +1,5 @@
 import { DEC18_ONE } from "../../platform/base/decimal.ts";
-import { formatDuration } from "../../platform/base/duration-text.ts";
+import { formatDuration } from "../../platform/base/text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { HeadView } from "./head-watch.ts";

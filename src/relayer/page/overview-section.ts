@@ -1,5 +1,4 @@
-import { counted } from "../../platform/base/counted.ts";
-import { formatDuration } from "../../platform/base/duration-text.ts";
+import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import {
   ago,

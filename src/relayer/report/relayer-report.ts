@@ -1,4 +1,4 @@
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
 import {
   formatCount,

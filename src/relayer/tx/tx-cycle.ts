@@ -1,6 +1,6 @@
 import { toHex } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { mapLimit } from "../../platform/base/map-limit.ts";
+import { mapLimit } from "../../platform/base/waits.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
 import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";

@@ -1,5 +1,5 @@
-import { fromUtf8, utf8 } from "../bytes.ts";
-import { goJsonSyntaxError } from "./syntax.ts";
+import { fromUtf8, utf8 } from "./bytes.ts";
+import { goJsonSyntaxError } from "./go-json-syntax.ts";
 
 /** A JSON value as written. Numbers keep their text; objects keep the order and repetition of their names. */
 export type GoJson =
@@ -77,4 +77,66 @@ function attach(value: GoJson, parent: OpenArray | OpenObject | undefined): GoJs
 function unquote(token: string): string {
   const value: unknown = JSON.parse(token);
   return fromUtf8(utf8(typeof value === "string" ? value : ""));
+}
+
+/**
+ * Formats a decoded JSON value as Go's `%v` formats an `any`: `<nil>`, `true`, `1.5e+06`, strings without quotes, `[1 b]`,
+ * and `map[k:1]` with sorted names. Of a repeated name, the last value is printed. Not recursive.
+ */
+export function printGoValue(value: GoJson): string {
+  const work: (GoJson | string)[] = [value];
+  let text = "";
+  for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    if (typeof next === "string") text += next;
+    else if (next.kind === "array") work.push(...arrayParts(next.items).toReversed());
+    else if (next.kind === "object") work.push(...objectParts(next.members).toReversed());
+    else text += printScalar(next);
+  }
+  return text;
+}
+
+function printScalar(value: Exclude<GoJson, { kind: "array" | "object" }>): string {
+  if (value.kind === "null") return "<nil>";
+  if (value.kind === "number") return formatGoFloat(Number(value.text));
+  return String(value.value);
+}
+
+function arrayParts(items: readonly GoJson[]): (GoJson | string)[] {
+  return ["[", ...items.flatMap((item, index) => (index === 0 ? [item] : [" ", item])), "]"];
+}
+
+function objectParts(members: readonly (readonly [string, GoJson])[]): (GoJson | string)[] {
+  const sorted = [...new Map(members)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    "map[",
+    ...sorted.flatMap(([name, value], index) => [`${index === 0 ? "" : " "}${name}:`, value]),
+    "]",
+  ];
+}
+
+/** Formats a float64 as Go's `%v`: shortest digits, with an exponent of at least two digits below 1e-4 and from 1e+06. */
+export function formatGoFloat(value: number): string {
+  if (Object.is(value, -0)) return "-0";
+  const [mantissa = "0", exponent = "0"] = value.toExponential().split("e");
+  const power = Number(exponent);
+  if (power >= -4 && power < 6) return String(value);
+  const digits = String(Math.abs(power)).padStart(2, "0");
+  return `${mantissa}e${power < 0 ? "-" : "+"}${digits}`;
+}
+
+const ESCAPED = /[<>&\u2028\u2029]/g;
+
+/**
+ * Prints a text as Go's `encoding/json` does: as JSON, with `<`, `>`, `&` and the two line separators of Unicode as escapes.
+ */
+export function printGoString(text: string): string {
+  return JSON.stringify(text).replace(
+    ESCAPED,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Prints a JSON object without spaces. The values are JSON text, so that 64-bit numbers keep all digits. */
+export function printGoObject(members: readonly (readonly [name: string, json: string])[]): string {
+  return `{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
 }

@@ -1,6 +1,6 @@
-import { sectionKey } from "../../../src/watchdog/conditions/alerts-config.ts";
-import { durationText } from "../../../src/platform/config/config-fields.ts";
-import type { Condition, Threshold } from "../../../src/watchdog/conditions/condition.ts";
+import { sectionKey } from "../conditions/alerts-config.ts";
+import { durationText } from "../../platform/config/config-fields.ts";
+import type { Condition, Threshold } from "../conditions/condition.ts";
 
 /** The table of alerts as Markdown. */
 export function alertTable(conditions: readonly Condition[]): string {
