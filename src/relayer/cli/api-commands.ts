@@ -1,18 +1,73 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { request } from "undici";
 import { withDeadline } from "../../platform/base/abort.ts";
 import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
+import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";
+import { QUERY_STATUSES, type QueryStatus } from "../registry/query-state.ts";
 import {
   addRelayerApiOptions,
   defaultUrl,
   readRelayer,
-  type RelayerApiOptions,
   readTokenFile,
+  type RelayerApiOptions,
 } from "./relayer-api-options.ts";
-import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";
+
+interface Options extends RelayerApiOptions {
+  readonly state?: QueryStatus;
+  readonly overdue?: true;
+}
+
+/** `relaywatch relayer queries`. */
+export function queriesCommand(context: CliContext): Command {
+  return addRelayerApiOptions(new Command())
+    .addOption(new Option("--state <state>", "only queries in this state").choices(QUERY_STATUSES))
+    .option("--overdue", "only queries that are overdue")
+    .action((options: Options) => listQueries(options, context));
+}
+
+const QUERY_COLUMNS = [
+  column("id", "id"),
+  column("type", "type"),
+  column("connection", "connection_id"),
+  column("period", "update_period"),
+  column("local height", "last_local_height"),
+  column("remote height", "last_remote_height"),
+  column("result age", "result_age_blocks"),
+  column("late", "late_blocks"),
+  column("results", "results"),
+  column("gas", "gas"),
+  { title: "owner", cell: (row: JsonValue) => shortAddress(cellText(fieldAt(row, "owner"))) },
+  column("state", "state"),
+  {
+    title: "error",
+    cell: (row: JsonValue) =>
+      fieldAt(row, "error") === null
+        ? "-"
+        : `${cellText(fieldAt(row, "error.code"))}: ${cellText(fieldAt(row, "error.reason"))}`,
+  },
+];
+
+async function listQueries(options: Options, context: CliContext): Promise<void> {
+  const answer = await readRelayer(options, "/api/queries", context.signal);
+  const all = Array.isArray(answer) ? answer.filter(isJson) : [];
+  const rows = all.filter(
+    (row) =>
+      (options.state === undefined || fieldAt(row, "state") === options.state) &&
+      (options.overdue === undefined || fieldAt(row, "overdue") === true),
+  );
+  context.print(options.json ? stringifyJson(rows, 2) : formatTable(QUERY_COLUMNS, rows));
+}
+
+function shortAddress(address: string): string {
+  return address.length > 20 ? `${address.slice(0, 12)}…${address.slice(-6)}` : address;
+}
+
+function isJson(value: unknown): value is JsonValue {
+  return isRecord(value);
+}
 
 interface ResubmitOptions extends RelayerApiOptions {
   readonly all?: true;
@@ -33,7 +88,7 @@ export function deadLettersCommand(context: CliContext): Command {
   return new Command().addCommand(list).addCommand(resubmit);
 }
 
-const COLUMNS = [
+const LETTER_COLUMNS = [
   column("query", "query_id"),
   column("hash", "submitted_tx_hash"),
   column("time", "error_time"),
@@ -43,16 +98,12 @@ const COLUMNS = [
 /** Prints the dead letters, newest first. Throws `CliError`. */
 export async function listLetters(options: RelayerApiOptions, context: CliContext): Promise<void> {
   const letters = await readLetters(options, context);
-  context.print(options.json ? stringifyJson(letters, 2) : formatTable(COLUMNS, letters));
+  context.print(options.json ? stringifyJson(letters, 2) : formatTable(LETTER_COLUMNS, letters));
 }
 
 async function readLetters(options: RelayerApiOptions, context: CliContext): Promise<readonly JsonValue[]> {
   const answer = await readRelayer(options, "/unsuccessful-txs", context.signal);
   return Array.isArray(answer) ? answer.filter(isJson) : [];
-}
-
-function isJson(value: unknown): value is JsonValue {
-  return isRecord(value);
 }
 
 interface TxName {
