@@ -1,9 +1,23 @@
 import { addressOf } from "../../cosmos/comet/validator-key.ts";
 import { fromUtf8, toBase64, upperHex, utf8 } from "../../platform/base/bytes.ts";
-import { asBase64, asTimeNs, elements, isRecord, type JsonField, type JsonObject, type JsonValue, member } from "../../platform/base/json.ts";
+import {
+  asBase64,
+  asTimeNs,
+  elements,
+  isRecord,
+  type JsonField,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../../platform/base/json.ts";
 import { formatRfc3339Ns } from "../../platform/base/time.ts";
 import type { ValidatorPower } from "../chain/runtime/abci.ts";
-import { type ConsensusParams, consensusParamsToJson, parseConsensusParams, quotedInt64 } from "./consensus-params.ts";
+import {
+  type ConsensusParams,
+  consensusParamsToJson,
+  parseConsensusParams,
+  quotedInt64,
+} from "./consensus-params.ts";
 import { NodeError } from "./errors.ts";
 
 /** Genesis document of a chain, as CometBFT's genesis.json. */

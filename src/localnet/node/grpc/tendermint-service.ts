@@ -1,6 +1,22 @@
 import type { Validator } from "../../../cosmos/comet/block-types.ts";
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import { ABCIQueryRequest, ABCIQueryResponse, GetBlockByHeightRequest, GetBlockByHeightResponse, GetLatestBlockRequest, GetLatestBlockResponse, GetLatestValidatorSetRequest, GetLatestValidatorSetResponse, GetNodeInfoRequest, GetNodeInfoResponse, GetSyncingRequest, GetSyncingResponse, GetValidatorSetByHeightRequest, GetValidatorSetByHeightResponse, type Validator as ProtoValidator } from "../../../cosmos/proto/gen/cosmos/base/tendermint/v1beta1/query.ts";
+import {
+  ABCIQueryRequest,
+  ABCIQueryResponse,
+  GetBlockByHeightRequest,
+  GetBlockByHeightResponse,
+  GetLatestBlockRequest,
+  GetLatestBlockResponse,
+  GetLatestValidatorSetRequest,
+  GetLatestValidatorSetResponse,
+  GetNodeInfoRequest,
+  GetNodeInfoResponse,
+  GetSyncingRequest,
+  GetSyncingResponse,
+  GetValidatorSetByHeightRequest,
+  GetValidatorSetByHeightResponse,
+  type Validator as ProtoValidator,
+} from "../../../cosmos/proto/gen/cosmos/base/tendermint/v1beta1/query.ts";
 import { PubKey } from "../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
 import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
 import { encodeBech32 } from "../../../platform/base/bytes.ts";

@@ -4,7 +4,14 @@ import { createRecentCache } from "../../../platform/base/caches.ts";
 import type { TxResult } from "../../chain/runtime/abci.ts";
 import type { StateStorage } from "../../chain/store/multi-store.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
-import { decodeBlock, decodeCommit, decodeValidatorSet, encodeBlock, encodeCommit, encodeValidatorSet } from "./block-codec.ts";
+import {
+  decodeBlock,
+  decodeCommit,
+  decodeValidatorSet,
+  encodeBlock,
+  encodeCommit,
+  encodeValidatorSet,
+} from "./block-codec.ts";
 import { createBlockPruning } from "./block-pruning.ts";
 import { createEventIndex, type EventIndex } from "./event-index.ts";
 import type { HeightRecord } from "./height-record.ts";
