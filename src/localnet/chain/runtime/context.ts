@@ -77,6 +77,24 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
   return result;
 }
 
+/** Returns the context with another list of events. Its branches use the list too, once their work has succeeded. */
+export function collectEvents(context: Context, events: ChainEvent[]): Context {
+  return {
+    ...context,
+    emit: (each) => {
+      events.push(each);
+    },
+    atomically: (work) =>
+      context.atomically((inner) => {
+        const pending: ChainEvent[] = [];
+        const result = work(collectEvents(inner, pending));
+        events.push(...pending);
+        return result;
+      }),
+    withGas: (gas) => collectEvents(context.withGas(gas), events),
+  };
+}
+
 // Gas prices of the SDK's default KVGasConfig.
 const HAS_COST = 1000;
 const DELETE_COST = 1000;

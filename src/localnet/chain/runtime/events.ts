@@ -1,5 +1,3 @@
-import type { Context } from "./context.ts";
-
 /** One attribute of an event. `index`: whether the node indexes it (always true for SDK events). */
 interface EventAttribute {
   readonly key: string;
@@ -23,22 +21,4 @@ export function event(
   attributes: readonly (readonly [key: string, value: string])[],
 ): ChainEvent {
   return { type, attributes: attributes.map(([key, value]) => attribute(key, value)) };
-}
-
-/** Returns the context with another list of events. Its branches use the list too, once their work has succeeded. */
-export function collectEvents(context: Context, events: ChainEvent[]): Context {
-  return {
-    ...context,
-    emit: (each) => {
-      events.push(each);
-    },
-    atomically: (work) =>
-      context.atomically((inner) => {
-        const pending: ChainEvent[] = [];
-        const result = work(collectEvents(inner, pending));
-        events.push(...pending);
-        return result;
-      }),
-    withGas: (gas) => collectEvents(context.withGas(gas), events),
-  };
 }

@@ -3,7 +3,13 @@ import { unreachable } from "../../../platform/base/errors.ts";
 import type { Branch } from "../store/cache-store.ts";
 import type { TxResult } from "./abci.ts";
 import type { AnteStep, TxEnvironment } from "./ante-step.ts";
-import { type Context, type ExecutionMode, type BlockFacts, createContext } from "./context.ts";
+import {
+  type BlockFacts,
+  collectEvents,
+  type Context,
+  createContext,
+  type ExecutionMode,
+} from "./context.ts";
 import {
   ErrInvalidGasLimit,
   ErrInvalidRequest,
@@ -11,7 +17,7 @@ import {
   ErrUnknownRequest,
   ModuleError,
 } from "./errors.ts";
-import { type ChainEvent, collectEvents, event } from "./events.ts";
+import { type ChainEvent, event } from "./events.ts";
 import { createGasMeter, type GasMeter, isPastLimit } from "./gas.ts";
 import type { ChainModule, HandlerResult, MessageHandler } from "./module.ts";
 import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec, type TxMessage } from "./tx.ts";

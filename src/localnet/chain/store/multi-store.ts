@@ -3,9 +3,15 @@ import type { IavlReader, IavlView } from "../../../cosmos/merkle/iavl/view.ts";
 import { simpleMapProof, simpleMapRoot, type StoreRoot } from "../../../cosmos/merkle/simple-map.ts";
 import { sha256, utf8 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
-import type { ProofOperator } from "../runtime/abci.ts";
 import { type Branch, createBranch } from "./cache-store.ts";
 import type { KVStore } from "./kv-store.ts";
+
+/** One proof operator of a store query: "ics23:iavl", then "ics23:simple". `data` is an encoded CommitmentProof. */
+export interface ProofOperator {
+  readonly type: string;
+  readonly key: Uint8Array;
+  readonly data: Uint8Array;
+}
 
 /** Default of {@link MultiStoreOptions.keepRecent}. */
 export const DEFAULT_KEEP_RECENT = 1000;

@@ -5,8 +5,8 @@ import {
   type MsgTimeoutOnClose,
   ResponseResultType,
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
-import { collectEvents, type ChainEvent } from "../../../runtime/events.ts";
-import type { Context } from "../../../runtime/context.ts";
+import type { ChainEvent } from "../../../runtime/events.ts";
+import { collectEvents, type Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/errors.ts";
 import { proofOf } from "../connection/connection-proofs.ts";
 import { acknowledgePacket } from "./acknowledge.ts";
