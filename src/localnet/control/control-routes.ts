@@ -1,8 +1,5 @@
-import { fromHex, utf8 } from "../../platform/base/bytes.ts";
-import { upperHex } from "../../platform/base/go-text.ts";
-import { asText, elements, isPresent, type JsonField, member } from "../../platform/base/json-fields.ts";
-import { isRecord } from "../../platform/base/json.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
+import { fromHex, utf8, sha256, upperHex } from "../../platform/base/bytes.ts";
+import { asText, elements, isPresent, type JsonField, member, isRecord } from "../../platform/base/json.ts";
 import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
 import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
 import { testValidatorSeed } from "../node/consensus/validator-keys.ts";

@@ -1,6 +1,6 @@
 import { updateHeader } from "../../../support/comet/light-block.ts";
 import { beforeEach, describe, expect, it } from "vitest";
-import { encodeBech32 } from "../../../../src/platform/base/bech32.ts";
+import { encodeBech32 } from "../../../../src/platform/base/bytes.ts";
 import {
   packClientState,
   packConsensusState,
@@ -10,7 +10,7 @@ import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host
 import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
 import { createIbcModule } from "../../../../src/localnet/chain/modules/ibc/module.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
-import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import {
   MsgCreateClient,
   MsgRecoverClient,

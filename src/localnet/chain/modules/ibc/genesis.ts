@@ -1,7 +1,10 @@
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { IdentifiedChannel, PacketState } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { ConsensusStateWithHeight } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
-import { ConnectionPaths, IdentifiedConnection } from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import {
+  ConnectionPaths,
+  IdentifiedConnection,
+} from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
 import { concat, prefixEnd, toBase64 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
@@ -11,16 +14,20 @@ import {
   asUint64,
   elements,
   isPresent,
+  isRecord,
   type JsonField,
+  type JsonObject,
+  type JsonValue,
   member,
   required,
-} from "../../../../platform/base/json-fields.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
+} from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { atPath, GenesisError } from "../../runtime/genesis.ts";
+import type { ModuleParams } from "../../runtime/params.ts";
 import {
   getChannel,
   getSequence,
+  hopOf,
   listChannels,
   listPacketEntries,
   nextChannelSequence,
@@ -28,7 +35,6 @@ import {
   setPacketEntry,
   setSequence,
 } from "./channel/channel-store.ts";
-import { hopOf } from "./channel/channel-store.ts";
 import { validateChannel } from "./channel/messages.ts";
 import type { ChannelEndpoint } from "./channel/packet.ts";
 import {
@@ -59,7 +65,6 @@ import {
   STORE_NAME,
 } from "./host/keys.ts";
 import { channelParams, clientParams, connectionParams } from "./host/params.ts";
-import type { ModuleParams } from "../../runtime/params.ts";
 
 const CLIENT = "ibc.core.client.v1";
 const CONNECTION = "ibc.core.connection.v1";

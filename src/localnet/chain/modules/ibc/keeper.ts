@@ -1,18 +1,16 @@
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";
-import type { ModuleError } from "../../runtime/module-error.ts";
+import type { ModuleError } from "../../runtime/errors.ts";
+import { counterpartyOf, getChannel, getSequence } from "./channel/channel-store.ts";
 import type { PacketSender } from "./channel/ibc-module.ts";
-import { getChannel, getSequence } from "./channel/channel-store.ts";
-import { counterpartyOf } from "./channel/channel-store.ts";
-import type { ChannelEndpoint } from "./channel/packet.ts";
 import { sendPacket } from "./channel/keeper.ts";
+import type { ChannelEndpoint } from "./channel/packet.ts";
 import { latestHeightOf, openClientStore } from "./client/client-store.ts";
-import { TENDERMINT_TYPE } from "./host/identifiers.ts";
 import { updateClient } from "./client/keeper.ts";
 import { getConnection } from "./connection/connection-store.ts";
 import { ErrInvalidClientType } from "./host/errors.ts";
-import { connectionIdError } from "./host/identifiers.ts";
+import { connectionIdError, TENDERMINT_TYPE } from "./host/identifiers.ts";
 
 /** Methods for other modules. */
 export interface IbcKeeper {

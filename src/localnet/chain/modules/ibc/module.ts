@@ -1,5 +1,5 @@
 import { parseAddress } from "../../runtime/address.ts";
-import type { AnteStep } from "../../runtime/ante/ante-step.ts";
+import type { AnteStep } from "../../runtime/ante-step.ts";
 import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
 import { channelHandlers } from "./channel/handlers.ts";
 import type { PortRouter } from "./channel/ibc-module.ts";

@@ -1,16 +1,15 @@
-import { errorText } from "../../../../platform/base/errors.ts";
 import { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/packet.ts";
 import { Order } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import { enumName } from "../../../../platform/base/text.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { isOutOfGas } from "../../runtime/wrap-errors.ts";
+import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
 import type {
   Acknowledgement,
   IbcApplication,
   OpeningChannel,
   RelayedPacket,
 } from "../ibc/channel/ibc-module.ts";
-import { enumName } from "../../../../platform/base/go-text.ts";
 import { decodeReply, errorAcknowledgement, goReply, SUCCESS } from "./acknowledgement.ts";
 import {
   ErrIbcInvalidRequest,

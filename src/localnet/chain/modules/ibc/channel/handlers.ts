@@ -1,43 +1,22 @@
 import { Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
-import { enumName } from "../../../../../platform/base/go-text.ts";
+import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toMessageHandler } from "../../../runtime/handler-forms.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
+import { toMessageHandler } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { type MessageProof, proofOf } from "../client/verify-proof.ts";
-import {
-  goVersion,
-  goVersions,
-  requireActiveClient,
-  requireConnection,
-  requireOpenConnection,
-} from "../connection/connection-store.ts";
+import { goVersion, goVersions, requireActiveClient, requireConnection, requireOpenConnection } from "../connection/connection-store.ts";
 import { ErrChannelNotFound, ErrInvalidChannelState, ErrInvalidConnectionVersion } from "../host/errors.ts";
 import { channelStep } from "../host/events.ts";
-import {
-  answeringHandler,
-  type IbcOptions,
-  requireAuthority,
-  signedHandler,
-  unsupportedHandler,
-} from "../host/handler-forms.ts";
-import {
-  applicationOfChannel,
-  applicationOfPort,
-  counterpartyOf,
-  getChannel,
-  hopOf,
-  nextChannelSequence,
-  setChannel,
-  setSequence,
-} from "./channel-store.ts";
+import { type IbcOptions, requireAuthority, signedHandler, unsupportedHandler } from "../host/handler-forms.ts";
+import { channelParams } from "../host/params.ts";
+import { applicationOfChannel, applicationOfPort, counterpartyOf, getChannel, hopOf, nextChannelSequence, setChannel, setSequence } from "./channel-store.ts";
 import type { IbcApplication, OpeningChannel, PortRouter } from "./ibc-module.ts";
+import { verifyClosed, verifyCounterparty } from "./keeper.ts";
 import * as checks from "./messages.ts";
 import type { ChannelEndpoint } from "./packet.ts";
-import { verifyClosed, verifyCounterparty } from "./keeper.ts";
-import { channelParams } from "../host/params.ts";
 
 const CHANNEL = "/ibc.core.channel.v1.";
 
@@ -53,7 +32,7 @@ export function channelHandlers(options: IbcOptions, router: PortRouter): readon
 
 function openingHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readonly MessageHandler[] {
   return [
-    answeringHandler(`${CHANNEL}MsgChannelOpenInit`, wire.MsgChannelOpenInit, {
+    signedHandler(`${CHANNEL}MsgChannelOpenInit`, wire.MsgChannelOpenInit, {
       validate: (message) => checks.validateOpenInit(message, bech32Prefix),
       handle: (context, message) => {
         const application = applicationOfPort(router, message.portId);
@@ -61,7 +40,7 @@ function openingHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): read
         return wire.MsgChannelOpenInitResponse.encode(opened).finish();
       },
     }),
-    answeringHandler(`${CHANNEL}MsgChannelOpenTry`, wire.MsgChannelOpenTry, {
+    signedHandler(`${CHANNEL}MsgChannelOpenTry`, wire.MsgChannelOpenTry, {
       validate: (message) => checks.validateOpenTry(message, bech32Prefix),
       handle: (context, message) => {
         const application = applicationOfPort(router, message.portId);

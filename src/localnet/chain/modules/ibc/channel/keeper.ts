@@ -1,10 +1,10 @@
 import { Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
-import { equalBytes, uint64BigEndian } from "../../../../../platform/base/bytes.ts";
-import { enumName } from "../../../../../platform/base/go-text.ts";
-import { sha256 } from "../../../../../platform/base/sha256.ts";
+import { equalBytes, sha256, uint64BigEndian } from "../../../../../platform/base/bytes.ts";
+import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
+import { latestHeightOf, openClientStore, statusOf, timestampAt } from "../client/client-store.ts";
 import { type MessageProof, verifyRemoteAbsence, verifyRemoteValue } from "../client/verify-proof.ts";
 import { requireConnection, requireOpenConnection } from "../connection/connection-store.ts";
 import {
@@ -53,7 +53,6 @@ import {
   timeoutNotReachedError,
   validatePacket,
 } from "./packet.ts";
-import { latestHeightOf, openClientStore, statusOf, timestampAt } from "../client/client-store.ts";
 
 /** Value of the receipt of a packet on an unordered channel. */
 const RECEIPT = Uint8Array.of(1);

@@ -6,18 +6,19 @@ import {
   State,
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { enumName } from "../../../../../platform/base/go-text.ts";
+import { enumName } from "../../../../../platform/base/text.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
+import { ErrInvalidProof } from "../host/errors.ts";
 import {
-  ErrInvalidProof,
-  ErrInvalidSequence,
   ErrInvalidAcknowledgement,
   ErrInvalidChannelIdentifier,
   ErrInvalidChannelOrdering,
   ErrInvalidChannelState,
   ErrInvalidCounterparty,
+  ErrInvalidSequence,
   ErrTooManyConnectionHops,
 } from "../host/errors.ts";
+import { requireSigner } from "../host/handler-forms.ts";
 import { ZERO_HEIGHT } from "../host/height.ts";
 import {
   isNumberedId,
@@ -25,9 +26,8 @@ import {
   validateConnectionId,
   validatePortId,
 } from "../host/identifiers.ts";
-import { requireSigner } from "../host/handler-forms.ts";
-import { packetOf, validatePacket } from "./packet.ts";
 import { channelParams } from "../host/params.ts";
+import { packetOf, validatePacket } from "./packet.ts";
 
 // Stateless checks of the messages of channels and packets (`ValidateBasic`), in ibc-go's order. All throw `ModuleError`.
 

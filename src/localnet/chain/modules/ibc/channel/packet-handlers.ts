@@ -8,28 +8,28 @@ import {
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import { MsgUpdateClient } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import { parseAddress } from "../../../runtime/address.ts";
-import type { AnteStep } from "../../../runtime/ante/ante-step.ts";
-import { collectEvents } from "../../../runtime/collect-events.ts";
-import type { Context } from "../../../runtime/context.ts";
+import type { AnteStep } from "../../../runtime/ante-step.ts";
+import { collectEvents, type Context } from "../../../runtime/context.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import type { ChainEvent } from "../../../runtime/events.ts";
-import type { WireType } from "../../../runtime/handler-forms.ts";
+import type { WireType } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import type { TxMessage } from "../../../runtime/tx.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { updateClientInCheck } from "../client/keeper.ts";
 import { proofOf } from "../client/verify-proof.ts";
 import { ErrRedundantTx } from "../host/errors.ts";
-import { answeringHandler, type IbcOptions, type SignedMessage } from "../host/handler-forms.ts";
+import { signedHandler, type IbcOptions, type SignedMessage } from "../host/handler-forms.ts";
+import { applicationOfChannel } from "./channel-store.ts";
+import type { Acknowledgement, IbcApplication, PortRouter, RelayedPacket } from "./ibc-module.ts";
 import {
   acknowledgePacket,
   executeTimeout,
-  timeOutOnClose,
-  timeOutPacket,
   receivePacket,
   receiveVerified,
+  timeOutOnClose,
+  timeOutPacket,
   writeAcknowledgement,
 } from "./keeper.ts";
-import type { Acknowledgement, IbcApplication, PortRouter, RelayedPacket } from "./ibc-module.ts";
 import {
   validateAcknowledgement,
   validateReceive,
@@ -37,7 +37,6 @@ import {
   validateTimeoutOnClose,
 } from "./messages.ts";
 import { packetOf } from "./packet.ts";
-import { applicationOfChannel } from "./channel-store.ts";
 
 // The messages with which relayers carry packets. A packet that was relayed before changes nothing and is a success: several
 // relayers carry the same packets, and one that comes late must not lose its other messages.
@@ -215,7 +214,7 @@ function packetHandler<T extends SignedMessage>(
     readonly relay: (context: Context, message: T, environment: RelayEnvironment) => ResponseResultType;
   },
 ): MessageHandler {
-  return answeringHandler(`/ibc.core.channel.v1.${name}`, type, {
+  return signedHandler(`/ibc.core.channel.v1.${name}`, type, {
     validate: form.validate,
     handle: (context, message) =>
       MsgRecvPacketResponse.encode({ result: form.relay(context, message, environment) }).finish(),

@@ -7,9 +7,8 @@ import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/query
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { latin1 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toQueryHandler } from "../../../runtime/handler-forms.ts";
-import type { ModuleError } from "../../../runtime/module-error.ts";
-import { QueryError, type QueryHandler } from "../../../runtime/module.ts";
+import { toQueryHandler } from "../../../runtime/handlers.ts";
+import type { QueryHandler } from "../../../runtime/module.ts";
 import { paginate, paginateFiltered } from "../../../runtime/pagination.ts";
 import { openClientStore, packClientState, packConsensusState } from "../client/client-store.ts";
 import { getConnection } from "../connection/connection-store.ts";
@@ -27,20 +26,19 @@ import { checkArgument, emptyProof, requireFound } from "../host/handler-forms.t
 import { selfHeight } from "../host/height.ts";
 import { validateChannelId, validateConnectionId, validatePortId } from "../host/identifiers.ts";
 import { CHANNELS_PREFIX, type PacketEntryName, STORE_NAME } from "../host/keys.ts";
+import { channelParams } from "../host/params.ts";
 import {
   getChannel,
   getPacketEntry,
   getSequence,
+  hopOf,
   identifyChannel,
   packetEntriesPrefix,
 } from "./channel-store.ts";
-import { hopOf } from "./channel-store.ts";
 import type { ChannelEndpoint } from "./packet.ts";
-import { channelParams } from "../host/params.ts";
+import { type ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
 const SERVICE = "/ibc.core.channel.v1.Query";
-const INVALID_ARGUMENT = 3;
-const NOT_FOUND = 5;
 
 /** The queries of channels in `ibc.core.channel.v1.Query`. */
 export const channelQueries: readonly QueryHandler[] = [
@@ -115,7 +113,7 @@ function endText({ portId, channelId }: ChannelEndpoint): string {
 
 function notFound(end: ChannelEndpoint, error: ModuleError): never {
   checkEnd(end);
-  throw new QueryError(NOT_FOUND, error.message);
+  throw new QueryError(GrpcCode.NotFound, error.message);
 }
 
 function queryChannels(
@@ -261,19 +259,19 @@ type PacketRequest = ChannelEndpoint & { readonly sequence: bigint };
 
 function checkPacket(request: PacketRequest): void {
   checkEnd(request);
-  if (request.sequence === 0n) throw new QueryError(INVALID_ARGUMENT, "packet sequence cannot be 0");
+  if (request.sequence === 0n) throw new QueryError(GrpcCode.InvalidArgument, "packet sequence cannot be 0");
 }
 
 /** The text names the index of the sequence, as that of ibc-go does. */
 function checkSequences(sequences: readonly bigint[]): void {
   const index = sequences.indexOf(0n);
-  if (index >= 0) throw new QueryError(INVALID_ARGUMENT, `packet sequence ${index} cannot be 0`);
+  if (index >= 0) throw new QueryError(GrpcCode.InvalidArgument, `packet sequence ${index} cannot be 0`);
 }
 
 function hashOf(context: Context, name: PacketEntryName, request: PacketRequest, words: string): Uint8Array {
   checkPacket(request);
   const hash = getPacketEntry(context, name, request, request.sequence);
-  if (hash === undefined) throw new QueryError(NOT_FOUND, `${words} hash not found`);
+  if (hash === undefined) throw new QueryError(GrpcCode.NotFound, `${words} hash not found`);
   return hash;
 }
 

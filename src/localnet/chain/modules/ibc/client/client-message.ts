@@ -23,15 +23,11 @@ import {
   Misbehaviour,
 } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
-import { equalBytes } from "../../../../../platform/base/bytes.ts";
-import { upperHex } from "../../../../../platform/base/go-text.ts";
+import { equalBytes, upperHex } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { unregisteredError } from "../../../runtime/module-error.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { compareHeights, formatHeight, goHeight, ZERO_HEIGHT } from "../host/height.ts";
-import { validateClientId } from "../host/identifiers.ts";
-import { type ClientStore, type ConsensusState, durationNs, isSameState } from "./client-store.ts";
+import { unregisteredError, wrapErrors } from "../../../runtime/errors.ts";
 import {
+  asModuleError,
   decodeUntrusted,
   ErrConsensusStateNotFound,
   ErrInvalidClientHeader,
@@ -41,8 +37,10 @@ import {
   ErrInvalidValidatorSet,
   ErrTrustingPeriodExpired,
   ErrUnpackAny,
-  asModuleError,
 } from "../host/errors.ts";
+import { compareHeights, formatHeight, goHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { validateClientId } from "../host/identifiers.ts";
+import { type ClientStore, type ConsensusState, durationNs, isSameState } from "./client-store.ts";
 
 /** Message of a client update: a header, or two headers that contradict each other. */
 export type ClientMessage =

@@ -16,11 +16,13 @@ import {
   uint64BigEndian,
   utf8,
 } from "../../../../../platform/base/bytes.ts";
-import { NS_PER_SECOND } from "../../../../../platform/base/rfc3339.ts";
+import { NS_PER_SECOND } from "../../../../../platform/base/time.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { unregisteredError } from "../../../runtime/module-error.ts";
+import { unregisteredError } from "../../../runtime/errors.ts";
 import type { KVStore } from "../../../store/kv-store.ts";
+import { decodeUntrusted, ErrConsensusStateNotFound, ErrUnpackAny } from "../host/errors.ts";
 import { formatHeight, isZeroHeight, parseHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { LOCALHOST, LOCALHOST_URL, TENDERMINT_TYPE } from "../host/identifiers.ts";
 import {
   CLIENT_STATE,
   clientPrefix,
@@ -32,8 +34,6 @@ import {
   processedTimeKey,
   STORE_NAME,
 } from "../host/keys.ts";
-import { decodeUntrusted, ErrUnpackAny, ErrConsensusStateNotFound } from "../host/errors.ts";
-import { LOCALHOST, LOCALHOST_URL, TENDERMINT_TYPE } from "../host/identifiers.ts";
 import { isAllowedClient } from "../host/params.ts";
 
 /** A client state with the type of its client. */

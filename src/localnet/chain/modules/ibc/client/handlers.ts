@@ -6,8 +6,8 @@ import { MAX_CHAIN_ID_LENGTH, validateHash } from "../../../../../cosmos/comet/v
 import type { Params } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import type { ClientState } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { NS_PER_SECOND } from "../../../../../platform/base/rfc3339.ts";
-import { unregisteredError } from "../../../runtime/module-error.ts";
+import { NS_PER_SECOND } from "../../../../../platform/base/time.ts";
+import { unregisteredError } from "../../../runtime/errors.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import {
   ErrIbcInvalidHeight,
@@ -33,6 +33,7 @@ import {
 } from "../host/handler-forms.ts";
 import { ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, TENDERMINT_TYPE, validateClientId } from "../host/identifiers.ts";
+import { clientParams } from "../host/params.ts";
 import {
   type ClientMessage,
   unpackClientMessage,
@@ -49,7 +50,6 @@ import {
   unpackConsensusState,
 } from "./client-store.ts";
 import { createClient, recoverClient, updateClient } from "./keeper.ts";
-import { clientParams } from "../host/params.ts";
 
 const CLIENT = "/ibc.core.client.v1.";
 

@@ -10,11 +10,9 @@ import type {
 } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/query.ts";
 import { fromUtf8, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toQueryHandler } from "../../../runtime/handler-forms.ts";
-import { ModuleError } from "../../../runtime/module-error.ts";
-import { QueryError, type QueryHandler } from "../../../runtime/module.ts";
+import { toQueryHandler } from "../../../runtime/handlers.ts";
+import type { QueryHandler } from "../../../runtime/module.ts";
 import { paginateFiltered } from "../../../runtime/pagination.ts";
-import { isOutOfGas } from "../../../runtime/wrap-errors.ts";
 import {
   ErrClientNotActive,
   ErrClientNotFound,
@@ -26,6 +24,7 @@ import { checkArgument, emptyProof, requireFound } from "../host/handler-forms.t
 import { formatHeight, isZeroHeight, parseHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, validateClientId } from "../host/identifiers.ts";
 import { CLIENTS_PREFIX, consensusStatesPrefix, STORE_NAME } from "../host/keys.ts";
+import { clientParams } from "../host/params.ts";
 import {
   type ClientStore,
   latestHeightOf,
@@ -36,11 +35,9 @@ import {
   type StoredClient,
 } from "./client-store.ts";
 import { verifyStored } from "./verify-proof.ts";
-import { clientParams } from "../host/params.ts";
+import { isOutOfGas, ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
 const SERVICE = "/ibc.core.client.v1.Query";
-const INVALID_ARGUMENT = 3;
-const NOT_FOUND = 5;
 const SLASH = 0x2f;
 
 /** All queries of `ibc.core.client.v1.Query`. */
@@ -105,7 +102,7 @@ export const clientQueries: readonly QueryHandler[] = [
 ];
 
 function notFound(text: string): never {
-  throw new QueryError(NOT_FOUND, text);
+  throw new QueryError(GrpcCode.NotFound, text);
 }
 
 function clientOf(
@@ -149,7 +146,7 @@ function queryConsensusState(
 ): wire.QueryConsensusStateResponse {
   checkArgument(() => validateClientId(clientId));
   if (!latestHeight && requested.revisionHeight === 0n) {
-    throw new QueryError(INVALID_ARGUMENT, "consensus state height cannot be 0");
+    throw new QueryError(GrpcCode.InvalidArgument, "consensus state height cannot be 0");
   }
   const store = openClientStore(context, clientId);
   const height = latestHeight ? latestOf(store) : requested;
@@ -205,7 +202,6 @@ function pageStates(
   });
 }
 
-const FAILED_PRECONDITION = 9;
 const SOLO_MACHINE = "06-solomachine";
 /** A query of a proof costs as much as reading it three times, at 3 gas for a byte. */
 const GAS_PER_PROOF_BYTE = 9n;
@@ -249,7 +245,7 @@ function requireProvingClient(clientId: string): void {
 }
 
 function requirePart(isPresent: boolean, text: string): void {
-  if (!isPresent) throw new QueryError(INVALID_ARGUMENT, text);
+  if (!isPresent) throw new QueryError(GrpcCode.InvalidArgument, text);
 }
 
 function requireActive(context: Context, clientId: string): void {
@@ -258,7 +254,7 @@ function requireActive(context: Context, clientId: string): void {
   const status = statusOf(context, client, store);
   if (status === "Active") return;
   const text = `cannot verify membership using client (${clientId}) with status ${status}`;
-  throw new QueryError(FAILED_PRECONDITION, ErrClientNotActive(text).message);
+  throw new QueryError(GrpcCode.FailedPrecondition, ErrClientNotActive(text).message);
 }
 
 function isVerified(verify: () => void): boolean {

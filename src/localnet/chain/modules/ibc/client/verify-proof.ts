@@ -6,8 +6,7 @@ import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { equalBytes, latin1, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import type { ModuleError } from "../../../runtime/module-error.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
 import {
   ErrClientNotActive,
   ErrClientNotFound,
@@ -25,6 +24,7 @@ import {
 import { compareHeights, formatHeight, goHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST } from "../host/identifiers.ts";
 import { STORE_NAME } from "../host/keys.ts";
+import { connectionParams } from "../host/params.ts";
 import {
   type ClientStore,
   latestHeightOf,
@@ -32,7 +32,6 @@ import {
   statusOf,
   type StoredClient,
 } from "./client-store.ts";
-import { connectionParams } from "../host/params.ts";
 
 /** A proof about one path of the counterparty's store. */
 interface PathProof {

@@ -6,7 +6,7 @@ import {
   type Version,
 } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { fromUtf8, prefixEnd, utf8 } from "../../../../../platform/base/bytes.ts";
-import { enumName } from "../../../../../platform/base/go-text.ts";
+import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { createItem, uint64Codec } from "../../../store/collections.ts";
 import { openClientStore, statusOf } from "../client/client-store.ts";

@@ -6,11 +6,10 @@ import {
   type Version,
 } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
-import { enumName } from "../../../../../platform/base/go-text.ts";
+import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
-import type { ModuleError } from "../../../runtime/module-error.ts";
+import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import { type MessageProof, OWN_PREFIX, proofOf, verifyRemoteValue } from "../client/verify-proof.ts";
 import {
   ErrIbcInvalidVersion,
@@ -24,6 +23,7 @@ import {
 import { connectionEvent } from "../host/events.ts";
 import { type IbcOptions, requireAuthority, requireSigner, signedHandler } from "../host/handler-forms.ts";
 import { isNumberedId, LOCALHOST, validateClientId, validateConnectionId } from "../host/identifiers.ts";
+import { connectionParams } from "../host/params.ts";
 import {
   getClientConnections,
   goVersion,
@@ -37,7 +37,6 @@ import {
   SUPPORTED_VERSIONS,
   validateVersion,
 } from "./connection-store.ts";
-import { connectionParams } from "../host/params.ts";
 
 const CONNECTION = "/ibc.core.connection.v1.";
 

@@ -4,7 +4,7 @@ import { type Channel, Order } from "../../../../../cosmos/proto/gen/ibc/core/ch
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { toHex } from "../../../../../platform/base/bytes.ts";
-import { enumName } from "../../../../../platform/base/go-text.ts";
+import { enumName } from "../../../../../platform/base/text.ts";
 import { type ChainEvent, event } from "../../../runtime/events.ts";
 import type { ChannelEndpoint, Packet } from "../channel/packet.ts";
 import { formatHeight } from "./height.ts";

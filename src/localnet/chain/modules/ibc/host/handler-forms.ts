@@ -4,13 +4,12 @@ import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
 import { errorText } from "../../../../../platform/base/errors.ts";
 import { parseAddress } from "../../../runtime/address.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toAnsweringHandler, toMessageHandler, type WireType } from "../../../runtime/handler-forms.ts";
-import { ModuleError } from "../../../runtime/module-error.ts";
-import { type MessageHandler, QueryError } from "../../../runtime/module.ts";
-import { ErrNotSupported, ErrTxDecode } from "../../../runtime/sdk-errors.ts";
+import { toMessageHandler, type WireType } from "../../../runtime/handlers.ts";
+import type { MessageHandler } from "../../../runtime/module.ts";
 import { ErrIbcInvalidAddress, ErrIbcUnauthorized } from "./errors.ts";
 import { selfHeight } from "./height.ts";
 import { LOCALHOST_URL } from "./identifiers.ts";
+import { ErrNotSupported, ErrTxDecode, ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
 /** Every message of IBC has one signer. */
 export interface SignedMessage {
@@ -24,29 +23,22 @@ interface MessageChecks<T> {
   readonly validate?: (message: T) => void;
 }
 
-/** Creates the handler of a message with an empty response. */
+/** Creates the handler of a message. `handle` returns the encoded response; nothing: the response is empty. */
 export function signedHandler<T extends SignedMessage>(
   typeUrl: string,
   type: WireType<T>,
-  { packed, ...form }: MessageChecks<T> & { readonly handle: (context: Context, message: T) => void },
+  {
+    packed,
+    ...form
+  }: MessageChecks<T> & {
+    readonly handle: (context: Context, message: T) => Uint8Array | void;
+  },
 ): MessageHandler {
   const signers = (message: T): readonly string[] => {
     packed?.(message).forEach(requirePackedType);
     return [message.signer];
   };
   return toMessageHandler({ typeUrl, type, signers, ...form });
-}
-
-/** Creates the handler of a message whose `handle` returns the encoded response. */
-export function answeringHandler<T extends SignedMessage>(
-  typeUrl: string,
-  type: WireType<T>,
-  form: {
-    readonly validate: (message: T) => void;
-    readonly handle: (context: Context, message: T) => Uint8Array;
-  },
-): MessageHandler {
-  return toAnsweringHandler({ typeUrl, type, signers: ({ signer }) => [signer], ...form });
 }
 
 /** Creates the handler of a message that ibc-go supports and this chain does not. Every message that passes `checks` fails with sdk/37. */
@@ -97,22 +89,19 @@ function requirePackedType([interfaceName, packed]: PackedPart): void {
   );
 }
 
-const INVALID_ARGUMENT = 3;
-const NOT_FOUND = 5;
-
 /** Runs a check of a request. A `ModuleError` becomes gRPC status InvalidArgument with its text. */
 export function checkArgument(check: () => void): void {
   try {
     check();
   } catch (error) {
-    if (error instanceof ModuleError) throw new QueryError(INVALID_ARGUMENT, error.message);
+    if (error instanceof ModuleError) throw new QueryError(GrpcCode.InvalidArgument, error.message);
     throw error;
   }
 }
 
 /** Returns the value. Throws gRPC status NotFound with the text of `error` when the value is undefined. */
 export function requireFound<T>(value: T | undefined, error: () => ModuleError): T {
-  if (value === undefined) throw new QueryError(NOT_FOUND, error().message);
+  if (value === undefined) throw new QueryError(GrpcCode.NotFound, error().message);
   return value;
 }
 

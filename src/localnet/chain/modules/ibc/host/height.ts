@@ -1,6 +1,6 @@
-import { printGoObject } from "../../../../../platform/base/go-json/object.ts";
 import { revisionOfChainId } from "../../../../../cosmos/comet/chain-revision.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { printGoObject } from "../../../../../platform/base/go-json.ts";
 import type { Context } from "../../../runtime/context.ts";
 
 const HEIGHT = /^(\d{1,20})-(\d{1,20})$/;

@@ -1,4 +1,4 @@
-import type { ModuleError } from "../../../runtime/module-error.ts";
+import type { ModuleError } from "../../../runtime/errors.ts";
 import { ErrInvalidID } from "./errors.ts";
 
 /** Type of clients of CometBFT chains. */

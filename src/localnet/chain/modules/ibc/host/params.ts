@@ -1,13 +1,13 @@
 import { Params as ChannelParams } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { Params as ClientParams } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { Params as ConnectionParams } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import { utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { unregisteredError } from "../../../runtime/module-error.ts";
+import { unregisteredError } from "../../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../../runtime/params.ts";
 import { ErrInvalidUpgradeTimeout } from "./errors.ts";
 import { formatHeight, isZeroHeight, ZERO_HEIGHT } from "./height.ts";
 import { STORE_NAME } from "./keys.ts";
-import { utf8 } from "../../../../../platform/base/bytes.ts";
 
 /** Entry of `allowed_clients` that allows all client types. */
 const ALLOW_ALL_CLIENTS = "*";
