@@ -8,7 +8,7 @@ import { type BuildInfo, readBuildInfo } from "../platform/process/build-info.ts
 import { createDeferred, type Deferred } from "../platform/process/deferred.ts";
 import { LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import type { HttpRoute } from "../platform/http/http-route.ts";
-import { createHttpService } from "../platform/http/http-service.ts";
+import { createHttpService } from "../platform/http/route-server.ts";
 import type { PastAlert } from "./alerts/alert-history.ts";
 import { createAlertRoutes } from "./api/alert-routes.ts";
 import { createWatchdogRoutes } from "./api/routes.ts";

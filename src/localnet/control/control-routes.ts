@@ -3,8 +3,13 @@ import { upperHex } from "../../platform/base/go-text.ts";
 import { asText, elements, isPresent, type JsonField, member } from "../../platform/base/json-fields.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import { sha256 } from "../../platform/base/sha256.ts";
-import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+} from "../../platform/http/http-route.ts";
 import { testValidatorSeed } from "../node/consensus/validator-keys.ts";
 import type { RunningNode } from "../node/create-node.ts";
 import { MempoolError, NodeError } from "../node/errors.ts";

@@ -6,7 +6,7 @@ import { type Service, supervise } from "../../platform/base/service.ts";
 import { createApp } from "../chain/app.ts";
 import type { StateStorage } from "../chain/store/state-storage.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
-import { createHttpService, type HttpService } from "../../platform/http/http-service.ts";
+import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { controlRoutes } from "../control/control-routes.ts";
 import { createNode, type Node, type RunningNode } from "../node/create-node.ts";
 import type { GenesisDoc } from "../node/genesis-doc.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../platform/base/json.ts";
-import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
+import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-route.ts";
 import {
   ATTEMPT_OUTCOMES,
   type Attempt,

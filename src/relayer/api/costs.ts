@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../platform/base/json.ts";
-import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
+import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-route.ts";
 import type { AttemptLog, DailyCost } from "../state/attempt.ts";
 
 /** Days for which costs are kept. */

@@ -1,8 +1,12 @@
 import { fromUtf8 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { isRecord, stringifyJson } from "../../platform/base/json.ts";
-import { type HttpReply, textReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import {
+  type HttpReply,
+  type HttpRoute,
+  type RouteRequest,
+  textReply,
+} from "../../platform/http/http-route.ts";
 import type { Journal } from "../state/journal.ts";
 import type { DeadLetter } from "../state/journal-entries.ts";
 import type { Resubmissions } from "../tx/resubmissions.ts";

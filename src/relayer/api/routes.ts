@@ -1,7 +1,13 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import { formatDuration } from "../../platform/base/duration-text.ts";
-import { errorReply, type HttpReply, jsonReply, textReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+  textReply,
+} from "../../platform/http/http-route.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { AttemptLog } from "../state/attempt.ts";
 import { attemptsReply } from "./attempts.ts";

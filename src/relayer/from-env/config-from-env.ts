@@ -1,8 +1,7 @@
 import { stringify } from "yaml";
 import { CodedError } from "../../platform/base/errors.ts";
 import type { SecretSource } from "../../platform/config/config-fields.ts";
-import { parseConfig } from "../../platform/config/config.ts";
-import { ConfigError, type ConfigIssue } from "../../platform/config/config-error.ts";
+import { ConfigError, type ConfigIssue, parseConfig } from "../../platform/config/config.ts";
 import { type RelayerConfig, relayerConfigSchema } from "../config.ts";
 import type { EnvConfig } from "./read-env.ts";
 import { ENV_VARIABLES } from "./variables.ts";

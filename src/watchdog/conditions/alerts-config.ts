@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { durationField } from "../../platform/config/config-fields.ts";
-import { issueText } from "../../platform/config/config-issue.ts";
+import { durationField, issueText } from "../../platform/config/config-fields.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import { type AlertRule, type Condition, SEVERITIES, type Threshold } from "./condition.ts";
 import { CONDITIONS } from "./conditions.ts";

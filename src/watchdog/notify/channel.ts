@@ -1,7 +1,11 @@
 import { z } from "zod";
 import type { Clock } from "../../platform/base/clock.ts";
-import { durationField, isPlainHttpUrl, secretField } from "../../platform/config/config-fields.ts";
-import { issueText } from "../../platform/config/config-issue.ts";
+import {
+  durationField,
+  isPlainHttpUrl,
+  issueText,
+  secretField,
+} from "../../platform/config/config-fields.ts";
 import { SEVERITIES, type Severity } from "../conditions/condition.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import type { PostJson } from "./http-post.ts";

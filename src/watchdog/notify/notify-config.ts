@@ -1,6 +1,10 @@
 import { z } from "zod";
-import { durationField, httpUrlField, parseDurationMs } from "../../platform/config/config-fields.ts";
-import { issueText } from "../../platform/config/config-issue.ts";
+import {
+  durationField,
+  httpUrlField,
+  issueText,
+  parseDurationMs,
+} from "../../platform/config/config-fields.ts";
 import type { ReminderTimes } from "../alerts/plan-notification.ts";
 import { type AlertmanagerConfig, alertmanagerFields } from "./channels/alertmanager.ts";
 import { createDiscord, type DiscordConfig, discordFields } from "./channels/discord.ts";

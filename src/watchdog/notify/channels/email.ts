@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { secretField } from "../../../platform/config/config-fields.ts";
-import { issueText } from "../../../platform/config/config-issue.ts";
+import { issueText, secretField } from "../../../platform/config/config-fields.ts";
 import {
   type ChannelDeps,
   type ChannelSettings,
