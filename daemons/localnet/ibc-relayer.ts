@@ -14,8 +14,8 @@ import { type ChainProfile, CHAINS } from "../../src/localnet/network/chains.ts"
 import type { DaemonContext } from "../../src/platform/process/daemon-context.ts";
 import { type HttpRoute, jsonReply } from "../../src/platform/http/http-route.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
-import { createLocalQueries } from "../../src/relayer/local-queries.ts";
-import type { Ports } from "../../src/platform/base/default-ports.ts";
+import { createLightClientQueries } from "../../src/cosmos/light-client/client-queries.ts";
+import type { Ports } from "../../src/platform/base/localnet-defaults.ts";
 
 /** Name of its test account on both chains. */
 const ACCOUNT = "courier";
@@ -85,7 +85,7 @@ export function courierRoutes(
 }
 
 async function openChain(
-  { chainId, chainName, denom, bech32Prefix, part }: ChainProfile,
+  { chainId, denom, bech32Prefix, part }: ChainProfile,
   port: number,
   { clock, random, logger }: Pick<DaemonContext, "clock" | "random" | "logger">,
 ): Promise<{ readonly chain: CourierChain; readonly close: () => void }> {
@@ -99,7 +99,7 @@ async function openChain(
   const gasPrice = { denom, multiplier: PRICE_MULTIPLIER, cap: MAX_GAS_PRICE };
   const limits = { pollMs: CONFIRM_POLL_MS, confirmDeadlineMs: CONFIRM_DEADLINE_MS };
   const sender = createTxSender({ chainId, memo: "courier", gasPrice, limits }, { ...deps, client, signer });
-  const queries = createLocalQueries(client, chainName);
+  const queries = createLightClientQueries(client);
   const chain = createCourierChain({ chainId, connectionId: CONNECTION }, { client, queries, sender });
   return { chain, close: client.close };
 }

@@ -32,7 +32,7 @@ import {
 } from "../../src/localnet/control/fault-control.ts";
 import { courierRoutes, createLocalnetCourier } from "./ibc-relayer.ts";
 import { createFaultRoutes } from "../../src/localnet/control/fault-routes.ts";
-import type { Ports } from "../../src/platform/base/default-ports.ts";
+import type { Ports } from "../../src/platform/base/localnet-defaults.ts";
 
 /** The parts of a localnet that may run in separate processes. */
 export const LOCALNET_PARTS = ["local", "remote", "sidecar", "courier"] as const;

@@ -1,7 +1,6 @@
 import pc from "picocolors";
-import { counted } from "../platform/base/counted.ts";
+import { counted, formatDuration } from "../platform/base/text.ts";
 import { judgeCourier } from "../localnet/ibc-relayer/courier-status.ts";
-import { formatDuration } from "../platform/base/duration-text.ts";
 import { judge } from "../relayer/page/overview-section.ts";
 import { type Freshness, judgeValidator } from "../watchdog/page/judge-validator.ts";
 import type { WatchdogStatus } from "../watchdog/status.ts";

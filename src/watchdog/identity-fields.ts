@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { decodeBech32 } from "../platform/base/bech32.ts";
+import { decodeBech32 } from "../platform/base/bytes.ts";
 import { issueText, parseListenAddress } from "../platform/config/config-fields.ts";
 
 /** Field for a bech32 address whose prefix matches. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { portsAt } from "../../src/platform/base/default-ports.ts";
+import { portsAt } from "../../src/platform/base/localnet-defaults.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { accountNamed } from "../../src/localnet/network/accounts.ts";
 import { CHAINS } from "../../src/localnet/network/chains.ts";

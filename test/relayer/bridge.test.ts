@@ -5,7 +5,7 @@ import type { WireMessage } from "../../src/cosmos/client/tx/tx-sender.ts";
 import { MsgUpdateClient } from "../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { createBridge, createDryBridge } from "../../src/relayer/connection/bridge.ts";
-import type { LightClientState } from "../../src/relayer/local-queries.ts";
+import type { LightClientState } from "../../src/cosmos/light-client/client-queries.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { encodeHeader, encodeValidators } from "../fuzz/relayer/sim-header.ts";
 

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
-import { createWakeSignal } from "../../src/platform/base/wake-signal.ts";
+import { createWakeSignal } from "../../src/platform/base/waits.ts";
 import { textReply } from "../../src/platform/http/http-route.ts";
 import { openRouteServer } from "../../src/platform/http/route-server.ts";
 import type { AlertState } from "../../src/watchdog/alerts/alert-state.ts";
-import { createNotifier } from "../../src/watchdog/notify/notify-services.ts";
 import { notifySchema } from "../../src/watchdog/notify/notify-config.ts";
+import { createNotifier } from "../../src/watchdog/notify/notify-services.ts";
 import { type AlertmanagerServer, startAlertmanager } from "../support/stack/alertmanager-server.ts";
 import { alertEvent } from "../support/watchdog/alert-event.ts";
 

@@ -1,5 +1,5 @@
 import { isRecord, type JsonValue } from "../../src/platform/base/json.ts";
-import { parseRfc3339Ns } from "../../src/platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../src/platform/base/time.ts";
 import { setParams } from "../../src/localnet/chain/modules/dex/params.ts";
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
 import { ModuleError } from "../../src/localnet/chain/runtime/module-error.ts";

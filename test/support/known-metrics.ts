@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Registry } from "prom-client";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { parsePrometheusText } from "./watchdog/prometheus-page.ts";
-import { courierRegistry, relayerRegistry, watchdogRegistry } from "./metrics-page.ts";
+import { courierRegistry, relayerRegistry, watchdogRegistry } from "../../src/cli/generate/metrics-page.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 

@@ -1,5 +1,11 @@
-import { concat, equalBytes, fromUtf8, uint64BigEndian, utf8 } from "../../src/platform/base/bytes.ts";
-import { sha256 } from "../../src/platform/base/sha256.ts";
+import {
+  concat,
+  equalBytes,
+  fromUtf8,
+  uint64BigEndian,
+  utf8,
+  sha256,
+} from "../../src/platform/base/bytes.ts";
 import type {
   Application,
   QueryRequest,

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
 import { stringifyJson } from "../../platform/base/json.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import type { Application } from "../chain/abci.ts";
 import { createApp } from "../chain/app.ts";
 import type { StateStorage } from "../chain/store/state-storage.ts";

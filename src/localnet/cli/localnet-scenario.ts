@@ -1,5 +1,5 @@
 import { Argument, Command } from "commander";
-import { portsAt } from "../../platform/base/default-ports.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { CHAINS } from "../network/chains.ts";
 import { CANONICAL_CHAIN_NAME } from "../../cosmos/proto/type-urls.ts";
 import { withChain } from "./chain-connection.ts";

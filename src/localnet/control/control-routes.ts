@@ -1,8 +1,5 @@
-import { fromHex, utf8 } from "../../platform/base/bytes.ts";
-import { upperHex } from "../../platform/base/go-text.ts";
-import { asText, elements, isPresent, type JsonField, member } from "../../platform/base/json-fields.ts";
-import { isRecord } from "../../platform/base/json.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
+import { fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
+import { asText, elements, isPresent, isRecord, type JsonField, member } from "../../platform/base/json.ts";
 import {
   errorReply,
   type HttpReply,
@@ -10,10 +7,10 @@ import {
   jsonReply,
   type RouteRequest,
 } from "../../platform/http/http-route.ts";
+import type { ChainProfile } from "../network/chains.ts";
 import { testValidatorSeed } from "../node/consensus/validator-keys.ts";
 import type { RunningNode } from "../node/create-node.ts";
 import { MempoolError, NodeError } from "../node/errors.ts";
-import type { ChainProfile } from "../network/chains.ts";
 import { createFaucet, type Faucet, FaucetError } from "./faucet.ts";
 
 /** A chain under control. `ready` is that of its node. */

@@ -1,7 +1,6 @@
 import { DirectSecp256k1HdWallet, makeAuthInfoBytes, makeSignDoc } from "@cosmjs/proto-signing";
-import { fromBase64 } from "../../platform/base/bytes.ts";
+import { fromBase64, upperHex } from "../../platform/base/bytes.ts";
 import { CodedError } from "../../platform/base/errors.ts";
-import { upperHex } from "../../platform/base/go-text.ts";
 import { BaseAccount } from "../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import {
   QueryAccountRequest,

@@ -5,7 +5,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { parseFaultName, SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
-import { parseRfc3339Ns } from "../../platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../platform/base/time.ts";
 
 /** The faults of one part of the localnet, or of all. */
 export interface FaultControl {

@@ -2,7 +2,7 @@ import type { PooledChainClient } from "../../cosmos/client/create-chain-client.
 import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
 import type { TxSender } from "../../cosmos/client/tx/tx-sender.ts";
 import { revisionOfChainId } from "../../cosmos/comet/chain-revision.ts";
-import type { LocalQueries } from "../../relayer/local-queries.ts";
+import type { LightClientQueries } from "../../cosmos/light-client/client-queries.ts";
 import { type ChannelView, createIbcReads, type IbcReads } from "./ibc-reads.ts";
 import { createPacketFinder, type PacketFinder } from "./packet-finder.ts";
 import type { Moment } from "./packet-work.ts";
@@ -15,7 +15,7 @@ export interface CourierChain {
   readonly client: Pick<PooledChainClient, "readStore" | "lightBlock" | "status">;
   /** Reads of the light client of the other chain. */
   readonly queries: Pick<
-    LocalQueries,
+    LightClientQueries,
     "clientOfConnection" | "clientState" | "consensusTimeNs" | "consensusHeights"
   >;
   readonly reads: IbcReads;

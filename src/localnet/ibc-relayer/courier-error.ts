@@ -1,7 +1,7 @@
 import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
-import { RelayError } from "../../relayer/relay-error.ts";
+import { LightClientError } from "../../cosmos/light-client/light-client-error.ts";
 
 /** Codes and facts of {@link CourierError}. */
 type CourierErrorFacts =
@@ -27,7 +27,7 @@ export type CycleFailure = (typeof CYCLE_FAILURES)[number];
 /** Names the reason of an error that ended a cycle. */
 export function cycleFailureOf(error: unknown): CycleFailure {
   if (error instanceof ClientError) return "node";
-  if (error instanceof RelayError) return "light-client";
+  if (error instanceof LightClientError) return "light-client";
   if (error instanceof DeadlineError) return "deadline";
   if (!(error instanceof CourierError)) return "other";
   return error.facts.code === "transaction-failed" ? "transaction" : "read";

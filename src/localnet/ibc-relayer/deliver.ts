@@ -6,7 +6,7 @@ import {
   headerAny,
   isUpdatedTo,
   updateClientMessage,
-} from "../../relayer/connection/client-update.ts";
+} from "../../cosmos/light-client/client-update.ts";
 import type { CourierChain, Snapshot } from "./courier-chain.ts";
 import { CourierError } from "./courier-error.ts";
 import type { TroubleBook } from "./trouble-book.ts";

@@ -1,5 +1,5 @@
 import { raceAbort } from "../../platform/base/abort.ts";
-import { createRecentCache } from "../../platform/base/recent-cache.ts";
+import { createRecentCache } from "../../platform/base/caches.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 import { type PacketEventType, type PacketRecord, type RpcEvent, readPackets } from "./packet-events.ts";
 

@@ -1,6 +1,6 @@
-import { encodeBech32 } from "../../platform/base/bech32.ts";
-import { fromHex } from "../../platform/base/bytes.ts";
+import { encodeBech32, fromHex } from "../../platform/base/bytes.ts";
 import { formatDec18 } from "../../platform/base/decimal.ts";
+import { LOCALNET_RELAYER_MNEMONIC } from "../../platform/base/localnet-defaults.ts";
 import { defaultParams } from "../chain/modules/feemarket/params.ts";
 import { CHAINS, type ChainProfile } from "./chains.ts";
 
@@ -53,8 +53,7 @@ const TEST_KEYS: readonly TestKey[] = [
   },
   {
     name: "relayer",
-    mnemonic:
-      "prosper snake lottery address final budget popular monster inmate gown inform match desert pistol peace expand fame march hen engine response twelve soda tobacco",
+    mnemonic: LOCALNET_RELAYER_MNEMONIC,
     addressHex: "33cee1033956796679437e9ea16e69af4f21a9eb",
   },
   {

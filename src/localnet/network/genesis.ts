@@ -1,4 +1,4 @@
-import { encodeBech32 } from "../../platform/base/bech32.ts";
+import { encodeBech32 } from "../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
 import { createApp } from "../chain/app.ts";
 import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";

@@ -1,4 +1,4 @@
-import { encodeBech32 } from "../../platform/base/bech32.ts";
+import { encodeBech32 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
 import { HookType } from "../../cosmos/proto/gen/neutron/harpoon/hooks.ts";

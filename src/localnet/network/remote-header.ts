@@ -3,7 +3,7 @@ import { withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import { isRecord } from "../../platform/base/json.ts";
-import { parseRfc3339Ns } from "../../platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../platform/base/time.ts";
 import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
 import { parseSignedHeader } from "../../cosmos/comet/rpc-parse.ts";
 

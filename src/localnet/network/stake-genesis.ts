@@ -1,7 +1,6 @@
-import { encodeBech32 } from "../../platform/base/bech32.ts";
-import { toBase64 } from "../../platform/base/bytes.ts";
+import { encodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
-import { formatRfc3339Ns } from "../../platform/base/rfc3339.ts";
+import { formatRfc3339Ns } from "../../platform/base/time.ts";
 import { NOT_BONDED_POOL } from "../chain/modules/staking/keys.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../chain/runtime/address.ts";
 import { testValidatorSeed, validatorKey } from "../node/consensus/validator-keys.ts";

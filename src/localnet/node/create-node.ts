@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { isAbort } from "../../platform/base/abort.ts";
-import { encodeBech32 } from "../../platform/base/bech32.ts";
-import { equalBytes } from "../../platform/base/bytes.ts";
+import { encodeBech32, equalBytes } from "../../platform/base/bytes.ts";
 import { type Service } from "../../platform/base/service.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
 import { createBlockListeners } from "./block-listeners.ts";

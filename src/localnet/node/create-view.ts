@@ -1,4 +1,4 @@
-import { createRecentCache } from "../../platform/base/recent-cache.ts";
+import { createRecentCache } from "../../platform/base/caches.ts";
 import type { Application } from "../chain/abci.ts";
 import type { ValidatorSet } from "../../cosmos/comet/block-types.ts";
 import type { Engine } from "./consensus/engine.ts";

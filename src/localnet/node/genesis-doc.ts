@@ -1,8 +1,15 @@
-import { fromUtf8, toBase64, utf8 } from "../../platform/base/bytes.ts";
-import { upperHex } from "../../platform/base/go-text.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
-import { asBase64, asTimeNs, elements, type JsonField, member } from "../../platform/base/json-fields.ts";
-import { formatRfc3339Ns } from "../../platform/base/rfc3339.ts";
+import { fromUtf8, toBase64, utf8, upperHex } from "../../platform/base/bytes.ts";
+import {
+  isRecord,
+  type JsonObject,
+  type JsonValue,
+  asBase64,
+  asTimeNs,
+  elements,
+  type JsonField,
+  member,
+} from "../../platform/base/json.ts";
+import { formatRfc3339Ns } from "../../platform/base/time.ts";
 import type { ValidatorPower } from "../chain/abci.ts";
 import { addressOf } from "../../cosmos/comet/validator-key.ts";
 import {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { z } from "zod";
-import { errorText } from "../base/errors.ts";
+import { errorText, unreachable } from "../base/errors.ts";
 import { LOG_LEVELS } from "../base/logger.ts";
 import { Secret } from "../base/secret.ts";
 
@@ -203,3 +203,15 @@ export function logSchema() {
 
 /** A checked section `log`. */
 export type LogConfig = z.output<ReturnType<typeof logSchema>>;
+
+/** Formats a duration as configuration files have it: "30s", "1h". The inverse of {@link parseDurationMs}. */
+export function durationText(ms: number): string {
+  const units = [
+    ["h", 3_600_000],
+    ["m", 60_000],
+    ["s", 1000],
+    ["ms", 1],
+  ] as const;
+  const text = units.map(([unit, size]) => [unit, size] as const).find(([, size]) => ms % size === 0);
+  return text === undefined ? unreachable(`${ms} ms`) : `${ms / text[1]}${text[0]}`;
+}

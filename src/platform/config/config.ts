@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
 import type { z } from "zod";
-import { counted } from "../base/counted.ts";
 import { CodedError, errorText } from "../base/errors.ts";
+import { counted } from "../base/text.ts";
 import { issueText, receivedText } from "./config-fields.ts";
 
 const MAX_FILE_BYTES = 1024 * 1024;

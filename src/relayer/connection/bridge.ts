@@ -3,9 +3,9 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-client.ts";
 import { createMutex } from "../../cosmos/client/tx/mutex.ts";
 import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
-import type { LightClientState } from "../local-queries.ts";
+import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import { RelayError } from "../relay-error.ts";
-import { headerAny, type Trust, updateClientMessage } from "./client-update.ts";
+import { headerAny, type Trust, updateClientMessage } from "../../cosmos/light-client/client-update.ts";
 import { isTrusted, planHeaderPath, powersOf, signedBlock } from "./header-path.ts";
 
 export interface BridgeDeps {

@@ -5,7 +5,7 @@ import {
   isUpdatedTo,
   type Trust,
   updateClientMessage,
-} from "../connection/client-update.ts";
+} from "../../cosmos/light-client/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
 import {
   bridgeOf,

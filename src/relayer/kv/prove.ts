@@ -1,4 +1,4 @@
-import { bad, good, type Result } from "../../platform/base/result.ts";
+import { bad, good, type Result } from "../../platform/base/errors.ts";
 import type { StoreAnswer } from "../../cosmos/client/chain-client.ts";
 import type { ProofFailure, ProofFailureCode } from "../../cosmos/merkle/ics23/proof-failure.ts";
 import { createProofVerifier, type ProofVerifier } from "../../cosmos/merkle/ics23/proof-verifier.ts";
@@ -7,7 +7,8 @@ import { GAS_PER_KEY } from "../submit/plan.ts";
 import { submitMessage } from "../submit/proven-result.ts";
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";
 import { type KeyAnswers, keyName } from "./read-keys.ts";
-import type { QueryKey, RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
+import type { QueryKey, RegisteredQuery } from "../registry/registered-query.ts";
+import type { RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
 
 /** The remote state that all proofs refer to. */
 export interface ProofPoint {

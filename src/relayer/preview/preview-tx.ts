@@ -2,7 +2,7 @@ import { concat, toHex, uint64BigEndian } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
 import { createDryBridge } from "../connection/bridge.ts";
-import { createTrustFinder } from "../connection/client-update.ts";
+import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { createClientOfConnection, viewConnection } from "../connection/connection-view.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 import { MsgSubmitQueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";

@@ -1,5 +1,5 @@
 import { toHex } from "../../platform/base/bytes.ts";
-import type { ChangeSignal } from "../../platform/base/change-signal.ts";
+import type { ChangeSignal } from "../../platform/base/waits.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
@@ -8,7 +8,8 @@ import type { RelayerMetrics } from "../api/metrics.ts";
 import type { Upkeep } from "../connection/client-refresh.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
 import type { AttemptOutcome, AttemptSink } from "../state/attempt.ts";
 import type { BatchBudget } from "./batch-budget.ts";
 import type { BlockBudget, BlockLimits } from "./block-budget.ts";

@@ -1,13 +1,13 @@
 import { toHex } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { mapLimit } from "../../platform/base/map-limit.ts";
+import { mapLimit } from "../../platform/base/waits.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
-import { createTrustFinder } from "../connection/client-update.ts";
+import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
 import { bridgeOf, type ConnectionWorker, noteUnproven, updateState } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
-import { RelayError } from "../relay-error.ts";
-import type { DeadLetter } from "../state/journal-entries.ts";
+import { LightClientError } from "../../cosmos/light-client/light-client-error.ts";
+import type { DeadLetter } from "../state/journal.ts";
 import { startAttempt } from "../state/attempt.ts";
 import { submitMessage } from "../submit/proven-result.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
@@ -216,8 +216,8 @@ async function proveBlock(
 
 /** Whether the block is below all trusted heights, or the endpoint has refused it several times (it may be pruned). */
 function isUnprovable(error: unknown, state: QueryState): boolean {
-  if (error instanceof RelayError && error.facts.code === "no-trusted-height") return true;
-  const isMissing = error instanceof RelayError && error.facts.code === "trusted-headers-missing";
+  if (error instanceof LightClientError && error.facts.code === "no-trusted-height") return true;
+  const isMissing = error instanceof LightClientError && error.facts.code === "trusted-headers-missing";
   const isRefused = error instanceof ClientError && error.facts.code === "rpc";
   return (isMissing || isRefused) && state.failures >= MAX_BLOCK_FAILURES;
 }

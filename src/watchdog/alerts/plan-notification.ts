@@ -1,4 +1,5 @@
-import { type AlertRule, runbookFile, type Severity } from "../conditions/condition.ts";
+import { type AlertRule, runbookFile } from "../conditions/condition.ts";
+import { type Severity } from "../../platform/monitoring/severity.ts";
 import { type AlertEvent, alertKey, type EventKind } from "../notify/alert-event.ts";
 import type { AlertState, NotifiedState } from "./alert-state.ts";
 import type { JudgedPoll } from "./judged-poll.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { durationField, issueText } from "../../platform/config/config-fields.ts";
-import { unreachable } from "../../platform/base/errors.ts";
-import { type AlertRule, type Condition, SEVERITIES, type Threshold } from "./condition.ts";
+import { durationField, durationText, issueText } from "../../platform/config/config-fields.ts";
+import { SEVERITIES } from "../../platform/monitoring/severity.ts";
+import type { AlertRule, Condition, Threshold } from "./condition.ts";
 import { CONDITIONS } from "./conditions.ts";
 
 /** What the configuration says of all alerts. */
@@ -67,16 +67,4 @@ function toRule(condition: Condition, value: unknown): readonly AlertRule[] {
 /** Configuration key of a condition. */
 export function sectionKey(name: string): string {
   return name.replaceAll("-", "_");
-}
-
-/** Formats a threshold as the configuration file has it. */
-export function durationText(ms: number): string {
-  const units = [
-    ["h", 3_600_000],
-    ["m", 60_000],
-    ["s", 1000],
-    ["ms", 1],
-  ] as const;
-  const text = units.map(([unit, size]) => [unit, size] as const).find(([, size]) => ms % size === 0);
-  return text === undefined ? unreachable(`${ms} ms`) : `${ms / text[1]}${text[0]}`;
 }

@@ -6,7 +6,7 @@ import {
   issueText,
   secretField,
 } from "../../platform/config/config-fields.ts";
-import { SEVERITIES, type Severity } from "../conditions/condition.ts";
+import { SEVERITIES, type Severity } from "../../platform/monitoring/severity.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import type { PostJson } from "./http-post.ts";
 import type { SendMail } from "./send-mail.ts";

@@ -1,5 +1,5 @@
 import { withDeadline } from "../../platform/base/abort.ts";
-import { backoffMs } from "../../platform/base/backoff.ts";
+import { backoffMs } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { EventChannel } from "./channel.ts";

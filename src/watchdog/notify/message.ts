@@ -1,4 +1,4 @@
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import type { AlertCost, AlertEvent } from "./alert-event.ts";
 
 /** Words of the event kinds in messages. */

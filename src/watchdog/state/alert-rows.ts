@@ -4,7 +4,7 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import type { PastAlert } from "../alerts/alert-history.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
-import { SEVERITIES } from "../conditions/condition.ts";
+import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import { type AlertEvent, EVENT_KINDS } from "../notify/alert-event.ts";
 import { storedSilence } from "../silences/silence.ts";
 

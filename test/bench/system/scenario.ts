@@ -2,7 +2,7 @@ import { withDeadline } from "../../../src/platform/base/abort.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Ports, portsAt } from "../../../src/platform/base/default-ports.ts";
+import { type Ports, portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { accountNamed } from "../../../src/localnet/network/accounts.ts";
 import { CHAINS } from "../../../src/localnet/network/chains.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { LOCALNET_PARTS, type LocalnetPart, runLocalnet } from "../../../daemons/localnet/main.ts";
-import { portsAt } from "../../../src/platform/base/default-ports.ts";
+import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { controlToken } from "../../../src/platform/cli/state-home.ts";

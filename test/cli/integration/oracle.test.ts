@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { portsAt } from "../../../src/platform/base/default-ports.ts";
+import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { controlToken } from "../../../src/platform/cli/state-home.ts";
 import { errorReply, type HttpRoute, jsonReply } from "../../../src/platform/http/http-route.ts";

@@ -5,7 +5,7 @@ import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import { type Courier, createCourier } from "../../../src/localnet/ibc-relayer/courier.ts";
 import { judgeCourier } from "../../../src/localnet/ibc-relayer/courier-status.ts";
 import { Order, State } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
-import { RelayError } from "../../../src/relayer/relay-error.ts";
+import { LightClientError } from "../../../src/cosmos/light-client/light-client-error.ts";
 import {
   CHANNEL,
   createFakeCourierChains,
@@ -191,7 +191,7 @@ describe("the courier", () => {
   });
 
   it.each([
-    ["light-client", new RelayError({ code: "no-client", connectionId: "connection-0" }, "no client")],
+    ["light-client", new LightClientError({ code: "no-client", connectionId: "connection-0" }, "no client")],
     ["other", new Error("a bug")],
   ] as const)("counts a failure of kind %s", async (reason, error) => {
     a.onRead = async () => {

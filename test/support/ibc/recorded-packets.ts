@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fromBase64, toBase64 } from "../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../src/platform/base/json.ts";
-import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
 import { createAdminModule } from "../../../src/localnet/chain/modules/adminmodule/module.ts";
 import { createAuthModule } from "../../../src/localnet/chain/modules/auth/module.ts";
 import { createBankModule } from "../../../src/localnet/chain/modules/bank/module.ts";

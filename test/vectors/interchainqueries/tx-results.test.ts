@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { fromBase64, fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { fromBase64, fromHex, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import { txResultLeaf } from "../../../src/cosmos/comet/block-hashes.ts";
 import { simpleProofs } from "../../../src/cosmos/merkle/simple-tree.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
 import {
   checkConsecutive,
   type BlockHeader,

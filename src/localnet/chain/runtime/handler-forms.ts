@@ -1,4 +1,4 @@
-import { createObjectSlot } from "../../../platform/base/object-slot.ts";
+import { createObjectSlot } from "../../../platform/base/caches.ts";
 import type { Context } from "./context.ts";
 import { type MessageHandler, QueryError, type QueryHandler } from "./module.ts";
 import { ErrTxDecode } from "./sdk-errors.ts";

@@ -1,6 +1,5 @@
-import { utf8 } from "../../../platform/base/bytes.ts";
+import { utf8, sha256 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
 import { createIavlTree, type IavlTree } from "../../../cosmos/merkle/iavl/tree.ts";
 import type { IavlReader, IavlView } from "../../../cosmos/merkle/iavl/view.ts";
 import { simpleMapProof, simpleMapRoot, type StoreRoot } from "../../../cosmos/merkle/simple-map.ts";

@@ -11,7 +11,7 @@ import { headerHash } from "../../../cosmos/comet/header-hash.ts";
 import { validatorsHash } from "../../../cosmos/comet/validator-set.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
-import { GO_ZERO_TIME_NS } from "../../../platform/base/rfc3339.ts";
+import { GO_ZERO_TIME_NS } from "../../../platform/base/time.ts";
 import type { ConsensusParams } from "../consensus-params.ts";
 import type { StoredBlock } from "../node-view.ts";
 import { encodeBlock } from "../storage/block-codec.ts";

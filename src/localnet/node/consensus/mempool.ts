@@ -1,5 +1,4 @@
-import { toHex } from "../../../platform/base/bytes.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
+import { toHex, sha256 } from "../../../platform/base/bytes.ts";
 import type { TxResult } from "../../chain/abci.ts";
 import { MempoolError } from "../errors.ts";
 import type { BroadcastResult } from "../node-view.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import { createWakeSignal } from "../../../platform/base/wake-signal.ts";
+import { createWakeSignal } from "../../../platform/base/waits.ts";
 import { NodeError } from "../errors.ts";
 import { type BlockMakerDeps, createBlockMaker } from "./block-maker.ts";
 import type { ProducedBlock } from "./engine.ts";

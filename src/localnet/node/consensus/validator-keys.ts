@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, sign } from "node:crypto";
-import { concat, fromHex, toHex, utf8 } from "../../../platform/base/bytes.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
+import { concat, fromHex, toHex, utf8, sha256 } from "../../../platform/base/bytes.ts";
 import { addressOf } from "../../../cosmos/comet/validator-key.ts";
 
 /** Ed25519 key pair of a validator. */

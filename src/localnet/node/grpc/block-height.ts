@@ -1,4 +1,4 @@
-import { parseGoInteger } from "../../../platform/base/go-numbers.ts";
+import { parseGoInteger } from "../../../platform/base/integers.ts";
 import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/sdk-errors.ts";
 
 /** Metadata key of a height. A call requests a height with it. A response reports the height that the call read. */

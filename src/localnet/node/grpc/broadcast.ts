@@ -1,4 +1,4 @@
-import { sha256 } from "../../../platform/base/sha256.ts";
+import { sha256 } from "../../../platform/base/bytes.ts";
 import { QueryError } from "../../chain/runtime/module.ts";
 import type { TxResponse } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import {

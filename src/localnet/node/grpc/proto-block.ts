@@ -1,4 +1,4 @@
-import { encodeBech32 } from "../../../platform/base/bech32.ts";
+import { encodeBech32 } from "../../../platform/base/bytes.ts";
 import type { BlockId } from "../../../cosmos/comet/block-types.ts";
 import { commitToProto, headerToProto } from "../../../cosmos/comet/proto-blocks.ts";
 import type { Block as SdkBlock } from "../../../cosmos/proto/gen/cosmos/base/tendermint/v1beta1/types.ts";

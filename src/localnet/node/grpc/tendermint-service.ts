@@ -1,4 +1,4 @@
-import { encodeBech32 } from "../../../platform/base/bech32.ts";
+import { encodeBech32 } from "../../../platform/base/bytes.ts";
 import { QueryError } from "../../chain/runtime/module.ts";
 import type { Validator } from "../../../cosmos/comet/block-types.ts";
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";

@@ -1,5 +1,5 @@
-import { upperHex } from "../../../platform/base/go-text.ts";
-import { formatRfc3339Ns, NS_PER_SECOND } from "../../../platform/base/rfc3339.ts";
+import { upperHex } from "../../../platform/base/bytes.ts";
+import { formatRfc3339Ns, NS_PER_SECOND } from "../../../platform/base/time.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import { decodeTx } from "../../chain/runtime/tx.ts";
 import type { TxResponse } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";

@@ -1,6 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { toHex } from "../../../platform/base/bytes.ts";
-import { upperHex } from "../../../platform/base/go-text.ts";
+import { toHex, upperHex } from "../../../platform/base/bytes.ts";
 import { totalPower } from "../../../cosmos/comet/validator-set.ts";
 import type { ProducedBlock } from "../consensus/engine.ts";
 import { signersOf } from "../consensus/make-block.ts";

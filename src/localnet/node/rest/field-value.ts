@@ -1,5 +1,5 @@
 import { type DescEnum, type DescField, ScalarType } from "@bufbuild/protobuf";
-import { parseGoBool, parseGoInteger } from "../../../platform/base/go-numbers.ts";
+import { parseGoBool, parseGoInteger } from "../../../platform/base/integers.ts";
 import { formOf } from "../../../cosmos/proto/field-forms.ts";
 import { numberFromJson } from "../../../cosmos/proto/number-text.ts";
 import { goName } from "../../../cosmos/proto/go-names.ts";

@@ -1,6 +1,6 @@
 import { type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { fromUtf8 } from "../../../platform/base/bytes.ts";
-import { goJsonSyntaxError } from "../../../platform/base/go-json/syntax.ts";
+import { goJsonSyntaxError } from "../../../platform/base/go-json-syntax.ts";
 import { isRecord } from "../../../platform/base/json.ts";
 import { goTypeName } from "../../../cosmos/proto/go-names.ts";
 import { messageFromJson } from "../../../cosmos/proto/json.ts";

@@ -1,7 +1,5 @@
-import { toBase64, utf8 } from "../../../platform/base/bytes.ts";
-import { upperHex } from "../../../platform/base/go-text.ts";
+import { toBase64, utf8, sha256, upperHex } from "../../../platform/base/bytes.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import { newValidator } from "../../../cosmos/comet/validator-set.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";

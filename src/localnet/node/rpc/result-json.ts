@@ -1,10 +1,8 @@
-import { toBase64 } from "../../../platform/base/bytes.ts";
-import { upperHex } from "../../../platform/base/go-text.ts";
+import { toBase64, sha256, upperHex } from "../../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
 import type { QueryResponse, TxResult, ValidatorPower } from "../../chain/abci.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import { simpleProofs } from "../../../cosmos/merkle/simple-tree.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
 import type { StoredResults, StoredTx } from "../node-view.ts";
 import { bytesJson } from "./block-json.ts";

@@ -1,6 +1,6 @@
-import { upperHex } from "../../../platform/base/go-text.ts";
+import { upperHex } from "../../../platform/base/bytes.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
-import { formatRfc3339Ns } from "../../../platform/base/rfc3339.ts";
+import { formatRfc3339Ns } from "../../../platform/base/time.ts";
 import type { Validator } from "../../../cosmos/comet/block-types.ts";
 import { totalPower } from "../../../cosmos/comet/validator-set.ts";
 

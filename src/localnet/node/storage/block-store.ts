@@ -1,5 +1,5 @@
 import type Database from "libsql";
-import { createRecentCache } from "../../../platform/base/recent-cache.ts";
+import { createRecentCache } from "../../../platform/base/caches.ts";
 import type { StateStorage } from "../../chain/store/state-storage.ts";
 import type { Commit, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import type { TxResult } from "../../chain/abci.ts";

@@ -4,7 +4,8 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
 import { durationField, httpUrlField, secretField } from "../../../platform/config/config-fields.ts";
-import { alertName, isAtLeast } from "../../conditions/condition.ts";
+import { alertName } from "../../conditions/condition.ts";
+import { isAtLeast } from "../../../platform/monitoring/severity.ts";
 import type { AlertEvent } from "../alert-event.ts";
 import {
   type ChannelDeps,

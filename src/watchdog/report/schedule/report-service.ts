@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createTask, setLogger } from "node-cron";
 import { pause, untilAborted, withDeadline } from "../../../platform/base/abort.ts";
-import { backoffMs } from "../../../platform/base/backoff.ts";
+import { backoffMs } from "../../../platform/base/waits.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";

@@ -1,6 +1,6 @@
 import { updateHeader } from "../../../support/comet/light-block.ts";
 import { beforeEach, describe, expect, it } from "vitest";
-import { encodeBech32 } from "../../../../src/platform/base/bech32.ts";
+import { encodeBech32 } from "../../../../src/platform/base/bytes.ts";
 import {
   packClientState,
   TENDERMINT_TYPE,

@@ -1,4 +1,4 @@
-import { OverflowError } from "../../../../platform/base/int256.ts";
+import { OverflowError } from "../../../../platform/base/integers.ts";
 import { ModuleError, registerError } from "../../runtime/module-error.ts";
 import { MODULE_NAME } from "./keys.ts";
 

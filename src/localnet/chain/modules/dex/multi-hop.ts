@@ -1,5 +1,5 @@
 import { unreachable } from "../../../../platform/base/errors.ts";
-import { mulPrec, PREC_ONE, precFromInt, type PrecDec, quoPrec } from "../../../../platform/base/prec-dec.ts";
+import { mulPrec, PREC_ONE, precFromInt, type PrecDec, quoPrec } from "../../../../platform/base/decimal.ts";
 import type { MsgMultiHopSwapResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";

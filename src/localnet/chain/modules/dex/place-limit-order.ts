@@ -1,4 +1,4 @@
-import { checkInt } from "../../../../platform/base/int256.ts";
+import { checkInt } from "../../../../platform/base/integers.ts";
 import {
   formatPrecDec,
   PREC_ONE,
@@ -7,8 +7,8 @@ import {
   quoPrec,
   quoPrecInt,
   addPrec,
-} from "../../../../platform/base/prec-dec.ts";
-import { formatRfc3339Ns, GO_ZERO_TIME_NS } from "../../../../platform/base/rfc3339.ts";
+} from "../../../../platform/base/decimal.ts";
+import { formatRfc3339Ns, GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import {
   LimitOrderType,
   type MsgPlaceLimitOrderResponse,

@@ -1,4 +1,4 @@
-import { goString } from "../../../../platform/base/go-text.ts";
+import { goString } from "../../../../platform/base/bytes.ts";
 import type { AnteStep } from "../../runtime/ante/ante-step.ts";
 import { parseSigner } from "../../runtime/ante/signers.ts";
 import { type Coin, parseCoins } from "../../runtime/coins.ts";

@@ -1,8 +1,10 @@
 import { unregisteredError } from "../../runtime/module-error.ts";
 import { fromHex, toHex } from "../../../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
 import {
+  isRecord,
+  type JsonObject,
+  type JsonValue,
   asText,
   asUint64,
   elements,
@@ -10,7 +12,7 @@ import {
   type JsonField,
   member,
   required,
-} from "../../../../platform/base/json-fields.ts";
+} from "../../../../platform/base/json.ts";
 import {
   GenesisState,
   type RegisteredQuery,

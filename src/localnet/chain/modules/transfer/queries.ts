@@ -1,4 +1,4 @@
-import { upperHex } from "../../../../platform/base/go-text.ts";
+import { upperHex } from "../../../../platform/base/bytes.ts";
 import type { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
 import { DenomTrace as DenomTraceCodec } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
 import * as wire from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/query.ts";

@@ -1,5 +1,5 @@
 import { errorText } from "../../../../platform/base/errors.ts";
-import { upperHex } from "../../../../platform/base/go-text.ts";
+import { upperHex } from "../../../../platform/base/bytes.ts";
 import type { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/packet.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { isDenom } from "../../runtime/coins.ts";

@@ -1,5 +1,5 @@
 import { fromHex } from "../../../../platform/base/bytes.ts";
-import { goJsonSyntaxError } from "../../../../platform/base/go-json/syntax.ts";
+import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import type {
   PageRequest,
   PageResponse,

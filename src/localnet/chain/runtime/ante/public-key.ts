@@ -1,7 +1,6 @@
 import { verify } from "node:crypto";
-import { concat, fromHex } from "../../../../platform/base/bytes.ts";
-import { createRecentCache } from "../../../../platform/base/recent-cache.ts";
-import { sha256 } from "../../../../platform/base/sha256.ts";
+import { concat, fromHex, sha256 } from "../../../../platform/base/bytes.ts";
+import { createRecentCache } from "../../../../platform/base/caches.ts";
 import { importSecp256k1, SECP256K1_KEY_SIZE, secp256k1Address } from "../../../../cosmos/comet/secp256k1.ts";
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { PubKey } from "../../../../cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";

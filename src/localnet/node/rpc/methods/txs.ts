@@ -1,6 +1,5 @@
 import { withDeadline } from "../../../../platform/base/abort.ts";
-import { equalBytes, toBase64 } from "../../../../platform/base/bytes.ts";
-import { upperHex } from "../../../../platform/base/go-text.ts";
+import { equalBytes, toBase64, upperHex } from "../../../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
 import type { TxResult } from "../../../chain/abci.ts";
 import { createDeferred } from "../../../../platform/process/deferred.ts";

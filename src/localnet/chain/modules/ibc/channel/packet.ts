@@ -1,5 +1,4 @@
-import { concat, uint64BigEndian } from "../../../../../platform/base/bytes.ts";
-import { sha256 } from "../../../../../platform/base/sha256.ts";
+import { concat, uint64BigEndian, sha256 } from "../../../../../platform/base/bytes.ts";
 import type { Packet as WirePacket } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { ModuleError } from "../../../runtime/module-error.ts";

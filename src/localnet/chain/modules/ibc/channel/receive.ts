@@ -1,4 +1,4 @@
-import { sha256 } from "../../../../../platform/base/sha256.ts";
+import { sha256 } from "../../../../../platform/base/bytes.ts";
 import { type Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/wrap-errors.ts";

@@ -1,5 +1,5 @@
 import { unregisteredError } from "../../../runtime/module-error.ts";
-import { NS_PER_SECOND } from "../../../../../platform/base/rfc3339.ts";
+import { NS_PER_SECOND } from "../../../../../platform/base/time.ts";
 import { revisionOfChainId } from "../../../../../cosmos/comet/chain-revision.ts";
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
 import { goDurationText } from "../../../../../cosmos/comet/go-time.ts";

@@ -1,6 +1,5 @@
-import { equalBytes } from "../../../../../platform/base/bytes.ts";
+import { equalBytes, upperHex } from "../../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../../platform/base/errors.ts";
-import { upperHex } from "../../../../../platform/base/go-text.ts";
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
 import { headerHash } from "../../../../../cosmos/comet/header-hash.ts";
 import { signedHeaderFromProto } from "../../../../../cosmos/comet/proto-blocks.ts";

@@ -1,13 +1,15 @@
 import { fromUtf8, toBase64 } from "../../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../../../platform/base/json.ts";
 import {
+  isRecord,
+  type JsonObject,
+  type JsonValue,
   asBase64,
   asText,
   type JsonField,
   member,
   required,
-} from "../../../../../platform/base/json-fields.ts";
+} from "../../../../../platform/base/json.ts";
 import { messageToJson } from "../../../../../cosmos/proto/json.ts";
 import { findService } from "../../../../../cosmos/proto/registry.ts";
 import { toCanonicalTypeUrl } from "../../../../../cosmos/proto/type-urls.ts";
