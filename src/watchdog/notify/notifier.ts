@@ -1,16 +1,14 @@
-import { untilAborted } from "../../platform/base/abort.ts";
+import { untilAborted, withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
-import type { AlertState } from "../alerts/alert-state.ts";
-import type { EventChannel } from "./channel.ts";
-import { createAlertmanagerTest, type CurrentAlert, runAlertmanager } from "./channels/alertmanager.ts";
+import type { AlertEvent } from "./channels/alert-event.ts";
+import { type ChannelConfig, createChannel } from "./channels/channel-kinds.ts";
+import type { Channel, CurrentAlert } from "./channels/channel.ts";
+import { postJson, type PostJson, safeText, type SendMail, sendSmtp } from "./channels/transport.ts";
 import { runDeadMan, type WorkState } from "./dead-man.ts";
-import { type DeliveryOutcome, type Outbox, runDelivery } from "./delivery.ts";
-import { type PostJson, postJson } from "./http-post.ts";
-import { type ChannelConfig, createChannel, type NotifyConfig } from "./notify-config.ts";
-import { type SendMail, sendSmtp } from "./send-mail.ts";
-import { type ChannelTest, testChannels } from "./test-notification.ts";
+import { type DeliveryOutcome, type Outbox, runDelivery, runPushes } from "./delivery.ts";
+import type { NotifyConfig } from "./notify-config.ts";
 
 export interface NotifyDeps {
   readonly clock: Clock;
@@ -18,8 +16,8 @@ export interface NotifyDeps {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly outbox: Outbox;
-  /** All alerts that are not inactive. */
-  readonly alerts: () => readonly AlertState[];
+  /** Alerts of which people were notified, with their present reasons. */
+  readonly alerts: () => readonly CurrentAlert[];
   /** Resolves when an alert changed. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
   readonly work: () => WorkState;
@@ -30,7 +28,7 @@ export interface NotifyDeps {
   readonly mail?: SendMail;
 }
 
-/** What notifying records. */
+/** Metrics of the notifier. */
 interface NotifyMetrics {
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
   readonly recordPing: (atMs: number) => void;
@@ -78,19 +76,15 @@ function createOne(
   config: ChannelConfig,
   groupWaitMs: number,
   deps: FullDeps,
-): { readonly channel: EventChannel; readonly service: Service } {
-  const name = `oracle-watchdog channel ${config.name}`;
-  const count = deps.metrics.recordDelivery;
-  if (config.kind === "alertmanager") {
-    const current = (): readonly CurrentAlert[] => currentAlerts(deps.alerts());
-    const run: Service["run"] = (signal) => runAlertmanager(config, { ...deps, current, count }, signal);
-    return { channel: createAlertmanagerTest(config, deps), service: { name, run } };
-  }
+): { readonly channel: Channel; readonly service: Service } {
   const channel = createChannel(config, deps);
-  return {
-    channel,
-    service: { name, run: (signal) => runDelivery(channel, groupWaitMs, { ...deps, count }, signal) },
-  };
+  const { state } = channel;
+  const all = { ...deps, count: deps.metrics.recordDelivery };
+  const run: Service["run"] = (signal) =>
+    state === undefined
+      ? runDelivery(channel, groupWaitMs, all, signal)
+      : runPushes(channel, state, all, signal);
+  return { channel, service: { name: `oracle-watchdog channel ${config.name}`, run } };
 }
 
 function deadManServices(
@@ -107,12 +101,64 @@ function deadManServices(
   ];
 }
 
-/** Returns the alerts of which people were notified, with their present reasons. A quiet alert is not among them. */
-function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAlert[] {
-  return alerts.flatMap(({ notified, phase, quietReason, reason, resolvedAtMs }) => {
-    if (notified === undefined || phase === "pending" || (phase === "firing" && quietReason !== undefined))
-      return [];
-    const event = { ...notified.event, reason };
-    return [{ event, ...(resolvedAtMs === undefined ? {} : { resolvedAtMs }) }];
-  });
+/** Result of a test of one channel. `error` is null when the receiver accepted the notification. */
+export interface ChannelTest {
+  readonly channel: string;
+  readonly kind: string;
+  readonly error: string | null;
+}
+
+interface TestOptions {
+  readonly clock: Clock;
+  /** Why there is a test, as the last part of a sentence. */
+  readonly reason: string;
+}
+
+/**
+ * Sends a test notification and its end to each channel, once, in parallel. Nothing is repeated and nothing is stored:
+ * the caller sees which channel fails and why.
+ */
+export async function testChannels(
+  channels: readonly Channel[],
+  { clock, reason }: TestOptions,
+  signal: AbortSignal,
+): Promise<readonly ChannelTest[]> {
+  const events = testEvents(clock.nowMs(), reason);
+  return Promise.all(
+    channels.map(async ({ name, kind, deadlineMs, maxEvents, send }) => {
+      try {
+        await withDeadline(`channel ${name}`, deadlineMs, signal, async (inner) => {
+          if (maxEvents > 1) return send(events, inner);
+          for (const event of events) await send([event], inner);
+        });
+        return { channel: name, kind, error: null };
+      } catch (error) {
+        if (signal.aborted) throw error;
+        return { channel: name, kind, error: safeText(error) };
+      }
+    }),
+  );
+}
+
+/** The two events of a test. Each test has ids of its own, so that a receiver shows it again. */
+function testEvents(nowMs: number, reason: string): readonly AlertEvent[] {
+  const firing: AlertEvent = {
+    id: `test/${nowMs}/firing`,
+    key: `test/${nowMs}`,
+    alert: "test",
+    kind: "firing",
+    severity: "info",
+    validator: "test",
+    chainId: "test",
+    title: "Test notification",
+    sinceMs: nowMs,
+    atMs: nowMs,
+    reason,
+    description: "This is a test. No alert fires.",
+    action: "Nothing.",
+    impact: "None.",
+    runbook: "none",
+    cost: { blocks: 0n },
+  };
+  return [firing, { ...firing, id: `test/${nowMs}/resolved`, kind: "resolved", reason: "the test is over" }];
 }

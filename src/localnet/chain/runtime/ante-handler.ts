@@ -1,5 +1,15 @@
-import { concat, readUint64BigEndian, uint64BigEndian } from "../../../../platform/base/bytes.ts";
-import type { Context } from "../context.ts";
+import { concat, readUint64BigEndian, uint64BigEndian } from "../../../platform/base/bytes.ts";
+import type { AnteAccounts, AnteStep } from "./ante-step.ts";
+import {
+  parseSigner,
+  advanceSequences,
+  chargeSignatures,
+  limitSignatures,
+  setPublicKeys,
+  verifySignatures,
+} from "./signature-steps.ts";
+import { formatCoins, parseCoins } from "./coins.ts";
+import type { Context } from "./context.ts";
 import {
   ErrInsufficientFee,
   ErrInvalidAddress,
@@ -9,11 +19,50 @@ import {
   ErrTxTimeoutHeight,
   ErrUnauthorized,
   ErrUnknownExtensionOptions,
-} from "../sdk-errors.ts";
-import { formatCoins, parseCoins } from "../coins.ts";
-import { type DecodedTx, feeOf } from "../tx.ts";
-import type { AnteAccounts, AnteStep } from "./ante-step.ts";
-import { parseSigner } from "./signers.ts";
+} from "./errors.ts";
+import { type DecodedTx, feeOf } from "./tx.ts";
+
+export interface AnteOptions {
+  readonly accounts: AnteAccounts;
+  /** Takes the fee into escrow. */
+  readonly takeFee: AnteStep;
+  /** Store in which the contract host counts transactions. Absent on a chain without contracts. */
+  readonly txCounterStore?: string;
+  /** Checks the messages of relayers before they reach a block. */
+  readonly relayCheck?: AnteStep;
+}
+
+/**
+ * Creates the ante handler: the steps before the messages. Steps, order and error texts are those of the SDK's ante
+ * decorators, as the deployed release combines them.
+ *
+ * The order decides which error a bad transaction gets and how much gas it has used by then, and both are part of the
+ * result. Cheap stateless checks come first. The fee precedes the signatures, because verifying a signature is the most
+ * expensive step: a transaction that cannot pay does not reach it. Keys precede signatures, because the first
+ * transaction of an account brings its key. Sequences follow: they advance only for a transaction that passed all checks but
+ * those of relayed packets, which are as expensive as the messages themselves.
+ */
+export function createAnteHandler(options: AnteOptions): AnteStep {
+  const { accounts, takeFee, txCounterStore, relayCheck } = options;
+  const steps: readonly AnteStep[] = [
+    ...(txCounterStore === undefined ? [] : [countTx(txCounterStore)]), // wasmd CountTXDecorator
+    rejectExtensionOptions, // ExtensionOptionsDecorator
+    validateBasic(accounts), // ValidateBasicDecorator
+    checkTimeoutHeight, // TxTimeoutHeightDecorator
+    checkMemo(accounts), // ValidateMemoDecorator
+    chargeTxSize(accounts), // ConsumeTxSizeGasDecorator
+    takeFee, // feemarket FeeMarketCheckDecorator, in the place of DeductFeeDecorator
+    setPublicKeys(accounts), // SetPubKeyDecorator
+    limitSignatures(accounts), // ValidateSigCountDecorator
+    chargeSignatures(accounts), // SigGasConsumeDecorator
+    verifySignatures(accounts), // SigVerificationDecorator
+    advanceSequences(accounts), // IncrementSequenceDecorator
+    ...(relayCheck === undefined ? [] : [relayCheck]), // ibc-go RedundantRelayDecorator
+  ];
+  return (context, tx, environment) => {
+    for (const step of steps) step(context, tx, environment);
+  };
+}
 
 /** Largest gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
 const MAX_GAS = (1n << 63n) - 1n;
@@ -26,7 +75,7 @@ const TX_COUNTER_KEY = Uint8Array.of(8);
  * Counts the transactions of a block in the store of the contract host (wasmd `CountTXDecorator`). A new height restarts
  * at 0, so nothing resets the counter at the end of a block. Simulations are not counted.
  */
-export function countTx(storeName: string): AnteStep {
+function countTx(storeName: string): AnteStep {
   return (context) => {
     if (context.mode === "simulate") return;
     const store = context.store(storeName);
@@ -47,12 +96,12 @@ function writeCounter(count: number): Uint8Array {
 }
 
 /** Rejects critical extension options. The chain defines none. */
-export const rejectExtensionOptions: AnteStep = (_context, tx) => {
+const rejectExtensionOptions: AnteStep = (_context, tx) => {
   if (tx.body.extensionOptions.length > 0) throw ErrUnknownExtensionOptions();
 };
 
 /** Runs the stateless checks of a transaction (SDK `Tx.ValidateBasic`). A recheck skips them: they passed before. */
-export function validateBasic(accounts: AnteAccounts): AnteStep {
+function validateBasic(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     if (context.mode === "recheck") return;
     checkFee(tx, accounts);
@@ -80,7 +129,7 @@ function checkFee(tx: DecodedTx, accounts: AnteAccounts): void {
 }
 
 /** Rejects a transaction whose timeout height has passed. */
-export const checkTimeoutHeight: AnteStep = (context, tx) => {
+const checkTimeoutHeight: AnteStep = (context, tx) => {
   const { timeoutHeight } = tx.body;
   if (timeoutHeight > 0n && context.height > timeoutHeight)
     throw ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
@@ -90,7 +139,7 @@ export const checkTimeoutHeight: AnteStep = (context, tx) => {
  * Limits the length of the memo in bytes. Like the SDK, it reads the parameters only for a memo that is not empty:
  * each read consumes gas.
  */
-export function checkMemo(accounts: AnteAccounts): AnteStep {
+function checkMemo(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const length = new TextEncoder().encode(tx.body.memo).length;
     if (length === 0) return;
@@ -106,7 +155,7 @@ export function checkMemo(accounts: AnteAccounts): AnteStep {
  * Consumes gas for each byte of the transaction. A simulated transaction comes without signatures, so a simulation also
  * charges for the bytes that each missing signature will add.
  */
-export function chargeTxSize(accounts: AnteAccounts): AnteStep {
+function chargeTxSize(accounts: AnteAccounts): AnteStep {
   return (context, tx) => {
     const { txSizeCostPerByte } = accounts.params(context);
     context.gas.consume(txSizeCostPerByte * BigInt(tx.bytes.length), "txSize");

@@ -1,6 +1,6 @@
-import type { BaseAccount, Params } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
-import type { Context } from "../context.ts";
-import type { DecodedTx } from "../tx.ts";
+import type { BaseAccount, Params } from "../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
+import type { Context } from "./context.ts";
+import type { DecodedTx } from "./tx.ts";
 
 export interface Account {
   readonly base: BaseAccount;

@@ -1,4 +1,4 @@
-import { counted } from "../../platform/base/text.ts";
+import { counted } from "../../../platform/base/text.ts";
 import type { AlertCost, AlertEvent } from "./alert-event.ts";
 
 /** Words of the event kinds in messages. */
@@ -88,4 +88,28 @@ function subjectOf(events: readonly AlertEvent[]): string {
     ...(firing < events.length ? [`RESOLVED ${events.length - firing}`] : []),
   ];
   return `[${words.join(", ")}] ${where}: ${[...new Set(events.map(({ title }) => title))].join(", ")}`;
+}
+
+/** A report as a message. */
+export interface ReportMessage {
+  /** Identifies the report: a repeated delivery has the same one. */
+  readonly id: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Formats a report as its subject and a block of fixed width, which tables need, in about `limit` characters. */
+export function reportBlock({ subject, text }: ReportMessage, limit: number): string {
+  // 10: the line feeds and the two fences. The report's own fences would end the block.
+  const shown = cutLines(text.replaceAll("```", "'''"), limit - subject.length - 10);
+  return `${subject}\n\`\`\`\n${shown}\n\`\`\``;
+}
+
+const CUT = "\n… cut; relaywatch report prints all of it";
+
+/** Cuts a report's text at the end of the last line that fits. */
+export function cutLines(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const head = text.slice(0, limit - CUT.length);
+  return `${head.slice(0, Math.max(0, head.lastIndexOf("\n")))}${CUT}`;
 }

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../platform/base/json.ts";
-import type { ChainEvent } from "./runtime/events.ts";
-import type { CommitChanges } from "./store/state-storage.ts";
+import type { JsonObject } from "../../../platform/base/json.ts";
+import type { ChainEvent } from "./events.ts";
+import type { CommitChanges, ProofOperator } from "../store/multi-store.ts";
 
 /** Outcome of one transaction (ABCI `ExecTxResult`). */
 export interface TxResult {
@@ -83,13 +83,6 @@ export interface QueryRequest {
   /** 0: latest. */
   readonly height: bigint;
   readonly prove: boolean;
-}
-
-/** One proof operator of a store query: "ics23:iavl", then "ics23:simple". `data` is an encoded CommitmentProof. */
-export interface ProofOperator {
-  readonly type: string;
-  readonly key: Uint8Array;
-  readonly data: Uint8Array;
 }
 
 /** Response of {@link Application.query}. A failed query is a response with a code, not an exception. */

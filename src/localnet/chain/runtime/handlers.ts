@@ -1,7 +1,7 @@
 import { createObjectSlot } from "../../../platform/base/caches.ts";
 import type { Context } from "./context.ts";
-import { type MessageHandler, QueryError, type QueryHandler } from "./module.ts";
-import { ErrTxDecode } from "./sdk-errors.ts";
+import type { MessageHandler, QueryHandler } from "./module.ts";
+import { ErrTxDecode, GrpcCode, QueryError } from "./errors.ts";
 
 /** A generated protobuf message type. */
 export interface WireType<T> {
@@ -23,38 +23,22 @@ export function toQueryHandler<Request, Response>(
 }
 
 /** A message type with its signers and its handler. */
-interface MessageForm<T, Response> {
+export interface MessageDefinition<T> {
   readonly typeUrl: string;
   readonly type: { decode(bytes: Uint8Array): T };
   /** Returns bech32 addresses in order. Throws `ModuleError` when a packed part (`Any`) of the message does not decode. */
   readonly signers: (message: T) => readonly string[];
   /** Stateless checks (`ValidateBasic`). They run before the fee is taken, and again before `handle`. */
   readonly validate?: (message: T) => void;
-  readonly handle: (context: Context, message: T) => Response;
-}
-
-/** A message type with an empty response. */
-export type EmptyAnswerMessage<T> = MessageForm<T, void>;
-
-/** A message type whose handler returns the encoded response. */
-export type AnsweredMessage<T> = MessageForm<T, Uint8Array>;
-
-/** Creates a message handler from a function over decoded messages. The response is empty. */
-export function toMessageHandler<T>(message: EmptyAnswerMessage<T>): MessageHandler {
-  return toAnsweringHandler<T>({
-    ...message,
-    handle: (context, decoded) => {
-      message.handle(context, decoded);
-      return new Uint8Array(0);
-    },
-  });
+  /** Returns the encoded response; nothing: the response is empty. */
+  readonly handle: (context: Context, message: T) => Uint8Array | void;
 }
 
 /**
- * Creates a message handler from a function over decoded messages that returns the encoded response. The name of the
- * response type is that of the message plus "Response"; "MsgXRequest" becomes "MsgXResponse".
+ * Creates a message handler from a function over decoded messages. The name of the response type is that of the message
+ * plus "Response"; "MsgXRequest" becomes "MsgXResponse".
  */
-export function toAnsweringHandler<T>(message: AnsweredMessage<T>): MessageHandler {
+export function toMessageHandler<T>(message: MessageDefinition<T>): MessageHandler {
   const { typeUrl, type, signers, validate, handle } = message;
   // The signers of a message are read several times before the message runs, always from the same array. The decoded
   // message lives as long as that array.
@@ -73,22 +57,21 @@ export function toAnsweringHandler<T>(message: AnsweredMessage<T>): MessageHandl
     ...(validate === undefined ? {} : { validate: (bytes) => validate(decodeOnce(bytes)) }),
     handle: (context, bytes) => {
       validate?.(decodeOnce(bytes));
-      return { typeUrl: responseTypeUrl, response: handle(context, decodeOnce(bytes)) };
+      const response = handle(context, decodeOnce(bytes)) ?? new Uint8Array(0);
+      return { typeUrl: responseTypeUrl, response };
     },
   };
 }
-
-const INTERNAL = 13;
 
 function decodeRequest<T>(type: WireType<T>, bytes: Uint8Array): T {
   try {
     return type.decode(bytes);
   } catch (thrown) {
-    throw new QueryError(INTERNAL, textOf(thrown));
+    throw new QueryError(GrpcCode.Internal, textOf(thrown));
   }
 }
 
-function decodeMessage<T>(type: AnsweredMessage<T>["type"], bytes: Uint8Array): T {
+function decodeMessage<T>(type: MessageDefinition<T>["type"], bytes: Uint8Array): T {
   try {
     return type.decode(bytes);
   } catch (thrown) {
@@ -105,6 +88,6 @@ export function orQueryError<T>(parse: () => T): T {
   try {
     return parse();
   } catch (thrown) {
-    throw new QueryError(2, textOf(thrown));
+    throw new QueryError(GrpcCode.Unknown, textOf(thrown));
   }
 }
