@@ -6,7 +6,6 @@ import {
   parseDurationMs,
 } from "../../platform/config/config-fields.ts";
 import type { Severity } from "../../platform/monitoring/severity.ts";
-import type { ReminderTimes } from "../alerts/plan-notification.ts";
 import { type ChannelConfig, channelSchema } from "./channels/channel-kinds.ts";
 import { secretUrlField } from "./channels/channel.ts";
 import type { DeadManConfig } from "./dead-man.ts";
