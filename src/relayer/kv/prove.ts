@@ -1,6 +1,6 @@
 import { bad, good, type Result } from "../../platform/base/errors.ts";
 import type { StoreAnswer } from "../../cosmos/client/chain-client.ts";
-import type { ProofFailure, ProofFailureCode } from "../../cosmos/merkle/ics23/proof-failure.ts";
+import type { ProofFailure, ProofFailureCode } from "../../cosmos/merkle/ics23/proof-types.ts";
 import { createProofVerifier, type ProofVerifier } from "../../cosmos/merkle/ics23/proof-verifier.ts";
 import type { StorageValue } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { GAS_PER_KEY } from "../submit/plan.ts";
