@@ -203,6 +203,7 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
 
 /** Encodes an unsigned varint. `value` is a safe integer, at least 0. */
 export function encodeUvarint(value: number): Uint8Array {
+  if (value < 0x80) return Uint8Array.of(value);
   const bytes: number[] = [];
   let rest = value;
   while (rest >= 0x80) {

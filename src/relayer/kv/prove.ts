@@ -8,7 +8,7 @@ import { submitMessage } from "../submit/proven-result.ts";
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";
 import { type KeyAnswers, keyName } from "./read-keys.ts";
 import type { QueryKey, RegisteredQuery } from "../registry/registered-query.ts";
-import type { RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 
 /** The remote state that all proofs refer to. */
 export interface ProofPoint {

@@ -19,7 +19,7 @@ import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts
 import type { DecodedTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { createBranch } from "../../../src/localnet/chain/store/branch.ts";
 import { createMultiStore } from "../../../src/localnet/chain/store/multi-store.ts";
-import { revisionOfChainId } from "../../../src/cosmos/comet/chain-revision.ts";
+import { revisionOfChainId } from "../../../src/cosmos/comet/ibc-height.ts";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonObject } from "../../../src/platform/base/json.ts";
 import { TxMsgData } from "../../../src/cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";

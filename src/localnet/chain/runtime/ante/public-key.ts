@@ -1,7 +1,11 @@
 import { verify } from "node:crypto";
 import { concat, fromHex, sha256 } from "../../../../platform/base/bytes.ts";
 import { createRecentCache } from "../../../../platform/base/caches.ts";
-import { importSecp256k1, SECP256K1_KEY_SIZE, secp256k1Address } from "../../../../cosmos/comet/secp256k1.ts";
+import {
+  importSecp256k1,
+  SECP256K1_KEY_SIZE,
+  secp256k1Address,
+} from "../../../../cosmos/comet/validator-key.ts";
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { PubKey } from "../../../../cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
