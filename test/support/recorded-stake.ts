@@ -7,7 +7,7 @@ import { ed25519Address } from "../../src/cosmos/comet/validator-key.ts";
 import { signingInfos } from "../../src/localnet/chain/modules/slashing/signing-infos.ts";
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../src/localnet/chain/runtime/gas.ts";
-import { ModuleError } from "../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
 import { fixtureFile } from "./fixture-file.ts";
 import { createStakeWorld, type StakeWorld } from "./stake-world.ts";
 

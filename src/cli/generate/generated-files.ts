@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
+import { channelExamples, channelTable } from "../../watchdog/notify/channel-docs.ts";
 import { alertSections, alertTable } from "../../watchdog/monitoring/alert-docs.ts";
 import { alertFiles } from "./alert-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
@@ -31,8 +32,8 @@ export function generatedFiles(root: string): ReadonlyMap<string, string> {
 function sections(root: string): readonly (readonly [string, string])[] {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "alerts/README.md": { runbooks: runbookIndex() },
-    "src/watchdog/README.md": { alerts: alertTable(CONDITIONS) },
-    "config/oracle-watchdog.example.yaml": { alerts: alertSections(CONDITIONS) },
+    "src/watchdog/README.md": { alerts: alertTable(CONDITIONS), channels: channelTable() },
+    "config/oracle-watchdog.example.yaml": { alerts: alertSections(CONDITIONS), channels: channelExamples() },
   };
   return Object.entries(texts).map(([path, byName]) => [
     path,

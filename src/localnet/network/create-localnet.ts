@@ -1,13 +1,13 @@
+import { controlRoutes } from "../control/control-routes.ts";
 import { join } from "node:path";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type Service, supervise } from "../../platform/base/service.ts";
 import { createApp } from "../chain/app.ts";
-import type { StateStorage } from "../chain/store/state-storage.ts";
+import type { StateStorage } from "../chain/store/multi-store.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
 import { createHttpService, type HttpService } from "../../platform/http/http-service.ts";
-import { controlRoutes } from "../control/control-routes.ts";
 import { createNode, type Node, type RunningNode } from "../node/create-node.ts";
 import type { GenesisDoc } from "../node/genesis-doc.ts";
 import type { ServerAddress } from "../node/node-options.ts";

@@ -7,7 +7,7 @@ import { type ConnectionView, viewConnection } from "../connection/connection-vi
 import { bridgeOf, type ConnectionWorker, noteUnproven, updateState } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
-import type { DeadLetter } from "../state/journal-entries.ts";
+import type { DeadLetter } from "../state/journal.ts";
 import { startAttempt } from "../state/attempt.ts";
 import { submitMessage } from "../submit/proven-result.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";

@@ -1,5 +1,5 @@
 import { toHex } from "../../../platform/base/bytes.ts";
-import type { Application, FinalizeBlockRequest, ValidatorPower } from "../../chain/abci.ts";
+import type { Application, FinalizeBlockRequest, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { Commit } from "../../../cosmos/comet/block-types.ts";
 import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
 import { rotateProposer, updateValidatorSet } from "../../../cosmos/comet/validator-set.ts";

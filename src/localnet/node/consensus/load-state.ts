@@ -1,5 +1,5 @@
 import { equalBytes } from "../../../platform/base/bytes.ts";
-import type { Application } from "../../chain/abci.ts";
+import type { Application } from "../../chain/runtime/abci.ts";
 import { type Commit, NO_BLOCK_ID, type ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
 import { createValidatorSet, rotateProposer } from "../../../cosmos/comet/validator-set.ts";

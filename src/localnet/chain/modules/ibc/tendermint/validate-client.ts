@@ -1,4 +1,4 @@
-import { unregisteredError } from "../../../runtime/module-error.ts";
+import { unregisteredError } from "../../../runtime/errors.ts";
 import { NS_PER_SECOND, goDurationText } from "../../../../../platform/base/time.ts";
 import { revisionOfChainId } from "../../../../../cosmos/comet/ibc-height.ts";
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";

@@ -6,8 +6,7 @@ import { signedHeaderFromProto } from "../../../../../cosmos/comet/proto-blocks.
 import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { Header as TendermintHeader } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
-import type { ModuleError } from "../../../runtime/module-error.ts";
-import { ErrTxDecode } from "../../../runtime/sdk-errors.ts";
+import { type ModuleError, ErrTxDecode } from "../../../runtime/errors.ts";
 import { ErrInvalidHeader, ErrProtoUnmarshal } from "../errors.ts";
 
 /** Go's name of the interface that packed headers are decoded to. */
