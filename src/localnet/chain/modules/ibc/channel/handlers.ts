@@ -7,12 +7,32 @@ import { wrapErrors } from "../../../runtime/errors.ts";
 import { toMessageHandler } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { type MessageProof, proofOf } from "../client/verify-proof.ts";
-import { goVersion, goVersions, requireActiveClient, requireConnection, requireOpenConnection } from "../connection/connection-store.ts";
+import {
+  goVersion,
+  goVersions,
+  requireActiveClient,
+  requireConnection,
+  requireOpenConnection,
+} from "../connection/connection-store.ts";
 import { ErrChannelNotFound, ErrInvalidChannelState, ErrInvalidConnectionVersion } from "../host/errors.ts";
 import { channelStep } from "../host/events.ts";
-import { type IbcOptions, requireAuthority, signedHandler, unsupportedHandler } from "../host/handler-forms.ts";
+import {
+  type IbcOptions,
+  requireAuthority,
+  signedHandler,
+  unsupportedHandler,
+} from "../host/handler-forms.ts";
 import { channelParams } from "../host/params.ts";
-import { applicationOfChannel, applicationOfPort, counterpartyOf, getChannel, hopOf, nextChannelSequence, setChannel, setSequence } from "./channel-store.ts";
+import {
+  applicationOfChannel,
+  applicationOfPort,
+  counterpartyOf,
+  getChannel,
+  hopOf,
+  nextChannelSequence,
+  setChannel,
+  setSequence,
+} from "./channel-store.ts";
 import type { IbcApplication, OpeningChannel, PortRouter } from "./ibc-module.ts";
 import { verifyClosed, verifyCounterparty } from "./keeper.ts";
 import * as checks from "./messages.ts";

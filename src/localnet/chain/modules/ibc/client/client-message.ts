@@ -1,15 +1,15 @@
+import { validatorsHash } from "../../../../../cosmos/comet/block-hashes.ts";
 import type { SignedHeader, ValidatorSet } from "../../../../../cosmos/comet/block-types.ts";
-import { revisionOfChainId, withRevision } from "../../../../../cosmos/comet/chain-revision.ts";
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
+import { revisionOfChainId, withRevision } from "../../../../../cosmos/comet/ibc-height.ts";
 import { verifyHeader } from "../../../../../cosmos/comet/light-client.ts";
 import {
   blockIdFromProto,
   signedHeaderFromProto,
-  timestampToNs,
   validatorSetFromProto,
 } from "../../../../../cosmos/comet/proto-blocks.ts";
+import { timestampToNs } from "../../../../../cosmos/comet/timestamp.ts";
 import { validateSignedHeader } from "../../../../../cosmos/comet/validate.ts";
-import { validatorsHash } from "../../../../../cosmos/comet/validator-set.ts";
 import {
   createSignatureChecks,
   verifyCommitLight,

@@ -1,4 +1,4 @@
-import { nsToTimestamp, timestampToNs } from "../../../../../cosmos/comet/proto-blocks.ts";
+import { nsToTimestamp, timestampToNs } from "../../../../../cosmos/comet/timestamp.ts";
 import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Duration } from "../../../../../cosmos/proto/gen/google/protobuf/duration.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
