@@ -3,7 +3,7 @@ import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/cli
 import type { Context } from "../../runtime/context.ts";
 import type { ModuleError } from "../../runtime/errors.ts";
 import { counterpartyOf, getChannel, getSequence } from "./channel/channel-store.ts";
-import type { PacketSender } from "./channel/ibc-module.ts";
+import type { ICS4Wrapper } from "./channel/ibc-module.ts";
 import { sendPacket } from "./channel/keeper.ts";
 import type { ChannelEndpoint } from "./channel/packet.ts";
 import { latestHeightOf, openClientStore } from "./client/client-store.ts";
@@ -31,7 +31,7 @@ export interface IbcKeeper {
    */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
   /** Sends a packet of an application. Throws `ModuleError`. */
-  readonly sendPacket: PacketSender["sendPacket"];
+  readonly sendPacket: ICS4Wrapper["sendPacket"];
   /** Returns the number of the next packet of a channel; undefined for an unknown channel. */
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
   /** Returns the other end of a channel; undefined for an unknown channel. */

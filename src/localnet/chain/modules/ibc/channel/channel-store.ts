@@ -24,7 +24,7 @@ import {
   sequencePath,
   STORE_NAME,
 } from "../host/keys.ts";
-import type { IbcApplication, PortRouter } from "./ibc-module.ts";
+import type { IBCModule, PortRouter } from "./ibc-module.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
 /** Number of the next channel, from 0. */
@@ -133,7 +133,7 @@ const WORDS = "could not retrieve module from port-id";
 // exactly as long as the port is bound and the channel stored, so neither needs a store of its own here.
 
 /** Returns the application of a port. Throws capability/7. */
-export function applicationOfPort(router: PortRouter, portId: string): IbcApplication {
+export function applicationOfPort(router: PortRouter, portId: string): IBCModule {
   const application = router(portId);
   if (application === undefined) throw ErrCapabilityNotFound(`ports/${portId}`).wrap(WORDS);
   return application;
@@ -144,7 +144,7 @@ export function applicationOfChannel(
   context: Context,
   router: PortRouter,
   end: ChannelEndpoint,
-): { readonly application: IbcApplication; readonly channel: Channel } {
+): { readonly application: IBCModule; readonly channel: Channel } {
   const channel = getChannel(context, end);
   const application = router(end.portId);
   if (channel === undefined || application === undefined) {

@@ -33,7 +33,7 @@ import {
   setChannel,
   setSequence,
 } from "./channel-store.ts";
-import type { IbcApplication, OpeningChannel, PortRouter } from "./ibc-module.ts";
+import type { IBCModule, OpeningChannel, PortRouter } from "./ibc-module.ts";
 import { verifyClosed, verifyCounterparty } from "./keeper.ts";
 import * as checks from "./messages.ts";
 import type { ChannelEndpoint } from "./packet.ts";
@@ -165,7 +165,7 @@ interface OpenRequest {
 /** Starts a channel. Returns its id and version. Throws `ModuleError`. */
 function openInit(
   context: Context,
-  application: IbcApplication,
+  application: IBCModule,
   request: OpenRequest,
 ): { readonly channelId: string; readonly version: string } {
   const opening = inStep("open init", () => {
@@ -182,7 +182,7 @@ function openInit(
 /** Accepts a channel that the counterparty has started. Returns its id and version. Throws `ModuleError`. */
 function openTry(
   context: Context,
-  application: IbcApplication,
+  application: IBCModule,
   request: OpenRequest & { readonly proof: MessageProof },
 ): { readonly channelId: string; readonly version: string } {
   const opening = inStep("open try", () => {
@@ -210,7 +210,7 @@ function openTry(
 /** Opens a channel that the counterparty has accepted. Throws `ModuleError`. */
 function openAck(
   context: Context,
-  application: IbcApplication,
+  application: IBCModule,
   end: ChannelEndpoint,
   remote: { readonly channelId: string; readonly version: string; readonly proof: MessageProof },
 ): void {
@@ -241,7 +241,7 @@ function openAck(
 /** Opens a channel that the counterparty has opened. Throws `ModuleError`. */
 function openConfirm(
   context: Context,
-  application: IbcApplication,
+  application: IBCModule,
   end: ChannelEndpoint,
   proof: MessageProof,
 ): void {
@@ -260,7 +260,7 @@ function openConfirm(
 }
 
 /** Closes a channel. Throws `ModuleError`. */
-function closeInit(context: Context, application: IbcApplication, end: ChannelEndpoint): void {
+function closeInit(context: Context, application: IBCModule, end: ChannelEndpoint): void {
   inCallback("close init", end, () => application.onCloseInit(context, end));
   const closed = inStep("close init", () => {
     const channel = requireNotClosed(context, end);
@@ -274,7 +274,7 @@ function closeInit(context: Context, application: IbcApplication, end: ChannelEn
 /** Closes a channel that the counterparty has closed. Throws `ModuleError`. */
 function closeConfirm(
   context: Context,
-  application: IbcApplication,
+  application: IBCModule,
   end: ChannelEndpoint,
   remote: { readonly proof: MessageProof; readonly upgradeSequence: bigint },
 ): void {

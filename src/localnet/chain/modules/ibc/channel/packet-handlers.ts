@@ -20,7 +20,7 @@ import { proofOf } from "../client/verify-proof.ts";
 import { ErrRedundantTx } from "../host/errors.ts";
 import { signedHandler, type IbcOptions, type SignedMessage } from "../host/handler-forms.ts";
 import { applicationOfChannel } from "./channel-store.ts";
-import type { Acknowledgement, IbcApplication, PortRouter, RelayedPacket } from "./ibc-module.ts";
+import type { Acknowledgement, IBCModule, PortRouter, RelayedPacket } from "./ibc-module.ts";
 import {
   acknowledgePacket,
   executeTimeout,
@@ -155,7 +155,7 @@ class Refused extends Error {
 /** Calls the application. The writes of one that refuses the packet are dropped; its events stay, with a prefix. */
 function callReceiver(
   context: Context,
-  application: IbcApplication,
+  application: IBCModule,
   packet: RelayedPacket,
 ): Acknowledgement | undefined {
   const events: ChainEvent[] = [];
