@@ -3,8 +3,7 @@ import { isRecord, type JsonValue, member } from "../../../../platform/base/json
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
 import { wrapErrors } from "../../runtime/errors.ts";
-import { asUintNumber } from "../interchainqueries/bindings/json-number.ts";
-import { customFields } from "../wasm/custom-fields.ts";
+import { asUintNumber, customFields } from "../wasm/custom-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
 import { resubmitFailure } from "./handlers.ts";
 import type { Environment } from "./types.ts";

@@ -1,5 +1,5 @@
-import { fromUtf8, toBase64 } from "../../../../../platform/base/bytes.ts";
-import { unreachable } from "../../../../../platform/base/errors.ts";
+import { fromUtf8, toBase64 } from "../../../../platform/base/bytes.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
 import {
   isRecord,
   type JsonObject,
@@ -9,17 +9,17 @@ import {
   type JsonField,
   member,
   required,
-} from "../../../../../platform/base/json.ts";
-import { messageToJson } from "../../../../../cosmos/proto/json.ts";
-import { findService } from "../../../../../cosmos/proto/registry.ts";
-import { toCanonicalTypeUrl } from "../../../../../cosmos/proto/type-urls.ts";
-import type { Context } from "../../../runtime/context.ts";
-import { ErrInvalidAddress, ErrNotSupported, QueryError } from "../../../runtime/errors.ts";
-import { readAddress } from "../call/loading.ts";
-import { ContractError } from "../contract.ts";
-import { ErrQueryFailed } from "../errors.ts";
-import { contractStore } from "../keeper.ts";
-import type { WasmDeps, WasmOptions } from "../types.ts";
+} from "../../../../platform/base/json.ts";
+import { messageToJson } from "../../../../cosmos/proto/json.ts";
+import { findService } from "../../../../cosmos/proto/registry.ts";
+import { toCanonicalTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ErrInvalidAddress, ErrNotSupported, QueryError } from "../../runtime/errors.ts";
+import { readAddress } from "./loading.ts";
+import { ContractError } from "./contract.ts";
+import { ErrQueryFailed } from "./keys.ts";
+import { contractStore } from "./keeper.ts";
+import type { WasmDeps, WasmOptions } from "./types.ts";
 
 /** Answers a contract's query in CosmWasm's JSON. Throws `ModuleError` or `ContractError`. */
 export type ContractQuerier = (context: Context, request: JsonObject) => JsonValue;

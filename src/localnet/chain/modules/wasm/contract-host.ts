@@ -1,40 +1,41 @@
-import { utf8 } from "../../../../../platform/base/bytes.ts";
-import { formatAddress, parseAddress } from "../../../runtime/address.ts";
-import { ContractCodeHistoryOperationType } from "../../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
-import type { Coin } from "../../../runtime/coins.ts";
-import type { Context } from "../../../runtime/context.ts";
-import type { ErrorKind } from "../../../runtime/errors.ts";
-import { classicContractAddress } from "../address.ts";
+import { ContractCodeHistoryOperationType } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import { formatAddress, parseAddress } from "../../runtime/address.ts";
+import type { Coin } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import type { ErrorKind } from "../../runtime/errors.ts";
+import { type ChainEvent, event } from "../../runtime/events.ts";
+import { classicContractAddress } from "./address.ts";
 import {
   type Caller,
+  type ContractAttribute,
   ContractError,
   type ContractResponse,
   type ContractScope,
   type Reply,
-} from "../contract.ts";
-import type { Dispatch } from "../dispatch/dispatch.ts";
-import type { ContractQuerier } from "../dispatch/querier.ts";
-import { indexContract } from "../contract-index.ts";
+} from "./contract.ts";
+import type { Dispatch } from "./dispatch.ts";
+import {
+  contracts,
+  contractStore,
+  createCodeRegistry,
+  indexContract,
+  readOnly,
+  takeInstance,
+  transactionIndex,
+} from "./keeper.ts";
 import {
   ErrExceedMaxCallDepth,
   ErrExceedMaxQueryStackSize,
   ErrExecuteFailed,
   ErrInstantiateFailed,
+  ErrInvalidEvent,
   ErrQueryFailed,
-} from "../errors.ts";
-import { callEvent, contractEvents } from "../events.ts";
-import {
-  contracts,
-  contractStore,
-  createCodeRegistry,
-  readOnly,
-  takeInstance,
-  transactionIndex,
-} from "../keeper.ts";
-import type { WasmDeps, WasmOptions } from "../types.ts";
-import { chargeCall, chargeEvents } from "./gas.ts";
+} from "./keys.ts";
 import { entryPoint, type FindCode, loadCode, loadContract, readAddress } from "./loading.ts";
 import { parseMessageJson } from "./message-json.ts";
+import type { ContractQuerier } from "./querier.ts";
+import type { WasmDeps, WasmOptions } from "./types.ts";
 
 interface Instantiation {
   readonly creator: string;
@@ -265,4 +266,76 @@ function processResponse(
 function sizeOf({ result }: Reply): number {
   if (!result.ok) return result.error.length;
   return result.responses.reduce((sum, { value }) => sum + value.length, 0);
+}
+
+/** Price of each call: wasmd's price of an instance. */
+const CALL_COST = 60_000n;
+/** Price of each byte of the message, instead of the metered parsing of a WebAssembly contract. */
+const MESSAGE_BYTE_COST = 5n;
+/** wasmd's prices of attributes and events. */
+const ATTRIBUTE_COST = 10n;
+const CUSTOM_EVENT_COST = 20n;
+const EVENT_BYTE_COST = 1n;
+/** Bytes of keys and values that are free in each response. */
+const FREE_EVENT_BYTES = 100n;
+
+/** Charges for a call with a message of this many bytes. The store charges for the contract's reads and writes. */
+function chargeCall(context: Context, messageBytes: number, entryPoint: string): void {
+  const cost = CALL_COST + MESSAGE_BYTE_COST * BigInt(messageBytes);
+  context.gas.consume(cost, `Loading CosmWasm module: ${entryPoint}`);
+}
+
+/** Charges for the attributes and events of a response. */
+function chargeEvents(context: Context, response: ContractResponse): void {
+  const attributes = [...response.attributes, ...response.events.flatMap((event) => event.attributes)];
+  const bytes = attributes.reduce((sum, attribute) => sum + attributeBytes(attribute), 0n);
+  const paidBytes = bytes > FREE_EVENT_BYTES ? bytes - FREE_EVENT_BYTES : 0n;
+  const cost =
+    ATTRIBUTE_COST * BigInt(attributes.length) +
+    EVENT_BYTE_COST * paidBytes +
+    CUSTOM_EVENT_COST * BigInt(response.events.length);
+  if (cost > 0n) context.gas.consume(cost, "Custom contract event attributes");
+}
+
+function attributeBytes({ key, value }: ContractAttribute): bigint {
+  return BigInt(new TextEncoder().encode(key + value).length);
+}
+
+const ADDRESS_KEY = "_contract_address";
+/** Length of the shortest accepted type of a contract's event. */
+const MIN_TYPE_LENGTH = 2;
+
+/**
+ * Builds the event `instantiate`, `execute`, `sudo` or `reply`. Every call emits it before the contract's own events.
+ */
+function callEvent(entry: string, address: string, codeId?: bigint): ChainEvent {
+  return event(entry, [
+    [ADDRESS_KEY, address],
+    ...(codeId === undefined ? [] : [["code_id", codeId.toString()] as const]),
+  ]);
+}
+
+/**
+ * Builds the events of a contract's response: `wasm` with its attributes, if it has any, then its own events as
+ * `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent.
+ */
+function contractEvents(address: string, response: ContractResponse): readonly ChainEvent[] {
+  const own = response.events.map(({ type, attributes }) => {
+    if (type.trim().length < MIN_TYPE_LENGTH) throw ErrInvalidEvent(`Event type too short: '${type.trim()}'`);
+    return toEvent(`wasm-${type.trim()}`, address, attributes);
+  });
+  return response.attributes.length === 0 ? own : [toEvent("wasm", address, response.attributes), ...own];
+}
+
+function toEvent(type: string, address: string, attributes: readonly ContractAttribute[]): ChainEvent {
+  const pairs = attributes.map(({ key, value }) => [checkedKey(key), value.trim()] as const);
+  return event(type, [[ADDRESS_KEY, address], ...pairs]);
+}
+
+function checkedKey(key: string): string {
+  const trimmed = key.trim();
+  if (trimmed === "") throw ErrInvalidEvent("Empty attribute key");
+  if (trimmed.startsWith("_"))
+    throw ErrInvalidEvent(`Attribute key starts with reserved prefix _: '${trimmed}'`);
+  return trimmed;
 }

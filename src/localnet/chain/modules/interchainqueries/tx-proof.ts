@@ -1,13 +1,26 @@
-import { equalBytes, upperHex } from "../../../../../platform/base/bytes.ts";
-import { errorText } from "../../../../../platform/base/errors.ts";
-import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
-import { headerHash } from "../../../../../cosmos/comet/block-hashes.ts";
-import { signedHeaderFromProto } from "../../../../../cosmos/comet/proto-blocks.ts";
-import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
-import { Header as TendermintHeader } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
-import { type ModuleError, ErrTxDecode } from "../../../runtime/errors.ts";
-import { ErrInvalidHeader, ErrProtoUnmarshal } from "../errors.ts";
+import { headerHash, txResultLeaf } from "../../../../cosmos/comet/block-hashes.ts";
+import { CometError } from "../../../../cosmos/comet/comet-error.ts";
+import { signedHeaderFromProto } from "../../../../cosmos/comet/proto-blocks.ts";
+import {
+  checkSimpleProof,
+  type SimpleProof,
+  verifySimpleProof,
+} from "../../../../cosmos/merkle/simple-tree.ts";
+import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import { Header as TendermintHeader } from "../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import type { TxValue } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import type { Proof } from "../../../../cosmos/proto/gen/tendermint/crypto/proof.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { equalBytes, sha256, toHex, upperHex } from "../../../../platform/base/bytes.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import { ErrTxDecode, type ModuleError } from "../../runtime/errors.ts";
+import {
+  ErrInternal,
+  ErrInvalidHeader,
+  ErrInvalidProof,
+  ErrInvalidType,
+  ErrProtoUnmarshal,
+} from "./errors.ts";
 
 /** Go's name of the interface that packed headers are decoded to. */
 const INTERFACE = "*exported.ClientMessage";
@@ -95,4 +108,49 @@ function orderError(header: BlockHeader, next: BlockHeader): string | undefined 
   if (!equalBytes(header.hash, next.lastBlockHash))
     return `header hash is not equal to nextHeader.LastBlockId.Hash: ${upperHex(header.hash)} != ${upperHex(next.lastBlockHash)}`;
   return undefined;
+}
+
+/** Merkle roots that the transaction's proofs must lead to. */
+interface BlockRoots {
+  /** `data_hash` of the transaction's block. */
+  readonly dataHash: Uint8Array;
+  /** `last_results_hash` of the next block. */
+  readonly resultsHash: Uint8Array;
+}
+
+/**
+ * Checks that the transaction is in its block, that `response` is its result, and that it succeeded. CometBFT hashes
+ * only code, data, gas wanted and gas used of a result: log, info, events and codespace are not proven. Throws
+ * `ModuleError`.
+ */
+export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
+  const inclusion = readProof(tx.inclusionProof);
+  verifyProof("inclusion", roots.dataHash, sha256(tx.data), inclusion);
+  const delivery = readProof(tx.deliveryProof);
+  const { response } = tx;
+  // The deployed chain panics on a missing response. Here it is an error of the transaction.
+  if (response === undefined) throw ErrInvalidType("failed to verify delivery proof: response is missing");
+  verifyProof("delivery", roots.resultsHash, txResultLeaf(response), delivery);
+  if (response.code !== 0)
+    throw ErrInternal(
+      `tx ${toHex(sha256(tx.data))} is unsuccessful: ResponseDelivery.Code = ${response.code}`,
+    );
+  // Results have the order of the block's transactions: equal indexes connect the transaction with its result.
+  if (delivery.index !== inclusion.index)
+    throw ErrInvalidProof(
+      `inclusion proof index and delivery proof index are not equal: ${inclusion.index} != ${delivery.index}`,
+    );
+}
+
+function verifyProof(name: string, root: Uint8Array, leaf: Uint8Array, proof: SimpleProof): void {
+  const verdict = verifySimpleProof(root, leaf, proof);
+  if (!verdict.ok) throw ErrInvalidProof(`failed to verify ${name} proof: ${verdict.error.text}`);
+}
+
+function readProof(proof: Proof | undefined): SimpleProof {
+  const words = "failed to convert proto proof to merkle proof";
+  if (proof === undefined) throw ErrInvalidType(`${words}: nil proof`);
+  const checked = checkSimpleProof(proof);
+  if (!checked.ok) throw ErrInvalidType(`${words}: ${checked.error.text}`);
+  return proof;
 }

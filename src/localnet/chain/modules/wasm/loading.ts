@@ -1,9 +1,9 @@
-import { errorText, bad, good, type Result } from "../../../../../platform/base/errors.ts";
-import { parseAddress } from "../../../runtime/address.ts";
-import type { Context } from "../../../runtime/context.ts";
-import { type ContractCode, ContractError } from "../contract.ts";
-import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract } from "../errors.ts";
-import { codes, contracts } from "../keeper.ts";
+import { errorText, bad, good, type Result } from "../../../../platform/base/errors.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import { type ContractCode, ContractError } from "./contract.ts";
+import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract } from "./keys.ts";
+import { codes, contracts } from "./keeper.ts";
 
 /** Finds a code by its hash. */
 export type FindCode = (hash: Uint8Array) => ContractCode | undefined;

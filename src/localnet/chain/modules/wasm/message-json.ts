@@ -1,8 +1,8 @@
-import { fromUtf8 } from "../../../../../platform/base/bytes.ts";
-import { errorText } from "../../../../../platform/base/errors.ts";
-import { type GoJson, parseGoJson } from "../../../../../platform/base/go-json.ts";
-import type { JsonValue } from "../../../../../platform/base/json.ts";
-import { ContractError } from "../contract.ts";
+import { fromUtf8 } from "../../../../platform/base/bytes.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import { type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import { ContractError } from "./contract.ts";
 
 /** Greatest nesting depth of a message, as in serde. Recursive functions may walk an accepted message. */
 const MAX_DEPTH = 128;
