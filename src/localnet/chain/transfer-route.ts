@@ -48,6 +48,6 @@ export function wrapTransfers(
   limits: RateLimitModule,
 ): void {
   const inner = route.ports.get(PORT_ID) ?? unreachable("the port of transfers has no application");
-  route.sender = limits.limitSender(route.sender);
-  route.ports.set(PORT_ID, limits.limitApplication(manager.informSenders(inner)));
+  route.sender = limits.rateLimitICS4Wrapper(route.sender);
+  route.ports.set(PORT_ID, limits.rateLimitMiddleware(manager.callbacksMiddleware(inner)));
 }

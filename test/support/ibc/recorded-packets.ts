@@ -158,11 +158,11 @@ export function createRecordedModules(findMessage: (typeUrl: string) => MessageH
       bank: bank.keeper,
       channels: {
         nextSequenceSend: ibc.keeper.nextSequenceSend,
-        sendPacket: limits.limitSender(ibc.keeper).sendPacket,
+        sendPacket: limits.rateLimitICS4Wrapper(ibc.keeper).sendPacket,
       },
     },
   );
-  ports.set("transfer", limits.limitApplication(replyToMemos(transfer.application)));
+  ports.set("transfer", limits.rateLimitMiddleware(replyToMemos(transfer.application)));
   const admin = createAdminModule(names, { findMessage });
   return { modules: [auth, bank, ibc, transfer, limits, admin], ibc };
 }

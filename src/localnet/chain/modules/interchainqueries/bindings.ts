@@ -21,7 +21,7 @@ import { customFields, asUintNumber } from "../wasm/custom-json.ts";
 import { registerQuery, removeQuery, updateQuery } from "./handlers.ts";
 import { getQuery, getResult, queries } from "./keeper.ts";
 import type { KeyList } from "./messages.ts";
-import type { Environment } from "./types.ts";
+import type { Keepers } from "./types.ts";
 
 /** Result of a custom message: JSON for the `data` of the contract's reply, and the encoded response. */
 export interface CustomMessageResult {
@@ -43,7 +43,7 @@ export function handleCustomMessage(
   context: Context,
   sender: string,
   message: JsonValue,
-  environment: Environment,
+  keepers: Keepers,
 ): CustomMessageResult | undefined {
   if (!isRecord(message)) return undefined;
   const {
@@ -53,12 +53,12 @@ export function handleCustomMessage(
   } = message;
   if (isRecord(register))
     return wrapAs("register", () =>
-      runRegister(context, { sender, fields: customFields(register) }, environment),
+      runRegister(context, { sender, fields: customFields(register) }, keepers),
     );
   if (isRecord(update))
-    return wrapAs("update", () => runUpdate(context, { sender, fields: customFields(update) }, environment));
+    return wrapAs("update", () => runUpdate(context, { sender, fields: customFields(update) }, keepers));
   if (isRecord(remove))
-    return wrapAs("remove", () => runRemove(context, { sender, fields: customFields(remove) }, environment));
+    return wrapAs("remove", () => runRemove(context, { sender, fields: customFields(remove) }, keepers));
   return undefined;
 }
 
@@ -71,7 +71,7 @@ function wrapAs(action: string, run: () => CustomMessageResult): CustomMessageRe
 function runRegister(
   context: Context,
   { sender, fields }: CustomMessage,
-  environment: Environment,
+  keepers: Keepers,
 ): CustomMessageResult {
   const message = {
     queryType: asText(member(fields, "query_type")),
@@ -81,11 +81,11 @@ function runRegister(
     updatePeriod: asUintNumber(member(fields, "update_period")),
     sender,
   };
-  const response = registerQuery(context, message, environment);
+  const response = registerQuery(context, message, keepers);
   return {
     data: utf8(`{"id":${response.id}}`),
     response: {
-      typeUrl: responseTypeUrl("MsgRegisterInterchainQueryResponse", environment),
+      typeUrl: responseTypeUrl("MsgRegisterInterchainQueryResponse", keepers),
       response: wire.MsgRegisterInterchainQueryResponse.encode(response).finish(),
     },
   };
@@ -94,7 +94,7 @@ function runRegister(
 function runUpdate(
   context: Context,
   { sender, fields }: CustomMessage,
-  environment: Environment,
+  keepers: Keepers,
 ): CustomMessageResult {
   const message = {
     queryId: asUintNumber(member(fields, "query_id")),
@@ -103,25 +103,25 @@ function runUpdate(
     newTransactionsFilter: asText(member(fields, "new_transactions_filter")),
     sender,
   };
-  updateQuery(context, message, environment);
-  return emptyResult("MsgUpdateInterchainQueryResponse", environment);
+  updateQuery(context, message, keepers);
+  return emptyResult("MsgUpdateInterchainQueryResponse", keepers);
 }
 
 function runRemove(
   context: Context,
   { sender, fields }: CustomMessage,
-  environment: Environment,
+  keepers: Keepers,
 ): CustomMessageResult {
-  removeQuery(context, { queryId: asUintNumber(member(fields, "query_id")), sender }, environment);
-  return emptyResult("MsgRemoveInterchainQueryResponse", environment);
+  removeQuery(context, { queryId: asUintNumber(member(fields, "query_id")), sender }, keepers);
+  return emptyResult("MsgRemoveInterchainQueryResponse", keepers);
 }
 
-function emptyResult(name: string, environment: Environment): CustomMessageResult {
-  const typeUrl = responseTypeUrl(name, environment);
+function emptyResult(name: string, keepers: Keepers): CustomMessageResult {
+  const typeUrl = responseTypeUrl(name, keepers);
   return { data: utf8("{}"), response: { typeUrl, response: new Uint8Array(0) } };
 }
 
-function responseTypeUrl(name: string, { chainName }: Environment): string {
+function responseTypeUrl(name: string, { chainName }: Keepers): string {
   return toChainTypeUrl(`/neutron.interchainqueries.${name}`, chainName);
 }
 

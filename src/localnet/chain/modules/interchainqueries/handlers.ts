@@ -25,7 +25,7 @@ import {
   validateUpdateParams,
   type WithKeyList,
 } from "./messages.ts";
-import type { BankKeeper, ContractKeeper, Environment, IbcKeeper } from "./types.ts";
+import type { BankKeeper, ContractKeeper, Keepers, IbcKeeper } from "./types.ts";
 import { deleteQuery, getQuery, nextId, setQuery } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
 
@@ -36,14 +36,14 @@ import { moduleParams } from "./params.ts";
 export function registerQuery(
   context: Context,
   message: WithKeyList<MsgRegisterInterchainQuery, "keys">,
-  environment: Environment,
+  keepers: Keepers,
 ): MsgRegisterInterchainQueryResponse {
   const params = moduleParams.get(context);
-  validateRegister(message, { bech32Prefix: environment.bech32Prefix, params });
-  requireContract(context, environment.contracts, message.sender);
-  requireConnection(context, environment.ibc, message.connectionId);
+  validateRegister(message, { bech32Prefix: keepers.bech32Prefix, params });
+  requireContract(context, keepers.contracts, message.sender);
+  requireConnection(context, keepers.ibc, message.connectionId);
   const id = nextId(context);
-  collectDeposit(context, environment.bank, message.sender, params.queryDeposit);
+  collectDeposit(context, keepers.bank, message.sender, params.queryDeposit);
   const query: RegisteredQuery = {
     id,
     owner: message.sender,
@@ -59,7 +59,7 @@ export function registerQuery(
     registeredAtHeight: context.height,
   };
   setQuery(context, query);
-  context.emit(queryUpdated(environment.chainName, query));
+  context.emit(queryUpdated(keepers.chainName, query));
   return { id };
 }
 
@@ -67,9 +67,9 @@ export function registerQuery(
 export function updateQuery(
   context: Context,
   message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
-  environment: Environment,
+  keepers: Keepers,
 ): void {
-  validateUpdate(message, { bech32Prefix: environment.bech32Prefix, params: moduleParams.get(context) });
+  validateUpdate(message, { bech32Prefix: keepers.bech32Prefix, params: moduleParams.get(context) });
   const query = requireQuery(context, message.queryId);
   // As in Go, addresses are compared as text: the same address in upper case is a different sender.
   if (message.sender !== query.owner) throw ErrUnauthorized("authorization failed");
@@ -82,32 +82,32 @@ export function updateQuery(
       message.newTransactionsFilter === "" ? query.transactionsFilter : message.newTransactionsFilter,
   };
   setQuery(context, updated);
-  context.emit(queryUpdated(environment.chainName, updated));
+  context.emit(queryUpdated(keepers.chainName, updated));
 }
 
 /** MsgRemoveInterchainQueryRequest. The deposit goes to the sender, who need not be the owner. */
 export function removeQuery(
   context: Context,
   message: MsgRemoveInterchainQueryRequest,
-  environment: Environment,
+  keepers: Keepers,
 ): void {
-  validateRemove(message, environment);
+  validateRemove(message, keepers);
   const query = requireQuery(context, message.queryId);
   if (!maySenderRemove(query, message.sender, context.height))
     throw ErrUnauthorized("only owner can remove a query within its service period");
   deleteQuery(context, query);
   // The deployed chain panics when the payout fails. Here the bank's error fails the message.
   if (query.deposit.length > 0)
-    environment.bank.sendFromModuleToAccount(context, MODULE_NAME, message.sender, parseCoins(query.deposit));
-  context.emit(queryRemoved(environment.chainName, query));
+    keepers.bank.sendFromModuleToAccount(context, MODULE_NAME, message.sender, parseCoins(query.deposit));
+  context.emit(queryRemoved(keepers.chainName, query));
 }
 
 /** MsgUpdateParams, from the authority only. The values are not checked; an absent field becomes zero. */
-export function updateParams(context: Context, message: MsgUpdateParams, environment: Environment): void {
-  validateUpdateParams(message, environment);
+export function updateParams(context: Context, message: MsgUpdateParams, keepers: Keepers): void {
+  validateUpdateParams(message, keepers);
   // Go fails with ErrInvalidRequest here, not with ErrUnauthorized.
-  if (message.authority !== environment.authority)
-    throw ErrInvalidRequest(`invalid authority; expected ${environment.authority}, got ${message.authority}`);
+  if (message.authority !== keepers.authority)
+    throw ErrInvalidRequest(`invalid authority; expected ${keepers.authority}, got ${message.authority}`);
   moduleParams.set(context, message.params ?? moduleParams.defaults);
 }
 

@@ -16,7 +16,7 @@ import { MODULE_NAME, QUERY_PREFIX } from "./keys.ts";
 import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrProtoUnmarshal } from "./errors.ts";
 import { submitQueryResult } from "./submit-result.ts";
 import { requireClientMessage } from "./tx-proof.ts";
-import type { Environment, IbcKeeper, InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
+import type { Keepers, IbcKeeper, InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
 import { cleanUpRemovedQueries, getQuery, getResult, queries } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
 
@@ -37,31 +37,31 @@ export function createInterchainqueriesModule(
   options: InterchainqueriesOptions,
   deps: InterchainqueriesDeps,
 ): InterchainqueriesModule {
-  const environment: Environment = { ...options, ...deps, proofs: createProofVerifier() };
+  const keepers: Keepers = { ...options, ...deps, proofs: createProofVerifier() };
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: messageHandlers(environment),
+    messages: messageHandlers(keepers),
     queries: createQueryHandlers(options.chainName, deps.ibc),
     endBlock: cleanUpRemovedQueries,
     initGenesis: (context, genesis) => initGenesis(context, genesis, options),
     exportGenesis,
     handleCustomMessage: (context, contract, message) =>
-      handleCustomMessage(context, contract, message, environment),
+      handleCustomMessage(context, contract, message, keepers),
     handleCustomQuery,
   };
 }
 
-function messageHandlers(environment: Environment): readonly MessageHandler[] {
+function messageHandlers(keepers: Keepers): readonly MessageHandler[] {
   const typeUrl = (name: string): string =>
-    toChainTypeUrl(`/neutron.interchainqueries.${name}`, environment.chainName);
+    toChainTypeUrl(`/neutron.interchainqueries.${name}`, keepers.chainName);
   return [
     toMessageHandler({
       typeUrl: typeUrl("MsgRegisterInterchainQuery"),
       type: txTypes.MsgRegisterInterchainQuery,
       signers: ({ sender }) => [sender],
       handle: (context, message) => {
-        const response = registerQuery(context, message, environment);
+        const response = registerQuery(context, message, keepers);
         return txTypes.MsgRegisterInterchainQueryResponse.encode(response).finish();
       },
     }),
@@ -74,25 +74,25 @@ function messageHandlers(environment: Environment): readonly MessageHandler[] {
         requireClientMessage(result?.block?.nextBlockHeader);
         return [sender];
       },
-      handle: (context, message) => submitQueryResult(context, message, environment),
+      handle: (context, message) => submitQueryResult(context, message, keepers),
     }),
     toMessageHandler({
       typeUrl: typeUrl("MsgRemoveInterchainQueryRequest"),
       type: txTypes.MsgRemoveInterchainQueryRequest,
       signers: ({ sender }) => [sender],
-      handle: (context, message) => removeQuery(context, message, environment),
+      handle: (context, message) => removeQuery(context, message, keepers),
     }),
     toMessageHandler({
       typeUrl: typeUrl("MsgUpdateInterchainQueryRequest"),
       type: txTypes.MsgUpdateInterchainQueryRequest,
       signers: ({ sender }) => [sender],
-      handle: (context, message) => updateQuery(context, message, environment),
+      handle: (context, message) => updateQuery(context, message, keepers),
     }),
     toMessageHandler({
       typeUrl: typeUrl("MsgUpdateParams"),
       type: txTypes.MsgUpdateParams,
       signers: ({ authority }) => [authority],
-      handle: (context, message) => updateParams(context, message, environment),
+      handle: (context, message) => updateParams(context, message, keepers),
     }),
   ];
 }

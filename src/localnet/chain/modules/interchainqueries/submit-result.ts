@@ -37,28 +37,24 @@ import {
   readHeader,
   unpackHeader,
 } from "./tx-proof.ts";
-import type { ContractKeeper, Environment } from "./types.ts";
+import type { ContractKeeper, Keepers } from "./types.ts";
 
 /**
  * MsgSubmitQueryResult, from any sender at any time: `update_period` binds relayers only. As in Go, KV values run first,
  * and a KV result with a callback ends there: a block in the same message is ignored. A block without a transaction is
  * accepted and does nothing.
  */
-export function submitQueryResult(
-  context: Context,
-  message: MsgSubmitQueryResult,
-  environment: Environment,
-): void {
-  const result = validateSubmit(message, environment);
+export function submitQueryResult(context: Context, message: MsgSubmitQueryResult, keepers: Keepers): void {
+  const result = validateSubmit(message, keepers);
   const query = requireQuery(context, message.queryId);
-  const clientId = requireClientId(context, query, environment);
+  const clientId = requireClientId(context, query, keepers);
   if (result.kvResults.length > 0) {
-    submitKvResult(context, { query, clientId, result }, environment);
+    submitKvResult(context, { query, clientId, result }, keepers);
     if (result.allowKvCallbacks) return;
   }
   const { block } = result;
   if (block?.tx === undefined) return;
-  submitTxResult(context, { query, clientId, block, tx: block.tx }, environment);
+  submitTxResult(context, { query, clientId, block, tx: block.tx }, keepers);
 }
 
 function requireQuery(context: Context, id: bigint): RegisteredQuery {
@@ -69,7 +65,7 @@ function requireQuery(context: Context, id: bigint): RegisteredQuery {
 }
 
 /** Uses the connection of the query. The message's own `client_id` is deprecated and ignored. */
-function requireClientId(context: Context, query: RegisteredQuery, { ibc }: Environment): string {
+function requireClientId(context: Context, query: RegisteredQuery, { ibc }: Keepers): string {
   const clientId = ibc.connectionClientId(context, query.connectionId);
   if (clientId !== undefined) return clientId;
   throw ErrInvalidConnectionID(
@@ -101,7 +97,7 @@ const EMPTY = new Uint8Array(0);
  * client's status is not checked: consensus states of an expired or frozen client still verify values. Store accesses
  * and the callback cost gas; the verification of proofs costs none.
  */
-function submitKvResult(context: Context, submission: KvSubmission, environment: Environment): void {
+function submitKvResult(context: Context, submission: KvSubmission, keepers: Keepers): void {
   const { query, clientId, result } = submission;
   // The order of the checks is Go's: it decides which error a submission with several defects fails with.
   if (query.queryType !== "kv")
@@ -111,13 +107,13 @@ function submitKvResult(context: Context, submission: KvSubmission, environment:
     throw ErrInvalidSubmittedResult(
       `KV keys length from result is not equal to registered query keys length: ${result.kvResults.length} != ${query.keys.length}`,
     );
-  const root = requireRoot(context, clientId, result, environment);
+  const root = requireRoot(context, clientId, result, keepers);
   const kvResults = query.keys.map((key, index) =>
-    verifyStorageValue(environment.proofs, root, key, result.kvResults[index]),
+    verifyStorageValue(keepers.proofs, root, key, result.kvResults[index]),
   );
   // Stored before the callback, in the same context: the owner reads the result during the callback.
   saveKvResult(context, query, { ...result, kvResults });
-  if (result.allowKvCallbacks) callKvOwner(context, environment.contracts, query);
+  if (result.allowKvCallbacks) callKvOwner(context, keepers.contracts, query);
 }
 
 /**
@@ -138,12 +134,7 @@ function requireNewer(query: RegisteredQuery, result: QueryResult): void {
 }
 
 /** Returns the app hash after block H. It is in the header of H + 1, so the client must store that consensus state. */
-function requireRoot(
-  context: Context,
-  clientId: string,
-  result: QueryResult,
-  { ibc }: Environment,
-): Uint8Array {
+function requireRoot(context: Context, clientId: string, result: QueryResult, { ibc }: Keepers): Uint8Array {
   const height: Height = { revisionNumber: result.revision, revisionHeight: result.height + 1n };
   const root = ibc.consensusRoot(context, clientId, height);
   if (root === undefined)
@@ -215,20 +206,20 @@ interface TxSubmission {
  * in both cases, which delays its removal by others. Its remote height never moves: transactions may arrive in any
  * order.
  */
-function submitTxResult(context: Context, submission: TxSubmission, environment: Environment): void {
+function submitTxResult(context: Context, submission: TxSubmission, keepers: Keepers): void {
   const { query } = submission;
   if (query.queryType !== "tx")
     throw ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
   wrapErrors(
     (error) => wrapTwice("failed to ProcessBlock", error),
-    () => processBlock(context, submission, environment),
+    () => processBlock(context, submission, keepers),
   );
   setQuery(context, { ...query, lastSubmittedResultLocalHeight: context.height });
 }
 
-function processBlock(context: Context, submission: TxSubmission, environment: Environment): void {
+function processBlock(context: Context, submission: TxSubmission, keepers: Keepers): void {
   const { query, tx } = submission;
-  const { header, next } = verifyHeaders(context, submission, environment);
+  const { header, next } = verifyHeaders(context, submission, keepers);
   const hash = sha256(tx.data);
   if (isSubmitted(context, { queryId: query.id, hash })) return;
   const hashHex = toHex(hash);
@@ -238,7 +229,7 @@ function processBlock(context: Context, submission: TxSubmission, environment: E
     () => verifyTransaction(tx, { dataHash: header.dataHash, resultsHash: next.lastResultsHash }),
   );
   const height = { revisionNumber: header.trustedRevision, revisionHeight: header.height };
-  callTxOwner(context, environment.contracts, query, { height, data: tx.data, hash: hashHex });
+  callTxOwner(context, keepers.contracts, query, { height, data: tx.data, hash: hashHex });
   markSubmitted(context, { queryId: query.id, hash });
 }
 
@@ -249,7 +240,7 @@ function processBlock(context: Context, submission: TxSubmission, environment: E
 function verifyHeaders(
   context: Context,
   { clientId, block }: TxSubmission,
-  { ibc }: Environment,
+  { ibc }: Keepers,
 ): { readonly header: BlockHeader; readonly next: BlockHeader } {
   const unpacked = [
     unpackHeader(block.header, "block header"),
