@@ -1,11 +1,9 @@
 import { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/packet.ts";
-import type { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 import { Order } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { upperHex } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { enumName } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { type Coin, isDenom } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
   ErrUnauthorized,
@@ -32,7 +30,6 @@ import {
   PORT_ID,
   VERSION,
 } from "./keys.ts";
-import { coinOf } from "./module.ts";
 import {
   decodePacketData,
   decodeReply,
@@ -43,8 +40,11 @@ import {
   SUCCESS,
   validatePacketData,
 } from "./packet.ts";
-import { addTrace, type ChannelEnd, type Keepers, escrowCoin, fullDenomOf, unescrowCoin } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
+import { addTrace, type Keepers, escrowCoin, fullDenomOf, unescrowCoin } from "./keeper.ts";
+import type { ChannelEndpoint } from "../ibc/channel/packet.ts";
+import { type Coin, isDenom, parseCoins } from "../../runtime/coins.ts";
+import type { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 
 /** Creates the application of the port `transfer` (ICS-20). */
 export function createTransferApplication(keepers: Keepers): IBCModule {
@@ -145,7 +145,7 @@ function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
  */
 export function sendTransfer(context: Context, message: MsgTransfer, keepers: Keepers): bigint {
   const { bank, bech32Prefix, channels } = keepers;
-  const source: ChannelEnd = { portId: message.sourcePort, channelId: message.sourceChannel };
+  const source: ChannelEndpoint = { portId: message.sourcePort, channelId: message.sourceChannel };
   // The deployed chain looks for the number before anything else.
   if (channels.nextSequenceSend(context, source) === undefined) {
     throw ErrSequenceSendNotFound(`source port: ${source.portId}, source channel: ${source.channelId}`);
@@ -181,7 +181,7 @@ export function sendTransfer(context: Context, message: MsgTransfer, keepers: Ke
 function takeCoin(
   context: Context,
   keepers: Keepers,
-  { sender, source }: { readonly sender: Uint8Array; readonly source: ChannelEnd },
+  { sender, source }: { readonly sender: Uint8Array; readonly source: ChannelEndpoint },
   coin: Coin,
 ): string {
   const denom = fullDenomOf(context, coin.denom);
@@ -194,8 +194,8 @@ function takeCoin(
 
 /** A packet of another chain. */
 interface Arrival {
-  readonly source: ChannelEnd;
-  readonly destination: ChannelEnd;
+  readonly source: ChannelEndpoint;
+  readonly destination: ChannelEndpoint;
 }
 
 /**
@@ -264,7 +264,7 @@ function mintVoucher(
 /** Gives back a transfer that failed: out of escrow, or as a new voucher. Throws `ModuleError`. */
 function refund(
   context: Context,
-  source: ChannelEnd,
+  source: ChannelEndpoint,
   { denom: full, amount: text, sender: address }: FungibleTokenPacketData,
   keepers: Keepers,
 ): void {
@@ -349,4 +349,10 @@ function transferAttributes({
     ["amount", amount],
     ["memo", memo],
   ];
+}
+
+/** Returns the coin of a message. Throws sdk/2 for an amount that is no integer. */
+export function coinOf({ token }: Pick<MsgTransfer, "token">): Coin {
+  const [coin] = parseCoins([token ?? { denom: "", amount: "" }]);
+  return coin ?? { denom: "", amount: 0n };
 }

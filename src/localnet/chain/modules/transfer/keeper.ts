@@ -14,6 +14,8 @@ import {
 } from "../../store/collections.ts";
 import { fullDenom, hashOfVoucher, parseTraceHash, traceHash } from "./denom.ts";
 import { ErrTraceNotFound, ESCROW_PREFIX, MODULE_NAME, PORT_KEY, TRACES_PREFIX, VERSION } from "./keys.ts";
+import type { ChannelEndpoint } from "../ibc/channel/packet.ts";
+import type { ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
 
 export interface TransferOptions {
   /** Prefix of account addresses. */
@@ -35,30 +37,10 @@ interface BankKeeper {
   readonly isBlocked: (address: Uint8Array) => boolean;
 }
 
-/** One end of a channel. */
-export interface ChannelEnd {
-  readonly portId: string;
-  readonly channelId: string;
-}
-
-interface Height {
-  readonly revisionNumber: bigint;
-  readonly revisionHeight: bigint;
-}
-
-/** The way to the channel. It may lead through middleware. */
-interface ChannelKeeper {
-  /** Returns the number of the next packet of a channel; undefined for an unknown channel. */
-  readonly nextSequenceSend: (context: Context, channel: ChannelEnd) => bigint | undefined;
-  /** Sends a packet and returns its number. Throws `ModuleError`. */
-  readonly sendPacket: (
-    context: Context,
-    packet: {
-      readonly source: ChannelEnd;
-      readonly timeout: { readonly height: Height; readonly timestamp: bigint };
-      readonly data: Uint8Array;
-    },
-  ) => bigint;
+/** Sends packets, directly or through middleware. */
+interface ChannelKeeper extends ICS4Wrapper {
+  /** Returns the sequence of the next packet of a channel; undefined for an unknown channel. */
+  readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
 }
 
 export interface TransferDeps {
@@ -107,7 +89,7 @@ function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n)
 const ADDRESS_BYTES = 20;
 
 /** Returns the account that keeps the coins of a chain that have left over a channel. Nobody holds its key. */
-export function escrowAddress({ portId, channelId }: ChannelEnd): Uint8Array {
+export function escrowAddress({ portId, channelId }: ChannelEndpoint): Uint8Array {
   const preimage = concat(utf8(VERSION), Uint8Array.of(0), utf8(`${portId}/${channelId}`));
   return sha256(preimage).slice(0, ADDRESS_BYTES);
 }
@@ -116,7 +98,7 @@ export function escrowAddress({ portId, channelId }: ChannelEnd): Uint8Array {
 export function escrowCoin(
   context: Context,
   { bank }: Keepers,
-  move: { readonly from: Uint8Array; readonly end: ChannelEnd },
+  move: { readonly from: Uint8Array; readonly end: ChannelEndpoint },
   coin: Coin,
 ): void {
   bank.send(context, move.from, escrowAddress(move.end), [coin]);
@@ -127,7 +109,7 @@ export function escrowCoin(
 export function unescrowCoin(
   context: Context,
   { bank }: Keepers,
-  move: { readonly to: Uint8Array; readonly end: ChannelEnd },
+  move: { readonly to: Uint8Array; readonly end: ChannelEndpoint },
   coin: Coin,
 ): void {
   wrapErrors(

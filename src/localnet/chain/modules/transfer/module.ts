@@ -15,14 +15,7 @@ import { upperHex } from "../../../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
-import {
-  areValidCoins,
-  type Coin,
-  formatCoin,
-  isDenom,
-  parseCoins,
-  toWireCoin,
-} from "../../runtime/coins.ts";
+import { areValidCoins, formatCoin, isDenom, parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
@@ -31,7 +24,6 @@ import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/mo
 import { paginate } from "../../runtime/pagination.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
-import { createTransferApplication, sendTransfer } from "./application.ts";
 import {
   fullDenom,
   hashOfVoucher,
@@ -62,6 +54,7 @@ import {
   type TransferOptions,
 } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
+import { createTransferApplication, sendTransfer, coinOf } from "./application.ts";
 
 /** The module with its application. */
 export interface TransferModule extends ChainModule {
@@ -137,12 +130,6 @@ function validateTransfer(message: MsgTransfer, bech32Prefix: string): void {
   if (Buffer.byteLength(message.memo) > MAX_MEMO_BYTES)
     throw ErrInvalidMemo(`memo must not exceed ${MAX_MEMO_BYTES} bytes`);
   validateSentDenom(coin.denom);
-}
-
-/** Returns the coin of a message. Throws sdk/2 for an amount that is no integer. */
-export function coinOf({ token }: Pick<MsgTransfer, "token">): Coin {
-  const [coin] = parseCoins([token ?? { denom: "", amount: "" }]);
-  return coin ?? { denom: "", amount: 0n };
 }
 
 function named(words: string, check: () => void): void {
