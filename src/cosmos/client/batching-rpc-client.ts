@@ -11,6 +11,8 @@ import {
   sendBatch,
   createPendingCall,
   type PendingCall,
+  type HttpResponse,
+  type HttpTransport,
 } from "./request-batch.ts";
 import type { RpcCaller, RpcOutcome } from "./rpc-caller.ts";
 
@@ -74,20 +76,6 @@ function overloadedError({ endpoint, maxPending }: BatchingOptions): ClientError
 
 function closedError(): ClientError {
   return new ClientError({ code: "closed" }, "the client is closed");
-}
-
-/** Response to one POST. */
-export interface HttpResponse {
-  readonly status: number;
-  readonly body: string;
-}
-
-/** Sends JSON bodies to one endpoint. */
-export interface HttpTransport {
-  /** Sends one body. Rejects with `unreachable`, `too-large`, `closed` or the signal's reason. Has no deadline of its own. */
-  readonly post: (body: string, signal: AbortSignal) => Promise<HttpResponse>;
-  /** Destroys all connections. Requests in flight reject with `closed`. */
-  readonly close: () => void;
 }
 
 /** Limits of a transport. */

@@ -3,7 +3,6 @@ import { onAbort } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import type { HttpResponse, HttpTransport } from "./batching-rpc-client.ts";
 import { ClientError } from "./errors.ts";
 import type { RpcObserver, RpcOutcome } from "./rpc-caller.ts";
 import { badResponse, parseRpcResponses, type RpcResponse } from "./rpc-response.ts";
@@ -14,6 +13,20 @@ export interface BatchOptions {
   readonly endpoint: string;
   /** Longest time from sending the request to settling its calls. */
   readonly deadlineMs: number;
+}
+
+/** Response to one POST. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Sends JSON bodies to one endpoint. */
+export interface HttpTransport {
+  /** Sends one body. Rejects with `unreachable`, `too-large`, `closed` or the signal's reason. Has no deadline of its own. */
+  readonly post: (body: string, signal: AbortSignal) => Promise<HttpResponse>;
+  /** Destroys all connections. Requests in flight reject with `closed`. */
+  readonly close: () => void;
 }
 
 export interface BatchDeps {
