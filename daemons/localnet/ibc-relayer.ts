@@ -12,8 +12,7 @@ import { courierJson, type CourierStatus } from "../../src/localnet/ibc-relayer/
 import { accountNamed } from "../../src/localnet/network/accounts.ts";
 import { type ChainProfile, CHAINS } from "../../src/localnet/network/chains.ts";
 import type { DaemonContext } from "../../src/platform/process/daemon-context.ts";
-import { jsonReply } from "../../src/platform/http/http-reply.ts";
-import type { HttpRoute } from "../../src/platform/http/http-route.ts";
+import { type HttpRoute, jsonReply } from "../../src/platform/http/http-route.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { createLightClientQueries } from "../../src/cosmos/light-client/client-queries.ts";
 import type { Ports } from "../../src/platform/base/localnet-defaults.ts";

@@ -5,13 +5,13 @@ import {
   durationField,
   hostNamesField,
   httpUrlField,
+  issueText,
   listenField,
+  logSchema,
   processSecretSource,
-  type SecretSource,
   secretField,
+  type SecretSource,
 } from "../platform/config/config-fields.ts";
-import { issueText } from "../platform/config/config-issue.ts";
-import { logSchema } from "../platform/config/log-config.ts";
 import { signerSchema } from "./signer-config.ts";
 import {
   historySchema,
@@ -184,7 +184,7 @@ function fieldsSchema(secrets: SecretSource) {
       })
       .prefault({})
       .describe("the metrics page"),
-    log: logSettings().prefault({}).describe("log lines"),
+    log: logSchema().prefault({}).describe("log lines"),
   });
 }
 
@@ -330,27 +330,6 @@ function httpSchema(secrets: SecretSource) {
     })
     .prefault({})
     .describe("the relayer's own HTTP server");
-}
-
-/** The section `log`, with a description of each key. */
-function logSettings() {
-  const { level, format, outputs, keys } = logSchema().shape;
-  const { time, level: levelName, message } = keys.unwrap().shape;
-  return z.strictObject({
-    level: level.describe("least level of a line; the option --log-level overrides it"),
-    format: format.describe("json or text; auto: text on a terminal, else json"),
-    outputs: outputs.describe(
-      "where lines go: stderr, stdout, or paths of files, to which they are appended",
-    ),
-    keys: z
-      .strictObject({
-        time: time.describe("name of the field with the time"),
-        level: levelName.describe("name of the field with the level"),
-        message: message.describe("name of the field with the message"),
-      })
-      .prefault({})
-      .describe("names of the fields of a JSON line"),
-  });
 }
 
 /** A checked configuration. */

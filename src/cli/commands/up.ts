@@ -15,7 +15,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
-import { localnetRelayerConfig } from "../../relayer/cli/localnet-config.ts";
+import { localnetRelayerConfig } from "../../relayer/cli/relayer-config-options.ts";
 import {
   accessOf,
   type AccessOptions,

@@ -1,5 +1,6 @@
 import { relayerConfigSchema } from "../../relayer/config.ts";
 import { watchdogConfigSchema } from "../../watchdog/config.ts";
+import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { exampleFile, keyTable } from "./config-docs.ts";
 import { jsonSchemaFile, keySchema } from "./config-schema.ts";
 
@@ -16,11 +17,9 @@ export function configFiles(): ReadonlyMap<string, string> {
     ],
     [
       "config/oracle-watchdog.example.yaml",
-      exampleFile(
-        keySchema(watchdogConfigSchema),
-        head("oracle-watchdog", "the oracle watchdog"),
-        WATCHDOG_EXAMPLES,
-      ),
+      exampleFile(keySchema(watchdogConfigSchema), head("oracle-watchdog", "the oracle watchdog"), {
+        "notify.channels": channelExamples(),
+      }),
     ],
   ]);
 }
@@ -50,61 +49,14 @@ function head(name: string, daemon: string): readonly string[] {
   ];
 }
 
-const HOOK = { min_severity: "warning", reminders: true, resolved: true, deadline: "10s" };
-
-/** Examples of the section `notify`. */
-const WATCHDOG_EXAMPLES = {
-  "notify.channels": [
-    {
-      kind: "alertmanager",
-      name: "alertmanager",
-      min_severity: "info",
-      deadline: "10s",
-      urls: ["http://127.0.0.1:9093"],
-      resend: "1m",
-      authorization: { env: "ORACLE_WATCHDOG_ALERTMANAGER_AUTHORIZATION" },
-    },
-    {
-      kind: "pagerduty",
-      name: "on-call",
-      ...HOOK,
-      min_severity: "critical",
-      reminders: false,
-      routing_key: { env: "ORACLE_WATCHDOG_PAGERDUTY_KEY" },
-      url: "https://events.pagerduty.com/v2/enqueue",
-    },
-    { kind: "slack", name: "slack", ...HOOK, url: { env: "ORACLE_WATCHDOG_SLACK_URL" } },
-    { kind: "discord", name: "discord", ...HOOK, url: { env: "ORACLE_WATCHDOG_DISCORD_URL" } },
-    {
-      kind: "telegram",
-      name: "telegram",
-      ...HOOK,
-      bot_token: { env: "ORACLE_WATCHDOG_TELEGRAM_TOKEN" },
-      chat_id: "-1001234567890",
-      api: "https://api.telegram.org",
-    },
-    {
-      kind: "email",
-      name: "mail",
-      ...HOOK,
-      deadline: "30s",
-      host: "mail.example",
-      port: 587,
-      security: "starttls",
-      user: "watchdog",
-      password: { env: "ORACLE_WATCHDOG_MAIL_PASSWORD" },
-      from: "watchdog@validator.example",
-      to: ["on-call@validator.example"],
-    },
-    {
-      kind: "webhook",
-      name: "webhook",
-      ...HOOK,
-      url: { env: "ORACLE_WATCHDOG_WEBHOOK_URL" },
-      authorization: { env: "ORACLE_WATCHDOG_WEBHOOK_AUTHORIZATION" },
-    },
-  ],
-  "notify.runbooks": "https://validator.example/runbooks/",
-  "notify.dead_man.url": { env: "ORACLE_WATCHDOG_DEAD_MAN_URL" },
-  "notify.dead_man.failure_url": { env: "ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL" },
-};
+/** Returns one example of each kind of channel: its own values, otherwise the defaults. */
+function channelExamples(): readonly unknown[] {
+  return CHANNEL_KINDS.map(({ kind, schema, example }) =>
+    Object.fromEntries(
+      Object.entries(keySchema(schema).properties ?? {}).flatMap(([key, { default: initial }]) => {
+        const value = key === "kind" ? kind : (example[key] ?? initial);
+        return value === undefined ? [] : [[key, value]];
+      }),
+    ),
+  );
+}

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import { alertTable } from "../../watchdog/monitoring/alert-docs.ts";
+import { channelTable } from "../../watchdog/notify/channel-docs.ts";
 import { alertFiles } from "./alert-files.ts";
 import { configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
@@ -34,7 +35,7 @@ export function generatedFiles(root: string): ReadonlyMap<string, string> {
 function sections(root: string): readonly (readonly [string, string])[] {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "alerts/README.md": { runbooks: runbookIndex() },
-    "src/watchdog/README.md": { alerts: alertTable(CONDITIONS) },
+    "src/watchdog/README.md": { alerts: alertTable(CONDITIONS), channels: channelTable() },
     "daemons/icq-relayer/README.md": { configuration: relayerKeyTable() },
     "daemons/oracle-watchdog/README.md": { configuration: watchdogKeyTable() },
   };

@@ -12,8 +12,8 @@ import { createRelayer, type Relayer } from "../create-relayer.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { logLevelOption } from "../../platform/cli/options.ts";
-import { queryIdsOption } from "./query-ids-option.ts";
 import {
+  queryIdsOption,
   addRelayerConfigOptions,
   type RelayerConfigOptions,
   relayerContext,

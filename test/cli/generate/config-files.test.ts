@@ -74,11 +74,10 @@ describe.each(DAEMONS)("the configuration of $name", ({ name, schema }) => {
     for (const { path, section } of sections) {
       expect([path, Reflect.get(section, "additionalProperties")]).toEqual([path, false]);
       for (const [key, value] of Object.entries(section.properties ?? {}))
-        if (value.properties === undefined)
-          expect([`${path}.${key}`, value.description ?? value.const]).toEqual([
-            `${path}.${key}`,
-            expect.any(String),
-          ]);
+        expect([`${path}.${key}`, value.description ?? value.const]).toEqual([
+          `${path}.${key}`,
+          expect.any(String),
+        ]);
     }
   });
 

@@ -1,4 +1,4 @@
-import { withRevision } from "../../../../../cosmos/comet/chain-revision.ts";
+import { withRevision } from "../../../../../cosmos/comet/ibc-height.ts";
 import { equalBytes } from "../../../../../platform/base/bytes.ts";
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
 import { blockIdFromProto } from "../../../../../cosmos/comet/proto-blocks.ts";
@@ -12,7 +12,7 @@ import type {
   Header,
   Misbehaviour,
 } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import type { ClientStore } from "../client/client-store.ts";
 import { isSameState, type ConsensusState } from "../client/consensus-state.ts";
 import {
