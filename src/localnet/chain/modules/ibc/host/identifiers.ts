@@ -1,5 +1,14 @@
-import type { ModuleError } from "../../runtime/errors.ts";
+import type { ModuleError } from "../../../runtime/errors.ts";
 import { ErrInvalidID } from "./errors.ts";
+
+/** Type of clients of CometBFT chains. */
+export const TENDERMINT_TYPE = "07-tendermint";
+
+/** Id and type of the client that a chain has of itself. */
+export const LOCALHOST = "09-localhost";
+
+/** Type URL of the state of the localhost client. */
+export const LOCALHOST_URL = "/ibc.lightclients.localhost.v2.ClientState";
 
 const ALLOWED = /^[a-zA-Z0-9._+\-#[\]<>]+$/;
 const MIN_CLIENT_ID_LENGTH = 9;

@@ -1,20 +1,42 @@
 import {
-  type MsgAcknowledgement,
-  type MsgRecvPacket,
-  type MsgTimeout,
-  type MsgTimeoutOnClose,
+  MsgAcknowledgement,
+  MsgRecvPacket,
+  MsgRecvPacketResponse,
+  MsgTimeout,
+  MsgTimeoutOnClose,
   ResponseResultType,
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
-import type { ChainEvent } from "../../../runtime/events.ts";
+import { MsgUpdateClient } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
+import { parseAddress } from "../../../runtime/address.ts";
+import type { AnteStep } from "../../../runtime/ante-step.ts";
 import { collectEvents, type Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/errors.ts";
-import { proofOf } from "../connection/connection-proofs.ts";
-import { acknowledgePacket } from "./acknowledge.ts";
-import type { Acknowledgement, IbcApplication, PortRouter, RelayedPacket } from "./application.ts";
+import type { ChainEvent } from "../../../runtime/events.ts";
+import type { WireType } from "../../../runtime/handlers.ts";
+import type { MessageHandler } from "../../../runtime/module.ts";
+import type { TxMessage } from "../../../runtime/tx.ts";
+import { updateClientInCheck } from "../client/keeper.ts";
+import { proofOf } from "../client/verify-proof.ts";
+import { ErrRedundantTx } from "../host/errors.ts";
+import { signedHandler, type IbcOptions, type SignedMessage } from "../host/handler-forms.ts";
+import { applicationOfChannel } from "./channel-store.ts";
+import type { Acknowledgement, IBCModule, PortRouter, RelayedPacket } from "./ibc-module.ts";
+import {
+  acknowledgePacket,
+  executeTimeout,
+  receivePacket,
+  receiveVerified,
+  timeOutOnClose,
+  timeOutPacket,
+  writeAcknowledgement,
+} from "./keeper.ts";
+import {
+  validateAcknowledgement,
+  validateReceive,
+  validateTimeout,
+  validateTimeoutOnClose,
+} from "./messages.ts";
 import { packetOf } from "./packet.ts";
-import { receivePacket, writeAcknowledgement } from "./receive.ts";
-import { applicationOfChannel } from "./router.ts";
-import { executeTimeout, timeOutOnClose, timeOutPacket } from "./timeout.ts";
 
 // The messages with which relayers carry packets. A packet that was relayed before changes nothing and is a success: several
 // relayers carry the same packets, and one that comes late must not lose its other messages.
@@ -133,7 +155,7 @@ class Refused extends Error {
 /** Calls the application. The writes of one that refuses the packet are dropped; its events stay, with a prefix. */
 function callReceiver(
   context: Context,
-  application: IbcApplication,
+  application: IBCModule,
   packet: RelayedPacket,
 ): Acknowledgement | undefined {
   const events: ChainEvent[] = [];
@@ -157,4 +179,106 @@ function asErrorEvent({ type, attributes }: ChainEvent): ChainEvent {
     type: `${ERROR_PREFIX}${type}`,
     attributes: attributes.map(({ key, ...rest }) => ({ key: `${ERROR_PREFIX}${key}`, ...rest })),
   };
+}
+
+/** Handlers of the messages with packets in `ibc.core.channel.v1`. */
+export function packetHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readonly MessageHandler[] {
+  const environment = { router, parseAddress: (text: string) => parseAddress(bech32Prefix, text) };
+  return [
+    packetHandler("MsgRecvPacket", MsgRecvPacket, environment, {
+      validate: (message) => validateReceive(message, bech32Prefix),
+      relay: relayReceive,
+    }),
+    packetHandler("MsgAcknowledgement", MsgAcknowledgement, environment, {
+      validate: (message) => validateAcknowledgement(message, bech32Prefix),
+      relay: relayAcknowledgement,
+    }),
+    packetHandler("MsgTimeout", MsgTimeout, environment, {
+      validate: (message) => validateTimeout(message, bech32Prefix),
+      relay: relayTimeout,
+    }),
+    packetHandler("MsgTimeoutOnClose", MsgTimeoutOnClose, environment, {
+      validate: (message) => validateTimeoutOnClose(message, bech32Prefix),
+      relay: relayTimeoutOnClose,
+    }),
+  ];
+}
+
+/** The responses of all packet messages have the same form: field 1 is the result. */
+function packetHandler<T extends SignedMessage>(
+  name: string,
+  type: WireType<T>,
+  environment: RelayEnvironment,
+  form: {
+    readonly validate: (message: T) => void;
+    readonly relay: (context: Context, message: T, environment: RelayEnvironment) => ResponseResultType;
+  },
+): MessageHandler {
+  return signedHandler(`/ibc.core.channel.v1.${name}`, type, {
+    validate: form.validate,
+    handle: (context, message) =>
+      MsgRecvPacketResponse.encode({ result: form.relay(context, message, environment) }).finish(),
+  });
+}
+
+/** What a message of a relayer is in CheckTx. "other": not a message of a relayer. */
+type Relayed = "update" | "new" | "redundant" | "other";
+
+/**
+ * Creates the ante step for transactions of relayers (ibc-go `RedundantRelayDecorator`). A transaction of client updates and
+ * packets only runs in CheckTx, where a failure costs nothing, and is refused with channel/22 when all its packets were relayed
+ * before. Any other message ends the checks: the messages from it on run in the block only.
+ */
+export function createRelayCheck(environment: RelayEnvironment): AnteStep {
+  return (context, tx) => {
+    if (context.mode !== "check" && context.mode !== "recheck") return;
+    const seen = { new: 0, redundant: 0 };
+    for (const message of tx.messages) {
+      const kind = checkMessage(context, message, environment);
+      if (kind === "other") return;
+      if (kind !== "update") seen[kind] += 1;
+    }
+    if (seen.redundant > 0 && seen.new === 0) throw ErrRedundantTx();
+  };
+}
+
+function checkMessage(
+  context: Context,
+  { typeUrl, value }: TxMessage,
+  environment: RelayEnvironment,
+): Relayed {
+  switch (typeUrl) {
+    case "/ibc.core.client.v1.MsgUpdateClient": {
+      const { clientId, clientMessage } = MsgUpdateClient.decode(value);
+      updateClientInCheck(context, clientId, clientMessage);
+      return "update";
+    }
+    case "/ibc.core.channel.v1.MsgRecvPacket":
+      return checkReceive(context, MsgRecvPacket.decode(value), environment);
+    case "/ibc.core.channel.v1.MsgAcknowledgement":
+      return kindOf(relayAcknowledgement(context, MsgAcknowledgement.decode(value), environment));
+    case "/ibc.core.channel.v1.MsgTimeout":
+      return kindOf(relayTimeout(context, MsgTimeout.decode(value), environment));
+    case "/ibc.core.channel.v1.MsgTimeoutOnClose":
+      return kindOf(relayTimeoutOnClose(context, MsgTimeoutOnClose.decode(value), environment));
+    default:
+      return "other";
+  }
+}
+
+/** Verifies a packet without its application. A repeated check leaves out the verification. */
+function checkReceive(context: Context, message: MsgRecvPacket, { router }: RelayEnvironment): Relayed {
+  const packet = packetOf(message);
+  if (context.mode === "recheck") return receiveVerified(context, packet) ? "new" : "redundant";
+  applicationOfChannel(context, router, packet.destination);
+  const proof = proofOf(message.proofCommitment, message.proofHeight);
+  const isNew = wrapErrors(
+    (error) => error.wrap("receive packet verification failed"),
+    () => receivePacket(context, packet, proof),
+  );
+  return isNew ? "new" : "redundant";
+}
+
+function kindOf(result: ResponseResultType): Relayed {
+  return result === ResponseResultType.RESPONSE_RESULT_TYPE_NOOP ? "redundant" : "new";
 }

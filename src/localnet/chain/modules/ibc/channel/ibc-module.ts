@@ -27,7 +27,7 @@ export interface RelayedPacket extends Packet {
  * The application behind a port (ICS-26). Every method may throw `ModuleError` to fail the message. A middleware is an
  * application around another one.
  */
-export interface IbcApplication {
+export interface IBCModule {
   /** Returns the version of the channel. */
   readonly onOpenInit: (context: Context, channel: OpeningChannel) => string;
   /** Returns the version of the channel. */
@@ -50,10 +50,10 @@ export interface OutgoingPacket {
 }
 
 /** The way down from an application to its channel. A middleware wraps it too. */
-export interface PacketSender {
+export interface ICS4Wrapper {
   /** Sends a packet and returns its number. Throws `ModuleError`. */
   readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;
 }
 
 /** Finds the application of a port. */
-export type PortRouter = (portId: string) => IbcApplication | undefined;
+export type PortRouter = (portId: string) => IBCModule | undefined;

@@ -1,7 +1,7 @@
-import { printGoObject } from "../../../../platform/base/go-json.ts";
-import { revisionOfChainId } from "../../../../cosmos/comet/ibc-height.ts";
-import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
-import type { Context } from "../../runtime/context.ts";
+import { revisionOfChainId } from "../../../../../cosmos/comet/ibc-height.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { printGoObject } from "../../../../../platform/base/go-json.ts";
+import type { Context } from "../../../runtime/context.ts";
 
 const HEIGHT = /^(\d{1,20})-(\d{1,20})$/;
 const MAX_UINT64 = 2n ** 64n - 1n;

@@ -1,5 +1,5 @@
-import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
-import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../../platform/base/bytes.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { formatHeight } from "./height.ts";
 
 /**
@@ -25,15 +25,6 @@ export const CHANNELS_PREFIX = utf8("channelEnds");
 
 /** Number of the next channel, from 0; 8 bytes big-endian. */
 export const NEXT_CHANNEL_SEQUENCE = utf8("nextChannelSequence");
-
-/** `ibc.core.channel.v1.Params`. */
-export const CHANNEL_PARAMS = utf8("channelParams");
-
-/** `ibc.core.client.v1.Params`. */
-export const CLIENT_PARAMS = utf8("clientParams");
-
-/** `ibc.core.connection.v1.Params`. */
-export const CONNECTION_PARAMS = utf8("connectionParams");
 
 /** Client state as Any, within the client's store. */
 export const CLIENT_STATE = utf8("clientState");
