@@ -1,3 +1,4 @@
+import { isoTimeOrNull } from "../platform/base/time.ts";
 import { type AlertStatus, alertStatuses } from "./api/alert-json.ts";
 import type { AlertRule } from "./conditions/condition.ts";
 import type { ValidatorConfig } from "./validators-config.ts";
@@ -136,8 +137,8 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
   return {
     validator: status.validator,
     chain_id: status.chainId ?? null,
-    started_at: isoTime(status.startedAtMs),
-    polled_at: isoTime(status.polledAtMs),
+    started_at: isoTimeOrNull(status.startedAtMs),
+    polled_at: isoTimeOrNull(status.polledAtMs),
     ...monthJson(status.current),
     assessment: status.assessment === undefined ? null : assessmentJson(status.assessment),
     months: status.months.map(monthJson),
@@ -150,7 +151,7 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
       node: source.node ?? null,
       up: source.up,
       error: source.error === "" ? null : source.error,
-      last_success_at: isoTime(source.lastSuccessMs),
+      last_success_at: isoTimeOrNull(source.lastSuccessMs),
       duration_ms: Math.round(source.durationMs),
     })),
   };
@@ -215,7 +216,7 @@ function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<str
     validator,
     severity: rule.severity,
     state: state?.phase ?? "inactive",
-    since: isoTime(state?.sinceMs),
+    since: isoTimeOrNull(state?.sinceMs),
     reason: state?.reason ?? null,
     quiet: state?.quietReason ?? null,
   };
@@ -232,8 +233,4 @@ function countByChannel(
   channels: readonly string[],
 ): ReadonlyMap<string, number> {
   return new Map(channels.map((name) => [name, outbox.filter(({ channel }) => channel === name).length]));
-}
-
-function isoTime(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }

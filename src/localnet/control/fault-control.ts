@@ -5,7 +5,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { parseFaultName, SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
-import { parseRfc3339Ns } from "../../platform/base/time.ts";
+import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
 
 /** The faults of one part of the localnet, or of all. */
 export interface FaultControl {
@@ -110,7 +110,7 @@ function parseFaults(answer: unknown): readonly FaultState[] {
     return {
       name,
       on: fields["on"] === true,
-      untilMs: until === undefined ? undefined : Number(parseRfc3339Ns(until) / 1_000_000n),
+      untilMs: until === undefined ? undefined : Number(parseRfc3339Ns(until) / NS_PER_MS),
       effect: SIDECAR_FAULTS[name],
     };
   });

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
@@ -183,7 +184,7 @@ function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
 }
 
 function nowNs({ clock }: LocalnetDeps): bigint {
-  return BigInt(Math.trunc(clock.nowMs())) * 1_000_000n;
+  return BigInt(Math.trunc(clock.nowMs())) * NS_PER_MS;
 }
 
 function createControl(

@@ -1,3 +1,4 @@
+import { NS_PER_SECOND } from "../../platform/base/time.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { type SeededDex, seedDex } from "../chain/modules/dex/seed.ts";
 import {
@@ -77,7 +78,7 @@ function orderOf(
   timeNs: bigint,
 ): MsgPlaceLimitOrder {
   const isTimed = orderType === LimitOrderType.GOOD_TIL_TIME;
-  const seconds = timeNs / 1_000_000_000n + THIRTY_DAYS_S;
+  const seconds = timeNs / NS_PER_SECOND + THIRTY_DAYS_S;
   return {
     creator,
     receiver: creator,

@@ -1,3 +1,4 @@
+import { NS_PER_SECOND } from "../../platform/base/time.ts";
 import { encodeBech32 } from "../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
 import { createApp } from "../chain/app.ts";
@@ -36,14 +37,13 @@ const CONTRACT_FUNDS = "100000000";
 /** `update_period` of the query in the genesis state. */
 const FIRST_QUERY_PERIOD = 2;
 
-const SECONDS = 1_000_000_000n;
-const DAYS = 86_400n * SECONDS;
+const DAYS = 86_400n * NS_PER_SECOND;
 
 /** Settings of the client of the remote chain, as on real networks: the trusting period is 2/3 of the unbonding period. */
 const CLIENT_SETTINGS = {
   trustingPeriodNs: 14n * DAYS,
   unbondingPeriodNs: 21n * DAYS,
-  maxClockDriftNs: 60n * SECONDS,
+  maxClockDriftNs: 60n * NS_PER_SECOND,
 };
 
 /** Returns the seeds of a local chain's validators. PUBLIC TEST KEYS. */

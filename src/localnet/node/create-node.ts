@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import { isAbort } from "../../platform/base/abort.ts";
 import { encodeBech32, equalBytes } from "../../platform/base/bytes.ts";
 import { type Service } from "../../platform/base/service.ts";
@@ -136,7 +137,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     mempool,
     validators,
     params: genesis.consensusParams,
-    nowNs: () => BigInt(Math.trunc(deps.clock.nowMs())) * 1_000_000n,
+    nowNs: () => BigInt(Math.trunc(deps.clock.nowMs())) * NS_PER_MS,
     monotonicMs: deps.clock.monotonicMs,
   });
   const onBlock = (produced: ProducedBlock): void => {

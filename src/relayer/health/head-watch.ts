@@ -1,3 +1,4 @@
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { NodeStatus } from "../../cosmos/client/chain-client.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -56,7 +57,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
   let newAtMs = readAtMs;
 
   const take = (block: SeenBlock, nowMs: number): void => {
-    const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / 1_000_000n);
+    const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / NS_PER_MS);
     // At the first sight only the header can say for how long there has been no new block. Later this process knows it
     // better, since its clock and that of the chain may differ.
     const ageMs = height === undefined && timeMs !== undefined ? Math.max(0, clock.nowMs() - timeMs) : 0;

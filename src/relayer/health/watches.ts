@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../platform/base/time.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import type { Clock } from "../../platform/base/clock.ts";
@@ -81,7 +82,6 @@ interface Spending {
   readonly amount: bigint;
 }
 
-const DAY_MS = 86_400_000;
 /** Time that a rate must cover, so that the first transactions do not count for a whole day. */
 const LEAST_PERIOD_MS = 600_000;
 

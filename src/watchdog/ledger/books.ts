@@ -1,10 +1,11 @@
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { addCounts, type BlockCounts, isNoBlocks, NO_BLOCKS } from "./block-counts.ts";
 import type { MonthRecord, Rollup, Tally } from "./ledger-view.ts";
 import { type Month, monthOf, monthStartMs } from "./month.ts";
 import { splitByHeight, spread, type Stretch } from "./spread.ts";
 
 /** Spans of rollups, ms. */
-export const SPANS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 
 /** One of {@link SPANS}. */
 export type Span = keyof typeof SPANS;

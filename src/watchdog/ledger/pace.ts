@@ -1,10 +1,11 @@
+import { HOUR_MS } from "../../platform/base/time.ts";
 /** A height and its time. */
 export interface Anchor {
   readonly timeMs: number;
   readonly height: bigint;
 }
 
-const ANCHOR_EVERY_MS = 3_600_000;
+const ANCHOR_EVERY_MS = HOUR_MS;
 const WINDOW_MS = 24 * ANCHOR_EVERY_MS;
 /** Blocks that a mean needs. */
 const MIN_BLOCKS = 30n;

@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../platform/base/time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { nextMonthMs } from "../ledger/month.ts";
 import type { Observation } from "../observation.ts";
@@ -43,7 +44,7 @@ export function planGap(
 }
 
 /** Longest part of a gap that one query reads. */
-export const LONGEST_PIECE_MS = 3_600_000;
+export const LONGEST_PIECE_MS = HOUR_MS;
 
 /** Shortest part, when longer ones are too large. */
 const SHORTEST_PIECE_MS = 60_000;

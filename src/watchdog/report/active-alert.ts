@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "../../platform/base/json.ts";
-import { isoTime } from "../../platform/report/format.ts";
+import { isoTime } from "../../platform/base/time.ts";
 
 /** A pending or firing alert, as `GET /api/alerts` of the watchdog shows it. */
 export interface ActiveAlert {

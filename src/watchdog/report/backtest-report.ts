@@ -1,10 +1,12 @@
+import { DAY_MS } from "../../platform/base/time.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../ledger/month.ts";
 import type { Report } from "../../platform/report/document.ts";
-import { formatCount, formatDuration, formatMinute, isoTime } from "../../platform/report/format.ts";
+import { formatCount, formatRoundedDuration, formatMinute } from "../../platform/base/text.ts";
+import { isoTime } from "../../platform/base/time.ts";
 import { backtest, type BacktestOptions, type PastAlert, unjudged } from "./backtest.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-const WEEK_MS = 7 * 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 
 /** `alerts backtest`: the alerts that the present rules would have raised in a month, and the rules that cannot be judged. */
 export function backtestReport(
@@ -80,7 +82,9 @@ function tableOf(alerts: readonly PastAlert[]): Report["blocks"][number] {
     ],
     rows: alerts.map((alert) => [
       formatMinute(alert.firedAtMs),
-      alert.resolvedAtMs === undefined ? "to the end" : formatDuration(alert.resolvedAtMs - alert.firedAtMs),
+      alert.resolvedAtMs === undefined
+        ? "to the end"
+        : formatRoundedDuration(alert.resolvedAtMs - alert.firedAtMs),
       alert.validator,
       alert.alert,
       alert.severity,

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from "../../platform/base/time.ts";
 import { type AlertState, advanceAlert } from "../alerts/alert-state.ts";
 import type { AlertRule, PastInput } from "../conditions/condition.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
@@ -29,7 +30,6 @@ export interface BacktestOptions {
   readonly intervalMs: number;
 }
 
-const MINUTE_MS = 60_000;
 /** Polls that can be missed before a gap is too long, as in the watchdog. */
 const GAP_POLLS = 3;
 

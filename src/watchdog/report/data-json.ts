@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import {
@@ -19,8 +20,6 @@ export interface DataRange {
   readonly toMs: number;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** What an assessment reads before the present. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 

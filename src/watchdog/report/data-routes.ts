@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../platform/base/time.ts";
 import {
   errorReply,
   type HttpReply,
@@ -21,7 +22,7 @@ export interface OracleReportSource {
 }
 
 /** Longest range of one request: thirteen months, so that a request cannot ask for everything at once. */
-const MAX_RANGE_MS = 400 * 86_400_000;
+const MAX_RANGE_MS = 400 * DAY_MS;
 
 /**
  * Creates `GET /api/report-data`: what reports read of all validators, for `relaywatch report` and the other commands. The

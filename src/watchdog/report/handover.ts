@@ -1,15 +1,11 @@
+import { HOUR_MS } from "../../platform/base/time.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
 import type { Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportVerdict, Spark } from "../../platform/report/document.ts";
-import {
-  formatCount,
-  formatDuration,
-  formatMinute,
-  formatTime,
-  isoTime,
-} from "../../platform/report/format.ts";
+import { formatCount, formatRoundedDuration, formatMinute, formatTime } from "../../platform/base/text.ts";
+import { isoTime } from "../../platform/base/time.ts";
 import { countsJson, formatRate } from "./block-format.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import { percent } from "./month-json.ts";
@@ -123,7 +119,7 @@ export const HEADROOM_COLUMNS = [
 export function headroomText({ state, misses, outageMs }: Headroom): string {
   if (state === "lost") return `lost already, by ${formatCount(-misses)} misses`;
   if (state === "clinched") return "safe until the end of the month";
-  return `${outageMs === undefined ? "" : `${formatDuration(outageMs)}, `}${formatCount(misses)} misses`;
+  return `${outageMs === undefined ? "" : `${formatRoundedDuration(outageMs)}, `}${formatCount(misses)} misses`;
 }
 
 interface ShiftCounts {
@@ -154,15 +150,13 @@ function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: Shift): Re
 }
 
 /** Longest shift that is read from minutes; older minutes are not kept. */
-const MINUTES_MS = 12 * 3_600_000;
+const MINUTES_MS = 12 * HOUR_MS;
 
 /** Counts of the shift: by minute when they are kept, otherwise of all hours that the shift touches. */
 function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: Shift): readonly Rollup[] {
   if (toMs - fromMs <= MINUTES_MS) return ledger.minutes(fromMs, toMs);
   return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
 }
-
-const HOUR_MS = 3_600_000;
 
 function countsIn(data: ValidatorData, shift: Shift): BlockCounts {
   return rollupsIn(data, shift).reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
@@ -183,7 +177,7 @@ function missesInShift(data: ValidatorData, shift: Shift): Spark {
   return {
     label: data.ledger.validator,
     bars: sparkline(values),
-    note: `misses, ${formatDuration((toMs - fromMs) / bars)} a bar`,
+    note: `misses, ${formatRoundedDuration((toMs - fromMs) / bars)} a bar`,
   };
 }
 
@@ -191,7 +185,7 @@ function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): 
   const { validator } = ledger;
   const events = ledger.events(fromMs, toMs).map((event): Moment => {
     const length = event.toMs - event.fromMs;
-    const text = length < 1000 ? event.text : `${event.text} (${formatDuration(length)})`;
+    const text = length < 1000 ? event.text : `${event.text} (${formatRoundedDuration(length)})`;
     const node = event.node === undefined ? "" : `${event.node}: `;
     return { atMs: event.fromMs, validator, what: event.kind, text: `${node}${text}` };
   });
@@ -210,7 +204,7 @@ function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): 
               atMs: resolvedAtMs,
               validator,
               what: "resolved",
-              text: `${title}, after ${formatDuration(resolvedAtMs - sinceMs)}`,
+              text: `${title}, after ${formatRoundedDuration(resolvedAtMs - sinceMs)}`,
             },
           ]),
     ],

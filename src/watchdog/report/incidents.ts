@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import type { LedgerEvent, Rollup } from "../ledger/ledger-view.ts";
 import type { AlertEpisode } from "./validator-data.ts";
 
@@ -14,9 +15,6 @@ export interface CauseCount {
   readonly cause: string;
   readonly bad: bigint;
 }
-
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 
 /** Share of bad blocks that makes an hour part of an incident: the budget of the full tier is 2 %. */
 const INCIDENT_PERCENT = 2n;

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../platform/base/time.ts";
 import type { LedgerEvent, LedgerSource, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
 import { LEDGER_SOURCES } from "../ledger/ledger-view.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../ledger/month.ts";
@@ -31,8 +32,6 @@ export interface MonthFacts {
   /** Rates by source, without sources that counted nothing. */
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
 }
-
-const DAY_MS = 86_400_000;
 
 /** Collects the facts of a month. Undefined when no block of the month is counted. Linear in the hours of the month. */
 export function monthFacts(data: ValidatorData, month: Month): MonthFacts | undefined {

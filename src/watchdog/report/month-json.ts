@@ -4,7 +4,7 @@ import { NO_BLOCKS } from "../ledger/block-counts.ts";
 import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import type { Policy } from "../policy/assessment.ts";
-import { isoTime } from "../../platform/report/format.ts";
+import { isoTime } from "../../platform/base/time.ts";
 import { countsJson } from "./block-format.ts";
 import type { MonthFacts } from "./month-facts.ts";
 import { tierChanges } from "./tier-change.ts";

@@ -1,7 +1,6 @@
-import { counted } from "../../platform/base/text.ts";
+import { counted, formatCents, formatCount, formatMinute } from "../../platform/base/text.ts";
 import type { Month } from "../ledger/month.ts";
 import type { Report, ReportBlock } from "../../platform/report/document.ts";
-import { formatCents, formatCount, formatMinute } from "../../platform/report/format.ts";
 import { formatRate } from "./block-format.ts";
 import { monthFacts, type MonthFacts } from "./month-facts.ts";
 import { monthJson } from "./month-json.ts";

@@ -1,7 +1,7 @@
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
-import { formatCents, formatCount, formatDuration, formatMinute } from "../../platform/report/format.ts";
+import { formatCents, formatCount, formatRoundedDuration, formatMinute } from "../../platform/base/text.ts";
 import { formatRate } from "./block-format.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { MonthFacts } from "./month-facts.ts";
@@ -142,7 +142,7 @@ export function incidentBlocks({ incidents }: MonthFacts): readonly ReportBlock[
     .toSorted((a, b) => a.fromMs - b.fromMs)
     .map(({ fromMs, toMs, bad, cause }) => [
       formatMinute(fromMs),
-      formatDuration(toMs - fromMs),
+      formatRoundedDuration(toMs - fromMs),
       formatCount(bad),
       cause,
     ]);

@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../platform/base/time.ts";
 import type { AlertRule, Verdict } from "../conditions/condition.ts";
 import type { ConditionInput } from "../conditions/condition-input.ts";
 import { judgeAll } from "../conditions/conditions.ts";
@@ -23,7 +24,6 @@ export interface PastRange {
   readonly toMs: number;
 }
 
-const HOUR_MS = 3_600_000;
 /** Time between two verdicts in an hour in which one changes. */
 const STEP_MS = HOUR_MS / 12;
 const THREE_DAYS_MS = 72 * HOUR_MS;

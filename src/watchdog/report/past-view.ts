@@ -1,9 +1,8 @@
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerView, MonthRecord, Rollup, Tally } from "../ledger/ledger-view.ts";
 import { type Month, monthOf, monthStartMs } from "../ledger/month.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
 /**

@@ -1,7 +1,8 @@
 import { isEarly } from "../policy/early-month.ts";
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
-import { formatCents, formatCount, formatMinute, formatTime, isoTime } from "../../platform/report/format.ts";
+import { formatCents, formatCount, formatMinute, formatTime } from "../../platform/base/text.ts";
+import { isoTime } from "../../platform/base/time.ts";
 import { formatRate } from "./block-format.ts";
 import { assessmentJson } from "./assessment-json.ts";
 import { HEADROOM_COLUMNS, headroomText } from "./handover.ts";

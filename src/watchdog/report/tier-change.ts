@@ -1,7 +1,7 @@
 import { allowedMisses } from "../policy/headroom.ts";
 import type { Policy } from "../policy/assessment.ts";
 import { type Boundary, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
-import { formatCount, formatMinute } from "../../platform/report/format.ts";
+import { formatCount, formatMinute } from "../../platform/base/text.ts";
 import type { Incident } from "./incidents.ts";
 import type { MonthFacts } from "./month-facts.ts";
 

@@ -1,6 +1,6 @@
 import { monthStartMs, nextMonthMs } from "../ledger/month.ts";
 import type { Report, ReportBlock } from "../../platform/report/document.ts";
-import { formatCount, formatMinute } from "../../platform/report/format.ts";
+import { formatCount, formatMinute } from "../../platform/base/text.ts";
 import { formatRate } from "./block-format.ts";
 import { type ActiveAlert, activeAlertJson } from "./active-alert.ts";
 import { type CauseCount, causesOf, NO_ALERT } from "./incidents.ts";

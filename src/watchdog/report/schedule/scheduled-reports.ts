@@ -1,6 +1,7 @@
+import { DAY_MS, HOUR_MS } from "../../../platform/base/time.ts";
 import { monthOf, monthsBefore, monthStartMs } from "../../ledger/month.ts";
 import type { Report } from "../../../platform/report/document.ts";
-import { isoTime } from "../../../platform/report/format.ts";
+import { isoTime } from "../../../platform/base/time.ts";
 import { handoverReport } from "../handover.ts";
 import { monthCloseReport, monthReport } from "../month-report.ts";
 import type { ValidatorData } from "../validator-data.ts";
@@ -15,10 +16,8 @@ export interface DueReport {
   readonly report: Report;
 }
 
-const DAY_MS = 86_400_000;
-
 /** Longest wait for the seal of a month. After it, the reports say that the month is open. */
-const SEAL_WAIT_MS = 6 * 3_600_000;
+const SEAL_WAIT_MS = 6 * HOUR_MS;
 
 /** Returns the reports of a schedule that was due at a time; none while the last month is not sealed yet. */
 export function dueReports(
