@@ -1,3 +1,4 @@
+import { GrpcCode, ModuleError, QueryError } from "../../runtime/errors.ts";
 import { createEstimates } from "./estimates.ts";
 import { createOrderQueries } from "./order-queries.ts";
 import type { PoolReserves } from "../../../../cosmos/proto/gen/neutron/dex/pool_reserves.ts";
@@ -9,7 +10,6 @@ import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { orQueryError } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
-import { ModuleError, QueryError } from "../../runtime/errors.ts";
 import { orPanic } from "./errors.ts";
 import * as keys from "./keys.ts";
 import { parsePairId, sideSelling } from "./pair-id.ts";
@@ -28,7 +28,6 @@ export interface DexQueryEnvironment extends DexEnvironment {
 }
 
 const UNKNOWN = 2;
-const INTERNAL = 13;
 
 /** All queries of the module, under paths of this chain's name. */
 export function createQueries(environment: DexQueryEnvironment): readonly QueryHandler[] {
@@ -56,7 +55,7 @@ function answering<T>(work: () => T): T {
   } catch (thrown) {
     if (!(thrown instanceof ModuleError)) throw thrown;
     if (thrown.codespace === "undefined") throw new QueryError(UNKNOWN, thrown.message);
-    if (thrown.code === 111_222) throw new QueryError(INTERNAL, thrown.message);
+    if (thrown.code === 111_222) throw new QueryError(GrpcCode.Internal, thrown.message);
     throw thrown;
   }
 }

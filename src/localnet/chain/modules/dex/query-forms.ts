@@ -1,3 +1,4 @@
+import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { concat } from "../../../../platform/base/bytes.ts";
 import type {
   PageRequest,
@@ -6,16 +7,12 @@ import type {
 import type { Context } from "../../runtime/context.ts";
 import { toQueryHandler, type WireType } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
-import { QueryError } from "../../runtime/errors.ts";
 import { type FilterEntry, paginateFiltered } from "../../runtime/pagination.ts";
 import * as keys from "./keys.ts";
 import { parsePairId, sideSelling } from "./pair-id.ts";
 
 /** The gRPC service under the canonical chain name. */
 export const SERVICE = "/neutron.dex.Query";
-
-const NOT_FOUND = 5;
-const INTERNAL = 13;
 
 type Answer<Request, Response> = (context: Context, request: Request) => Response;
 
@@ -31,7 +28,7 @@ export function query<Request, Response>(
 
 /** Returns a value. Throws QueryError 5 for undefined. */
 export function found<T>(value: T | undefined, text = "not found"): T {
-  if (value === undefined) throw new QueryError(NOT_FOUND, text);
+  if (value === undefined) throw new QueryError(GrpcCode.NotFound, text);
   return value;
 }
 
@@ -76,6 +73,6 @@ export function page(
   try {
     return paginateFiltered({ store: context.store(keys.MODULE_NAME), prefix }, pagination, onEntry);
   } catch (thrown) {
-    throw thrown instanceof QueryError ? new QueryError(INTERNAL, thrown.message) : thrown;
+    throw thrown instanceof QueryError ? new QueryError(GrpcCode.Internal, thrown.message) : thrown;
   }
 }

@@ -1,10 +1,10 @@
+import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { fromHex } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
 import { formatAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { WireType } from "../../runtime/handlers.ts";
-import { QueryError } from "../../runtime/errors.ts";
 import { cancelLimitOrder } from "./cancel-limit-order.ts";
 import { deposit } from "./deposit.ts";
 import * as messages from "./messages.ts";
@@ -16,7 +16,6 @@ import { withdrawFilled } from "./withdraw-filled.ts";
 
 /** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist holds it. */
 const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
-const INTERNAL = 13;
 
 /** A query that runs a message without effects. */
 interface Simulation<Message, Request, Response> {
@@ -83,7 +82,10 @@ function simulationQuery<Message, Request, Response>(
       const { msg } = request.decode(bytes);
       // The deployed module reads fields of the absent message and panics.
       if (msg === undefined)
-        throw new QueryError(INTERNAL, "runtime error: invalid memory address or nil pointer dereference");
+        throw new QueryError(
+          GrpcCode.Internal,
+          "runtime error: invalid memory address or nil pointer dereference",
+        );
       return response.encode({ resp: simulate(context, msg, simulation, environment) }).finish();
     },
   };
