@@ -1,15 +1,18 @@
-import { GrpcCode, QueryError } from "../../runtime/errors.ts";
-import { concat } from "../../../../platform/base/bytes.ts";
+import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import { GrpcCode, ModuleError, QueryError } from "../../runtime/errors.ts";
+import { orPanic } from "./errors.ts";
 import type {
   PageRequest,
   PageResponse,
 } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import { concat } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
 import { toQueryHandler, type WireType } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { type FilterEntry, paginateFiltered } from "../../runtime/pagination.ts";
+import * as errors from "./errors.ts";
 import * as keys from "./keys.ts";
-import { parsePairId, sideSelling } from "./pair-id.ts";
+import type { PairId, TradePairId } from "./types.ts";
 
 /** The gRPC service under the canonical chain name. */
 export const SERVICE = "/neutron.dex.Query";
@@ -74,5 +77,38 @@ export function page(
     return paginateFiltered({ store: context.store(keys.MODULE_NAME), prefix }, pagination, onEntry);
   } catch (thrown) {
     throw thrown instanceof QueryError ? new QueryError(GrpcCode.Internal, thrown.message) : thrown;
+  }
+}
+
+/** Parses "A<>B" in any order. Throws dex/1119 for another form and dex/1102 for equal tokens. */
+export function parsePairId(text: string): PairId {
+  const [first, second, ...more] = text.split("<>");
+  if (first === undefined || second === undefined || more.length > 0) throw errors.ErrInvalidPairIdStr(text);
+  if (first === second) throw errors.ErrInvalidTradingPair(text);
+  return first < second ? { token0: first, token1: second } : { token0: second, token1: first };
+}
+
+/** Returns the side of a pair that sells `makerDenom`. For a denomination that is not of the pair, the other side is token0. */
+export function sideSelling({ token0, token1 }: PairId, makerDenom: string): TradePairId {
+  return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
+}
+
+/** Puts queries under the name of this chain. Their errors become those of the deployed module. */
+export function namedQueries(chainName: string, handlers: readonly QueryHandler[]): readonly QueryHandler[] {
+  return handlers.map((handler) => ({
+    path: toChainTypeUrl(handler.path, chainName),
+    query: (context, request) => withGoErrors(() => handler.query(context, request)),
+  }));
+}
+
+/** Go returns an error without a registered code as it is, and recovers a panic as Internal. */
+function withGoErrors<T>(work: () => T): T {
+  try {
+    return orPanic(work);
+  } catch (thrown) {
+    if (!(thrown instanceof ModuleError)) throw thrown;
+    if (thrown.codespace === "undefined") throw new QueryError(GrpcCode.Unknown, thrown.message);
+    if (thrown.code === 111_222) throw new QueryError(GrpcCode.Internal, thrown.message);
+    throw thrown;
   }
 }
