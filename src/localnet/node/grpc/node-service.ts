@@ -1,5 +1,5 @@
 import { formatDec18 } from "../../../platform/base/decimal.ts";
-import { nsToTimestamp } from "../../../cosmos/comet/proto-blocks.ts";
+import { nsToTimestamp } from "../../../cosmos/comet/timestamp.ts";
 import { QueryError } from "../../chain/runtime/errors.ts";
 import {
   ConfigRequest,

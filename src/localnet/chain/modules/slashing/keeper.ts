@@ -1,4 +1,4 @@
-import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/proto-blocks.ts";
+import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
 import { PubKey } from "../../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
 import { ValidatorSigningInfo } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/slashing.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";

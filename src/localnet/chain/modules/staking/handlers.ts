@@ -1,5 +1,5 @@
-import { ed25519Address } from "../../../../cosmos/comet/ed25519.ts";
-import { nsToTimestamp } from "../../../../cosmos/comet/proto-blocks.ts";
+import { ed25519Address } from "../../../../cosmos/comet/validator-key.ts";
+import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import {
