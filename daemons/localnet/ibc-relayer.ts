@@ -2,7 +2,7 @@ import { raceAbort } from "../../src/platform/base/abort.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
 import { createChainClient } from "../../src/cosmos/client/create-chain-client.ts";
-import { silentObserver } from "../../src/cosmos/client/rpc/rpc-caller.ts";
+import { silentObserver } from "../../src/cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../src/cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../src/cosmos/client/tx/signer.ts";
 import { type Courier, createCourier, unstartedStatus } from "../../src/localnet/ibc-relayer/courier.ts";

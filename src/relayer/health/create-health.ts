@@ -1,5 +1,5 @@
 import type { NodeStatus } from "../../cosmos/client/chain-client.ts";
-import type { EndpointCheck, EndpointPool } from "../../cosmos/client/endpoints/endpoint-pool.ts";
+import type { EndpointCheck, EndpointPool } from "../../cosmos/client/endpoint-pool.ts";
 import { pause } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Service } from "../../platform/base/service.ts";

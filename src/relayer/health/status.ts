@@ -1,8 +1,11 @@
-import type { PoolEndpointHealth } from "../../cosmos/client/endpoints/endpoint-pool.ts";
+import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
 import type { GateStatus } from "../gate/create-gate.ts";
-import type { AccountView, Watches, ClientView } from "./watches.ts";
+import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { Journal } from "../state/journal.ts";
 import type { HeadView } from "./head-watch.ts";
-import { latenessOf, type Lateness } from "./lateness.ts";
+import { type Lateness, latenessOf } from "./lateness.ts";
 import {
   findProblems,
   type GateFacts,
@@ -10,10 +13,7 @@ import {
   type HealthLimits,
   type Problem,
 } from "./problems.ts";
-import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
-import type { Registry } from "../registry/registry.ts";
-import type { Journal } from "../state/journal.ts";
+import type { AccountView, ClientView, Watches } from "./watches.ts";
 
 /** The state of the relayer at one instant. */
 export interface RelayerStatus {
