@@ -14,9 +14,9 @@ import {
   type RunningLocalnet,
 } from "../../src/localnet/network/create-localnet.ts";
 import type { LocalnetScenario } from "../../src/localnet/network/genesis.ts";
-import type { ServerAddress } from "../../src/localnet/node/node-options.ts";
-import type { ServerFactory } from "../../src/localnet/node/node-server.ts";
-import { ORACLE_FAULTS, type OracleFaultName } from "../../src/localnet/node/oracle/oracle-faults.ts";
+import type { ServerAddress } from "../../src/localnet/node/base/node-server.ts";
+import type { ServerFactory } from "../../src/localnet/node/grpc/call-router.ts";
+import { ORACLE_FAULTS, type OracleFaultName } from "../../src/localnet/node/oracle/oracle-client.ts";
 import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import type { HttpAccess } from "../../src/platform/http/http-access.ts";

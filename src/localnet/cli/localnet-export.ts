@@ -6,7 +6,7 @@ import { EXIT } from "../../platform/base/exit-codes.ts";
 import type { Application } from "../chain/abci.ts";
 import { createApp } from "../chain/app.ts";
 import type { StateStorage } from "../chain/store/state-storage.ts";
-import { type GenesisDoc, genesisToJson, parseGenesis } from "../node/genesis-doc.ts";
+import { type GenesisDoc, genesisToJson, parseGenesis } from "../node/base/genesis-doc.ts";
 import { exportHomeGenesis, importHomeGenesis } from "../node/home-genesis.ts";
 import { type ChainProfile, CHAINS, type LocalnetPart } from "../network/chains.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";

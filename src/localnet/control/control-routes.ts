@@ -5,9 +5,9 @@ import { isRecord } from "../../platform/base/json.ts";
 import { sha256 } from "../../platform/base/sha256.ts";
 import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
 import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
-import { testValidatorSeed } from "../node/consensus/validator-keys.ts";
+import { testValidatorSeed } from "../node/consensus/validators.ts";
 import type { RunningNode } from "../node/create-node.ts";
-import { MempoolError, NodeError } from "../node/errors.ts";
+import { MempoolError, NodeError } from "../node/base/errors.ts";
 import type { ChainProfile } from "../network/chains.ts";
 import { createFaucet, type Faucet, FaucetError } from "./faucet.ts";
 

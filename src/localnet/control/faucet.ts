@@ -12,7 +12,7 @@ import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { PubKey } from "../../cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { accountNamed } from "../network/accounts.ts";
 import type { ChainProfile } from "../network/chains.ts";
-import type { BroadcastResult, NodeView } from "../node/node-view.ts";
+import type { BroadcastResult, NodeView } from "../node/base/node-view.ts";
 
 /** Thrown when the faucet cannot read its account, or when the chain rejects its transaction. */
 export class FaucetError extends CodedError<{

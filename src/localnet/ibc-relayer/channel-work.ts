@@ -6,9 +6,8 @@ import {
   MsgChannelOpenInit,
   MsgChannelOpenTry,
 } from "../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
-import { channelPath } from "./ibc-paths.ts";
 import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
-import type { Work } from "./work.ts";
+import { channelPath, type Work } from "./work.ts";
 
 const PACKAGE = "/ibc.core.channel.v1.";
 

@@ -1,5 +1,5 @@
-import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
+import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import type { TxSender } from "../../cosmos/client/tx/tx-sender.ts";
 import { revisionOfChainId } from "../../cosmos/comet/chain-revision.ts";
 import type { LightClientQueries } from "../../cosmos/light-client/client-queries.ts";

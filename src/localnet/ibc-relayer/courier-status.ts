@@ -1,9 +1,9 @@
 import { State } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import type { ChannelView } from "./ibc-reads.ts";
 import { TRANSFER_CHANNEL } from "./channel-work.ts";
-import type { Trouble } from "./trouble-book.ts";
 import type { CycleFailure } from "./courier-error.ts";
+import type { ChannelView } from "./ibc-reads.ts";
+import type { Trouble } from "./trouble-book.ts";
 import type { WorkKind } from "./work.ts";
 
 /** What the courier does and sees. */

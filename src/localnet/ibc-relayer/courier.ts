@@ -1,5 +1,5 @@
 import { pause, withDeadline } from "../../platform/base/abort.ts";
-import { type BackoffOptions, backoffMs } from "../../platform/base/backoff.ts";
+import { backoffMs, type BackoffOptions } from "../../platform/base/backoff.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
@@ -8,9 +8,8 @@ import { planChannels, planTransferChannel } from "./channel-work.ts";
 import { type CourierChain, readSnapshot, type Snapshot } from "./courier-chain.ts";
 import { CYCLE_FAILURES, cycleFailureOf } from "./courier-error.ts";
 import type { CourierStatus } from "./courier-status.ts";
-import { deliver } from "./deliver.ts";
+import { deliver, refreshClients } from "./deliver.ts";
 import { type PacketPlan, planPackets } from "./packet-plan.ts";
-import { refreshClients } from "./refresh-clients.ts";
 import { createTroubleBook, type TroubleBook } from "./trouble-book.ts";
 import { type Work, WORK_KINDS, type WorkKind } from "./work.ts";
 

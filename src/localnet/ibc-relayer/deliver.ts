@@ -1,4 +1,3 @@
-import type { Clock } from "../../platform/base/clock.ts";
 import { failedMessageIndex } from "../../cosmos/client/tx/simulation.ts";
 import type { SendOutcome, WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
 import {
@@ -7,6 +6,7 @@ import {
   isUpdatedTo,
   updateClientMessage,
 } from "../../cosmos/light-client/client-update.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import type { CourierChain, Snapshot } from "./courier-chain.ts";
 import { CourierError } from "./courier-error.ts";
 import type { TroubleBook } from "./trouble-book.ts";
@@ -59,7 +59,7 @@ export async function deliver(
 }
 
 /** Gives the light client of `from` on `chain` the newest header. Resolves with undefined when the client has it already. */
-export async function clientUpdate(
+async function clientUpdate(
   chain: CourierChain,
   from: Snapshot,
   { clock, signal }: { readonly clock: Pick<Clock, "nowMs">; readonly signal: AbortSignal },
@@ -138,4 +138,43 @@ function refusalOf({ confirmation }: SendOutcome): Refusal | undefined {
 /** Another relayer was faster with all packets of the transaction. */
 function isRedundant({ codespace, code }: { readonly codespace: string; readonly code: number }): boolean {
   return codespace === "channel" && code === 22;
+}
+
+/** Gas of an update, with that of its fee, is about 200,000. */
+const UPDATE_GAS = 1_000_000n;
+
+/**
+ * Updates a light client whose newest header is older than a third of its trusting period: without packets nothing else would, and
+ * an expired client ends a connection. Returns whether one was updated. Rejects as `deliver`.
+ */
+export async function refreshClients(
+  [one, other]: readonly [Snapshot, Snapshot],
+  deps: { readonly clock: Pick<Clock, "nowMs"> },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const refreshed = [
+    await refresh(one.chain, other, deps, signal),
+    await refresh(other.chain, one, deps, signal),
+  ];
+  return refreshed.includes(true);
+}
+
+async function refresh(
+  chain: CourierChain,
+  from: Snapshot,
+  { clock }: { readonly clock: Pick<Clock, "nowMs"> },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { queries, connectionId, sender } = chain;
+  const clientId = await queries.clientOfConnection(connectionId, signal);
+  const { latestHeight, trustingPeriodNs } = await queries.clientState(clientId, signal);
+  const timeNs = await queries.consensusTimeNs(clientId, latestHeight, signal);
+  if (from.moment.timeNs - timeNs < trustingPeriodNs / 3n) return false;
+  const update = await clientUpdate(chain, from, { clock, signal });
+  if (update === undefined) return false;
+  const { confirmation } = await sender.send([update], UPDATE_GAS, signal);
+  if (confirmation.kind === "included") return true;
+  const log = confirmation.kind === "lost" ? confirmation.reason : confirmation.log;
+  const text = `${chain.chainId} refused the update of ${clientId}: ${log}`;
+  throw new CourierError({ code: "transaction-failed", chainId: chain.chainId }, text);
 }

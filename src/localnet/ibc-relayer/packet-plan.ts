@@ -2,7 +2,7 @@ import { Order } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { sameEnd } from "./channel-work.ts";
 import type { Snapshot } from "./courier-chain.ts";
 import type { ChannelView } from "./ibc-reads.ts";
-import type { PacketRecord } from "./packet-events.ts";
+import type { PacketRecord } from "./packet-finder.ts";
 import { acknowledge, type Destination, fateOf, receive, timeOut, timeOutOnClose } from "./packet-work.ts";
 import type { Work } from "./work.ts";
 

@@ -5,10 +5,9 @@ import {
   MsgTimeout,
   MsgTimeoutOnClose,
 } from "../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
-import { channelPath, nextReceivePath, packetPath } from "./ibc-paths.ts";
 import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
-import type { PacketRecord } from "./packet-events.ts";
-import type { Work } from "./work.ts";
+import type { PacketRecord } from "./packet-finder.ts";
+import { channelPath, nextReceivePath, packetPath, type Work } from "./work.ts";
 
 const PACKAGE = "/ibc.core.channel.v1.";
 

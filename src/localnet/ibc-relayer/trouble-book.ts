@@ -1,4 +1,4 @@
-import { type BackoffOptions, backoffMs } from "../../platform/base/backoff.ts";
+import { backoffMs, type BackoffOptions } from "../../platform/base/backoff.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 
 /** Work that a chain refused. */

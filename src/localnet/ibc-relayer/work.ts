@@ -1,10 +1,11 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { utf8 } from "../../platform/base/bytes.ts";
-import { mapLimit } from "../../platform/base/map-limit.ts";
 import type { ChainClient, StoreAnswer } from "../../cosmos/client/chain-client.ts";
 import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
 import type { Height } from "../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { utf8 } from "../../platform/base/bytes.ts";
+import { mapLimit } from "../../platform/base/map-limit.ts";
 import { CourierError } from "./courier-error.ts";
+import type { ChannelEnd } from "./ibc-reads.ts";
 
 /** Kinds of work, as the status counts them. */
 export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as const;
@@ -73,3 +74,28 @@ function merkleProof(path: string, { code, log, proof }: StoreAnswer): Uint8Arra
 
 /** Tag of field 1, length-delimited. */
 const FIRST_FIELD_TAG = 10;
+
+// Paths of ICS-24, as ibc-go stores them.
+
+/** Returns the path of a channel. */
+export function channelPath(end: ChannelEnd): string {
+  return `channelEnds/${suffix(end)}`;
+}
+
+/** Returns the path of the number of the next packet that an ordered channel receives. */
+export function nextReceivePath(end: ChannelEnd): string {
+  return `nextSequenceRecv/${suffix(end)}`;
+}
+
+/** Returns the path of the hash of a sent packet, of the receipt of a packet, or of the hash of its acknowledgement. */
+export function packetPath(
+  name: "commitments" | "receipts" | "acks",
+  end: ChannelEnd,
+  sequence: bigint,
+): string {
+  return `${name}/${suffix(end)}/sequences/${sequence}`;
+}
+
+function suffix({ portId, channelId }: ChannelEnd): string {
+  return `ports/${portId}/channels/${channelId}`;
+}

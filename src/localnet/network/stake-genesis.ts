@@ -4,7 +4,7 @@ import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/j
 import { formatRfc3339Ns } from "../../platform/base/rfc3339.ts";
 import { NOT_BONDED_POOL } from "../chain/modules/staking/keys.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../chain/runtime/address.ts";
-import { testValidatorSeed, validatorKey } from "../node/consensus/validator-keys.ts";
+import { testValidatorSeed, validatorKey } from "../node/consensus/validators.ts";
 import { accountsOf } from "./accounts.ts";
 import type { ChainProfile } from "./chains.ts";
 

@@ -6,7 +6,7 @@ import { toBase64 } from "../../../src/platform/base/bytes.ts";
 import { encodeBech32 } from "../../../src/platform/base/bech32.ts";
 import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
 import { operatorOf } from "../../../src/localnet/chain/modules/staking/cli/arguments.ts";
-import { validatorKey } from "../../../src/localnet/node/consensus/validator-keys.ts";
+import { validatorKey } from "../../../src/localnet/node/consensus/validators.ts";
 import { accountNamed } from "../../../src/localnet/network/accounts.ts";
 import { CHAINS } from "../../../src/localnet/network/chains.ts";
 import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";

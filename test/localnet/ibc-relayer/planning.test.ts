@@ -7,7 +7,7 @@ import {
   judgeCourier,
 } from "../../../src/localnet/ibc-relayer/courier-status.ts";
 import type { ChannelView } from "../../../src/localnet/ibc-relayer/ibc-reads.ts";
-import { readPackets } from "../../../src/localnet/ibc-relayer/packet-events.ts";
+import { readPackets } from "../../../src/localnet/ibc-relayer/packet-finder.ts";
 import {
   acknowledge,
   type Destination,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { CliError } from "../../../src/platform/cli/cli-error.ts";
 import { toExit } from "../../../src/platform/cli/exit-code.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import { NodeError } from "../../../src/localnet/node/errors.ts";
+import { NodeError } from "../../../src/localnet/node/base/errors.ts";
 import { ConfigError } from "../../../src/platform/config/config-error.ts";
 import { StopRequest } from "../../../src/platform/process/shutdown.ts";
 

@@ -1,13 +1,8 @@
 import { Gauge, Registry } from "prom-client";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { createFaultSwitches } from "../../../src/platform/base/fault-switches.ts";
-import { createOracleClient } from "../../../src/localnet/node/oracle/oracle-client.ts";
-import { ORACLE_FAULTS, type OracleFaultName } from "../../../src/localnet/node/oracle/oracle-faults.ts";
+import { createOracleClient, type SidecarResponse, type SidecarTransport, ORACLE_FAULTS, type OracleFaultName } from "../../../src/localnet/node/oracle/oracle-client.ts";
 import { createOracleMetrics } from "../../../src/localnet/node/oracle/oracle-metrics.ts";
-import type {
-  SidecarResponse,
-  SidecarTransport,
-} from "../../../src/localnet/node/oracle/sidecar-connection.ts";
 import type { HttpReply } from "../../../src/platform/http/http-reply.ts";
 import { matchRoute } from "../../../src/platform/http/http-route.ts";
 import { writeExposition } from "../../../src/localnet/sidecar/exposition.ts";

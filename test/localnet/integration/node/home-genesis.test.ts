@@ -6,7 +6,11 @@ import type { JsonObject } from "../../../../src/platform/base/json.ts";
 import { createApp } from "../../../../src/localnet/chain/app.ts";
 import type { Application } from "../../../../src/localnet/chain/abci.ts";
 import type { StateStorage } from "../../../../src/localnet/chain/store/state-storage.ts";
-import { decodeGenesis, encodeGenesis, type GenesisDoc } from "../../../../src/localnet/node/genesis-doc.ts";
+import {
+  decodeGenesis,
+  encodeGenesis,
+  type GenesisDoc,
+} from "../../../../src/localnet/node/base/genesis-doc.ts";
 import { exportHomeGenesis, importHomeGenesis } from "../../../../src/localnet/node/home-genesis.ts";
 import { messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { RegisteredQuery } from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/genesis.ts";

@@ -5,7 +5,7 @@ import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fromUtf8, toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { sha256 } from "../../../../src/platform/base/sha256.ts";
-import { testValidatorSeed } from "../../../../src/localnet/node/consensus/validator-keys.ts";
+import { testValidatorSeed } from "../../../../src/localnet/node/consensus/validators.ts";
 import { exportHomeGenesis } from "../../../../src/localnet/node/home-genesis.ts";
 import { fileModes } from "../../../support/file-modes.ts";
 import { fixtureFile } from "../../../support/fixture-file.ts";

@@ -1,10 +1,14 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { toHex } from "../../../platform/base/bytes.ts";
-import { upperHex } from "../../../platform/base/go-text.ts";
-import { totalPower } from "../../../cosmos/comet/validator-set.ts";
-import type { ProducedBlock } from "../consensus/engine.ts";
-import { signersOf } from "../consensus/make-block.ts";
-import type { Mempool } from "../consensus/mempool.ts";
+import { totalPower } from "../../cosmos/comet/validator-set.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import { upperHex } from "../../platform/base/go-text.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import { type HttpReply, textReply } from "../../platform/http/http-reply.ts";
+import { openRouteServer } from "../../platform/http/route-server.ts";
+import { type NodeServer, type ServerAddress, toNodeServer } from "./base/node-server.ts";
+import type { ProducedBlock } from "./consensus/engine.ts";
+import { signersOf } from "./consensus/make-block.ts";
+import type { Mempool } from "./consensus/mempool.ts";
 
 /** The metrics of a node, with the names, types and help texts of a CometBFT node. */
 export interface NodeMetrics {
@@ -194,5 +198,38 @@ function createFamilies(registry: Registry) {
       "cometbft_state_validator_set_updates",
       "Number of validator set updates returned by the application since process start.",
     ),
+  };
+}
+
+/** Concurrent scrapes; CometBFT's default for `max_open_connections` of its metrics. */
+const MAX_SCRAPES = 3;
+
+/** Creates the metrics endpoint: the registry in Prometheus' text format on every path, as CometBFT serves it. */
+export function createMetricsServer(
+  { host, port, portOption, access }: ServerAddress,
+  deps: { readonly registry: Registry; readonly logger: Logger },
+): NodeServer {
+  const routes = [{ method: "GET", path: "*", handle: createPage(deps.registry) }] as const;
+  return toNodeServer("metrics", () =>
+    openRouteServer(
+      { name: "node metrics", listen: { host, port }, portOption, routes, access: access ?? {} },
+      deps,
+    ),
+  );
+}
+
+function createPage(registry: Registry): () => Promise<HttpReply> {
+  let scrapes = 0;
+  return async () => {
+    if (scrapes >= MAX_SCRAPES) {
+      return textReply(503, `Limit of concurrent requests reached (${MAX_SCRAPES}), try again later.\n`);
+    }
+    scrapes += 1;
+    try {
+      const headers = { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" };
+      return { status: 200, headers, body: await registry.metrics() };
+    } finally {
+      scrapes -= 1;
+    }
   };
 }

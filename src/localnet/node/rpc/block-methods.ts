@@ -1,10 +1,8 @@
-import type { StoredBlock } from "../../node-view.ts";
-import { commitToJson, headerToJson, validatorToJson } from "../../../../cosmos/comet/rpc-print.ts";
-import { blockMetaJson, resultBlockJson } from "../block-json.ts";
-import type { RpcContext, RpcMethod } from "../method.ts";
-import { toHeight, toPage, toPerPage } from "../paging.ts";
-import { blockResultsJson } from "../result-json.ts";
-import { internal } from "../rpc-error.ts";
+import { commitToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-print.ts";
+import type { StoredBlock } from "../base/node-view.ts";
+import { type RpcContext, type RpcMethod, toHeight, toPage, toPerPage } from "./method.ts";
+import { blockMetaJson, blockResultsJson, resultBlockJson } from "./result-json.ts";
+import { internal } from "./rpc-error.ts";
 
 /** CometBFT's fixed limit of `blockchain`. */
 const MAX_BLOCK_METAS = 20n;

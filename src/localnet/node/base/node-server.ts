@@ -1,14 +1,32 @@
-import type { Logger } from "../../platform/base/logger.ts";
-import { type HttpReply, textReply } from "../../platform/http/http-reply.ts";
-import { HttpRequestError } from "../../platform/http/http-request.ts";
+import type { Logger } from "../../../platform/base/logger.ts";
+import type { HttpAccess } from "../../../platform/http/http-access.ts";
+import { type HttpReply, textReply } from "../../../platform/http/http-reply.ts";
+import { HttpRequestError } from "../../../platform/http/http-request.ts";
 import {
   type HttpLimits,
   type HttpServerOptions,
-  type OpenHttpServer,
   openHttpServer,
-} from "../../platform/http/http-server.ts";
-import type { ServerAddress } from "./node-options.ts";
-import type { NodeServer } from "./node-server.ts";
+  type OpenHttpServer,
+} from "../../../platform/http/http-server.ts";
+
+/** Address of a server, and the command line option that changes its port. */
+export interface ServerAddress {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  readonly portOption: string;
+  /** Host names and web pages that may use the server. The gRPC server ignores it: browsers have no plain HTTP/2. */
+  readonly access?: HttpAccess;
+}
+
+/** A network server of a node. */
+export interface NodeServer {
+  readonly name: string;
+  /** Starts to listen. Returns the bound port. Rejects with `ListenError`. */
+  readonly listen: () => Promise<number>;
+  /** Stops listening and closes open connections within a second. */
+  readonly close: () => Promise<void>;
+}
 
 /** Bounds of the RPC and REST servers. */
 export const NODE_HTTP_LIMITS: HttpLimits = {

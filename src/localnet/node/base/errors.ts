@@ -1,4 +1,4 @@
-import { CodedError } from "../../platform/base/errors.ts";
+import { CodedError } from "../../../platform/base/errors.ts";
 
 export type MempoolErrorFacts =
   | { readonly code: "tx-in-cache" }

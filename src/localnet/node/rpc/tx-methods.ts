@@ -1,17 +1,14 @@
-import { withDeadline } from "../../../../platform/base/abort.ts";
-import { equalBytes, toBase64 } from "../../../../platform/base/bytes.ts";
-import { upperHex } from "../../../../platform/base/go-text.ts";
-import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
-import type { TxResult } from "../../../chain/abci.ts";
-import { createDeferred } from "../../../../platform/process/deferred.ts";
-import type { SearchRequest } from "../../node-view.ts";
-import { MAX_QUERY_LENGTH, parseQuery } from "../../query-language/parse-query.ts";
-import { resultBlockJson } from "../block-json.ts";
-import type { RpcContext, RpcMethod } from "../method.ts";
-import { toPerPage, toSearchPage } from "../paging.ts";
-import type { Parameters } from "../parameters.ts";
-import { resultTxJson, txResultJson } from "../result-json.ts";
-import { internal } from "../rpc-error.ts";
+import { withDeadline } from "../../../platform/base/abort.ts";
+import { equalBytes, toBase64 } from "../../../platform/base/bytes.ts";
+import { upperHex } from "../../../platform/base/go-text.ts";
+import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
+import { createDeferred } from "../../../platform/process/deferred.ts";
+import type { TxResult } from "../../chain/abci.ts";
+import type { SearchRequest } from "../base/node-view.ts";
+import { MAX_QUERY_LENGTH, parseQuery } from "../query-language/parse-query.ts";
+import { type Parameters, type RpcContext, type RpcMethod, toPerPage, toSearchPage } from "./method.ts";
+import { resultBlockJson, resultTxJson, txResultJson } from "./result-json.ts";
+import { internal } from "./rpc-error.ts";
 
 /** Methods for transactions: search, broadcast, mempool. */
 export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {

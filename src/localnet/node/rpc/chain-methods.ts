@@ -1,16 +1,14 @@
-import { toBase64 } from "../../../../platform/base/bytes.ts";
-import { upperHex } from "../../../../platform/base/go-text.ts";
-import type { JsonObject } from "../../../../platform/base/json.ts";
-import { formatRfc3339Ns } from "../../../../platform/base/rfc3339.ts";
-import { consensusParamsToJson } from "../../consensus-params.ts";
-import { encodeGenesis, genesisToJson } from "../../genesis-doc.ts";
-import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../../node-identity.ts";
-import { bytesJson, publicKeyJson } from "../block-json.ts";
-import type { RpcContext, RpcMethod } from "../method.ts";
-import { toHeight } from "../paging.ts";
-import { queryResponseJson } from "../result-json.ts";
-import { roundStateJson } from "../round-state.ts";
-import { internal } from "../rpc-error.ts";
+import { totalPower } from "../../../cosmos/comet/validator-set.ts";
+import { toBase64 } from "../../../platform/base/bytes.ts";
+import { upperHex } from "../../../platform/base/go-text.ts";
+import type { JsonObject } from "../../../platform/base/json.ts";
+import { formatRfc3339Ns } from "../../../platform/base/rfc3339.ts";
+import { consensusParamsToJson } from "../base/consensus-params.ts";
+import { encodeGenesis, genesisToJson } from "../base/genesis-doc.ts";
+import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../base/node-identity.ts";
+import { type RoundState, type RpcContext, type RpcMethod, toHeight } from "./method.ts";
+import { bytesJson, publicKeyJson, queryResponseJson } from "./result-json.ts";
+import { internal } from "./rpc-error.ts";
 
 /** CometBFT's chunk size. */
 const GENESIS_CHUNK_BYTES = 16_777_216;
@@ -135,5 +133,27 @@ function nodeInfoJson({ view, rpcAddress }: RpcContext): JsonObject {
     channels: P2P_CHANNELS,
     moniker,
     other: { tx_index: "on", rpc_address: rpcAddress() },
+  };
+}
+
+/** The `round_state` of `consensus_state`. It shows no votes, because all validators vote in one step. */
+function roundStateJson(state: RoundState): JsonObject {
+  const { validators } = state;
+  // A bit array of CometBFT: one underscore for each missing vote, then voted and total power.
+  const bits = `BA{${validators.length}:${"_".repeat(validators.length)}} 0/${totalPower(validators)} = 0.00`;
+  const votes = validators.map(() => "nil-Vote");
+  return {
+    "height/round/step": `${state.height}/0/1`,
+    start_time: formatRfc3339Ns(state.startTimeNs),
+    proposal_block_hash: "",
+    locked_block_hash: "",
+    valid_block_hash: "",
+    height_vote_set: [
+      { round: 0, prevotes: votes, prevotes_bit_array: bits, precommits: votes, precommits_bit_array: bits },
+    ],
+    proposer: {
+      address: upperHex(state.proposerAddress),
+      index: validators.findIndex(({ address }) => upperHex(address) === upperHex(state.proposerAddress)),
+    },
   };
 }
