@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import type { LocalnetPart } from "../../src/localnet/network/chains.ts";
+import type { ChainPart } from "../../src/localnet/network/chains.ts";
 import { type CliProcess, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { openTransfers } from "../support/e2e/transfers.ts";
 
@@ -10,7 +10,7 @@ const STATE = join(home.directory, "chains");
 const START = ["--block-time", "300", "--log-level", "warn", "$PORTS"];
 /** Each test starts a localnet, or several ones. */
 const LONG_MS = 900_000;
-const BOTH = ["local", "remote"] as const satisfies readonly LocalnetPart[];
+const BOTH = ["local", "remote"] as const satisfies readonly ChainPart[];
 
 let running: CliProcess[] = [];
 
@@ -33,7 +33,7 @@ async function killAll(...processes: readonly CliProcess[]): Promise<void> {
 }
 
 /** Waits until every packet is acknowledged, and checks that each coin in escrow has one voucher: none is lost or doubled. */
-async function checkSettled(packets: Readonly<Record<LocalnetPart, number>>): Promise<void> {
+async function checkSettled(packets: Readonly<Record<ChainPart, number>>): Promise<void> {
   for (const part of BOTH) {
     await until(`no packet of ${part} on its way`, async () =>
       (await transfers.onTheWay(part)).length === 0 ? true : undefined,

@@ -1,5 +1,6 @@
 import { Argument, Command, Option } from "commander";
-import { LOCALNET_PARTS, type LocalnetPart, runLocalnet } from "../../../daemons/localnet/main.ts";
+import { runLocalnet } from "../../../daemons/localnet/main.ts";
+import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";

@@ -8,7 +8,7 @@ import { createApp } from "../chain/app.ts";
 import type { StateStorage } from "../chain/store/state-storage.ts";
 import { type GenesisDoc, genesisToJson, parseGenesis } from "../node/base/genesis-doc.ts";
 import { exportHomeGenesis, importHomeGenesis } from "../node/home-genesis.ts";
-import { type ChainProfile, CHAINS, type LocalnetPart } from "../network/chains.ts";
+import { type ChainProfile, CHAINS, type ChainPart } from "../network/chains.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
@@ -16,7 +16,7 @@ import { localnetChainsHome } from "../../platform/cli/state-home.ts";
 
 interface Options {
   readonly home?: string;
-  readonly chain: LocalnetPart;
+  readonly chain: ChainPart;
   readonly portOffset: number;
 }
 

@@ -11,8 +11,7 @@ import { createTxSender } from "../../../src/cosmos/client/tx/create-tx-sender.t
 import { silentObserver } from "../../../src/cosmos/client/rpc/rpc-caller.ts";
 import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
 import type { WireMessage } from "../../../src/cosmos/client/tx/tx-sender.ts";
-import { accountNamed } from "../../../src/localnet/network/accounts.ts";
-import { type ChainProfile, CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, type ChainProfile, CHAINS } from "../../../src/localnet/network/chains.ts";
 import { MsgSend } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { MsgExecuteContract } from "../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 

@@ -7,8 +7,7 @@ import { encodeBech32 } from "../../../src/platform/base/bech32.ts";
 import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
 import { operatorOf } from "../../../src/localnet/chain/modules/staking/cli/arguments.ts";
 import { validatorKey } from "../../../src/localnet/node/consensus/validators.ts";
-import { accountNamed } from "../../../src/localnet/network/accounts.ts";
-import { CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
 import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";
 
 const ALICE = accountNamed(CHAINS.local, "alice").address;

@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { courierRoutes } from "../../../daemons/localnet/ibc-relayer.ts";
+import { courierRoutes } from "../../../src/localnet/network/localnet-ibc-relayer.ts";
 import { unstartedStatus } from "../../../src/localnet/ibc-relayer/courier.ts";
 import { registerCourierMetrics } from "../../../src/localnet/ibc-relayer/courier-metrics.ts";
 import type { CourierStatus } from "../../../src/localnet/ibc-relayer/courier-status.ts";

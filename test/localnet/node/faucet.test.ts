@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFaucet } from "../../../src/localnet/control/faucet.ts";
+import { createFaucet } from "../../../src/localnet/network/control-routes.ts";
 import { CHAINS } from "../../../src/localnet/network/chains.ts";
 import type { NodeView } from "../../../src/localnet/node/base/node-view.ts";
 import { BaseAccount } from "../../../src/cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";

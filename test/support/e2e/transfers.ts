@@ -3,8 +3,7 @@ import { SigningStargateClient } from "@cosmjs/stargate";
 import { MsgTransfer } from "cosmjs-types/ibc/applications/transfer/v1/tx";
 import { TxRaw } from "cosmjs-types/cosmos/tx/v1beta1/tx";
 import { localDenom, parseTrace } from "../../../src/localnet/chain/modules/transfer/denom.ts";
-import { accountNamed } from "../../../src/localnet/network/accounts.ts";
-import { CHAINS, type LocalnetPart } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS, type ChainPart } from "../../../src/localnet/network/chains.ts";
 import { type CliHome, getJson, until } from "./cli-process.ts";
 import { deep } from "./localnet-endpoints.ts";
 
@@ -16,13 +15,13 @@ const OTHER = { local: "remote", remote: "local" } as const;
 /** Transfers over channel-0 between the chains of a running localnet, with stock CosmJS and REST. */
 export interface Transfers {
   /** Broadcasts one transaction of alice with so many transfers of one micro coin each. Resolves before its block. */
-  readonly broadcast: (from: LocalnetPart, count: number) => Promise<void>;
+  readonly broadcast: (from: ChainPart, count: number) => Promise<void>;
   /** Numbers of the packets that are on their way. */
-  readonly onTheWay: (from: LocalnetPart) => Promise<readonly string[]>;
+  readonly onTheWay: (from: ChainPart) => Promise<readonly string[]>;
   /** Coins of a chain in escrow, and their vouchers on the other chain. */
-  readonly coins: (of: LocalnetPart) => Promise<{ readonly escrow: bigint; readonly vouchers: bigint }>;
+  readonly coins: (of: ChainPart) => Promise<{ readonly escrow: bigint; readonly vouchers: bigint }>;
   /** Number of packets that a chain has sent. */
-  readonly sent: (from: LocalnetPart) => Promise<number>;
+  readonly sent: (from: ChainPart) => Promise<number>;
   /** Waits until the courier carries packets. */
   readonly untilCarrying: () => Promise<void>;
 }
@@ -30,7 +29,7 @@ export interface Transfers {
 /** Creates the access to the localnet of a home. */
 export function openTransfers({ portOffset }: CliHome): Transfers {
   const at = (port: number, path = ""): string => `http://127.0.0.1:${port + portOffset}${path}`;
-  const rest = async (part: LocalnetPart, path: string, ...fields: readonly string[]): Promise<unknown> =>
+  const rest = async (part: ChainPart, path: string, ...fields: readonly string[]): Promise<unknown> =>
     deep(await getJson(at(PORTS[part].rest, path)), fields);
   const channel = "/ibc/core/channel/v1/channels/channel-0/ports/transfer";
   return {

@@ -1,4 +1,4 @@
-import { createLocalnetCourier } from "../../../daemons/localnet/ibc-relayer.ts";
+import { createLocalnetCourier } from "../../../src/localnet/network/localnet-ibc-relayer.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { type JsonObject, isRecord } from "../../../src/platform/base/json.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";

@@ -1,7 +1,13 @@
 import { Gauge, Registry } from "prom-client";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { createFaultSwitches } from "../../../src/platform/base/fault-switches.ts";
-import { createOracleClient, type SidecarResponse, type SidecarTransport, ORACLE_FAULTS, type OracleFaultName } from "../../../src/localnet/node/oracle/oracle-client.ts";
+import {
+  createOracleClient,
+  type SidecarResponse,
+  type SidecarTransport,
+  ORACLE_FAULTS,
+  type OracleFaultName,
+} from "../../../src/localnet/node/oracle/oracle-client.ts";
 import { createOracleMetrics } from "../../../src/localnet/node/oracle/oracle-metrics.ts";
 import type { HttpReply } from "../../../src/platform/http/http-reply.ts";
 import { matchRoute } from "../../../src/platform/http/http-route.ts";

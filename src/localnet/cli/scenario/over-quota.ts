@@ -2,8 +2,7 @@ import { systemClock } from "../../../platform/base/clock.ts";
 import { withTimeout } from "../../../platform/base/abort.ts";
 import { EXIT } from "../../../platform/base/exit-codes.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
-import { accountNamed } from "../../network/accounts.ts";
-import { CHAINS } from "../../network/chains.ts";
+import { accountNamed, CHAINS } from "../../network/chains.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";
 import { fieldAt } from "../../../platform/cli/table.ts";
 import {

@@ -11,8 +11,7 @@ import type { PooledChainClient } from "../../../cosmos/client/create-chain-clie
 import { createTxSender } from "../../../cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../../cosmos/client/tx/signer.ts";
 import type { Confirmation } from "../../../cosmos/client/tx/tx-sender.ts";
-import { accountNamed } from "../../network/accounts.ts";
-import type { ChainProfile } from "../../network/chains.ts";
+import { accountNamed, type ChainProfile } from "../../network/chains.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import { TxMsgData } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import { messageFromJson, messageToJson } from "../../../cosmos/proto/json.ts";

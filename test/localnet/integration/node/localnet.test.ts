@@ -11,9 +11,8 @@ import { fromUtf8, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { createApp } from "../../../../src/localnet/chain/app.ts";
 import type { StateStorage } from "../../../../src/localnet/chain/store/state-storage.ts";
-import { accountNamed, localnetAccounts } from "../../../../src/localnet/network/accounts.ts";
+import { accountNamed, localnetAccounts, CHAINS } from "../../../../src/localnet/network/chains.ts";
 import { exportHomeGenesis } from "../../../../src/localnet/node/home-genesis.ts";
-import { CHAINS } from "../../../../src/localnet/network/chains.ts";
 import {
   createLocalnet,
   type LocalnetOptions,
