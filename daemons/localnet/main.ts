@@ -1,4 +1,4 @@
-import type { Courier } from "../../src/localnet/ibc-relayer/courier.ts";
+import type { IbcRelayer } from "../../src/localnet/ibc-relayer/ibc-relayer.ts";
 import { type ChainProfile, CHAINS } from "../../src/localnet/network/chains.ts";
 import {
   createLocalnet,
@@ -14,7 +14,10 @@ import {
   sidecarFaultControl,
   switchesFaultControl,
 } from "../../src/localnet/network/fault-control.ts";
-import { courierRoutes, createLocalnetCourier } from "../../src/localnet/network/localnet-ibc-relayer.ts";
+import {
+  createLocalnetIbcRelayer,
+  ibcRelayerRoutes,
+} from "../../src/localnet/network/localnet-ibc-relayer.ts";
 import {
   chainOptions,
   LOCALNET_HOST,
@@ -39,7 +42,7 @@ import { createDeferred } from "../../src/platform/process/deferred.ts";
 export interface LocalnetReady {
   readonly chains: RunningLocalnet["chains"];
   /** Undefined when it does not run in this process. */
-  readonly courier: Courier | undefined;
+  readonly ibcRelayer: IbcRelayer | undefined;
   readonly endpoints: readonly DaemonEndpoint[];
 }
 
@@ -58,20 +61,20 @@ export async function runLocalnet(
   const { parts, ports } = options;
   const sidecar = parts.includes("sidecar") ? openSidecar(options, context) : undefined;
   const chainsUp = createDeferred<unknown>();
-  const courier = parts.includes("courier")
-    ? createLocalnetCourier(ports, context, chainsUp.promise)
+  const ibcRelayer = parts.includes("courier")
+    ? createLocalnetIbcRelayer(ports, context, chainsUp.promise)
     : undefined;
   const faults = createFaultSwitches(ORACLE_FAULTS, context.clock);
-  const localnet = openChains(options, context, { sidecar, faults, courier });
+  const localnet = openChains(options, context, { sidecar, faults, ibcRelayer });
   // A chain that does not start rejects its own `run`.
   (localnet?.ready ?? Promise.resolve()).then(chainsUp.resolve, () => {});
   const sidecarControl = openSidecarControl(options, context, sidecar);
-  const services = [sidecar, localnet, sidecarControl, courier].filter((one) => one !== undefined);
+  const services = [sidecar, localnet, sidecarControl, ibcRelayer].filter((one) => one !== undefined);
   const up = Promise.all([localnet?.ready, sidecar?.ready]).catch(() => undefined);
   const announcement = createAnnouncement(up, (running) => {
     const chains = running?.chains ?? {};
     if (chains.remote !== undefined) makeProvable(chains.remote);
-    onReady({ chains, courier, endpoints: localnetEndpoints(options) });
+    onReady({ chains, ibcRelayer, endpoints: localnetEndpoints(options) });
   });
   const [first] = await supervise([...services, announcement], context.signal, context.logger);
   if (first !== undefined) throw first.error;
@@ -134,7 +137,7 @@ interface ControlTargets {
   /** Faults of the local chain's votes. */
   readonly faults: FaultSwitches<OracleFaultName>;
   /** Undefined when it does not run in this process. */
-  readonly courier: Courier | undefined;
+  readonly ibcRelayer: IbcRelayer | undefined;
 }
 
 function openChains(
@@ -171,7 +174,7 @@ function openChains(
 function controlOptions(
   { ports, access }: LocalnetDaemonOptions,
   token: Secret,
-  { sidecar, faults, courier }: ControlTargets,
+  { sidecar, faults, ibcRelayer }: ControlTargets,
   context: DaemonContext,
 ): NonNullable<LocalnetOptions["control"]> {
   const sidecarFaults =
@@ -184,7 +187,7 @@ function controlOptions(
     token,
     routes: [
       ...createFaultRoutes(joinFaultControls([sidecarFaults, voteFaults])),
-      ...(courier === undefined ? [] : courierRoutes(courier, context)),
+      ...(ibcRelayer === undefined ? [] : ibcRelayerRoutes(ibcRelayer, context)),
     ],
   };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Registry } from "prom-client";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { parsePrometheusText } from "./watchdog/prometheus-page.ts";
-import { courierRegistry, relayerRegistry, watchdogRegistry } from "./metrics-page.ts";
+import { ibcRelayerRegistry, relayerRegistry, watchdogRegistry } from "./metrics-page.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
@@ -46,7 +46,7 @@ export function knownMetrics(records: readonly string[]): ReadonlyMap<string, re
   const registries = [
     watchdogRegistry(),
     relayerRegistry(),
-    courierRegistry(),
+    ibcRelayerRegistry(),
     createMetricsRegistry(PROGRAM),
   ];
   for (const registry of registries)

@@ -35,11 +35,15 @@ interface StartOptions extends AccessOptions {
 export function startCommand(context: CliContext): Command {
   const command = new Command()
     .addArgument(
-      new Argument("[part...]", "parts to run in this process; default: all except the courier").choices(
-        LOCALNET_PARTS,
-      ),
+      new Argument(
+        "[part...]",
+        "parts to run in this process; default: all except courier, the IBC relayer",
+      ).choices(LOCALNET_PARTS),
     )
-    .option("--courier", "also carry packets between the chains, and open a channel for transfers")
+    .option(
+      "--courier",
+      "also run the IBC relayer: it opens a transfer channel and relays packets between the chains",
+    )
     .option("--home <dir>", "directory for the state of the chains")
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())

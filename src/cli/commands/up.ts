@@ -101,7 +101,7 @@ function createParts(
   const stateDir = (name: string): string | undefined =>
     options.home === undefined ? undefined : join(options.home, name);
   const chainsUp = createDeferred<LocalnetReady>();
-  let state: UpParts = { chains: {}, courier: undefined, relayer: undefined, watchdog: undefined };
+  let state: UpParts = { chains: {}, ibcRelayer: undefined, relayer: undefined, watchdog: undefined };
   const printEndpoints = (endpoints: readonly DaemonEndpoint[]): void => {
     for (const { name, url } of endpoints) print(`${name.padEnd(24)} ${url}`);
   };
@@ -119,7 +119,7 @@ function createParts(
       },
       { ...daemon, signal },
       (ready) => {
-        state = { ...state, chains: ready.chains, courier: ready.courier };
+        state = { ...state, chains: ready.chains, ibcRelayer: ready.ibcRelayer };
         printEndpoints(ready.endpoints);
         print(`${"control token in".padEnd(24)} ${controlTokenFile(options.portOffset)}`);
         chainsUp.resolve(ready);

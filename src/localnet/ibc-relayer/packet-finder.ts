@@ -13,7 +13,7 @@ export interface PacketFinder {
   readonly find: (search: PacketSearch, signal: AbortSignal) => Promise<ReadonlyMap<bigint, PacketRecord>>;
 }
 
-/** What is searched: packets sent from `end`, or received at `end`. */
+/** A search for packets that `end` sent, or that it received. */
 interface PacketSearch {
   readonly type: PacketEventType;
   readonly end: ChannelEnd;
@@ -53,7 +53,7 @@ interface SearchRequest {
 /** Creates a finder. */
 export function createPacketFinder(comet: BlockSearches): PacketFinder {
   const cache = createRecentCache<string, PacketRecord>(CACHED_PACKETS);
-  const note = (events: readonly RpcEvent[], type: PacketEventType): void => {
+  const cacheAll = (events: readonly RpcEvent[], type: PacketEventType): void => {
     for (const record of readPackets(events, type))
       cache.put(keyOf(type, endOf(record, type), record), record);
   };
@@ -61,15 +61,15 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
     sequences.filter((sequence) => cached(type, end, sequence) === undefined);
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
-  /** Searches in vain by packet. The least searched come first, so that packets whose blocks are pruned do not hide the others. */
-  const vain = createRecentCache<string, number>(CACHED_PACKETS);
-  const vainOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
-    vain.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
+  /** Searches without a result by packet. The least searched come first, so that packets in pruned blocks do not starve the others. */
+  const misses = createRecentCache<string, number>(CACHED_PACKETS);
+  const missesOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
+    misses.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
   /** Searches one page of transactions. Returns the height of the first one and whether there are more pages. */
   const searchTxs = async (query: string, page: number, type: PacketEventType, signal: AbortSignal) => {
     const request = { query, page, per_page: PAGE_SIZE, order_by: "asc" } as const;
     const { txs, totalCount } = await raceAbort(comet.txSearch(request), signal);
-    for (const { result } of txs) if (result.code === 0) note(result.events, type);
+    for (const { result } of txs) if (result.code === 0) cacheAll(result.events, type);
     return { height: txs[0]?.height, hasMore: page * PAGE_SIZE < totalCount };
   };
   /** A contract that a block calls can send packets too. */
@@ -77,7 +77,7 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
     const { blocks } = await raceAbort(comet.blockSearch({ query, per_page: 1, page: 1 }), signal);
     for (const { block } of blocks) {
       const results = await raceAbort(comet.blockResults(block.header.height), signal);
-      note(results.finalizeBlockEvents, type);
+      cacheAll(results.finalizeBlockEvents, type);
     }
   };
   /** Searches the first missing packet, and then all later ones from its block on: they are often in the next blocks. */
@@ -97,13 +97,13 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
       while (tried.size < MAX_SEARCHES) {
         const next = leastOf(
           missingOf(wanted).filter((sequence) => !tried.has(sequence)),
-          (sequence) => vainOf(wanted, sequence),
+          (sequence) => missesOf(wanted, sequence),
         );
         if (next === undefined) break;
         tried.add(next);
         await search(wanted, next, signal);
         if (cached(type, end, next) === undefined)
-          vain.put(keyOf(type, end, { packet: { sequence: next } }), vainOf(wanted, next) + 1);
+          misses.put(keyOf(type, end, { packet: { sequence: next } }), missesOf(wanted, next) + 1);
       }
       return new Map(
         sequences.flatMap((sequence) => {

@@ -26,14 +26,18 @@ export interface Destination {
   readonly nextReceive: bigint;
 }
 
-/** What becomes of a packet that its destination did not receive. */
-export type Fate = "receive" | "time-out" | "time-out-on-close" | "wait";
+/** The next step for a packet that its destination has not received. */
+export type PacketAction = "receive" | "time-out" | "time-out-on-close" | "wait";
 
 /**
  * Decides about a packet that its destination had not received. `isProvenMissing`: it was also missing at the height of the
- * proofs. A destination refuses a packet from the timeout on, and the proof of a timeout needs a header at or after it.
+ * proofs. A destination rejects a packet from its timeout on, and the proof of a timeout needs a header at or after it.
  */
-export function fateOf(packet: Packet, destination: Destination, isProvenMissing: boolean): Fate {
+export function packetAction(
+  packet: Packet,
+  destination: Destination,
+  isProvenMissing: boolean,
+): PacketAction {
   const { end, moment } = destination;
   if (hasElapsed(packet, moment)) return isProvenMissing ? "time-out" : "wait";
   if (end.state === State.STATE_CLOSED) return isProvenMissing ? "time-out-on-close" : "wait";

@@ -35,7 +35,7 @@ const MAX_BLOCKS = 1_000;
 
 const MAX_ADDRESSES = 10_000;
 
-/** Creates the routes of the control API. `src/localnet/node/README.md` lists them. All except `GET /chains` need the token. */
+/** Creates the routes of the control API. `src/localnet/network/README.md` lists them. All except `GET /chains` need the token. */
 export function controlRoutes(chains: readonly ControlledChain[]): readonly HttpRoute[] {
   const faucets = new Map(chains.map((chain) => [chain.profile.chainId, createFaucet(chain.profile)]));
   const command = (

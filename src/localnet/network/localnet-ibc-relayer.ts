@@ -11,46 +11,46 @@ import { jsonReply } from "../../platform/http/http-reply.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { createMetricsRegistry } from "../../platform/process/metrics.ts";
-import { type CourierChain, createCourierChain } from "../ibc-relayer/courier-chain.ts";
-import { registerCourierMetrics } from "../ibc-relayer/courier-metrics.ts";
-import { courierJson, type CourierStatus } from "../ibc-relayer/courier-status.ts";
-import { type Courier, createCourier, unstartedStatus } from "../ibc-relayer/courier.ts";
+import { createIbcChain, type IbcChain } from "../ibc-relayer/ibc-chain.ts";
+import { createIbcRelayer, type IbcRelayer, unstartedStatus } from "../ibc-relayer/ibc-relayer.ts";
+import { registerIbcRelayerMetrics } from "../ibc-relayer/metrics.ts";
+import { ibcRelayerJson, type IbcRelayerStatus } from "../ibc-relayer/status.ts";
 import { accountNamed, type ChainProfile, CHAINS } from "./chains.ts";
 
 /** Name of its test account on both chains. */
 const ACCOUNT = "courier";
 const CONNECTION = "connection-0";
-/** The courier pays up to this price: it must also work when blocks are full. */
+/** The IBC relayer pays up to this price: it must also work when blocks are full. */
 const MAX_GAS_PRICE = parseDec18("100");
 const PRICE_MULTIPLIER = parseDec18("1.2");
-/** A block takes a second. The courier waits for its transactions, so it looks more often. */
+/** A block takes a second. The IBC relayer waits for its transactions, so it looks more often. */
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
 
-const NOT_STARTED: CourierStatus = unstartedStatus([CHAINS.local.chainId, CHAINS.remote.chainId]);
+const NOT_STARTED: IbcRelayerStatus = unstartedStatus([CHAINS.local.chainId, CHAINS.remote.chainId]);
 
 /**
- * Creates the courier between the two chains on these ports. The chains may run in other processes; those of this process are
+ * Creates the IBC relayer between the two chains on these ports. The chains may run in other processes; those of this process are
  * there when `ready` resolves.
  */
-export function createLocalnetCourier(
+export function createLocalnetIbcRelayer(
   ports: Pick<Ports, "localRpc" | "remoteRpc">,
   context: Pick<DaemonContext, "clock" | "random" | "logger">,
   ready: Promise<unknown> | undefined,
-): Courier {
+): IbcRelayer {
   const { clock, random } = context;
-  const logger = context.logger.child({ part: "courier" });
-  let courier: Courier | undefined;
+  const logger = context.logger.child({ part: "ibc-relayer" });
+  let ibcRelayer: IbcRelayer | undefined;
   return {
-    name: "courier",
-    status: () => courier?.status() ?? NOT_STARTED,
+    name: "IBC relayer",
+    status: () => ibcRelayer?.status() ?? NOT_STARTED,
     run: async (signal) => {
       await raceAbort(Promise.resolve(ready), signal);
       const local = await openChain(CHAINS.local, ports.localRpc, context);
       const remote = await openChain(CHAINS.remote, ports.remoteRpc, context);
       try {
-        courier = createCourier([local.chain, remote.chain], { clock, random, logger });
-        await courier.run(signal);
+        ibcRelayer = createIbcRelayer([local.chain, remote.chain], { clock, random, logger });
+        await ibcRelayer.run(signal);
       } finally {
         local.close();
         remote.close();
@@ -59,19 +59,20 @@ export function createLocalnetCourier(
   };
 }
 
-/** Creates the routes `GET /courier` and `GET /metrics` of the control API. */
-export function courierRoutes(
-  courier: Courier,
+/**
+ * Creates the routes `GET /ibc-relayer` and `GET /metrics` of the control API. `GET /courier` is the former path of the status,
+ * for one release.
+ */
+export function ibcRelayerRoutes(
+  ibcRelayer: IbcRelayer,
   { clock, build }: Pick<DaemonContext, "clock" | "build">,
 ): readonly HttpRoute[] {
   const registry = createMetricsRegistry({ build, program: "localnet", processMetrics: true });
-  registerCourierMetrics(registry, courier.status, clock);
+  registerIbcRelayerMetrics(registry, ibcRelayer.status, clock);
+  const status = async () => jsonReply(200, ibcRelayerJson(ibcRelayer.status(), clock.nowMs()));
   return [
-    {
-      method: "GET",
-      path: "/courier",
-      handle: async () => jsonReply(200, courierJson(courier.status(), clock.nowMs())),
-    },
+    { method: "GET", path: "/ibc-relayer", handle: status },
+    { method: "GET", path: "/courier", handle: status },
     {
       method: "GET",
       path: "/metrics",
@@ -88,7 +89,7 @@ async function openChain(
   { chainId, denom, bech32Prefix, part }: ChainProfile,
   port: number,
   { clock, random, logger }: Pick<DaemonContext, "clock" | "random" | "logger">,
-): Promise<{ readonly chain: CourierChain; readonly close: () => void }> {
+): Promise<{ readonly chain: IbcChain; readonly close: () => void }> {
   const deps = { clock, random, logger };
   const client = createChainClient(
     { endpoints: [{ url: `http://127.0.0.1:${port}`, name: chainId }], chainId, limits: { connections: 8 } },
@@ -100,6 +101,6 @@ async function openChain(
   const limits = { pollMs: CONFIRM_POLL_MS, confirmDeadlineMs: CONFIRM_DEADLINE_MS };
   const sender = createTxSender({ chainId, memo: "courier", gasPrice, limits }, { ...deps, client, signer });
   const queries = createLightClientQueries(client);
-  const chain = createCourierChain({ chainId, connectionId: CONNECTION }, { client, queries, sender });
+  const chain = createIbcChain({ chainId, connectionId: CONNECTION }, { client, queries, sender });
   return { chain, close: client.close };
 }

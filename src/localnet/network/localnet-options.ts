@@ -92,8 +92,8 @@ export function localnetEndpoints(options: LocalnetDaemonOptions): readonly Daem
     courier:
       hasControl && hasLocal
         ? [
-            endpoint("courier", ports.control, "/courier"),
-            endpoint("courier metrics", ports.control, "/metrics"),
+            endpoint("IBC relayer", ports.control, "/ibc-relayer"),
+            endpoint("IBC relayer metrics", ports.control, "/metrics"),
           ]
         : [],
   };

@@ -8,7 +8,7 @@ import { type CliHome, getJson, until } from "./cli-process.ts";
 import { deep } from "./localnet-endpoints.ts";
 
 const PORTS = { local: { rpc: 26_657, rest: 1_317 }, remote: { rpc: 26_757, rest: 1_417 } } as const;
-/** Two chains start, and the courier opens a channel: four steps, each with blocks of both chains. */
+/** Two chains start, and the IBC relayer opens a channel: four steps, each with blocks of both chains. */
 const START_MS = 180_000;
 const OTHER = { local: "remote", remote: "local" } as const;
 
@@ -22,7 +22,7 @@ export interface Transfers {
   readonly coins: (of: ChainPart) => Promise<{ readonly escrow: bigint; readonly vouchers: bigint }>;
   /** Number of packets that a chain has sent. */
   readonly sent: (from: ChainPart) => Promise<number>;
-  /** Waits until the courier carries packets. */
+  /** Waits until the IBC relayer carries packets. */
   readonly untilCarrying: () => Promise<void>;
 }
 
@@ -72,8 +72,9 @@ export function openTransfers({ portOffset }: CliHome): Transfers {
     sent: async (from) => Number(await rest(from, `${channel}/next_sequence_send`, "next_sequence_send")) - 1,
     untilCarrying: async () => {
       await until(
-        "a courier that carries",
-        async () => (deep(await getJson(at(9_997, "/courier")), ["state"]) === "carrying" ? true : undefined),
+        "an IBC relayer that carries",
+        async () =>
+          deep(await getJson(at(9_997, "/ibc-relayer")), ["state"]) === "carrying" ? true : undefined,
         START_MS,
       );
     },

@@ -55,7 +55,7 @@ async function sendBothWays(count: number): Promise<void> {
   }
 }
 
-describe("a localnet with a home and a courier", () => {
+describe("a localnet with a home and an IBC relayer", () => {
   it(
     "goes on after SIGKILL of everything with packets on their way: none is lost, none is doubled",
     async () => {
@@ -75,16 +75,16 @@ describe("a localnet with a home and a courier", () => {
   );
 
   it(
-    "goes on after SIGKILL of the courier alone, and of a chain that it needs",
+    "goes on after SIGKILL of the IBC relayer alone, and of a chain that it needs",
     async () => {
       const remote = await start("remote", "--home", STATE);
       await remote.printed(/remote-1 gRPC/);
       const local = await start("local", "sidecar", "--home", STATE);
       await local.printed(/local-1 gRPC/);
       for (let kills = 1; kills <= 2; kills++) {
-        const courier = await start("courier");
+        const ibcRelayer = await start("courier");
         await sendBothWays(4);
-        await killAll(courier);
+        await killAll(ibcRelayer);
       }
       await sendBothWays(4);
       for (const part of BOTH) expect((await transfers.onTheWay(part)).length).toBeGreaterThanOrEqual(4);

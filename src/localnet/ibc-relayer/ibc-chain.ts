@@ -8,7 +8,7 @@ import { createPacketFinder, type PacketFinder } from "./packet-finder.ts";
 import type { Moment } from "./packet-work.ts";
 
 /** A chain between which and another one packets are carried. */
-export interface CourierChain {
+export interface IbcChain {
   readonly chainId: string;
   /** Connection to the other chain. Only its channels are served. */
   readonly connectionId: string;
@@ -20,26 +20,26 @@ export interface CourierChain {
   >;
   readonly reads: IbcReads;
   readonly finder: PacketFinder;
-  /** Sends with the courier's account. */
+  /** Sends with the IBC relayer's account. */
   readonly sender: TxSender;
 }
 
 /** Creates a chain over its client and account. */
-export function createCourierChain(
-  names: Pick<CourierChain, "chainId" | "connectionId">,
+export function createIbcChain(
+  names: Pick<IbcChain, "chainId" | "connectionId">,
   parts: {
     readonly client: PooledChainClient;
-    readonly queries: CourierChain["queries"];
+    readonly queries: IbcChain["queries"];
     readonly sender: TxSender;
   },
-): CourierChain {
+): IbcChain {
   const { client } = parts;
   return { ...names, ...parts, reads: createIbcReads(client), finder: createPacketFinder(client.comet) };
 }
 
 /** What is known of a chain in one cycle. */
 export interface Snapshot {
-  readonly chain: CourierChain;
+  readonly chain: IbcChain;
   /** Its newest header, with the root of the state at the height before. */
   readonly block: LightBlockBytes;
   readonly moment: Moment;
@@ -53,7 +53,7 @@ export interface Snapshot {
 const FIRST_PROVING_HEIGHT = 3n;
 
 /** Reads a chain. Resolves with undefined for a chain that is too young to prove anything. Rejects with `ClientError`. */
-export async function readSnapshot(chain: CourierChain, signal: AbortSignal): Promise<Snapshot | undefined> {
+export async function readSnapshot(chain: IbcChain, signal: AbortSignal): Promise<Snapshot | undefined> {
   const block = await chain.client.lightBlock(0n, signal);
   if (block.height < FIRST_PROVING_HEIGHT) return undefined;
   const { reads, connectionId, chainId } = chain;

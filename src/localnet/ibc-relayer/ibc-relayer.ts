@@ -5,20 +5,20 @@ import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { planChannels, planTransferChannel } from "./channel-work.ts";
-import { type CourierChain, readSnapshot, type Snapshot } from "./courier-chain.ts";
-import { CYCLE_FAILURES, cycleFailureOf } from "./courier-error.ts";
-import type { CourierStatus } from "./courier-status.ts";
 import { deliver, refreshClients } from "./deliver.ts";
+import { CYCLE_FAILURES, cycleFailureOf } from "./errors.ts";
+import { type IbcChain, readSnapshot, type Snapshot } from "./ibc-chain.ts";
 import { type PacketPlan, planPackets } from "./packet-plan.ts";
-import { createTroubleBook, type TroubleBook } from "./trouble-book.ts";
+import { createRetryBackoff, type RetryBackoff } from "./retry-backoff.ts";
+import type { IbcRelayerStatus } from "./status.ts";
 import { type Work, WORK_KINDS, type WorkKind } from "./work.ts";
 
-/** Carries the packets of one connection between two chains. */
-export interface Courier extends Service {
-  readonly status: () => CourierStatus;
+/** Relays the packets of one connection between two chains. */
+export interface IbcRelayer extends Service {
+  readonly status: () => IbcRelayerStatus;
 }
 
-export interface CourierDeps {
+export interface IbcRelayerDeps {
   readonly clock: Clock;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
@@ -27,42 +27,42 @@ export interface CourierDeps {
 
 /** A transaction is given up after 30 s; a cycle sends one to each chain. */
 const CYCLE_DEADLINE_MS = 120_000;
-/** Time between two looks at the heights of the chains. */
+/** Time between two reads of the chains' heights. */
 const POLL_MS = 200;
 /** Longest time between two cycles without a new block. */
 const IDLE_MS = 5_000;
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 10_000 };
 
-/** One chain during the life of the courier. */
+/** A chain and the counters of its side, for the lifetime of the IBC relayer. */
 interface Side {
-  readonly chain: CourierChain;
-  readonly troubles: TroubleBook;
+  readonly chain: IbcChain;
+  readonly backoff: RetryBackoff;
   readonly done: Record<WorkKind, number>;
   channels: Snapshot["latest"];
   pending: number;
-  /** When the courier first saw each of the oldest pending packets, by name. */
+  /** When the IBC relayer first saw each of the oldest pending packets, by name. */
   firstSeenMs: ReadonlyMap<string, number>;
   unreadable: number;
   lastDoneMs: number | undefined;
 }
 
 /**
- * Creates the courier of two chains. It keeps no state: each cycle reads from the chains which packets are on their way. The first
- * chain begins the handshake of a channel for transfers when neither has one.
+ * Creates an IBC relayer between two chains. It stores no state: each cycle reads the pending packets from the chains. When neither
+ * chain has a transfer channel, the first one starts the handshake.
  */
-export function createCourier(chains: readonly [CourierChain, CourierChain], deps: CourierDeps): Courier {
+export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: IbcRelayerDeps): IbcRelayer {
   const sides = [sideOf(chains[0], deps), sideOf(chains[1], deps)] as const;
   let lastCycleMs: number | undefined;
   let error: string | undefined;
   const failures = countersOf(CYCLE_FAILURES);
-  const noteError = (thrown: unknown): void => {
+  const recordError = (thrown: unknown): void => {
     const text = errorText(thrown);
     failures[cycleFailureOf(thrown)] += 1;
-    if (text !== error) deps.logger.warn("the courier cannot carry packets", { error: text });
+    if (text !== error) deps.logger.warn("the IBC relayer cannot relay packets", { error: text });
     error = text;
   };
-  const noteCycle = (): void => {
-    if (error !== undefined) deps.logger.info("the courier carries packets again");
+  const recordCycle = (): void => {
+    if (error !== undefined) deps.logger.info("the IBC relayer relays packets again");
     error = undefined;
     lastCycleMs = deps.clock.nowMs();
   };
@@ -70,30 +70,30 @@ export function createCourier(chains: readonly [CourierChain, CourierChain], dep
     let failed = 0;
     while (!signal.aborted) {
       try {
-        const seen = await withDeadline("a cycle of the courier", CYCLE_DEADLINE_MS, signal, (inner) =>
+        const seen = await withDeadline("a cycle of the IBC relayer", CYCLE_DEADLINE_MS, signal, (inner) =>
           runCycle(sides, deps, inner),
         );
-        noteCycle();
+        recordCycle();
         failed = 0;
         if (seen !== undefined) await untilNewBlock(sides, seen, deps.clock, signal);
       } catch (thrown) {
-        // The chains may stop first and break a call.
+        // At shutdown the chains may stop first, which fails a pending call.
         if (signal.aborted) return;
-        noteError(thrown);
+        recordError(thrown);
         await pause(backoffMs(failed, ERROR_BACKOFF, deps.random), deps.clock, signal);
         failed += 1;
       }
     }
   };
   return {
-    name: "courier",
+    name: "IBC relayer",
     run,
     status: () => ({ lastCycleMs, error, failures, chains: sides.map(statusOf) }),
   };
 }
 
-/** Returns the status of a courier between these chains before it has looked at them. */
-export function unstartedStatus(chainIds: readonly string[]): CourierStatus {
+/** Returns the status of an IBC relayer between these chains before it has looked at them. */
+export function unstartedStatus(chainIds: readonly string[]): IbcRelayerStatus {
   return {
     lastCycleMs: undefined,
     error: undefined,
@@ -118,10 +118,10 @@ function countersOf(names: readonly string[]): Record<string, number> {
   return Object.fromEntries(names.map((name) => [name, 0]));
 }
 
-function sideOf(chain: CourierChain, { clock, random }: CourierDeps): Side {
+function sideOf(chain: IbcChain, { clock, random }: IbcRelayerDeps): Side {
   return {
     chain,
-    troubles: createTroubleBook(clock, random),
+    backoff: createRetryBackoff(clock, random),
     done: countersOf(WORK_KINDS),
     channels: [],
     pending: 0,
@@ -131,8 +131,8 @@ function sideOf(chain: CourierChain, { clock, random }: CourierDeps): Side {
   };
 }
 
-function statusOf(side: Side): CourierStatus["chains"][number] {
-  const { chain, channels, pending, firstSeenMs, unreadable, done, lastDoneMs, troubles } = side;
+function statusOf(side: Side): IbcRelayerStatus["chains"][number] {
+  const { chain, channels, pending, firstSeenMs, unreadable, done, lastDoneMs, backoff } = side;
   const times = [...firstSeenMs.values()];
   return {
     chainId: chain.chainId,
@@ -142,8 +142,8 @@ function statusOf(side: Side): CourierStatus["chains"][number] {
     unreadable,
     done,
     lastDoneMs,
-    refusals: troubles.noted(),
-    refused: troubles.list(),
+    refusals: backoff.refusals(),
+    refused: backoff.list(),
   };
 }
 
@@ -152,8 +152,12 @@ type Sides = readonly [Side, Side];
 /** Heights of both chains. */
 type Heights = readonly [bigint, bigint];
 
-/** Looks at both chains once and sends what they need. Returns the heights that it saw, or undefined when it sent something. */
-async function runCycle(sides: Sides, deps: CourierDeps, signal: AbortSignal): Promise<Heights | undefined> {
+/** Reads both chains once and sends the messages that they need. Returns the heights that it read, or undefined when it sent a transaction. */
+async function runCycle(
+  sides: Sides,
+  deps: IbcRelayerDeps,
+  signal: AbortSignal,
+): Promise<Heights | undefined> {
   const [first, second] = sides;
   const snapshots = await Promise.all([
     readSnapshot(first.chain, signal),
@@ -161,18 +165,21 @@ async function runCycle(sides: Sides, deps: CourierDeps, signal: AbortSignal): P
   ]);
   const [one, other] = snapshots;
   if (one === undefined || other === undefined) return [0n, 0n];
-  const [away, back] = await Promise.all([planPackets(one, other, signal), planPackets(other, one, signal)]);
-  noteSeen(first, one, away, deps.clock);
-  noteSeen(second, other, back, deps.clock);
+  const [forward, backward] = await Promise.all([
+    planPackets(one, other, signal),
+    planPackets(other, one, signal),
+  ]);
+  recordPlan(first, one, forward, deps.clock);
+  recordPlan(second, other, backward, deps.clock);
   const { connectionId } = first.chain;
   const opening = planTransferChannel([...one.latest, ...other.latest], connectionId);
-  const sent = await settleBoth([
-    serve(first, [...opening, ...workFor(one, other), ...away.toSource, ...back.toDestination], {
+  const sent = await awaitBoth([
+    serve(first, [...opening, ...workFor(one, other), ...forward.toSource, ...backward.toDestination], {
       from: other,
       deps,
       signal,
     }),
-    serve(second, [...workFor(other, one), ...back.toSource, ...away.toDestination], {
+    serve(second, [...workFor(other, one), ...backward.toSource, ...forward.toDestination], {
       from: one,
       deps,
       signal,
@@ -188,7 +195,7 @@ function workFor(target: Snapshot, from: Snapshot): readonly Work[] {
   return planChannels({ proven: from.proven, latest: target.latest, connectionId });
 }
 
-function noteSeen(
+function recordPlan(
   side: Side,
   { latest }: Snapshot,
   { pending, oldest, unreadable }: PacketPlan,
@@ -201,7 +208,7 @@ function noteSeen(
 
 interface Serving {
   readonly from: Snapshot;
-  readonly deps: CourierDeps;
+  readonly deps: IbcRelayerDeps;
   readonly signal: AbortSignal;
 }
 
@@ -210,21 +217,21 @@ async function serve(
   work: readonly Work[],
   { from, deps, signal }: Serving,
 ): Promise<readonly Work[]> {
-  const { chain, troubles, done } = side;
-  troubles.keep(new Set(work.map(({ name }) => name)));
+  const { chain, backoff, done } = side;
+  backoff.retain(new Set(work.map(({ name }) => name)));
   const { clock, logger } = deps;
-  const sent = await deliver({ chain, troubles }, work, from, { clock, signal });
+  const sent = await deliver({ chain, backoff }, work, from, { clock, signal });
   for (const { kind } of sent) done[kind] += 1;
   if (sent.length > 0) side.lastDoneMs = clock.nowMs();
   for (const { kind, name } of sent)
-    if (kind === "channel") logger.info("a step of a channel is done", { chain: chain.chainId, step: name });
+    if (kind === "channel") logger.info("channel handshake step done", { chain: chain.chainId, step: name });
   const packets = sent.filter(({ kind }) => kind !== "channel").length;
-  if (packets > 0) logger.info("packets carried", { chain: chain.chainId, messages: packets });
+  if (packets > 0) logger.info("packets relayed", { chain: chain.chainId, messages: packets });
   return sent;
 }
 
-/** Waits for both, also when one fails: a transaction that is being sent must not outlive its cycle. Throws the first error. */
-async function settleBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
+/** Waits for both even if one fails, because a pending transaction must not outlive its cycle. Throws the first error. */
+async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
   const results = await Promise.allSettled(work);
   return results.map((result) => {
     if (result.status === "rejected") throw result.reason;
@@ -234,7 +241,7 @@ async function settleBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]>
 
 /**
  * Returns when a chain has a block after `seen`, and after {@link IDLE_MS}. Waits at least {@link POLL_MS}: a chain that is too young
- * to prove anything is read again all the same.
+ * to prove anything is polled too.
  */
 async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
   const isNew = async (): Promise<boolean> => {

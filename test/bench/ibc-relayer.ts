@@ -1,12 +1,12 @@
 import { systemClock } from "../../src/platform/base/clock.ts";
 import type { JsonObject } from "../../src/platform/base/json.ts";
-import { judgeCourier } from "../../src/localnet/ibc-relayer/courier-status.ts";
+import { ibcRelayerHealth } from "../../src/localnet/ibc-relayer/status.ts";
 import {
   balanceOf,
-  type CourierNet,
-  startCourierNet,
+  type IbcRelayerNet,
+  startIbcRelayerNet,
   transferMessage,
-} from "../support/localnet/courier-net.ts";
+} from "../support/localnet/ibc-relayer-net.ts";
 import { localDenom, parseTrace } from "../../src/localnet/chain/modules/transfer/denom.ts";
 import { median } from "./measure.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
@@ -17,12 +17,15 @@ const ROUNDS = { full: 5, quick: 2 };
 const POLL_MS = 20;
 const VOUCHER = localDenom(parseTrace("transfer/channel-0/untrn"));
 
-/** Packets end to end: sent, received and acknowledged, between two chains of one process with a courier. */
-export async function benchCourier({ quick, signal }: BenchSettings): Promise<readonly BenchRow[]> {
-  const net = await startCourierNet();
-  const courier = net.startCourier();
+/** Packets end to end: sent, received and acknowledged, between two chains of one process with an IBC relayer. */
+export async function benchIbcRelayer({ quick, signal }: BenchSettings): Promise<readonly BenchRow[]> {
+  const net = await startIbcRelayerNet();
+  const ibcRelayer = net.startIbcRelayer();
   try {
-    await until(() => judgeCourier(courier.status(), systemClock.nowMs()).state === "carrying", signal);
+    await until(
+      () => ibcRelayerHealth(ibcRelayer.status(), systemClock.nowMs()).state === "carrying",
+      signal,
+    );
     // The first round compiles the code.
     await round(net, signal);
     const rounds = quick ? ROUNDS.quick : ROUNDS.full;
@@ -40,7 +43,7 @@ export async function benchCourier({ quick, signal }: BenchSettings): Promise<re
       },
     ];
   } finally {
-    await courier.kill();
+    await ibcRelayer.kill();
     await net.stop();
   }
 }
@@ -51,7 +54,7 @@ interface Round {
   readonly acknowledgedMs: number;
 }
 
-async function round({ local, remote }: CourierNet, signal: AbortSignal): Promise<Round> {
+async function round({ local, remote }: IbcRelayerNet, signal: AbortSignal): Promise<Round> {
   const before = balanceOf(remote, VOUCHER);
   const transfer: JsonObject = transferMessage(local, {
     receiver: remote.address,
@@ -66,7 +69,7 @@ async function round({ local, remote }: CourierNet, signal: AbortSignal): Promis
   return { receivedMs, acknowledgedMs: systemClock.monotonicMs() - startMs };
 }
 
-function isSettled({ query }: CourierNet["local"]): boolean {
+function isSettled({ query }: IbcRelayerNet["local"]): boolean {
   const request = { port_id: "transfer", channel_id: "channel-0" };
   const { commitments } = query("/ibc.core.channel.v1.Query/PacketCommitments", request);
   return Array.isArray(commitments) && commitments.length === 0;

@@ -1,6 +1,6 @@
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import type { WireMessage } from "../../../src/cosmos/client/tx/tx-sender.ts";
-import type { CourierChain } from "../../../src/localnet/ibc-relayer/courier-chain.ts";
+import type { IbcChain } from "../../../src/localnet/ibc-relayer/ibc-chain.ts";
 import type { ChannelView } from "../../../src/localnet/ibc-relayer/ibc-reads.ts";
 import { Order, type Packet, State } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { MsgRecvPacket } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
@@ -26,8 +26,8 @@ interface Refusal {
 }
 
 /** A chain with one channel, which takes packets without a look at their proofs. */
-export interface FakeCourierChain {
-  readonly chain: CourierChain;
+export interface FakeIbcChain {
+  readonly chain: IbcChain;
   height: bigint;
   timeNs: bigint;
   channel: ChannelView;
@@ -62,15 +62,15 @@ export interface FakeCourierChain {
 }
 
 /** Creates two chains with clients of each other. */
-export function createFakeCourierChains(): readonly [FakeCourierChain, FakeCourierChain] {
-  const chains: FakeCourierChain[] = [];
+export function createFakeIbcChains(): readonly [FakeIbcChain, FakeIbcChain] {
+  const chains: FakeIbcChain[] = [];
   const one = createFake("local-1", () => chains[1] ?? one);
   const other = createFake("remote-1", () => one);
   chains.push(one, other);
   return [one, other];
 }
 
-function createFake(chainId: string, counterparty: () => FakeCourierChain): FakeCourierChain {
+function createFake(chainId: string, counterparty: () => FakeIbcChain): FakeIbcChain {
   let next = 1n;
   const parts = {
     sent: new Map<bigint, Packet>(),
@@ -79,7 +79,7 @@ function createFake(chainId: string, counterparty: () => FakeCourierChain): Fake
     receivedSince: new Set<bigint>(),
     pruned: new Set<string>(),
   };
-  const fake: FakeCourierChain = {
+  const fake: FakeIbcChain = {
     chain: createChain(chainId, () => fake, counterparty),
     height: 10n,
     timeNs: HOUR_NS,
@@ -117,11 +117,7 @@ function createFake(chainId: string, counterparty: () => FakeCourierChain): Fake
   return fake;
 }
 
-function createChain(
-  chainId: string,
-  own: () => FakeCourierChain,
-  counterparty: () => FakeCourierChain,
-): CourierChain {
+function createChain(chainId: string, own: () => FakeIbcChain, counterparty: () => FakeIbcChain): IbcChain {
   const only = (sequences: readonly bigint[], has: (sequence: bigint) => boolean): ReadonlySet<bigint> =>
     new Set(sequences.filter(has));
   const bytes = new Uint8Array(0);
@@ -232,7 +228,7 @@ function nameOf({ typeUrl, value }: WireMessage): string {
   return kind === undefined ? type : `${kind} ${MsgRecvPacket.decode(value).packet?.sequence}`;
 }
 
-function apply(chain: FakeCourierChain, message: WireMessage): void {
+function apply(chain: FakeIbcChain, message: WireMessage): void {
   const name = nameOf(message);
   if (name === "MsgUpdateClient") chain.client.isUpdated = true;
   if (!name.includes(" ")) return;

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Clock } from "../../platform/base/clock.ts";
-import { CYCLE_FAILURES } from "./courier-error.ts";
-import { COURIER_STATES, type CourierStatus, judgeCourier } from "./courier-status.ts";
+import { CYCLE_FAILURES } from "./errors.ts";
+import { IBC_RELAYER_STATES, ibcRelayerHealth, type IbcRelayerStatus } from "./status.ts";
 import { WORK_KINDS } from "./work.ts";
 
 /** One value of a metric. */
@@ -17,18 +17,18 @@ interface StatusMetric {
   readonly help: string;
   readonly labelNames: readonly string[];
   /** Returns all series. A series that is not returned is absent, for instance before its first reading. */
-  readonly values: (status: CourierStatus, nowMs: number) => readonly Series[];
+  readonly values: (status: IbcRelayerStatus, nowMs: number) => readonly Series[];
 }
 
 const METRICS: readonly StatusMetric[] = [
   {
     type: "gauge",
     name: "relaywatch_courier_state",
-    help: "1 for the state of GET /courier, 0 for the others: starting, carrying, blocked (a packet cannot be carried), or failing (no cycle succeeds).",
+    help: "1 for the state of GET /ibc-relayer, 0 for the others: starting, carrying, blocked (a packet cannot be relayed), or failing (no cycle succeeds).",
     labelNames: ["state"],
     values: (status, nowMs) => {
-      const { state: now } = judgeCourier(status, nowMs);
-      return COURIER_STATES.map((state) => ({ labels: { state }, value: state === now ? 1 : 0 }));
+      const { state: now } = ibcRelayerHealth(status, nowMs);
+      return IBC_RELAYER_STATES.map((state) => ({ labels: { state }, value: state === now ? 1 : 0 }));
     },
   },
   {
@@ -59,7 +59,7 @@ const METRICS: readonly StatusMetric[] = [
   {
     type: "gauge",
     name: "relaywatch_courier_last_message_timestamp_seconds",
-    help: "Time at which the courier saw its last message in a block of a chain. Absent before the first one.",
+    help: "Time at which the IBC relayer saw its last message in a block of a chain. Absent before the first one.",
     labelNames: ["chain_id"],
     values: ({ chains }) =>
       chains.flatMap(({ chainId, lastDoneMs }) => timeOf(lastDoneMs, { chain_id: chainId })),
@@ -67,7 +67,7 @@ const METRICS: readonly StatusMetric[] = [
   {
     type: "counter",
     name: "relaywatch_courier_refused_messages_total",
-    help: "Messages that a chain refused. Each is tried again later.",
+    help: "Messages that a chain rejected. Each is retried later.",
     labelNames: ["chain_id"],
     values: ({ chains }) =>
       chains.map(({ chainId, refusals }) => ({ labels: { chain_id: chainId }, value: refusals })),
@@ -83,7 +83,7 @@ const METRICS: readonly StatusMetric[] = [
   {
     type: "gauge",
     name: "relaywatch_courier_oldest_pending_timestamp_seconds",
-    help: "Time at which the courier first saw the oldest pending packet of a chain. Absent when none is pending.",
+    help: "Time at which the IBC relayer first saw the oldest pending packet of a chain. Absent when none is pending.",
     labelNames: ["chain_id"],
     values: ({ chains }) =>
       chains.flatMap(({ chainId, oldestPendingMs }) => timeOf(oldestPendingMs, { chain_id: chainId })),
@@ -91,17 +91,17 @@ const METRICS: readonly StatusMetric[] = [
   {
     type: "gauge",
     name: "relaywatch_courier_unreadable_packets",
-    help: "Pending packets that cannot be carried, because the blocks with them or with their acknowledgements are pruned.",
+    help: "Pending packets that cannot be relayed, because the blocks with them or with their acknowledgements are pruned.",
     labelNames: ["chain_id"],
     values: ({ chains }) =>
       chains.map(({ chainId, unreadable }) => ({ labels: { chain_id: chainId }, value: unreadable })),
   },
 ];
 
-/** Registers the metrics of a courier. They are read from its status when they are scraped. */
-export function registerCourierMetrics(
+/** Registers the metrics of an IBC relayer. They are read from its status when they are scraped. */
+export function registerIbcRelayerMetrics(
   registry: Registry,
-  status: () => CourierStatus,
+  status: () => IbcRelayerStatus,
   clock: Pick<Clock, "nowMs">,
 ): void {
   for (const { type, name, help, labelNames, values } of METRICS) {

@@ -1,19 +1,19 @@
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { courierRoutes } from "../../../src/localnet/network/localnet-ibc-relayer.ts";
-import { unstartedStatus } from "../../../src/localnet/ibc-relayer/courier.ts";
-import { registerCourierMetrics } from "../../../src/localnet/ibc-relayer/courier-metrics.ts";
-import type { CourierStatus } from "../../../src/localnet/ibc-relayer/courier-status.ts";
+import { ibcRelayerRoutes } from "../../../src/localnet/network/localnet-ibc-relayer.ts";
+import { unstartedStatus } from "../../../src/localnet/ibc-relayer/ibc-relayer.ts";
+import { registerIbcRelayerMetrics } from "../../../src/localnet/ibc-relayer/metrics.ts";
+import type { IbcRelayerStatus } from "../../../src/localnet/ibc-relayer/status.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 function lines(page: string): readonly string[] {
   return page.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-it("the metrics of a courier begin at 0 without times, and follow its status at each scrape", async () => {
-  let status: CourierStatus = unstartedStatus(["local-1", "remote-1"]);
+it("the metrics of an IBC relayer begin at 0 without times, and follow its status at each scrape", async () => {
+  let status: IbcRelayerStatus = unstartedStatus(["local-1", "remote-1"]);
   const registry = new Registry();
-  registerCourierMetrics(registry, () => status, { nowMs: () => 10_000 });
+  registerIbcRelayerMetrics(registry, () => status, { nowMs: () => 10_000 });
   const first = lines(await registry.metrics());
   expect(first).toContain('relaywatch_courier_state{state="starting"} 1');
   expect(first).toContain('relaywatch_courier_messages_total{chain_id="remote-1",kind="time_out"} 0');
@@ -64,10 +64,11 @@ it("the metrics of a courier begin at 0 without times, and follow its status at 
 
 it("the control API serves them beside the status, without a token", async () => {
   const status = unstartedStatus(["local-1", "remote-1"]);
-  const courier = { name: "courier", run: async () => {}, status: () => status };
+  const ibcRelayer = { name: "IBC relayer", run: async () => {}, status: () => status };
   const build = { name: "relaywatch", version: "1.2.3", commit: undefined, nodeVersion: "v20.0.0" };
-  const routes = courierRoutes(courier, { clock: createManualClock(0), build });
+  const routes = ibcRelayerRoutes(ibcRelayer, { clock: createManualClock(0), build });
   expect(routes.map(({ method, path, guarded }) => [method, path, guarded])).toEqual([
+    ["GET", "/ibc-relayer", undefined],
     ["GET", "/courier", undefined],
     ["GET", "/metrics", undefined],
   ]);
@@ -82,6 +83,7 @@ it("the control API serves them beside the status, without a token", async () =>
   };
   const replies = await Promise.all(routes.map(async ({ handle }) => handle(request)));
   expect(replies.map(({ body }) => String(body))).toEqual([
+    expect.stringContaining('"state":"starting"'),
     expect.stringContaining('"state":"starting"'),
     expect.stringContaining('relaywatch_courier_state{state="starting"} 1'),
   ]);

@@ -2,28 +2,24 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Logger } from "../../../src/platform/base/logger.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import { type Courier, createCourier } from "../../../src/localnet/ibc-relayer/courier.ts";
-import { judgeCourier } from "../../../src/localnet/ibc-relayer/courier-status.ts";
+import { type IbcRelayer, createIbcRelayer } from "../../../src/localnet/ibc-relayer/ibc-relayer.ts";
+import { ibcRelayerHealth } from "../../../src/localnet/ibc-relayer/status.ts";
 import { Order, State } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { LightClientError } from "../../../src/cosmos/light-client/light-client-error.ts";
-import {
-  CHANNEL,
-  createFakeCourierChains,
-  type FakeCourierChain,
-} from "../../support/courier/fake-courier-chain.ts";
+import { CHANNEL, createFakeIbcChains, type FakeIbcChain } from "../../support/localnet/fake-ibc-chain.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 const HOUR_NS = 3_600_000_000_000n;
 
-let a: FakeCourierChain;
-let b: FakeCourierChain;
+let a: FakeIbcChain;
+let b: FakeIbcChain;
 let clock: ManualClock;
 let stop: AbortController;
 let lines: string[];
 let running: Promise<void>;
 
 beforeEach(() => {
-  [a, b] = createFakeCourierChains();
+  [a, b] = createFakeIbcChains();
   clock = createManualClock(1_000);
   stop = new AbortController();
   lines = [];
@@ -34,15 +30,15 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-function start(): Courier {
+function start(): IbcRelayer {
   const note = (text: string): void => void lines.push(text);
   const logger: Logger = { ...silentLogger, info: note, warn: note };
-  const courier = createCourier([a.chain, b.chain], { clock, random: () => 1, logger });
-  running = courier.run(stop.signal);
-  return courier;
+  const ibcRelayer = createIbcRelayer([a.chain, b.chain], { clock, random: () => 1, logger });
+  running = ibcRelayer.run(stop.signal);
+  return ibcRelayer;
 }
 
-function kinds(chain: FakeCourierChain): readonly string[] {
+function kinds(chain: FakeIbcChain): readonly string[] {
   return chain.transactions.flat();
 }
 
@@ -60,33 +56,33 @@ const unreachable = (): never => {
   );
 };
 
-describe("the courier", () => {
+describe("the IBC relayer", () => {
   it("carries packets both ways, each with its acknowledgement, and says so", async () => {
     a.send(2);
     b.send(1);
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(0);
     expect(b.transactions).toEqual([["receive 1", "receive 2"], ["acknowledge 1"]]);
     expect(a.transactions).toEqual([["receive 1"], ["acknowledge 1", "acknowledge 2"]]);
-    const status = courier.status();
+    const status = ibcRelayer.status();
     expect(status.chains).toMatchObject([
       { chainId: "local-1", pending: 0, oldestPendingMs: undefined, lastDoneMs: 1_000, refusals: 0 },
       { chainId: "remote-1", pending: 0, done: { receive: 2, acknowledge: 1, time_out: 0, channel: 0 } },
     ]);
-    expect(judgeCourier(status, clock.nowMs()).state).toBe("carrying");
+    expect(ibcRelayerHealth(status, clock.nowMs()).state).toBe("carrying");
   });
 
   it("says since when the oldest packet is pending", async () => {
     b.onSimulate = () => refusal(0);
     const [first = 0n] = a.send(1);
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(30_000);
     a.send(1);
     await clock.advance(10_000);
-    expect(courier.status().chains[0]).toMatchObject({ pending: 2, oldestPendingMs: 1_000 });
+    expect(ibcRelayer.status().chains[0]).toMatchObject({ pending: 2, oldestPendingMs: 1_000 });
     a.sent.delete(first);
     await clock.advance(6_000);
-    const { pending, oldestPendingMs = 0 } = courier.status().chains[0] ?? {};
+    const { pending, oldestPendingMs = 0 } = ibcRelayer.status().chains[0] ?? {};
     expect([pending, oldestPendingMs > 30_000 && oldestPendingMs <= 41_000]).toEqual([1, true]);
   });
 
@@ -99,10 +95,10 @@ describe("the courier", () => {
       a.settledSince.add(sequence);
     }
     b.received.set(first, packet);
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(5_200);
     expect([a.transactions, b.transactions]).toEqual([[], []]);
-    expect(courier.status().chains[0]).toMatchObject({ unreadable: 0 });
+    expect(ibcRelayer.status().chains[0]).toMatchObject({ unreadable: 0 });
   });
 
   it("acknowledges a packet once the proven state has it", async () => {
@@ -121,9 +117,9 @@ describe("the courier", () => {
   it("looks at 1,000 packets of a channel in a cycle", async () => {
     a.send(1_200);
     b.onSend = () => new Promise(() => {});
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(0);
-    expect([a.searches, courier.status().chains[0]?.pending]).toEqual([[1_000], 1_200]);
+    expect([a.searches, ibcRelayer.status().chains[0]?.pending]).toEqual([[1_000], 1_200]);
   });
 
   it("begins a channel for transfers without a proof, so without an update of a client", async () => {
@@ -172,18 +168,22 @@ describe("the courier", () => {
     };
     const pauses = (): readonly number[] => failedAt.slice(1).map((at, index) => at - (failedAt[index] ?? 0));
     a.onRead = fail;
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(36_000);
     expect(pauses()).toEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
-    expect(courier.status()).toMatchObject({
+    expect(ibcRelayer.status()).toMatchObject({
       error: "local-1 is unreachable",
       failures: { node: 8, other: 0 },
     });
-    expect(lines).toEqual(["the courier cannot carry packets"]);
+    expect(lines).toEqual(["the IBC relayer cannot relay packets"]);
     a.onRead = async () => {};
     await clock.advance(10_000);
-    expect(courier.status()).toMatchObject({ error: undefined, failures: { node: 8 }, lastCycleMs: 46_500 });
-    expect(lines.at(-1)).toBe("the courier carries packets again");
+    expect(ibcRelayer.status()).toMatchObject({
+      error: undefined,
+      failures: { node: 8 },
+      lastCycleMs: 46_500,
+    });
+    expect(lines.at(-1)).toBe("the IBC relayer relays packets again");
     failedAt.length = 0;
     a.onRead = fail;
     await clock.advance(8_000);
@@ -197,21 +197,21 @@ describe("the courier", () => {
     a.onRead = async () => {
       throw error;
     };
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(0);
-    expect(courier.status().failures).toMatchObject({ [reason]: 1 });
+    expect(ibcRelayer.status().failures).toMatchObject({ [reason]: 1 });
   });
 
   it("gives a cycle up after two minutes", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     a.onRead = () => new Promise(() => {});
-    const courier = start();
+    const ibcRelayer = start();
     await vi.advanceTimersByTimeAsync(119_999);
-    expect(courier.status().error).toBeUndefined();
+    expect(ibcRelayer.status().error).toBeUndefined();
     await vi.advanceTimersByTimeAsync(1);
     await clock.advance(0);
-    expect(courier.status()).toMatchObject({
-      error: "a cycle of the courier took longer than 120000 ms",
+    expect(ibcRelayer.status()).toMatchObject({
+      error: "a cycle of the IBC relayer took longer than 120000 ms",
       failures: { deadline: 1 },
     });
   });
@@ -221,11 +221,11 @@ describe("the courier", () => {
       new Promise((_resolve, reject) => {
         signal.addEventListener("abort", () => reject(new Error("cut")));
       });
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(0);
     stop.abort(new Error("stop"));
     await running;
-    expect([courier.status().error, lines]).toEqual([undefined, []]);
+    expect([ibcRelayer.status().error, lines]).toEqual([undefined, []]);
   });
 
   it("goes on where another one was killed, and carries nothing twice", async () => {
@@ -253,15 +253,15 @@ describe("a message that the chain refuses", () => {
       if (index >= 0) tried.push(clock.nowMs() - 1_000);
       return index < 0 ? undefined : refusal(index);
     };
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(0);
     expect(b.transactions).toEqual([["receive 1", "receive 3"]]);
     expect(kinds(a)).toEqual(["acknowledge 1", "acknowledge 3"]);
-    expect(courier.status().chains[1]).toMatchObject({
+    expect(ibcRelayer.status().chains[1]).toMatchObject({
       refusals: 1,
       refused: [{ name: "receive transfer/channel-0/2", attempts: 1, reason: expect.stringMatching(/no$/) }],
     });
-    expect(judgeCourier(courier.status(), clock.nowMs()).state).toBe("blocked");
+    expect(ibcRelayerHealth(ibcRelayer.status(), clock.nowMs()).state).toBe("blocked");
     for (let second = 0; second < 200; second += 1) {
       a.height += 1n;
       await clock.advance(1_000);
@@ -272,7 +272,7 @@ describe("a message that the chain refuses", () => {
     b.onSimulate = () => undefined;
     await clock.advance(62_000);
     expect(kinds(b)).toContain("receive 2");
-    expect(courier.status().chains[1]?.refused).toEqual([]);
+    expect(ibcRelayer.status().chains[1]?.refused).toEqual([]);
   });
 
   it("in its block only, or by CheckTx, is treated in the same way", async () => {
@@ -295,10 +295,10 @@ describe("a message that the chain refuses", () => {
         failedMessage: undefined,
       };
     };
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(0);
     expect(kinds(a)).toEqual(["acknowledge 1"]);
-    expect(courier.status().chains[1]).toMatchObject({ done: { receive: 1 }, refused: [] });
+    expect(ibcRelayer.status().chains[1]).toMatchObject({ done: { receive: 1 }, refused: [] });
   });
 
   it.each([
@@ -308,10 +308,10 @@ describe("a message that the chain refuses", () => {
   ])("in a transaction that %s fails the cycle", async (_name, onSend) => {
     a.send(1);
     b.onSend = onSend;
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(0);
-    expect(courier.status().error).toMatch(/^remote-1 refused a transaction of the courier: /);
-    expect(courier.status().failures).toMatchObject({ transaction: 1 });
+    expect(ibcRelayer.status().error).toMatch(/^remote-1 rejected a transaction of the IBC relayer: /);
+    expect(ibcRelayer.status().failures).toMatchObject({ transaction: 1 });
   });
 });
 
@@ -344,11 +344,11 @@ describe("a transaction", () => {
       isFinished = true;
       return undefined;
     };
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(4_999);
-    expect([courier.status().error, a.reads]).toEqual([undefined, 1]);
+    expect([ibcRelayer.status().error, a.reads]).toEqual([undefined, 1]);
     await clock.advance(1);
-    expect([courier.status().error, isFinished]).toEqual(["local-1 is unreachable", true]);
+    expect([ibcRelayer.status().error, isFinished]).toEqual(["local-1 is unreachable", true]);
   });
 
   it("begins with the update of the light client that its proofs need", async () => {
@@ -363,9 +363,9 @@ describe("a transaction", () => {
     a.send(1);
     b.client.isUpdated = false;
     b.onSimulate = () => refusal(0, "client is frozen");
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(0);
-    expect(courier.status()).toMatchObject({
+    expect(ibcRelayer.status()).toMatchObject({
       error: expect.stringContaining("client is frozen"),
       chains: [{}, { refused: [] }],
     });
@@ -398,11 +398,11 @@ describe("a light client that no packet updates", () => {
     a.client.isUpdated = false;
     a.client.timeNs = b.timeNs - HOUR_NS / 3n;
     a.onSend = async () => refusal(0, "client is expired");
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(0);
-    expect(courier.status()).toMatchObject({
+    expect(ibcRelayer.status()).toMatchObject({
       error:
-        "local-1 refused the update of 07-tendermint-0: failed to execute message; message index: 0: client is expired",
+        "local-1 rejected the update of 07-tendermint-0: failed to execute message; message index: 0: client is expired",
       failures: { transaction: 1 },
     });
   });
@@ -424,12 +424,12 @@ describe("packets that cannot be received", () => {
     a.send(3);
     a.pruned.add("send 2");
     b.pruned.add("acknowledge 3");
-    const courier = start();
+    const ibcRelayer = start();
     await clock.advance(0);
     expect(kinds(b)).toEqual(["receive 1", "receive 3"]);
     expect(kinds(a)).toEqual(["acknowledge 1"]);
-    expect(courier.status().chains[0]).toMatchObject({ pending: 2, unreadable: 2 });
-    expect(judgeCourier(courier.status(), clock.nowMs())).toEqual({
+    expect(ibcRelayer.status().chains[0]).toMatchObject({ pending: 2, unreadable: 2 });
+    expect(ibcRelayerHealth(ibcRelayer.status(), clock.nowMs())).toEqual({
       state: "blocked",
       reason: "the blocks of 2 packets from local-1, or of their acknowledgements, are pruned",
     });

@@ -1,60 +1,60 @@
 import { State } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { TRANSFER_CHANNEL } from "./channel-work.ts";
-import type { CycleFailure } from "./courier-error.ts";
+import type { CycleFailure } from "./errors.ts";
 import type { ChannelView } from "./ibc-reads.ts";
-import type { Trouble } from "./trouble-book.ts";
+import type { RefusedWork } from "./retry-backoff.ts";
 import type { WorkKind } from "./work.ts";
 
-/** What the courier does and sees. */
-export interface CourierStatus {
+/** Progress of the IBC relayer and its view of both chains. */
+export interface IbcRelayerStatus {
   /** Wall-clock time of the end of the last cycle without an error, ms; undefined before the first. */
   readonly lastCycleMs: number | undefined;
   /** Why the last cycle failed; undefined when it did not. */
   readonly error: string | undefined;
   /** Failed cycles since the start, by reason. */
   readonly failures: Readonly<Record<CycleFailure, number>>;
-  readonly chains: readonly CourierChainStatus[];
+  readonly chains: readonly IbcChainStatus[];
 }
 
 /** One chain, and the packets that it sent. */
-interface CourierChainStatus {
+interface IbcChainStatus {
   readonly chainId: string;
   /** Channels of the connection, now. */
   readonly channels: readonly ChannelView[];
-  /** Packets of this chain that are on their way: sent and not acknowledged. */
+  /** Packets of this chain in flight: sent and not acknowledged. */
   readonly pending: number;
-  /** When the courier first saw the oldest of them, wall-clock ms; undefined without any. */
+  /** When the IBC relayer first saw the oldest of them, wall-clock ms; undefined without any. */
   readonly oldestPendingMs: number | undefined;
-  /** Pending packets whose content or acknowledgement the nodes do not have any more. */
+  /** Pending packets whose content or acknowledgement the nodes no longer have. */
   readonly unreadable: number;
-  /** Messages that the courier had included on this chain since its start, by kind. */
+  /** Messages that the IBC relayer had included on this chain since its start, by kind. */
   readonly done: Readonly<Record<WorkKind, number>>;
-  /** Wall-clock time at which the courier saw its last message in a block of this chain; undefined before the first. */
+  /** Wall-clock time at which the IBC relayer saw its last message in a block of this chain; undefined before the first. */
   readonly lastDoneMs: number | undefined;
-  /** How often this chain has refused a message since the start of the courier. */
+  /** Number of messages that this chain has rejected since the IBC relayer started. */
   readonly refusals: number;
-  /** Work that this chain refused. It is tried again. */
-  readonly refused: readonly Trouble[];
+  /** Work that this chain rejected and that will be retried. */
+  readonly refused: readonly RefusedWork[];
 }
 
-/** A cycle takes at most a few blocks, and an idle courier looks every five seconds. */
+/** A cycle takes at most a few blocks, and an idle IBC relayer polls every five seconds. */
 const STALE_AFTER_MS = 30_000;
 
-/** What to say about a courier in one word. */
-export const COURIER_STATES = ["starting", "carrying", "blocked", "failing"] as const;
+/** Health of an IBC relayer, as printed by the API and the metrics. */
+export const IBC_RELAYER_STATES = ["starting", "carrying", "blocked", "failing"] as const;
 
-/** A state of {@link COURIER_STATES}. */
-export type CourierState = (typeof COURIER_STATES)[number];
+/** A state of {@link IBC_RELAYER_STATES}. */
+export type IbcRelayerState = (typeof IBC_RELAYER_STATES)[number];
 
 /**
- * Judges the courier. A status is not good because nothing was tried: without a cycle in the last half minute it fails. Blocked:
- * a chain refuses a packet, or a packet cannot be read.
+ * Evaluates the status. Without a cycle in the last half minute, the IBC relayer is failing. Blocked: a chain rejects a packet, or
+ * a packet cannot be read.
  */
-export function judgeCourier(
-  { lastCycleMs, error, chains }: CourierStatus,
+export function ibcRelayerHealth(
+  { lastCycleMs, error, chains }: IbcRelayerStatus,
   nowMs: number,
-): { readonly state: CourierState; readonly reason: string } {
+): { readonly state: IbcRelayerState; readonly reason: string } {
   if (error !== undefined) return { state: "failing", reason: error };
   if (lastCycleMs === undefined) return { state: "starting", reason: "" };
   if (nowMs - lastCycleMs > STALE_AFTER_MS)
@@ -62,7 +62,7 @@ export function judgeCourier(
   for (const { chainId, refused, unreadable } of chains) {
     const [first] = refused;
     if (first !== undefined)
-      return { state: "blocked", reason: `${chainId} refuses ${first.name}: ${first.reason}` };
+      return { state: "blocked", reason: `${chainId} rejects ${first.name}: ${first.reason}` };
     if (unreadable > 0)
       return {
         state: "blocked",
@@ -78,11 +78,11 @@ function isOpenForTransfers({ portId, state }: ChannelView): boolean {
   return portId === TRANSFER_CHANNEL.port && state === State.STATE_OPEN;
 }
 
-/** Prints the status as `GET /courier` does. */
-export function courierJson(status: CourierStatus, nowMs: number): JsonObject {
+/** Prints the status as `GET /ibc-relayer` does. */
+export function ibcRelayerJson(status: IbcRelayerStatus, nowMs: number): JsonObject {
   const { lastCycleMs, chains } = status;
   return {
-    ...judgeCourier(status, nowMs),
+    ...ibcRelayerHealth(status, nowMs),
     last_cycle_at: timeJson(lastCycleMs),
     chains: chains.map(
       ({ chainId, channels, pending, oldestPendingMs, unreadable, done, lastDoneMs, refused }) => ({

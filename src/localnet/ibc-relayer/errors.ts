@@ -3,8 +3,8 @@ import { LightClientError } from "../../cosmos/light-client/light-client-error.t
 import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 
-/** Codes and facts of {@link CourierError}. */
-type CourierErrorFacts =
+/** Codes and facts of {@link IbcRelayerError}. */
+type IbcRelayerErrorFacts =
   /** a list of a chain never ends */
   | { readonly code: "too-many-pages"; readonly pages: number }
   /** a value that the chain contains was read without its proof */
@@ -12,8 +12,8 @@ type CourierErrorFacts =
   /** a transaction failed for another reason than one of its packets */
   | { readonly code: "transaction-failed"; readonly chainId: string };
 
-/** Ends one cycle of the courier, which is retried after a backoff. */
-export class CourierError extends CodedError<CourierErrorFacts> {}
+/** Ends one cycle of the IBC relayer, which is retried after a backoff. */
+export class IbcRelayerError extends CodedError<IbcRelayerErrorFacts> {}
 
 /**
  * Why a cycle failed: a node does not respond or responds badly, a light client cannot be updated, a transaction had no effect, a
@@ -29,6 +29,6 @@ export function cycleFailureOf(error: unknown): CycleFailure {
   if (error instanceof ClientError) return "node";
   if (error instanceof LightClientError) return "light-client";
   if (error instanceof DeadlineError) return "deadline";
-  if (!(error instanceof CourierError)) return "other";
+  if (!(error instanceof IbcRelayerError)) return "other";
   return error.facts.code === "transaction-failed" ? "transaction" : "read";
 }

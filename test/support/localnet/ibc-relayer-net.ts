@@ -1,23 +1,26 @@
-import { createLocalnetCourier } from "../../../src/localnet/network/localnet-ibc-relayer.ts";
+import { createLocalnetIbcRelayer } from "../../../src/localnet/network/localnet-ibc-relayer.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { type JsonObject, isRecord } from "../../../src/platform/base/json.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import type { CourierStatus } from "../../../src/localnet/ibc-relayer/courier-status.ts";
+import type { IbcRelayerStatus } from "../../../src/localnet/ibc-relayer/status.ts";
 import { CHAINS } from "../../../src/localnet/network/chains.ts";
 import { createLocalnet } from "../../../src/localnet/network/create-localnet.ts";
 import { type ChainEnd, openEnd } from "./chain-end.ts";
 
-/** Two local chains and couriers between them. */
-export interface CourierNet {
+/** Two local chains and IBC relayers between them. */
+export interface IbcRelayerNet {
   readonly local: ChainEnd;
   readonly remote: ChainEnd;
-  /** Starts a courier. Returns its status, and a function that ends it at once, as a crash does. */
-  readonly startCourier: () => { readonly status: () => CourierStatus; readonly kill: () => Promise<void> };
+  /** Starts an IBC relayer. Returns its status, and a function that ends it at once, as a crash does. */
+  readonly startIbcRelayer: () => {
+    readonly status: () => IbcRelayerStatus;
+    readonly kill: () => Promise<void>;
+  };
   readonly stop: () => Promise<void>;
 }
 
 /** Starts two chains with blocks of 100 ms. With a `home`, they keep their state. */
-export async function startCourierNet(home?: string): Promise<CourierNet> {
+export async function startIbcRelayerNet(home?: string): Promise<IbcRelayerNet> {
   const end = new AbortController();
   const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
   const chain = { rpc: free, validatorPowers: [10n] };
@@ -39,16 +42,16 @@ export async function startCourierNet(home?: string): Promise<CourierNet> {
   return {
     local,
     remote,
-    startCourier: () => {
+    startIbcRelayer: () => {
       const own = new AbortController();
       const deps = { clock: systemClock, random: Math.random, logger: silentLogger };
-      const courier = createLocalnetCourier(ports, deps, undefined);
-      const running = courier.run(own.signal);
+      const ibcRelayer = createLocalnetIbcRelayer(ports, deps, undefined);
+      const running = ibcRelayer.run(own.signal);
       running.catch(() => {});
       return {
-        status: courier.status,
+        status: ibcRelayer.status,
         kill: async () => {
-          own.abort(new Error("the courier is killed"));
+          own.abort(new Error("the IBC relayer is killed"));
           await running.catch(() => {});
         },
       };
