@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import { counted } from "../platform/base/counted.ts";
+import { counted } from "../platform/base/text.ts";
 import type { LocalnetReady } from "../../daemons/localnet/main.ts";
 import type { Relayer } from "../relayer/create-relayer.ts";
 import { isEarly } from "../watchdog/policy/early-month.ts";

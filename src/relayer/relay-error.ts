@@ -1,4 +1,4 @@
-import type { BackoffOptions } from "../platform/base/backoff.ts";
+import type { BackoffOptions } from "../platform/base/waits.ts";
 import { CodedError, errorText } from "../platform/base/errors.ts";
 import { isEndpointError } from "../cosmos/client/errors.ts";
 

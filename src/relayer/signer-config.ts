@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { decodeBech32 } from "../platform/base/bech32.ts";
+import { decodeBech32 } from "../platform/base/bytes.ts";
 import type { Secret } from "../platform/base/secret.ts";
 import type { KeyringKey } from "../cosmos/client/keyring/read-keyring-key.ts";
 import type { SigningKey } from "../cosmos/client/tx/signer.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { decodeBech32 } from "../platform/base/bech32.ts";
+import { decodeBech32 } from "../platform/base/bytes.ts";
 import { parseListenAddress } from "../platform/config/config-fields.ts";
 import { issueText } from "../platform/config/config-issue.ts";
 

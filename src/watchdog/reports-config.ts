@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { validate } from "node-cron";
 import { z } from "zod";
 import { issueText } from "../platform/config/config-issue.ts";
+import { REPORT_KINDS } from "./notify/channels/channel-kinds.ts";
 import type { NotifyConfig } from "./notify/notify-config.ts";
 
 /** When reports are created, and where they go. */
@@ -62,18 +63,15 @@ export const reportsSchema = z
     }),
   );
 
-/** Kinds of channels that take reports: the others identify alerts. */
-const REPORT_CHANNELS: ReadonlySet<string> = new Set(["discord", "email", "slack", "telegram", "webhook"]);
-
-/** Adds an issue for every name in `reports.channels` that is no channel which takes reports. */
+/** Adds an issue for every name in `reports.channels` that is not a channel which takes reports. */
 export function refuseReportChannels(
   file: { readonly reports: ReportsConfig; readonly notify: NotifyConfig },
   context: z.RefinementCtx,
 ): void {
-  const usable = file.notify.channels.filter(({ kind }) => REPORT_CHANNELS.has(kind)).map(({ name }) => name);
+  const usable = file.notify.channels.filter(({ kind }) => REPORT_KINDS.has(kind)).map(({ name }) => name);
   for (const [index, name] of file.reports.channels.entries()) {
     if (usable.includes(name)) continue;
-    const expected = `a channel of notify that is no alertmanager and no pagerduty${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`;
+    const expected = `a channel of notify of the kind ${[...REPORT_KINDS].join(", ")}${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`;
     const path = ["reports", "channels", index];
     context.addIssue({ code: "custom", path, message: issueText("cannot receive reports", expected) });
   }

@@ -9,6 +9,7 @@ import { createDeferred, type Deferred } from "../platform/process/deferred.ts";
 import { LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import type { HttpRoute } from "../platform/http/http-route.ts";
 import { createHttpService } from "../platform/http/http-service.ts";
+import { currentAlerts } from "./alerts/alert-state.ts";
 import type { PastAlert } from "./alerts/alert-history.ts";
 import { createAlertRoutes } from "./api/alert-routes.ts";
 import { createWatchdogRoutes } from "./api/routes.ts";
@@ -16,9 +17,8 @@ import type { WatchdogConfig } from "./config.ts";
 import type { LedgerView } from "./ledger/ledger-view.ts";
 import { memoryView } from "./ledger/memory-view.ts";
 import { createWatchdogMetrics } from "./metrics.ts";
-import type { PostJson } from "./notify/http-post.ts";
-import { createNotifier, type Notifier } from "./notify/notify-services.ts";
-import type { SendMail } from "./notify/send-mail.ts";
+import type { PostJson, SendMail } from "./notify/channels/transport.ts";
+import { createNotifier, type Notifier } from "./notify/notifier.ts";
 import { createPollLoop, type PollLoop } from "./poll-loop.ts";
 import type { ReadSamples } from "./prometheus-api/api-client.ts";
 import { createPrometheusReaders } from "./prometheus-readers.ts";
@@ -106,7 +106,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
   const notifier = createNotifier(config.notify, {
     ...deps,
     ...keeper,
-    alerts: () => keeper.current().alerting.alerts,
+    alerts: () => currentAlerts(keeper.current().alerting.alerts),
     work: () => ({
       problem: [keeper, ...loops].map((part) => part.problem()).find((text) => text !== undefined),
     }),

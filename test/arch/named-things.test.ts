@@ -32,6 +32,8 @@ const EXAMPLE_FILES: ReadonlySet<string> = new Set([
 /** Options of other programs, and those that every command has. */
 const FOREIGN_OPTIONS: ReadonlySet<string> = new Set([
   "--help",
+  // Of npm run generate.
+  "--check",
   "--project",
   "--production",
   "--output",

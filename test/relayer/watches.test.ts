@@ -1,12 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type LogFields, type Logger, silentLogger } from "../../src/platform/base/logger.ts";
-import { createAccountWatch } from "../../src/relayer/health/account-watch.ts";
-import { createClientWatch } from "../../src/relayer/health/client-watch.ts";
+import { createAccountWatch, createWatches, createClientWatch } from "../../src/relayer/health/watches.ts";
 import { createHeadWatch } from "../../src/relayer/health/head-watch.ts";
-import { createProblemLog } from "../../src/relayer/health/problem-log.ts";
+import { createProblemLog, createWatchPoller } from "../../src/relayer/health/create-health.ts";
 import type { Problem } from "../../src/relayer/health/problems.ts";
-import { createWatchPoller } from "../../src/relayer/health/watch-poller.ts";
-import { createWatches } from "../../src/relayer/health/watches.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 const START_MS = 1_700_000_000_000;

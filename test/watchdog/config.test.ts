@@ -1,3 +1,4 @@
+import { CHANNEL_KINDS } from "../../src/watchdog/notify/channels/channel-kinds.ts";
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseConfig } from "../../src/platform/config/config.ts";
@@ -38,6 +39,8 @@ const SECRETS = {
 };
 
 beforeEach(() => {
+  for (const [, name = ""] of readFileSync(example, "utf8").matchAll(/\benv: (\w+)/g))
+    vi.stubEnv(name, "https://receiver.example/secret");
   for (const [name, value] of Object.entries(SECRETS)) vi.stubEnv(name, value);
 });
 afterEach(() => {
@@ -137,15 +140,18 @@ describe("watchdog configuration", () => {
       SECRETS.ORACLE_WATCHDOG_DEAD_MAN_URL,
       SECRETS.ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL,
     ]);
-    expect(channels.map(({ kind }) => kind)).toEqual([
-      "alertmanager",
-      "pagerduty",
-      "slack",
-      "discord",
-      "telegram",
-      "email",
-      "webhook",
-    ]);
+    expect(channels.map(({ kind }) => kind)).toEqual(CHANNEL_KINDS.map(({ kind }) => kind));
+    expect(channels.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining([
+        "alertmanager",
+        "pagerduty",
+        "slack",
+        "discord",
+        "telegram",
+        "email",
+        "webhook",
+      ]),
+    );
     expect(maintenance.map(({ start }) => start)).toEqual([
       { kind: "weekly", days: [2], timeOfDayMs: 9 * 3_600_000 },
       { kind: "once", atMs: Date.UTC(2026, 11, 1, 14) },
@@ -336,13 +342,14 @@ describe("watchdog configuration", () => {
       "      name: hook",
       "    - {kind: slack, name: Chat, url: https://hooks.slack.com/secret}",
     ].join("\n");
+    const kinds = CHANNEL_KINDS.map(({ kind }) => kind).toSorted();
     expect(() => parse(text)).toThrow(
       [
         'w.yaml:1:11: interval: is a number (expected a duration such as "30s")',
         "w.yaml:3:9: sources.node: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
         'w.yaml:6:10: alerts.all_prices_missing.for: is not a usable duration (expected a duration such as "30s", at least 0ms)',
         "w.yaml:11:7: notify.channels.0.url: does not hold a usable URL (expected http:// or https://)",
-        "w.yaml:12:13: notify.channels.1.kind: is not a kind of channel (expected alertmanager, discord, email, pagerduty, slack, telegram or webhook)",
+        `w.yaml:12:13: notify.channels.1.kind: is not a kind of channel (expected ${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)})`,
         "w.yaml:14:27: notify.channels.2.name: is not a usable name (expected lower-case letters, digits and hyphens)",
         "w.yaml:14:38: notify.channels.2.url: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
       ].join("\n"),

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
-import { counted } from "../../platform/base/counted.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { counted } from "../../platform/base/text.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { loadConfig } from "../../platform/config/config.ts";
 import { ConfigError, type ConfigIssue, formatConfigIssue } from "../../platform/config/config-error.ts";

@@ -8,7 +8,7 @@ import { LOCALNET_PARTS } from "../../localnet/network/localnet-options.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
 import { systemClock } from "../../platform/base/clock.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { type Service, supervise } from "../../platform/base/service.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../platform/process/daemon-context.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
@@ -16,7 +16,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
-import { localnetRelayerConfig } from "../../relayer/cli/localnet-config.ts";
+import { localnetRelayerConfig } from "../../relayer/cli/relayer-config-options.ts";
 import {
   accessOf,
   type AccessOptions,

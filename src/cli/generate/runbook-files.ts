@@ -43,6 +43,18 @@ export function runbookFiles(): ReadonlyMap<string, string> {
   );
 }
 
+/** Returns a Markdown table of all alerts with links to their runbooks, from `alerts/README.md`. */
+export function runbookIndex(): string {
+  const firstOfName = ALERTS.filter(
+    (alert, index) => ALERTS.findIndex(({ name }) => name === alert.name) === index,
+  );
+  const rows = firstOfName.map(
+    ({ name, alert, severity, summary }) =>
+      `| [${summary.slice(0, -1)}](runbooks/${name}.md) | \`${alert}\` | ${severity} |`,
+  );
+  return ["| alert | name | severity |", "|---|---|---|", ...rows, ""].join("\n");
+}
+
 /** The checks of a runbook, with the one that every alert of the watchdog begins with. */
 export function checksOf({ name, component }: AlertSpec, body: RunbookBody): readonly Check[] {
   const condition = CONDITIONS.find((one) => one.name === name);

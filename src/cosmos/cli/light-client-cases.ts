@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseRfc3339Ns } from "../../platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../platform/base/time.ts";
 import type { SignedHeader, ValidatorSet } from "../comet/block-types.ts";
 import { CometError } from "../comet/comet-error.ts";
 import { verifyHeader } from "../comet/light-client.ts";

@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
-import { errorText } from "../../platform/base/errors.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { createProofVerifier } from "../merkle/ics23/proof-verifier.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { verifyKvCase, kvCase } from "./kv-cases.ts";

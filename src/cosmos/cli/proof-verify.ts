@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { counted } from "../../platform/base/counted.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { counted } from "../../platform/base/text.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { equalBytes, toHex } from "../../platform/base/bytes.ts";
+import { equalBytes, toHex, sha256 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
 import { txResultLeaf } from "../comet/block-hashes.ts";
 import type { Header } from "../comet/block-types.ts";
 import { CometError } from "../comet/comet-error.ts";

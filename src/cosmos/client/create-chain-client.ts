@@ -1,5 +1,5 @@
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
-import type { BackoffOptions } from "../../platform/base/backoff.ts";
+import type { BackoffOptions } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Header } from "../comet/block-types.ts";

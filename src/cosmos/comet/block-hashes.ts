@@ -1,5 +1,4 @@
-import { concat } from "../../platform/base/bytes.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
+import { concat, sha256 } from "../../platform/base/bytes.ts";
 import { simpleRoot } from "../merkle/simple-tree.ts";
 import type { PartSetHeader } from "./block-types.ts";
 import { bytesField, varintField } from "./wire.ts";

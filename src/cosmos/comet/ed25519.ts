@@ -1,7 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { concat, fromHex, toHex } from "../../platform/base/bytes.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
+import { concat, fromHex, toHex, sha256 } from "../../platform/base/bytes.ts";
 
 /** Length of an ed25519 public key in bytes. */
 export const PUBLIC_KEY_SIZE = 32;

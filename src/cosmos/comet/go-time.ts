@@ -1,4 +1,4 @@
-import { formatRfc3339Ns } from "../../platform/base/rfc3339.ts";
+import { formatRfc3339Ns } from "../../platform/base/time.ts";
 
 const UNITS = [
   { size: 3_600_000_000_000n, name: "h" },

@@ -1,5 +1,4 @@
-import { upperHex } from "../../platform/base/go-text.ts";
-import { equalBytes } from "../../platform/base/bytes.ts";
+import { upperHex, equalBytes } from "../../platform/base/bytes.ts";
 import type { Header, SignedHeader, ValidatorSet } from "./block-types.ts";
 import { CometError, inContext } from "./comet-error.ts";
 import { goDurationText, goTimeText } from "./go-time.ts";

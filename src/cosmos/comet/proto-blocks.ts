@@ -1,4 +1,4 @@
-import { GO_ZERO_TIME_NS, NS_PER_SECOND, splitNs } from "../../platform/base/rfc3339.ts";
+import { GO_ZERO_TIME_NS, NS_PER_SECOND, splitNs } from "../../platform/base/time.ts";
 import type * as Proto from "../proto/gen/tendermint/types/types.ts";
 import type * as ProtoValidator from "../proto/gen/tendermint/types/validator.ts";
 import {

@@ -10,7 +10,7 @@ import {
   type JsonField,
   member,
   required,
-} from "../../platform/base/json-fields.ts";
+} from "../../platform/base/json.ts";
 import type {
   BlockId,
   Commit,

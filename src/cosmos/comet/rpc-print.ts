@@ -1,7 +1,6 @@
-import { upperHex } from "../../platform/base/go-text.ts";
-import { toBase64 } from "../../platform/base/bytes.ts";
+import { upperHex, toBase64 } from "../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
-import { formatRfc3339Ns } from "../../platform/base/rfc3339.ts";
+import { formatRfc3339Ns } from "../../platform/base/time.ts";
 import type { BlockId, Commit, Header, Validator } from "./block-types.ts";
 import { keyTypeOf } from "./validator-key.ts";
 

@@ -1,7 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
-import { concat, fromHex, toHex } from "../../platform/base/bytes.ts";
-import { createRecentCache } from "../../platform/base/recent-cache.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
+import { concat, fromHex, toHex, sha256 } from "../../platform/base/bytes.ts";
+import { createRecentCache } from "../../platform/base/caches.ts";
 
 /** Length of a compressed secp256k1 public key in bytes. */
 export const SECP256K1_KEY_SIZE = 33;

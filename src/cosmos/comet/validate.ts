@@ -1,6 +1,5 @@
-import { equalBytes } from "../../platform/base/bytes.ts";
-import { upperHex } from "../../platform/base/go-text.ts";
-import { GO_ZERO_TIME_NS } from "../../platform/base/rfc3339.ts";
+import { equalBytes, upperHex } from "../../platform/base/bytes.ts";
+import { GO_ZERO_TIME_NS } from "../../platform/base/time.ts";
 import {
   BLOCK_ID_FLAG,
   type BlockId,

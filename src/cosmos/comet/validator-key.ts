@@ -1,5 +1,4 @@
-import { fromHex } from "../../platform/base/bytes.ts";
-import { upperHex } from "../../platform/base/go-text.ts";
+import { fromHex, upperHex } from "../../platform/base/bytes.ts";
 import { ed25519Address, PUBLIC_KEY_SIZE, verifyEd25519 } from "./ed25519.ts";
 import { SECP256K1_KEY_SIZE, secp256k1Address, verifySecp256k1 } from "./secp256k1.ts";
 

@@ -1,6 +1,5 @@
-import { upperHex } from "../../platform/base/go-text.ts";
-import { equalBytes, toHex } from "../../platform/base/bytes.ts";
-import { formatRfc3339Ns } from "../../platform/base/rfc3339.ts";
+import { upperHex, equalBytes, toHex } from "../../platform/base/bytes.ts";
+import { formatRfc3339Ns } from "../../platform/base/time.ts";
 import {
   BLOCK_ID_FLAG,
   type BlockId,

@@ -1,5 +1,5 @@
 import { concat, utf8 } from "../../platform/base/bytes.ts";
-import { splitNs } from "../../platform/base/rfc3339.ts";
+import { splitNs } from "../../platform/base/time.ts";
 
 /*
  * Protobuf encoding of what CometBFT hashes and signs, written by hand. These bytes must be exact and must not depend

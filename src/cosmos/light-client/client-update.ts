@@ -9,7 +9,7 @@ import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
 import type { LightClientQueries, LightClientState } from "./client-queries.ts";
 import type { RemoteHeight } from "./remote-height.ts";
 import { LightClientError } from "./light-client-error.ts";
-import { memoize } from "../../platform/base/memoize.ts";
+import { memoize } from "../../platform/base/caches.ts";
 
 const HEADER_URL = "/ibc.lightclients.tendermint.v1.Header";
 const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";

@@ -1,4 +1,4 @@
-import { sha256 } from "../../platform/base/sha256.ts";
+import { sha256 } from "../../platform/base/bytes.ts";
 
 /**
  * A byte buffer that is reused for many small encodings. A commit of a tree makes thousands of them, and an allocation

@@ -9,7 +9,7 @@ import {
 import { Buffer } from "node:buffer";
 import { compareBytes, fromUtf8, toBase64, utf8 } from "../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../platform/base/errors.ts";
-import { type GoJson, parseGoJson } from "../../platform/base/go-json/parse.ts";
+import { type GoJson, parseGoJson } from "../../platform/base/go-json.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { decodeByDescriptor } from "./decode.ts";
 import { ProtoError } from "./errors.ts";

@@ -1,5 +1,4 @@
-import { formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
-import { formatPrecDec, parsePrecDec } from "../../platform/base/prec-dec.ts";
+import { formatDec18, parseDec18, formatPrecDec, parsePrecDec } from "../../platform/base/decimal.ts";
 
 /** Meaning of digits on the wire: "dec" is v × 10^18 for a decimal v, "prec-dec" is v × 10^27, "int" is the integer itself. */
 export type NumberForm = "dec" | "prec-dec" | "int";

@@ -1,4 +1,4 @@
-import type { Application } from "./abci.ts";
+import type { Application } from "./runtime/abci.ts";
 import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
@@ -20,8 +20,10 @@ import type { IbcApplication } from "./modules/ibc/channel/application.ts";
 import { createIbcModule } from "./modules/ibc/module.ts";
 import type { IbcKeeper } from "./modules/ibc/keeper.ts";
 import { createRateLimitModule } from "./modules/ibc-rate-limit/module.ts";
-import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
-import { createInterchainqueriesModule } from "./modules/interchainqueries/module.ts";
+import {
+  createInterchainqueriesModule,
+  type InterchainqueriesModule,
+} from "./modules/interchainqueries/module.ts";
 import { createSlashingModule } from "./modules/slashing/module.ts";
 import { joinHooks, type StakingHooks } from "./modules/staking/hooks.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
@@ -30,14 +32,13 @@ import { createStakingModule } from "./modules/staking/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
-import { createAnteHandler } from "./runtime/ante/ante-handler.ts";
+import { createAnteHandler } from "./runtime/ante-handler.ts";
 import { createApplication } from "./runtime/application.ts";
-import { collectHandlers } from "./runtime/message-router.ts";
+import { collectHandlers } from "./runtime/tx-runner.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
 import type { Upgrade } from "./runtime/upgrade.ts";
-import { DEFAULT_KEEP_RECENT } from "./store/multi-store.ts";
-import type { StateStorage } from "./store/state-storage.ts";
+import { DEFAULT_KEEP_RECENT, type StateStorage } from "./store/multi-store.ts";
 import { transferModule, wrapTransfers, type TransferRoute } from "./transfer-route.ts";
 
 /** Identity and size of a chain. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { Secret } from "../../platform/base/secret.ts";
 import { createSigner, type Signer } from "../../cosmos/client/tx/signer.ts";
 import { localnetAccounts } from "../network/chains.ts";

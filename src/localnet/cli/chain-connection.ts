@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { systemClock } from "../../platform/base/clock.ts";
-import { CodedError } from "../../platform/base/errors.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { CodedError, EXIT } from "../../platform/base/errors.ts";
 import { createChainClient, type PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { classifyClientError, ClientError } from "../../cosmos/client/errors.ts";
 import { silentObserver } from "../../cosmos/client/rpc/rpc-caller.ts";

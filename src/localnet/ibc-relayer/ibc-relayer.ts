@@ -1,9 +1,9 @@
 import { pause, withDeadline } from "../../platform/base/abort.ts";
-import { backoffMs, type BackoffOptions } from "../../platform/base/backoff.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
+import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import { planChannels, planTransferChannel } from "./channel-work.ts";
 import { deliver, refreshClients } from "./deliver.ts";
 import { CYCLE_FAILURES, cycleFailureOf } from "./errors.ts";

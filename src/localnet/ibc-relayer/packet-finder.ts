@@ -1,7 +1,7 @@
 import type { Packet } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { raceAbort } from "../../platform/base/abort.ts";
 import { fromHex } from "../../platform/base/bytes.ts";
-import { createRecentCache } from "../../platform/base/recent-cache.ts";
+import { createRecentCache } from "../../platform/base/caches.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 
 /** Finds packets of one chain in the events of its blocks. The state of a chain has the hashes of packets only. */

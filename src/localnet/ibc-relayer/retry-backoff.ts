@@ -1,5 +1,5 @@
 import type { Clock } from "../../platform/base/clock.ts";
-import { backoffMs, type BackoffOptions } from "../../platform/base/backoff.ts";
+import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 
 /** Work that a chain rejected, with its next attempt. */
 export interface RefusedWork {

@@ -3,7 +3,7 @@ import type { ChainClient, StoreAnswer } from "../../cosmos/client/chain-client.
 import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
 import type { Height } from "../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { utf8 } from "../../platform/base/bytes.ts";
-import { mapLimit } from "../../platform/base/map-limit.ts";
+import { mapLimit } from "../../platform/base/waits.ts";
 import { IbcRelayerError } from "./errors.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 

@@ -1,5 +1,4 @@
-import { encodeBech32 } from "../../platform/base/bech32.ts";
-import { fromHex } from "../../platform/base/bytes.ts";
+import { encodeBech32, fromHex } from "../../platform/base/bytes.ts";
 import { formatDec18 } from "../../platform/base/decimal.ts";
 import { LOCALNET_RELAYER_MNEMONIC } from "../../platform/base/localnet-defaults.ts";
 import { defaultParams } from "../chain/modules/feemarket/params.ts";

@@ -7,12 +7,9 @@ import {
 import { MsgSend } from "../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { PubKey } from "../../cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { fromBase64, fromHex, utf8 } from "../../platform/base/bytes.ts";
+import { fromBase64, fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
 import { CodedError } from "../../platform/base/errors.ts";
-import { upperHex } from "../../platform/base/go-text.ts";
-import { asText, elements, isPresent, type JsonField, member } from "../../platform/base/json-fields.ts";
-import { isRecord } from "../../platform/base/json.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
+import { asText, elements, isPresent, isRecord, type JsonField, member } from "../../platform/base/json.ts";
 import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
 import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
 import { MempoolError, NodeError } from "../node/base/errors.ts";

@@ -7,8 +7,8 @@ import {
   UnknownFaultError,
 } from "../../platform/base/fault-switches.ts";
 import { isRecord } from "../../platform/base/json.ts";
-import { parseRfc3339Ns } from "../../platform/base/rfc3339.ts";
 import type { Secret } from "../../platform/base/secret.ts";
+import { parseRfc3339Ns } from "../../platform/base/time.ts";
 import { parseDurationMs } from "../../platform/config/config-fields.ts";
 import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
 import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";

@@ -1,10 +1,9 @@
 import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
 import { createValidatorSet } from "../../cosmos/comet/proposer-rotation.ts";
 import { validatorsHash } from "../../cosmos/comet/validator-set.ts";
-import { encodeBech32 } from "../../platform/base/bech32.ts";
-import { toBase64 } from "../../platform/base/bytes.ts";
+import { encodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
-import { formatRfc3339Ns } from "../../platform/base/rfc3339.ts";
+import { formatRfc3339Ns } from "../../platform/base/time.ts";
 import { createApp } from "../chain/app.ts";
 import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";
 import { NOT_BONDED_POOL } from "../chain/modules/staking/keys.ts";

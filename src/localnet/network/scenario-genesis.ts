@@ -4,7 +4,7 @@ import {
   type MsgPlaceLimitOrder,
 } from "../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { HookType } from "../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
-import { encodeBech32 } from "../../platform/base/bech32.ts";
+import { encodeBech32 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { seedDex, type SeededDex } from "../chain/modules/dex/seed.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";

@@ -1,13 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { isAbort } from "../../platform/base/abort.ts";
-import { encodeBech32 } from "../../platform/base/bech32.ts";
-import { equalBytes, toHex } from "../../platform/base/bytes.ts";
+import { encodeBech32, equalBytes, toHex } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
-import type { Application, Misbehavior } from "../chain/abci.ts";
-import type { StateStorage } from "../chain/store/state-storage.ts";
+import type { Application, Misbehavior } from "../chain/runtime/abci.ts";
+import type { StateStorage } from "../chain/store/multi-store.ts";
 import { NodeError } from "./base/errors.ts";
 import { decodeGenesis, encodeGenesis, type GenesisDoc } from "./base/genesis-doc.ts";
 import type { NodeServer, ServerAddress } from "./base/node-server.ts";

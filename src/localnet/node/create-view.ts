@@ -1,8 +1,8 @@
 import type { ValidatorSet } from "../../cosmos/comet/block-types.ts";
+import { createRecentCache } from "../../platform/base/caches.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import { createRecentCache } from "../../platform/base/recent-cache.ts";
-import type { Application } from "../chain/abci.ts";
+import type { Application } from "../chain/runtime/abci.ts";
 import type { GenesisDoc } from "./base/genesis-doc.ts";
 import type { NodeStatus, NodeView, StoredBlock, StoredResults } from "./base/node-view.ts";
 import type { Engine } from "./consensus/engine.ts";

@@ -1,7 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { totalPower } from "../../cosmos/comet/validator-set.ts";
-import { toHex } from "../../platform/base/bytes.ts";
-import { upperHex } from "../../platform/base/go-text.ts";
+import { toHex, upperHex } from "../../platform/base/bytes.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { type HttpReply, textReply } from "../../platform/http/http-reply.ts";
 import { openRouteServer } from "../../platform/http/route-server.ts";

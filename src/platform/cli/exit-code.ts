@@ -1,6 +1,5 @@
 import { CommanderError } from "commander";
-import { CodedError, errorText } from "../base/errors.ts";
-import { EXIT, type ExitCode } from "../base/exit-codes.ts";
+import { CodedError, errorText, EXIT, type ExitCode } from "../base/errors.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { StopRequest } from "../process/shutdown.ts";
 import { CheckExit } from "./check-exit.ts";

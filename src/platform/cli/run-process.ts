@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
-import { EXIT } from "../base/exit-codes.ts";
+import { EXIT } from "../base/errors.ts";
 import { createShutdown } from "../process/shutdown.ts";
 import type { CliContext } from "./cli-context.ts";
 import { toExit } from "./exit-code.ts";

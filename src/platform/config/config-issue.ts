@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { counted } from "../base/counted.ts";
+import { counted } from "../base/text.ts";
 
 /** Formats the error text of a field: "is a number (expected a quoted whole number)". */
 export function issueText(problem: string, expected: string): string {

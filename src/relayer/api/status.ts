@@ -1,8 +1,7 @@
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoints/endpoint-pool.ts";
 import type { Engine } from "../engine.ts";
 import type { GateStatus } from "../gate/create-gate.ts";
-import type { AccountView } from "../health/account-watch.ts";
-import type { ClientView } from "../health/client-watch.ts";
+import type { AccountView, Watches, ClientView } from "../health/watches.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import { latenessOf, type Lateness } from "../health/lateness.ts";
 import {
@@ -12,7 +11,6 @@ import {
   type HealthLimits,
   type Problem,
 } from "../health/problems.ts";
-import type { Watches } from "../health/watches.ts";
 import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";

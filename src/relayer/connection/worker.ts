@@ -1,4 +1,4 @@
-import type { BackoffOptions } from "../../platform/base/backoff.ts";
+import type { BackoffOptions } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";

@@ -1,4 +1,4 @@
-import { parseGoBool } from "../../platform/base/go-numbers.ts";
+import { parseGoBool } from "../../platform/base/integers.ts";
 import { issueText } from "../../platform/config/config-issue.ts";
 
 /** Environment variables by name. An empty value counts as absent, as in the Go relayer. */

@@ -1,5 +1,5 @@
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";
-import type { HeightMark } from "./height-marks.ts";
+import type { HeightMark } from "./head-watch.ts";
 
 /**
  * Why no result of a query is expected although it is due: a failure of its own, which only its contract or the remote

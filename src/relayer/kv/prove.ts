@@ -1,4 +1,4 @@
-import { bad, good, type Result } from "../../platform/base/result.ts";
+import { bad, good, type Result } from "../../platform/base/errors.ts";
 import type { StoreAnswer } from "../../cosmos/client/chain-client.ts";
 import type { ProofFailure, ProofFailureCode } from "../../cosmos/merkle/ics23/proof-failure.ts";
 import { createProofVerifier, type ProofVerifier } from "../../cosmos/merkle/ics23/proof-verifier.ts";

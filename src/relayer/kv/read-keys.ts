@@ -1,6 +1,5 @@
 import { toHex } from "../../platform/base/bytes.ts";
-import { errorText } from "../../platform/base/errors.ts";
-import { bad, good, type Result } from "../../platform/base/result.ts";
+import { errorText, bad, good, type Result } from "../../platform/base/errors.ts";
 import type { ChainClient, StoreAnswer } from "../../cosmos/client/chain-client.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { QueryKey } from "../registry/registered-query.ts";

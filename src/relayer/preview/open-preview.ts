@@ -5,10 +5,10 @@ import { createSigner } from "../../cosmos/client/tx/signer.ts";
 import type { TxSender } from "../../cosmos/client/tx/tx-sender.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { openClient } from "../chain-access.ts";
+import { signingKey } from "../signer-config.ts";
 import type { RelayerConfig } from "../config.ts";
 import { createLocalQueries, type LocalQueries } from "../local-queries.ts";
 import { isServed, type RegisteredQuery } from "../registry/registered-query.ts";
-import { signingKey } from "../signer-config.ts";
 
 /** Access to the chains of a relayer, for commands that send nothing. */
 export interface Preview {

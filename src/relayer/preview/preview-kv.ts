@@ -1,6 +1,6 @@
 import { equalBytes } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { mapLimit } from "../../platform/base/map-limit.ts";
+import { mapLimit } from "../../platform/base/waits.ts";
 import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
 import {
   MsgSubmitQueryResult,

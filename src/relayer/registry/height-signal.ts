@@ -1,4 +1,4 @@
-import { type ChangeSignal, createChangeSignal } from "../../platform/base/change-signal.ts";
+import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 
 /** The latest local height, and a way to wait until it or the list of queries changes. */

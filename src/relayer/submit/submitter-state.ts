@@ -1,5 +1,5 @@
 import { toHex } from "../../platform/base/bytes.ts";
-import type { ChangeSignal } from "../../platform/base/change-signal.ts";
+import type { ChangeSignal } from "../../platform/base/waits.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";

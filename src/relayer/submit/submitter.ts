@@ -1,4 +1,4 @@
-import { createChangeSignal } from "../../platform/base/change-signal.ts";
+import { createChangeSignal } from "../../platform/base/waits.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
 import type { RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
 import { createBatchBudget } from "./batch-budget.ts";

@@ -1,4 +1,4 @@
-import { bad, good, type Result } from "../../platform/base/result.ts";
+import { bad, good, type Result } from "../../platform/base/errors.ts";
 import type { ConnectionWorker } from "../connection/worker.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { Journal } from "../state/journal.ts";

@@ -1,13 +1,13 @@
 import { toHex } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { mapLimit } from "../../platform/base/map-limit.ts";
+import { mapLimit } from "../../platform/base/waits.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
 import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
 import { bridgeOf, type ConnectionWorker, noteUnproven, updateState } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import { LightClientError } from "../../cosmos/light-client/light-client-error.ts";
-import type { DeadLetter } from "../state/journal-entries.ts";
+import type { DeadLetter } from "../state/journal.ts";
 import { startAttempt } from "../state/attempt.ts";
 import { submitMessage } from "../submit/proven-result.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";

@@ -2,7 +2,7 @@ import { raceAbort } from "../../platform/base/abort.ts";
 import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-client.ts";
 import { headerAny, type TrustFinder } from "../../cosmos/light-client/client-update.ts";
 import type { Bridge } from "../connection/bridge.ts";
-import { memoize } from "../../platform/base/memoize.ts";
+import { memoize } from "../../platform/base/caches.ts";
 import { deliveryProofs, type FoundTx, type HeaderPair, requireIncluded, txQueryResult } from "./tx-proof.ts";
 
 interface ProvenTxResult {

@@ -1,7 +1,6 @@
 import type { comet38 } from "@cosmjs/tendermint-rpc";
 import { raceAbort } from "../../platform/base/abort.ts";
-import { toHex } from "../../platform/base/bytes.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
+import { toHex, sha256 } from "../../platform/base/bytes.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import { simpleProofs } from "../../cosmos/merkle/simple-tree.ts";
 import { matches } from "./tx-filter.ts";

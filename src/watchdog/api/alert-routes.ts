@@ -5,7 +5,7 @@ import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-
 import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { AlertRule } from "../conditions/condition.ts";
-import type { ChannelTest } from "../notify/test-notification.ts";
+import type { ChannelTest } from "../notify/notifier.ts";
 import type { MaintenanceWindow } from "../silences/maintenance.ts";
 import { MAX_SILENCES, parseSilence, silenceJson, withoutExpired } from "../silences/silence.ts";
 import { alertJson, alertStatuses } from "./alert-json.ts";

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from "node:os";
 import { Command, Option } from "commander";
 import { z } from "zod";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { loadConfig } from "../../platform/config/config.ts";

@@ -1,30 +1,18 @@
 import { z } from "zod";
 import { durationField, httpUrlField, parseDurationMs } from "../../platform/config/config-fields.ts";
 import { issueText } from "../../platform/config/config-issue.ts";
-import type { ReminderTimes } from "../alerts/plan-notification.ts";
-import { type AlertmanagerConfig, alertmanagerFields } from "./channels/alertmanager.ts";
-import { createDiscord, type DiscordConfig, discordFields } from "./channels/discord.ts";
-import { createEmail, type EmailConfig, emailFields } from "./channels/email.ts";
-import { createPagerduty, type PagerdutyConfig, pagerdutyFields } from "./channels/pagerduty.ts";
-import { createSlack, type SlackConfig, slackFields } from "./channels/slack.ts";
-import { createTelegram, type TelegramConfig, telegramFields } from "./channels/telegram.ts";
-import { createWebhook, type WebhookConfig, webhookFields } from "./channels/webhook.ts";
-import { type ChannelDeps, type EventChannel, secretUrlField } from "./channel.ts";
+import type { Severity } from "../../platform/monitoring/severity.ts";
+import { type ChannelConfig, channelSchema } from "./channels/channel-kinds.ts";
+import { secretUrlField } from "./channels/channel.ts";
 import type { DeadManConfig } from "./dead-man.ts";
 
-/** A channel that receives events one after another. */
-export type EventChannelConfig =
-  | DiscordConfig
-  | EmailConfig
-  | PagerdutyConfig
-  | SlackConfig
-  | TelegramConfig
-  | WebhookConfig;
+/**
+ * Times between the reminders of a firing alert, ms, by severity: the longer an alert lasts, the less often it is repeated. The
+ * last time applies to all later reminders; without a time there is no reminder.
+ */
+export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 
-/** Configuration of any channel. */
-export type ChannelConfig = AlertmanagerConfig | EventChannelConfig;
-
-/** What the configuration says of notifications. */
+/** Configuration of the notifications. */
 export interface NotifyConfig {
   readonly channels: readonly ChannelConfig[];
   readonly groupWaitMs: number;
@@ -35,25 +23,6 @@ export interface NotifyConfig {
   readonly testsAtStart?: boolean;
   readonly deadMan?: DeadManConfig;
 }
-
-const channel = z.discriminatedUnion(
-  "kind",
-  [
-    alertmanagerFields,
-    discordFields,
-    emailFields,
-    pagerdutyFields,
-    slackFields,
-    telegramFields,
-    webhookFields,
-  ],
-  {
-    error: issueText(
-      "is not a kind of channel",
-      "alertmanager, discord, email, pagerduty, slack, telegram or webhook",
-    ),
-  },
-);
 
 const REMINDERS = 'up to ten durations such as "1h, 4h, 24h", each at least 1s, or "0s" for none';
 
@@ -86,7 +55,7 @@ const deadMan = z.strictObject({
 export const notifySchema = z
   .strictObject({
     channels: z
-      .array(channel)
+      .array(channelSchema)
       .max(20)
       .default([])
       .describe("receivers of notifications; without one, notifications go to the log only"),
@@ -136,22 +105,4 @@ function toDeadMan(file: z.output<typeof deadMan>): DeadManConfig {
     intervalMs: file.interval,
     deadlineMs: file.deadline,
   };
-}
-
-/** Creates a channel. */
-export function createChannel(config: EventChannelConfig, deps: ChannelDeps): EventChannel {
-  switch (config.kind) {
-    case "discord":
-      return createDiscord(config, deps);
-    case "email":
-      return createEmail(config, deps);
-    case "pagerduty":
-      return createPagerduty(config, deps);
-    case "slack":
-      return createSlack(config, deps);
-    case "telegram":
-      return createTelegram(config, deps);
-    case "webhook":
-      return createWebhook(config, deps);
-  }
 }

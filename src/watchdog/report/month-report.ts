@@ -1,4 +1,4 @@
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import type { Month } from "../ledger/month.ts";
 import type { Report, ReportBlock } from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatMinute } from "../../platform/report/format.ts";

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { DASHBOARDS } from "../../../src/platform/monitoring/alerts/links.ts";
 import { ALERTS, RULE_FILES } from "../../../src/cli/generate/rules.ts";
 import { REAL_TIMES } from "../../../src/platform/monitoring/alerts/times.ts";
-import { DASHBOARD_SPECS, dashboardFiles } from "../../../src/cli/generate/dashboard-generated-files.ts";
+import { DASHBOARD_SPECS, dashboardFiles } from "../../../src/cli/generate/dashboard-files.ts";
 import { ROOT } from "../source-files.ts";
 import { dashboardExpressions, withoutVariables } from "../../support/dashboard-queries.ts";
 import { knownMetrics } from "../../support/known-metrics.ts";

@@ -1,11 +1,9 @@
 import { consumerAddress } from "../../support/consumer-address.ts";
-import { encodeBech32 } from "../../../src/platform/base/bech32.ts";
-import { utf8 } from "../../../src/platform/base/bytes.ts";
+import { encodeBech32, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
 import { createChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
 import { createTxSender } from "../../../src/cosmos/client/tx/create-tx-sender.ts";
 import { silentObserver } from "../../../src/cosmos/client/rpc/rpc-caller.ts";

@@ -1,7 +1,6 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { fromHex, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import type { Validator } from "../../../src/cosmos/comet/block-types.ts";
 import { commitSignBytes } from "../../../src/cosmos/comet/commit-bytes.ts";
 import { validatorSetFromProto, validatorSetToProto } from "../../../src/cosmos/comet/proto-blocks.ts";

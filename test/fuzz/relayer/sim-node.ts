@@ -1,5 +1,4 @@
-import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { fromBase64, toHex, sha256 } from "../../../src/platform/base/bytes.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import { createTxWindow, type TxWindowDeps } from "../../../src/cosmos/client/tx/create-tx-window.ts";
 import type { Signer } from "../../../src/cosmos/client/tx/signer.ts";

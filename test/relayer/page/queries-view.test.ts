@@ -5,7 +5,7 @@ import {
   selectQueries,
   SORTS,
   viewHref,
-} from "../../../src/relayer/page/queries-view.ts";
+} from "../../../src/relayer/page/query-section.ts";
 import type { QueryView } from "../../../src/relayer/api/status.ts";
 import { sampleLateness, sampleView } from "../status-samples.ts";
 

@@ -1,7 +1,6 @@
 import type { LightBlock } from "./light-block.ts";
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
-import { toHex, fromHex, concat } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { toHex, fromHex, concat, sha256 } from "../../../src/platform/base/bytes.ts";
 import type { CommitSig, Header, ValidatorSet } from "../../../src/cosmos/comet/block-types.ts";
 import { BLOCK_ID_FLAG, NO_BLOCK_ID } from "../../../src/cosmos/comet/block-types.ts";
 import { commitSignBytes } from "../../../src/cosmos/comet/commit-bytes.ts";

@@ -1,7 +1,7 @@
 import { fromUtf8, utf8 } from "../../../src/platform/base/bytes.ts";
 import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/application.ts";
 import { event } from "../../../src/localnet/chain/runtime/events.ts";
-import { unregisteredError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import { unregisteredError } from "../../../src/localnet/chain/runtime/errors.ts";
 
 /** Version of the channels of the echo application. */
 export const ECHO_VERSION = "echo-1";

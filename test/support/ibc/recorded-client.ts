@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fromBase64, fromHex } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
-import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
 import { unpackClientState } from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
 import { openClientStore } from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import type { ConsensusState } from "../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";

@@ -1,5 +1,5 @@
 import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
-import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
 import {
   latestHeightOf,
   unpackClientState,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fromBase64, toBase64 } from "../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../src/platform/base/json.ts";
-import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
 import { createAdminModule } from "../../../src/localnet/chain/modules/adminmodule/module.ts";
 import { createAuthModule } from "../../../src/localnet/chain/modules/auth/module.ts";
 import { createBankModule } from "../../../src/localnet/chain/modules/bank/module.ts";
@@ -13,9 +13,9 @@ import { ErrNoSuchContract } from "../../../src/localnet/chain/modules/wasm/erro
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 import { event } from "../../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
-import { requireRoutable, runMessages } from "../../../src/localnet/chain/runtime/message-router.ts";
+import { requireRoutable, runMessages } from "../../../src/localnet/chain/runtime/tx-runner.ts";
 import type { ChainModule, MessageHandler } from "../../../src/localnet/chain/runtime/module.ts";
-import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { decodeTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { fixtureFile } from "../fixture-file.ts";
 import { replyToMemos } from "./memo-modules.ts";

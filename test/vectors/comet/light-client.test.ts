@@ -1,7 +1,7 @@
 import { signedHeaderToJson } from "../../support/comet/light-block.ts";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/platform/base/bytes.ts";
-import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
 import { CometError } from "../../../src/cosmos/comet/comet-error.ts";
 import { headerHash } from "../../../src/cosmos/comet/header-hash.ts";
 import { verifyHeader } from "../../../src/cosmos/comet/light-client.ts";

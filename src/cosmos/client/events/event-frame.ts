@@ -8,9 +8,9 @@ import {
   isPresent,
   type JsonField,
   member,
-} from "../../../platform/base/json-fields.ts";
-import { isRecord } from "../../../platform/base/json.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
+  isRecord,
+} from "../../../platform/base/json.ts";
+import { sha256 } from "../../../platform/base/bytes.ts";
 import { ClientError } from "../errors.ts";
 import { parseRpcResponse, resultField } from "../rpc/rpc-response.ts";
 import type { ChainNotice, WireEvent } from "./subscription.ts";

@@ -1,4 +1,4 @@
-import { type BoundedQueue, createBoundedQueue } from "../../../platform/base/bounded-queue.ts";
+import { type BoundedQueue, createBoundedQueue } from "../../../platform/base/waits.ts";
 import type { ChainNotice } from "./subscription.ts";
 
 /** Bounded queue of notices for one reader. */

@@ -1,5 +1,5 @@
 import { pause } from "../../../platform/base/abort.ts";
-import { type BackoffOptions, backoffMs } from "../../../platform/base/backoff.ts";
+import { type BackoffOptions, backoffMs } from "../../../platform/base/waits.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";

@@ -1,6 +1,6 @@
 import { equalBytes } from "../../../platform/base/bytes.ts";
 import { CodedError } from "../../../platform/base/errors.ts";
-import { asInt64, elements, member } from "../../../platform/base/json-fields.ts";
+import { asInt64, elements, member } from "../../../platform/base/json.ts";
 import type {
   Header,
   SignedHeader as SignedHeaderParts,

@@ -1,4 +1,4 @@
-import { asBoolean, asInt64, asText, asTimeNs, member } from "../../../platform/base/json-fields.ts";
+import { asBoolean, asInt64, asText, asTimeNs, member } from "../../../platform/base/json.ts";
 import type { NodeStatus } from "../chain-client.ts";
 import { resultField } from "../rpc/rpc-response.ts";
 

@@ -8,8 +8,8 @@ import {
   isPresent,
   type JsonField,
   member,
-} from "../../../platform/base/json-fields.ts";
-import type { JsonObject } from "../../../platform/base/json.ts";
+  type JsonObject,
+} from "../../../platform/base/json.ts";
 import type { ProofOp, QueryHeight, StoreAnswer, StoreRead } from "../chain-client.ts";
 import { ClientError } from "../errors.ts";
 import { resultField } from "../rpc/rpc-response.ts";

@@ -1,5 +1,4 @@
-import type { JsonField } from "../../../platform/base/json-fields.ts";
-import { isRecord } from "../../../platform/base/json.ts";
+import { type JsonField, isRecord } from "../../../platform/base/json.ts";
 import { ClientError } from "../errors.ts";
 
 /** A checked JSON-RPC 2.0 response. The id is null or -1 when the node could not read the request's id. */
@@ -49,7 +48,7 @@ function parseRpcError(
 }
 
 /**
- * Returns a call's result as a field with the path `path`. The readers of `src/platform/base/json-fields.ts` then throw `bad-answer`
+ * Returns a call's result as a field with the path `path`. The readers of `src/platform/base/json.ts` then throw `bad-answer`
  * for a member that has the wrong type.
  */
 export function resultField(value: unknown, path: string, endpoint: string): JsonField {

@@ -1,5 +1,5 @@
 import { toBase64 } from "../../../platform/base/bytes.ts";
-import { asText, asUint32, member } from "../../../platform/base/json-fields.ts";
+import { asText, asUint32, member } from "../../../platform/base/json.ts";
 import type { EndpointPool } from "../endpoints/endpoint-pool.ts";
 import { ClientError } from "../errors.ts";
 import { resultField } from "../rpc/rpc-response.ts";

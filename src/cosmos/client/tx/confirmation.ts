@@ -1,4 +1,4 @@
-import { asBase64, asInt64, asText, asUint32, member } from "../../../platform/base/json-fields.ts";
+import { asBase64, asInt64, asText, asUint32, member } from "../../../platform/base/json.ts";
 import { resultField } from "../rpc/rpc-response.ts";
 import type { Confirmation } from "./tx-sender.ts";
 

@@ -1,5 +1,5 @@
 import { errorText } from "../../../platform/base/errors.ts";
-import { type BackoffOptions, backoffMs } from "../../../platform/base/backoff.ts";
+import { type BackoffOptions, backoffMs } from "../../../platform/base/waits.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import type { Logger } from "../../../platform/base/logger.ts";

@@ -1,4 +1,4 @@
-import { sha256 } from "../../../platform/base/sha256.ts";
+import { sha256 } from "../../../platform/base/bytes.ts";
 import { PubKey } from "../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { AuthInfo, TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { SignMode } from "../../proto/gen/cosmos/tx/signing/v1beta1/signing.ts";

@@ -1,4 +1,4 @@
-import { sha256 } from "../../../platform/base/sha256.ts";
+import { sha256 } from "../../../platform/base/bytes.ts";
 import { createByteWriter } from "../byte-writer.ts";
 import type { IavlNode, Leaf } from "./node.ts";
 

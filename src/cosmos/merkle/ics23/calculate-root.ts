@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { hash as digest } from "node:crypto";
-import { bad, good, type Result } from "../../../platform/base/result.ts";
+import { bad, good, type Result } from "../../../platform/base/errors.ts";
 import { encodeUvarint } from "../varint.ts";
 import { fromHashText, joinStep, toHashText } from "./hashing.ts";
 import {

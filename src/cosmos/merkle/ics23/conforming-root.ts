@@ -1,4 +1,4 @@
-import { bad, good, type Result } from "../../../platform/base/result.ts";
+import { bad, good, type Result } from "../../../platform/base/errors.ts";
 import { checkLeaf, checkStep } from "./check-spec.ts";
 import { sha256Leaf, sha256Step } from "./hashing.ts";
 import { MAX_DEPTH, type ProofSpec } from "./proof-spec.ts";

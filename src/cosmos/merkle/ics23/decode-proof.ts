@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { bad, good, type Result } from "../../../platform/base/result.ts";
+import { bad, good, type Result } from "../../../platform/base/errors.ts";
 import { checkMessage } from "./check-wire.ts";
 import { createPathFollower, type PathFollower, type PathRun } from "./path-follower.ts";
 import { invalidMerkleProof, type ProofFailure } from "./proof-failure.ts";

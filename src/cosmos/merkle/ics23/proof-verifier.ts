@@ -1,5 +1,5 @@
 import { equalBytes } from "../../../platform/base/bytes.ts";
-import type { Result } from "../../../platform/base/result.ts";
+import type { Result } from "../../../platform/base/errors.ts";
 import { type ComputeRoot, conformingRoot } from "./conforming-root.ts";
 import { decodeCommitmentProof, decodeMerkleProof, type DecodeOperation } from "./decode-proof.ts";
 import { createPathFollower } from "./path-follower.ts";

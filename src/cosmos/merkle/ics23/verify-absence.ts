@@ -1,5 +1,5 @@
 import { compareBytes } from "../../../platform/base/bytes.ts";
-import { bad, good, type Result } from "../../../platform/base/result.ts";
+import { bad, good, type Result } from "../../../platform/base/errors.ts";
 import type { ComputeRoot } from "./conforming-root.ts";
 import { areNeighbours, isLeftMost, isRightMost } from "./neighbours.ts";
 import type { ProofSpec } from "./proof-spec.ts";

@@ -1,6 +1,5 @@
-import { goString, upperHex } from "../../../platform/base/go-text.ts";
-import { utf8 } from "../../../platform/base/bytes.ts";
-import { bad, good, type Result } from "../../../platform/base/result.ts";
+import { goString, upperHex, utf8 } from "../../../platform/base/bytes.ts";
+import { bad, good, type Result } from "../../../platform/base/errors.ts";
 import { calculateRoot } from "./calculate-root.ts";
 import { type ComputeRoot, conformingRoot } from "./conforming-root.ts";
 import { equalRange, fromHashText, isHashText } from "./hashing.ts";

@@ -1,7 +1,6 @@
-import { toBase64, toHex, utf8 } from "../../../platform/base/bytes.ts";
-import { EXIT } from "../../../platform/base/exit-codes.ts";
+import { toBase64, toHex, utf8, encodeBech32 } from "../../../platform/base/bytes.ts";
+import { EXIT } from "../../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../../platform/base/json.ts";
-import { encodeBech32 } from "../../../platform/base/bech32.ts";
 import { rateLimiter } from "../../chain/contracts/rate-limiter/rate-limiter.ts";
 import { codeHash } from "../../chain/modules/wasm/keeper.ts";
 import { moduleAddress } from "../../chain/runtime/address.ts";

@@ -1,6 +1,6 @@
 import { systemClock } from "../../../platform/base/clock.ts";
 import { withTimeout } from "../../../platform/base/abort.ts";
-import { EXIT } from "../../../platform/base/exit-codes.ts";
+import { EXIT } from "../../../platform/base/errors.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
 import { accountNamed, CHAINS } from "../../network/chains.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";

@@ -1,5 +1,4 @@
-import { asInt64, type JsonField, member } from "../../../platform/base/json-fields.ts";
-import type { JsonObject } from "../../../platform/base/json.ts";
+import { asInt64, type JsonField, type JsonObject, member } from "../../../platform/base/json.ts";
 
 /** Consensus parameters. The `consensus_hash` of a header covers only the two limits of the block. */
 export interface ConsensusParams {

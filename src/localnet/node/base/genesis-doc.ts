@@ -1,10 +1,17 @@
 import { addressOf } from "../../../cosmos/comet/validator-key.ts";
-import { fromUtf8, toBase64, utf8 } from "../../../platform/base/bytes.ts";
-import { upperHex } from "../../../platform/base/go-text.ts";
-import { asBase64, asTimeNs, elements, type JsonField, member } from "../../../platform/base/json-fields.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
-import { formatRfc3339Ns } from "../../../platform/base/rfc3339.ts";
-import type { ValidatorPower } from "../../chain/abci.ts";
+import { fromUtf8, toBase64, upperHex, utf8 } from "../../../platform/base/bytes.ts";
+import {
+  asBase64,
+  asTimeNs,
+  elements,
+  isRecord,
+  type JsonField,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../../../platform/base/json.ts";
+import { formatRfc3339Ns } from "../../../platform/base/time.ts";
+import type { ValidatorPower } from "../../chain/runtime/abci.ts";
 import {
   type ConsensusParams,
   consensusParamsToJson,

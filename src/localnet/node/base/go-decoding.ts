@@ -1,5 +1,5 @@
 import { fromBase64, fromHex, utf8 } from "../../../platform/base/bytes.ts";
-import { goJsonSyntaxError } from "../../../platform/base/go-json/syntax.ts";
+import { goJsonSyntaxError } from "../../../platform/base/go-json-syntax.ts";
 
 /** Decodes hex. Throws a plain error with the text of Go's `encoding/hex`. */
 export function goHexDecode(text: string): Uint8Array {

@@ -1,5 +1,4 @@
-import { toHex, utf8 } from "../../../platform/base/bytes.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
+import { sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
 
 /**
  * Returns an id in the form of a CometBFT node id (40 hex digits). It is the hash of the names: without peers, the node

@@ -1,5 +1,5 @@
 import type { BlockId, Commit, Header, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
-import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../../chain/abci.ts";
+import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 
 /** A committed block. It contains no evidence. */

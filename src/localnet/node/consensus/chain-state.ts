@@ -7,7 +7,7 @@ import {
 } from "../../../cosmos/comet/block-types.ts";
 import { createValidatorSet, rotateProposer } from "../../../cosmos/comet/proposer-rotation.ts";
 import { equalBytes } from "../../../platform/base/bytes.ts";
-import type { Application } from "../../chain/abci.ts";
+import type { Application } from "../../chain/runtime/abci.ts";
 import { NodeError } from "../base/errors.ts";
 import { encodeGenesis, type GenesisDoc } from "../base/genesis-doc.ts";
 import type { BlockStore } from "../storage/block-store.ts";

@@ -2,7 +2,7 @@ import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
 import type { Commit } from "../../../cosmos/comet/block-types.ts";
 import { rotateProposer, updateValidatorSet } from "../../../cosmos/comet/proposer-rotation.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
-import type { Application, FinalizeBlockRequest, ValidatorPower } from "../../chain/abci.ts";
+import type { Application, FinalizeBlockRequest, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { ConsensusParams } from "../base/consensus-params.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 import type { BlockStore } from "../storage/block-store.ts";

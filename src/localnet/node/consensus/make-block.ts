@@ -14,7 +14,7 @@ import { rotateProposer } from "../../../cosmos/comet/proposer-rotation.ts";
 import { totalPower, validatorsHash } from "../../../cosmos/comet/validator-set.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
-import { GO_ZERO_TIME_NS } from "../../../platform/base/rfc3339.ts";
+import { GO_ZERO_TIME_NS } from "../../../platform/base/time.ts";
 import type { ConsensusParams } from "../base/consensus-params.ts";
 import { NodeError } from "../base/errors.ts";
 import type { StoredBlock } from "../base/node-view.ts";

@@ -1,6 +1,5 @@
-import { toHex } from "../../../platform/base/bytes.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
-import type { TxResult } from "../../chain/abci.ts";
+import { sha256, toHex } from "../../../platform/base/bytes.ts";
+import type { TxResult } from "../../chain/runtime/abci.ts";
 import { MempoolError } from "../base/errors.ts";
 import type { BroadcastResult } from "../base/node-view.ts";
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import { createWakeSignal } from "../../../platform/base/wake-signal.ts";
+import { createWakeSignal } from "../../../platform/base/waits.ts";
 import { NodeError } from "../base/errors.ts";
 import type { BlockSteps, Engine, ProducedBlock } from "./engine.ts";
 

@@ -3,9 +3,8 @@ import type { ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import { CometError } from "../../../cosmos/comet/comet-error.ts";
 import { updateValidatorSet } from "../../../cosmos/comet/proposer-rotation.ts";
 import { addressOf } from "../../../cosmos/comet/validator-key.ts";
-import { concat, fromHex, toHex, utf8 } from "../../../platform/base/bytes.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
-import type { Misbehavior, ValidatorPower } from "../../chain/abci.ts";
+import { concat, fromHex, sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
+import type { Misbehavior, ValidatorPower } from "../../chain/runtime/abci.ts";
 import { NodeError } from "../base/errors.ts";
 
 /** The validator keys of this node, the absent validators, and the scheduled changes of the set. */

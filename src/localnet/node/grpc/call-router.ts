@@ -3,12 +3,9 @@ import { findService, requireMessage } from "../../../cosmos/proto/registry.ts";
 import { toCanonicalTypeUrl } from "../../../cosmos/proto/type-urls.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import type { QueryRequest, QueryResponse } from "../../chain/abci.ts";
-import { ModuleError } from "../../chain/runtime/module-error.ts";
-import { QueryError } from "../../chain/runtime/module.ts";
-import { toQueryFailure } from "../../chain/runtime/query-errors.ts";
-import { errorResponse, okResponse } from "../../chain/runtime/query-router.ts";
-import { ErrInvalidRequest, ErrPanic } from "../../chain/runtime/sdk-errors.ts";
+import type { QueryRequest, QueryResponse } from "../../chain/runtime/abci.ts";
+import { ErrInvalidRequest, ErrPanic, ModuleError, QueryError } from "../../chain/runtime/errors.ts";
+import { errorResponse, okResponse, toQueryFailure } from "../../chain/runtime/query-router.ts";
 import type { NodeServer } from "../base/node-server.ts";
 import type { NodeView } from "../base/node-view.ts";
 import {

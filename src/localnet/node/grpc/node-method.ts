@@ -1,5 +1,5 @@
-import { parseGoInteger } from "../../../platform/base/go-numbers.ts";
-import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/sdk-errors.ts";
+import { parseGoInteger } from "../../../platform/base/integers.ts";
+import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/errors.ts";
 import type { NodeView } from "../base/node-view.ts";
 
 /** What the node's own services read. */

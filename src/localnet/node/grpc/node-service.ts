@@ -14,7 +14,7 @@ import {
 import { ParamsResponse } from "../../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
 import { formatDec18 } from "../../../platform/base/decimal.ts";
-import { QueryError } from "../../chain/runtime/module.ts";
+import { QueryError } from "../../chain/runtime/errors.ts";
 import type { NodeView } from "../base/node-view.ts";
 import { GRPC, nodeMethod, type NodeMethod } from "./node-method.ts";
 

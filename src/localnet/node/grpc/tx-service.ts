@@ -19,13 +19,10 @@ import {
 import { AuthInfo, Tx, TxBody, TxRaw } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import type { Event } from "../../../cosmos/proto/gen/tendermint/abci/types.ts";
 import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
-import { upperHex } from "../../../platform/base/go-text.ts";
-import { formatRfc3339Ns, NS_PER_SECOND } from "../../../platform/base/rfc3339.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
+import { sha256, upperHex } from "../../../platform/base/bytes.ts";
+import { formatRfc3339Ns, NS_PER_SECOND } from "../../../platform/base/time.ts";
+import { ErrInvalidHeight, ErrInvalidRequest, ModuleError, QueryError } from "../../chain/runtime/errors.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
-import { ModuleError } from "../../chain/runtime/module-error.ts";
-import { QueryError } from "../../chain/runtime/module.ts";
-import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/sdk-errors.ts";
 import { decodeTx } from "../../chain/runtime/tx.ts";
 import { MempoolError, type MempoolErrorFacts, PageError } from "../base/errors.ts";
 import { goHexDecode } from "../base/go-decoding.ts";

@@ -1,8 +1,7 @@
 import { totalPower } from "../../../cosmos/comet/validator-set.ts";
-import { toBase64 } from "../../../platform/base/bytes.ts";
-import { upperHex } from "../../../platform/base/go-text.ts";
+import { toBase64, upperHex } from "../../../platform/base/bytes.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
-import { formatRfc3339Ns } from "../../../platform/base/rfc3339.ts";
+import { formatRfc3339Ns } from "../../../platform/base/time.ts";
 import { consensusParamsToJson } from "../base/consensus-params.ts";
 import { encodeGenesis, genesisToJson } from "../base/genesis-doc.ts";
 import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../base/node-identity.ts";

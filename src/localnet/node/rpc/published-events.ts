@@ -1,9 +1,7 @@
 import { blockIdToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-print.ts";
 import { newValidator } from "../../../cosmos/comet/validator-set.ts";
-import { toBase64, utf8 } from "../../../platform/base/bytes.ts";
-import { upperHex } from "../../../platform/base/go-text.ts";
+import { sha256, toBase64, upperHex, utf8 } from "../../../platform/base/bytes.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../base/consensus-params.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";

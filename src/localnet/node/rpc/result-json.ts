@@ -1,10 +1,8 @@
 import { blockIdToJson, commitToJson, headerToJson } from "../../../cosmos/comet/rpc-print.ts";
 import { simpleProofs } from "../../../cosmos/merkle/simple-tree.ts";
-import { toBase64 } from "../../../platform/base/bytes.ts";
-import { upperHex } from "../../../platform/base/go-text.ts";
+import { sha256, toBase64, upperHex } from "../../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
-import type { QueryResponse, TxResult, ValidatorPower } from "../../chain/abci.ts";
+import type { QueryResponse, TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../base/consensus-params.ts";
 import type { StoredBlock, StoredResults, StoredTx } from "../base/node-view.ts";

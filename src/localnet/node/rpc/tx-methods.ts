@@ -1,9 +1,8 @@
 import { withDeadline } from "../../../platform/base/abort.ts";
-import { equalBytes, toBase64 } from "../../../platform/base/bytes.ts";
-import { upperHex } from "../../../platform/base/go-text.ts";
+import { equalBytes, toBase64, upperHex } from "../../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
 import { createDeferred } from "../../../platform/process/deferred.ts";
-import type { TxResult } from "../../chain/abci.ts";
+import type { TxResult } from "../../chain/runtime/abci.ts";
 import type { SearchRequest } from "../base/node-view.ts";
 import { MAX_QUERY_LENGTH, parseQuery } from "../query-language/parse-query.ts";
 import { type Parameters, type RpcContext, type RpcMethod, toPerPage, toSearchPage } from "./method.ts";

@@ -12,8 +12,8 @@ import { Event, ExecTxResult, ValidatorUpdate } from "../../../cosmos/proto/gen/
 import { Block } from "../../../cosmos/proto/gen/tendermint/types/block.ts";
 import * as Types from "../../../cosmos/proto/gen/tendermint/types/types.ts";
 import * as Validators from "../../../cosmos/proto/gen/tendermint/types/validator.ts";
-import type { TxResult, ValidatorPower } from "../../chain/abci.ts";
-import type { CommitChanges } from "../../chain/store/state-storage.ts";
+import type { TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
+import type { CommitChanges } from "../../chain/store/multi-store.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 
 /** Encodes a block as `tendermint.types.Block`. The part set header of the block id is a hash of these bytes. */

@@ -1,8 +1,8 @@
 import type Database from "libsql";
 import type { Commit, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
-import { createRecentCache } from "../../../platform/base/recent-cache.ts";
-import type { TxResult } from "../../chain/abci.ts";
-import type { CommitChanges, StateStorage } from "../../chain/store/state-storage.ts";
+import { createRecentCache } from "../../../platform/base/caches.ts";
+import type { TxResult } from "../../chain/runtime/abci.ts";
+import type { CommitChanges, StateStorage } from "../../chain/store/multi-store.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 import {
   decodeBlock,

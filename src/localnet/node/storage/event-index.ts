@@ -1,5 +1,5 @@
 import type Database from "libsql";
-import { sha256 } from "../../../platform/base/sha256.ts";
+import { sha256 } from "../../../platform/base/bytes.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 import { holds } from "../query-language/matches.ts";

@@ -1,6 +1,4 @@
-import { fromHex } from "../../../platform/base/bytes.ts";
-import { upperHex } from "../../../platform/base/go-text.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
+import { fromHex, sha256, upperHex } from "../../../platform/base/bytes.ts";
 import { PageError } from "../base/errors.ts";
 import type { SearchPage, SearchRequest, StoredBlock, StoredTx } from "../base/node-view.ts";
 import { holds, matchesSearch } from "../query-language/matches.ts";

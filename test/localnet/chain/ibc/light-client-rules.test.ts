@@ -13,7 +13,7 @@ import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts"
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
 import { validateMisbehaviour } from "../../../../src/localnet/chain/modules/ibc/tendermint/misbehaviour.ts";
 import { validatorSetOf, newValidator } from "../../../../src/cosmos/comet/validator-set.ts";
-import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import {
   Header,
   type Misbehaviour,

@@ -1,6 +1,6 @@
 import { updateHeader } from "../../../support/comet/light-block.ts";
 import { beforeEach, describe, expect, it } from "vitest";
-import { encodeBech32 } from "../../../../src/platform/base/bech32.ts";
+import { encodeBech32 } from "../../../../src/platform/base/bytes.ts";
 import {
   packClientState,
   TENDERMINT_TYPE,
@@ -13,7 +13,7 @@ import { getChannelParams } from "../../../../src/localnet/chain/modules/ibc/cha
 import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
 import { createIbcModule } from "../../../../src/localnet/chain/modules/ibc/module.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
-import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import {
   MsgCreateClient,
   MsgRecoverClient,

@@ -14,7 +14,7 @@ import { updateClient } from "../../../../src/localnet/chain/modules/ibc/client/
 import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
 import { setClientParams } from "../../../../src/localnet/chain/modules/ibc/params.ts";
-import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import type { Any } from "../../../../src/cosmos/proto/gen/google/protobuf/any.ts";
 import {
   Header,

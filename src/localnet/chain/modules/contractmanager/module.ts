@@ -5,7 +5,7 @@ import {
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toMessageHandler } from "../../runtime/handler-forms.ts";
+import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import type { IbcApplication } from "../ibc/channel/application.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";

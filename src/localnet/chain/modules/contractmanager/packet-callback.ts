@@ -1,6 +1,5 @@
 import { toBase64 } from "../../../../platform/base/bytes.ts";
-import { printGoObject } from "../../../../platform/base/go-json/object.ts";
-import { printGoString } from "../../../../platform/base/go-json/string.ts";
+import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
 import type { Packet } from "../ibc/channel/packet.ts";
 import { printGoHeight } from "../ibc/height.ts";
 

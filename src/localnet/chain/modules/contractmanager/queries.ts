@@ -3,10 +3,10 @@ import * as wire from "../../../../cosmos/proto/gen/neutron/contractmanager/quer
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
+import { ErrKeyNotFound, QueryError } from "../../runtime/errors.ts";
 import { paginate } from "../../runtime/pagination.ts";
-import { ErrKeyNotFound } from "../../runtime/sdk-errors.ts";
 import { getFailure, paramsOf } from "./failures.ts";
 import { FAILURES_PREFIX, failuresOf, MODULE_NAME } from "./keys.ts";
 import type { ContractManagerOptions } from "./types.ts";

@@ -1,4 +1,4 @@
-import { createObjectSlot } from "../../../../platform/base/object-slot.ts";
+import { createObjectSlot } from "../../../../platform/base/caches.ts";
 import { attribute, type ChainEvent } from "../../runtime/events.ts";
 import { MODULE_NAME, pairOf } from "./keys.ts";
 import type { TradePairId } from "./types.ts";

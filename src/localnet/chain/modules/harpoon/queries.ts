@@ -1,10 +1,10 @@
+import { subscribedContracts } from "./subscriptions.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/harpoon/query.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
+import { ModuleError, QueryError } from "../../runtime/errors.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
 import { requireHookType } from "./hook-type.ts";
-import { subscribedContracts } from "./subscriptions.ts";
 
 const INVALID_ARGUMENT = 3;
 

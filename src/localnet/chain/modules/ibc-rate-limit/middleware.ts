@@ -2,9 +2,13 @@ import { fromUtf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { ErrInvalidAddress, ErrUnknownRequest } from "../../runtime/sdk-errors.ts";
-import { isOutOfGas, wrapErrors } from "../../runtime/wrap-errors.ts";
+import {
+  ModuleError,
+  ErrInvalidAddress,
+  ErrUnknownRequest,
+  isOutOfGas,
+  wrapErrors,
+} from "../../runtime/errors.ts";
 import type {
   Acknowledgement,
   IbcApplication,

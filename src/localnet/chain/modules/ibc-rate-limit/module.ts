@@ -7,11 +7,10 @@ import {
 import { MsgUpdateParams } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/tx.ts";
 import { toChainTypeUrl, TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, type GenesisForm, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toMessageHandler, toQueryHandler } from "../../runtime/handler-forms.ts";
+import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
-import { ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { ErrInvalidRequest, wrapErrors } from "../../runtime/errors.ts";
 import type { IbcApplication, PacketSender } from "../ibc/channel/application.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { limitApplication, limitSender } from "./middleware.ts";
@@ -26,7 +25,7 @@ export interface RateLimitModule extends ChainModule {
   readonly limitSender: (inner: PacketSender) => PacketSender;
 }
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.ibcratelimit.v1beta1.GenesisState",
   type: GenesisState,

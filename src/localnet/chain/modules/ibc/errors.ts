@@ -1,5 +1,5 @@
 import { CometError } from "../../../../cosmos/comet/comet-error.ts";
-import { ModuleError, registerError, unregisteredError } from "../../runtime/module-error.ts";
+import { ModuleError, registerError, unregisteredError } from "../../runtime/errors.ts";
 
 const CLIENT = "client";
 const CONNECTION = "connection";

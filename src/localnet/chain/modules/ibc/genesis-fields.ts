@@ -1,5 +1,10 @@
-import type { JsonValue } from "../../../../platform/base/json.ts";
-import { elements, isPresent, type JsonField, member } from "../../../../platform/base/json-fields.ts";
+import {
+  type JsonValue,
+  elements,
+  isPresent,
+  type JsonField,
+  member,
+} from "../../../../platform/base/json.ts";
 import { messageFromJson } from "../../../../cosmos/proto/json.ts";
 import { atPath, GenesisError } from "../../runtime/genesis.ts";
 import { STORE_NAME } from "./keys.ts";

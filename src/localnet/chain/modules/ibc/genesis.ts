@@ -1,6 +1,13 @@
 import { unreachable } from "../../../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
-import { asUint64, elements, type JsonField, member } from "../../../../platform/base/json-fields.ts";
+import {
+  isRecord,
+  type JsonObject,
+  type JsonValue,
+  asUint64,
+  elements,
+  type JsonField,
+  member,
+} from "../../../../platform/base/json.ts";
 import { Params as ClientParams } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import {
   ConnectionPaths,

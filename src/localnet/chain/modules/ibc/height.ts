@@ -1,4 +1,4 @@
-import { printGoObject } from "../../../../platform/base/go-json/object.ts";
+import { printGoObject } from "../../../../platform/base/go-json.ts";
 import { revisionOfChainId } from "../../../../cosmos/comet/chain-revision.ts";
 import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";

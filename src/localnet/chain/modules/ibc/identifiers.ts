@@ -1,4 +1,4 @@
-import type { ModuleError } from "../../runtime/module-error.ts";
+import type { ModuleError } from "../../runtime/errors.ts";
 import { ErrInvalidID } from "./errors.ts";
 
 const ALLOWED = /^[a-zA-Z0-9._+\-#[\]<>]+$/;

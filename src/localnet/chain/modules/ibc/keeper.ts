@@ -1,7 +1,7 @@
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";
-import type { ModuleError } from "../../runtime/module-error.ts";
+import type { ModuleError } from "../../runtime/errors.ts";
 import type { PacketSender } from "./channel/application.ts";
 import { getChannel, getSequence } from "./channel/channel-store.ts";
 import { counterpartyOf } from "./channel/handshake.ts";

@@ -2,7 +2,7 @@ import { revisionOfChainId } from "../../../../cosmos/comet/chain-revision.ts";
 import { toBase64, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonObject } from "../../../../platform/base/json.ts";
-import { splitNs } from "../../../../platform/base/rfc3339.ts";
+import { splitNs } from "../../../../platform/base/time.ts";
 import type { SignedHeader } from "../../../../cosmos/comet/block-types.ts";
 import { HashOp, LengthOp, type ProofSpec } from "../../../../cosmos/proto/gen/cosmos/ics23/v1/proofs.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";

@@ -1,6 +1,6 @@
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
-import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
+import { ErrTxDecode } from "../../runtime/errors.ts";
 import { LOCALHOST_URL } from "./client/client-state.ts";
 
 /** The Go interfaces of packed parts of messages, with the types of this chain that implement them. */

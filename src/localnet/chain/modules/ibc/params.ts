@@ -1,4 +1,4 @@
-import { unregisteredError } from "../../runtime/module-error.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
 import { Params as ClientParams } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { Params as ConnectionParams } from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { Context } from "../../runtime/context.ts";

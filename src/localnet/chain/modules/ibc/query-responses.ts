@@ -1,7 +1,6 @@
 import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";
-import { QueryError } from "../../runtime/module.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
+import { ModuleError, QueryError } from "../../runtime/errors.ts";
 import { selfHeight } from "./height.ts";
 
 const INVALID_ARGUMENT = 3;

@@ -1,9 +1,9 @@
 import { errorText } from "../../../../platform/base/errors.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toAnsweringHandler, toMessageHandler, type WireType } from "../../runtime/handler-forms.ts";
+import { toMessageHandler, type WireType } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
-import { ErrNotSupported } from "../../runtime/sdk-errors.ts";
+import { ErrNotSupported } from "../../runtime/errors.ts";
 import { ErrIbcInvalidAddress, ErrIbcUnauthorized } from "./errors.ts";
 import { type PackedPart, requirePackedType } from "./packed-parts.ts";
 
@@ -41,7 +41,7 @@ export function answeringHandler<T extends SignedMessage>(
     readonly handle: (context: Context, message: T) => Uint8Array;
   },
 ): MessageHandler {
-  return toAnsweringHandler({ typeUrl, type, signers: ({ signer }) => [signer], ...form });
+  return toMessageHandler({ typeUrl, type, signers: ({ signer }) => [signer], ...form });
 }
 
 /** Creates the handler of a message that ibc-go supports and this chain does not. Every message that passes `checks` fails with sdk/37. */

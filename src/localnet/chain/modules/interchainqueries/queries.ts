@@ -2,11 +2,10 @@ import { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchain
 import * as wire from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
+import { ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";
 import { paginateFiltered } from "../../runtime/pagination.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
 import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrProtoUnmarshal } from "./errors.ts";
 import { getParams, getQuery, getResult, queries } from "./keeper.ts";
 import { MODULE_NAME, QUERY_PREFIX } from "./keys.ts";

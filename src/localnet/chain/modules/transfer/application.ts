@@ -2,8 +2,7 @@ import { errorText } from "../../../../platform/base/errors.ts";
 import { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/packet.ts";
 import { Order } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { isOutOfGas } from "../../runtime/wrap-errors.ts";
+import { ModuleError, isOutOfGas } from "../../runtime/errors.ts";
 import type {
   Acknowledgement,
   IbcApplication,

@@ -5,7 +5,7 @@ import {
 } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 import { MsgTransferResponse as OwnResponse } from "../../../../cosmos/proto/gen/neutron/transfer/tx.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
-import { toAnsweringHandler, toMessageHandler } from "../../runtime/handler-forms.ts";
+import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
 import type { IbcApplication } from "../ibc/channel/application.ts";
 import { createTransferApplication } from "./application.ts";
@@ -40,7 +40,7 @@ export function createTransferModule(options: TransferOptions, deps: TransferDep
 
 function transferHandler(environment: Environment): MessageHandler {
   const { bech32Prefix, ownResponse } = environment;
-  const handler = toAnsweringHandler({
+  const handler = toMessageHandler({
     typeUrl: TYPE_URL.transfer,
     type: MsgTransfer,
     signers: ({ sender }) => [sender],

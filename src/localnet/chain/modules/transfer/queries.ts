@@ -1,13 +1,15 @@
-import { upperHex } from "../../../../platform/base/go-text.ts";
-import type { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
-import { DenomTrace as DenomTraceCodec } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
+import {
+  type DenomTrace,
+  DenomTrace as DenomTraceCodec,
+} from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
 import * as wire from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/query.ts";
+import { upperHex } from "../../../../platform/base/bytes.ts";
 import { formatAddress } from "../../runtime/address.ts";
 import { isDenom } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { ModuleError, QueryError } from "../../runtime/errors.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { fullDenom, hashOfVoucher, parseTrace, parseTraceHash, traceHash } from "./denom.ts";
 import { ErrTraceNotFound } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { fromHex } from "../../../../platform/base/bytes.ts";
-import { goJsonSyntaxError } from "../../../../platform/base/go-json/syntax.ts";
+import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import type {
   PageRequest,
   PageResponse,
@@ -8,8 +8,9 @@ import * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import { AccessType, ContractCodeHistoryEntry } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { formatAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
+import { QueryError } from "../../runtime/errors.ts";
 import { predictableContractAddress } from "./address.ts";
 import { codeIndexPrefix, creatorIndexPrefix, historyPrefix, POSITION_BYTES } from "./contract-index.ts";
 import { ErrInvalid } from "./errors.ts";

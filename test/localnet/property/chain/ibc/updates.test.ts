@@ -8,8 +8,7 @@ import { ibcKeeper } from "../../../../../src/localnet/chain/modules/ibc/keeper.
 import { createIbcModule } from "../../../../../src/localnet/chain/modules/ibc/module.ts";
 import { openConnectionGenesis } from "../../../../../src/localnet/chain/modules/ibc/open-connection.ts";
 import type { Context } from "../../../../../src/localnet/chain/runtime/context.ts";
-import { QueryError } from "../../../../../src/localnet/chain/runtime/module.ts";
-import { ModuleError } from "../../../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError, QueryError } from "../../../../../src/localnet/chain/runtime/errors.ts";
 import type { Any } from "../../../../../src/cosmos/proto/gen/google/protobuf/any.ts";
 import { Header } from "../../../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../../src/cosmos/proto/type-urls.ts";

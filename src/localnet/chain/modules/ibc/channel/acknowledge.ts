@@ -1,5 +1,4 @@
-import { equalBytes } from "../../../../../platform/base/bytes.ts";
-import { sha256 } from "../../../../../platform/base/sha256.ts";
+import { equalBytes, sha256 } from "../../../../../platform/base/bytes.ts";
 import { type Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { type MessageProof, verifyRemoteValue } from "../connection/connection-proofs.ts";

@@ -1,13 +1,14 @@
 import { toBase64 } from "../../../../../platform/base/bytes.ts";
-import type { JsonObject, JsonValue } from "../../../../../platform/base/json.ts";
 import {
+  type JsonObject,
+  type JsonValue,
   asText,
   asUint64,
   elements,
   type JsonField,
   member,
   required,
-} from "../../../../../platform/base/json-fields.ts";
+} from "../../../../../platform/base/json.ts";
 import {
   IdentifiedChannel,
   PacketState,

@@ -1,10 +1,10 @@
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import { parseAddress } from "../../../runtime/address.ts";
 import type { Context } from "../../../runtime/context.ts";
-import type { WireType } from "../../../runtime/handler-forms.ts";
+import type { WireType } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { proofOf } from "../connection/connection-proofs.ts";
-import { toMessageHandler } from "../../../runtime/handler-forms.ts";
+import { toMessageHandler } from "../../../runtime/handlers.ts";
 import {
   answeringHandler,
   requireAuthority,

@@ -6,7 +6,7 @@ import {
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { type MessageProof, verifyRemoteValue } from "../connection/connection-proofs.ts";
 import {
   requireActiveClient,

@@ -6,7 +6,7 @@ import {
   State,
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { enumName } from "../enum-name.ts";
 import { ErrInvalidProof, ErrInvalidSequence } from "../errors.ts";
 import { formatHeight, isZeroHeight, ZERO_HEIGHT } from "../height.ts";

@@ -1,13 +1,14 @@
+import { emptyProof, requireFound } from "../query-responses.ts";
 import { latin1 } from "../../../../../platform/base/bytes.ts";
 import { Order, type PacketState } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/query.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toQueryHandler } from "../../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../../runtime/module.ts";
+import { toQueryHandler } from "../../../runtime/handlers.ts";
+import type { QueryHandler } from "../../../runtime/module.ts";
+import { QueryError } from "../../../runtime/errors.ts";
 import { paginate } from "../../../runtime/pagination.ts";
 import { selfHeight } from "../height.ts";
 import { type PacketEntryName, STORE_NAME } from "../keys.ts";
-import { emptyProof, requireFound } from "../query-responses.ts";
 import { getPacketEntry, getSequence, packetEntriesPrefix } from "./channel-store.ts";
 import { ErrSequenceReceiveNotFound, ErrSequenceSendNotFound } from "./errors.ts";
 import type { ChannelEndpoint } from "./packet.ts";

@@ -1,11 +1,12 @@
+import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
 import { latin1 } from "../../../../../platform/base/bytes.ts";
 import type { Channel } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/query.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toQueryHandler } from "../../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../../runtime/module.ts";
-import type { ModuleError } from "../../../runtime/module-error.ts";
+import { toQueryHandler } from "../../../runtime/handlers.ts";
+import type { QueryHandler } from "../../../runtime/module.ts";
+import { type ModuleError, QueryError } from "../../../runtime/errors.ts";
 import { paginate, paginateFiltered } from "../../../runtime/pagination.ts";
 import { packClientState } from "../client/client-state.ts";
 import { openClientStore } from "../client/client-store.ts";
@@ -15,7 +16,6 @@ import { ErrClientNotFound, ErrConnectionNotFound, ErrConsensusStateNotFound } f
 import { selfHeight } from "../height.ts";
 import { validateChannelId, validateConnectionId, validatePortId } from "../identifiers.ts";
 import { CHANNELS_PREFIX, STORE_NAME } from "../keys.ts";
-import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
 import { getChannel, getChannelParams, identifyChannel } from "./channel-store.ts";
 import { ErrChannelNotFound, ErrUpgradeErrorNotFound, ErrUpgradeNotFound } from "./errors.ts";
 import { hopOf } from "./handshake.ts";

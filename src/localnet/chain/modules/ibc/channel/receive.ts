@@ -1,7 +1,7 @@
-import { sha256 } from "../../../../../platform/base/sha256.ts";
+import { sha256 } from "../../../../../platform/base/bytes.ts";
 import { type Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { type MessageProof, verifyRemoteValue } from "../connection/connection-proofs.ts";
 import { requireOpenConnection } from "../connection/connection-state.ts";
 import { enumName } from "../enum-name.ts";

@@ -6,10 +6,10 @@ import {
   ResponseResultType,
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import { MsgUpdateClient } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
-import type { AnteStep } from "../../../runtime/ante/ante-step.ts";
+import type { AnteStep } from "../../../runtime/ante-step.ts";
 import type { Context } from "../../../runtime/context.ts";
 import type { TxMessage } from "../../../runtime/tx.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { updateClientInCheck } from "../client/update-client.ts";
 import { proofOf } from "../connection/connection-proofs.ts";
 import { ErrRedundantTx } from "./errors.ts";

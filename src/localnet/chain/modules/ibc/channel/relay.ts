@@ -5,10 +5,9 @@ import {
   type MsgTimeoutOnClose,
   ResponseResultType,
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
-import { collectEvents } from "../../../runtime/collect-events.ts";
-import type { Context } from "../../../runtime/context.ts";
 import type { ChainEvent } from "../../../runtime/events.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { collectEvents, type Context } from "../../../runtime/context.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { proofOf } from "../connection/connection-proofs.ts";
 import { acknowledgePacket } from "./acknowledge.ts";
 import type { Acknowledgement, IbcApplication, PortRouter, RelayedPacket } from "./application.ts";

@@ -1,7 +1,7 @@
 import { State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { latestHeightOf, LOCALHOST } from "../client/client-state.ts";
 import { statusOf } from "../client/client-status.ts";
 import { openClientStore } from "../client/client-store.ts";

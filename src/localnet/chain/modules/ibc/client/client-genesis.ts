@@ -1,13 +1,14 @@
 import { concat, prefixEnd, toBase64 } from "../../../../../platform/base/bytes.ts";
-import type { JsonObject, JsonValue } from "../../../../../platform/base/json.ts";
 import {
+  type JsonObject,
+  type JsonValue,
   asBase64,
   asText,
   elements,
   type JsonField,
   member,
   required,
-} from "../../../../../platform/base/json-fields.ts";
+} from "../../../../../platform/base/json.ts";
 import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { ConsensusStateWithHeight } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { messageToJson } from "../../../../../cosmos/proto/json.ts";

@@ -1,4 +1,4 @@
-import { unregisteredError } from "../../../runtime/module-error.ts";
+import { unregisteredError } from "../../../runtime/errors.ts";
 import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { ClientState as LocalhostState } from "../../../../../cosmos/proto/gen/ibc/lightclients/localhost/v2/localhost.ts";

@@ -1,4 +1,4 @@
-import { unregisteredError } from "../../../runtime/module-error.ts";
+import { unregisteredError } from "../../../runtime/errors.ts";
 import { equalBytes } from "../../../../../platform/base/bytes.ts";
 import { nsToTimestamp, timestampToNs } from "../../../../../cosmos/comet/proto-blocks.ts";
 import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";

@@ -1,3 +1,4 @@
+import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
 import { fromUtf8 } from "../../../../../platform/base/bytes.ts";
 import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type {
@@ -6,15 +7,15 @@ import type {
 } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/query.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toQueryHandler } from "../../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../../runtime/module.ts";
+import { toQueryHandler } from "../../../runtime/handlers.ts";
+import type { QueryHandler } from "../../../runtime/module.ts";
+import { QueryError } from "../../../runtime/errors.ts";
 import { paginateFiltered } from "../../../runtime/pagination.ts";
 import { ErrClientNotFound, ErrConsensusStateNotFound } from "../errors.ts";
 import { formatHeight, parseHeight } from "../height.ts";
 import { validateClientId } from "../identifiers.ts";
 import { CLIENTS_PREFIX, consensusStatesPrefix, STORE_NAME } from "../keys.ts";
 import { getClientParams } from "../params.ts";
-import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
 import { latestHeightOf, packClientState, type StoredClient } from "./client-state.ts";
 import { statusOf } from "./client-status.ts";
 import { type ClientStore, openClientStore } from "./client-store.ts";

@@ -4,9 +4,7 @@ import type {
 } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/query.ts";
 import { utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { QueryError } from "../../../runtime/module.ts";
-import { ModuleError } from "../../../runtime/module-error.ts";
-import { isOutOfGas } from "../../../runtime/wrap-errors.ts";
+import { isOutOfGas, ModuleError, QueryError } from "../../../runtime/errors.ts";
 import { ErrClientNotActive, ErrClientNotFound, ErrInvalidClientType, ErrInvalidID } from "../errors.ts";
 import { isZeroHeight, ZERO_HEIGHT } from "../height.ts";
 import { validateClientId } from "../identifiers.ts";

@@ -5,7 +5,7 @@ import { splitMerkleProof } from "../../../../../cosmos/merkle/ics23/split-proof
 import type { Claim } from "../../../../../cosmos/merkle/ics23/verify-merkle-proof.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../../runtime/context.ts";
-import type { ModuleError } from "../../../runtime/module-error.ts";
+import type { ModuleError } from "../../../runtime/errors.ts";
 import {
   ErrClientNotActive,
   ErrClientNotFound,

@@ -2,7 +2,7 @@ import { utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { type PathProof, verifyAbsent, verifyStored } from "../client/verify-proof.ts";
 import { ZERO_HEIGHT } from "../height.ts";
 import { STORE_NAME } from "../keys.ts";

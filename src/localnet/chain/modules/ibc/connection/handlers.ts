@@ -2,7 +2,7 @@ import type { Params } from "../../../../../cosmos/proto/gen/ibc/core/connection
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
 import type { Context } from "../../../runtime/context.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { setConnectionParams, validateConnectionParams } from "../params.ts";
 import { requireAuthority, requireSigner, signedHandler } from "../signed-message.ts";
 import type { IbcOptions } from "../types.ts";

@@ -1,7 +1,6 @@
 import type { Counterparty } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
-import type { ModuleError } from "../../../runtime/module-error.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
 import { LOCALHOST } from "../client/client-state.ts";
 import {
   ErrIbcInvalidVersion,

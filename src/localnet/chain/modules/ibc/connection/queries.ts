@@ -5,7 +5,7 @@ import {
 } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/query.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toQueryHandler } from "../../../runtime/handler-forms.ts";
+import { toQueryHandler } from "../../../runtime/handlers.ts";
 import type { QueryHandler } from "../../../runtime/module.ts";
 import { paginate } from "../../../runtime/pagination.ts";
 import { packClientState } from "../client/client-state.ts";

@@ -1,4 +1,4 @@
-import { unregisteredError } from "../../../runtime/module-error.ts";
+import { unregisteredError } from "../../../runtime/errors.ts";
 import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import {
   Header,

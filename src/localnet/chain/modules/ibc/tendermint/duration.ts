@@ -1,4 +1,4 @@
-import { NS_PER_SECOND } from "../../../../../platform/base/rfc3339.ts";
+import { NS_PER_SECOND } from "../../../../../platform/base/time.ts";
 import type { Duration } from "../../../../../cosmos/proto/gen/google/protobuf/duration.ts";
 
 /** Converts a `google.protobuf.Duration` to nanoseconds; absent is 0. */

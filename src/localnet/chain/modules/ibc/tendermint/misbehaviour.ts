@@ -12,7 +12,7 @@ import type {
   Header,
   Misbehaviour,
 } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import type { ClientStore } from "../client/client-store.ts";
 import { isSameState, type ConsensusState } from "../client/consensus-state.ts";
 import {

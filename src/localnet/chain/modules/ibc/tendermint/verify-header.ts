@@ -1,5 +1,4 @@
-import { upperHex } from "../../../../../platform/base/go-text.ts";
-import { equalBytes } from "../../../../../platform/base/bytes.ts";
+import { upperHex, equalBytes } from "../../../../../platform/base/bytes.ts";
 import type { ValidatorSet } from "../../../../../cosmos/comet/block-types.ts";
 import { verifyHeader } from "../../../../../cosmos/comet/light-client.ts";
 import { validatorSetFromProto } from "../../../../../cosmos/comet/proto-blocks.ts";
