@@ -34,7 +34,7 @@ import { raceAbort, untilAborted } from "../../src/platform/base/abort.ts";
 import { createFaultSwitches, type FaultSwitches } from "../../src/platform/base/fault-switches.ts";
 import type { Secret } from "../../src/platform/base/secret.ts";
 import { type Service, supervise } from "../../src/platform/base/service.ts";
-import { createHttpService } from "../../src/platform/http/http-service.ts";
+import { createHttpService } from "../../src/platform/http/route-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
 

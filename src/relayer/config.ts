@@ -5,13 +5,13 @@ import {
   durationField,
   hostNamesField,
   httpUrlField,
+  issueText,
   listenField,
+  logSchema,
   processSecretSource,
-  type SecretSource,
   secretField,
+  type SecretSource,
 } from "../platform/config/config-fields.ts";
-import { issueText } from "../platform/config/config-issue.ts";
-import { logSchema } from "../platform/config/log-config.ts";
 import { signerSchema } from "./signer-config.ts";
 import {
   historySchema,

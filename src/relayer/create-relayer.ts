@@ -9,7 +9,7 @@ import { createRelayerPage } from "./page/relayer-page.ts";
 import { type DaemonContext, LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import { isLoopbackName } from "../platform/http/http-access.ts";
 import type { HttpRoute } from "../platform/http/http-route.ts";
-import { createHttpService, type HttpService } from "../platform/http/http-service.ts";
+import { createHttpService, type HttpService } from "../platform/http/route-server.ts";
 import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
 import { relayerRoutes } from "./api/routes.ts";

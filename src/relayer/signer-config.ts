@@ -3,8 +3,7 @@ import { decodeBech32 } from "../platform/base/bytes.ts";
 import type { Secret } from "../platform/base/secret.ts";
 import type { KeyringKey } from "../cosmos/client/keyring/read-keyring-key.ts";
 import type { SigningKey } from "../cosmos/client/tx/signer.ts";
-import { type SecretSource, secretField } from "../platform/config/config-fields.ts";
-import { issueText } from "../platform/config/config-issue.ts";
+import { issueText, secretField, type SecretSource } from "../platform/config/config-fields.ts";
 
 /** Characters of a memo. The SDK's default limit is 256. */
 const MAX_MEMO = 256;

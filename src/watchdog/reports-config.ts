@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { validate } from "node-cron";
 import { z } from "zod";
-import { issueText } from "../platform/config/config-issue.ts";
+import { issueText } from "../platform/config/config-fields.ts";
 import { REPORT_KINDS } from "./notify/channels/channel-kinds.ts";
 import type { NotifyConfig } from "./notify/notify-config.ts";
 

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { parseDec18 } from "../platform/base/decimal.ts";
-import { durationField, httpUrlField } from "../platform/config/config-fields.ts";
-import { issueText } from "../platform/config/config-issue.ts";
+import { durationField, httpUrlField, issueText } from "../platform/config/config-fields.ts";
 import type { PolicyChoice } from "./evaluation.ts";
 import { addressField, nameField, targetField } from "./identity-fields.ts";
 import { CURVES } from "./policy/assessment.ts";

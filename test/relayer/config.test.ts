@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
-import { parseConfig } from "../../src/platform/config/config.ts";
-import { ConfigError } from "../../src/platform/config/config-error.ts";
+import { ConfigError, parseConfig } from "../../src/platform/config/config.ts";
 import { relayerConfigSchema } from "../../src/relayer/config.ts";
 
 const schema = relayerConfigSchema({ environment: () => "twelve words", file: () => "twelve words" });

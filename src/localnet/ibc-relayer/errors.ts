@@ -1,5 +1,5 @@
 import { ClientError } from "../../cosmos/client/errors.ts";
-import { LightClientError } from "../../cosmos/light-client/light-client-error.ts";
+import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
 import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 

@@ -10,8 +10,13 @@ import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { fromBase64, fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import { asText, elements, isPresent, isRecord, type JsonField, member } from "../../platform/base/json.ts";
-import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+} from "../../platform/http/http-route.ts";
 import { MempoolError, NodeError } from "../node/base/errors.ts";
 import type { BroadcastResult, NodeView } from "../node/base/node-view.ts";
 import { testValidatorSeed } from "../node/consensus/validators.ts";

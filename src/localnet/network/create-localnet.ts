@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { request } from "undici";
 import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
-import { parseSignedHeader } from "../../cosmos/comet/rpc-parse.ts";
+import { parseSignedHeader } from "../../cosmos/comet/rpc-json.ts";
 import { withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { CodedError } from "../../platform/base/errors.ts";
@@ -11,7 +11,7 @@ import type { Secret } from "../../platform/base/secret.ts";
 import { type Service, supervise } from "../../platform/base/service.ts";
 import { parseRfc3339Ns } from "../../platform/base/time.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
-import { createHttpService, type HttpService } from "../../platform/http/http-service.ts";
+import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { createApp } from "../chain/app.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";

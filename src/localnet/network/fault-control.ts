@@ -10,8 +10,13 @@ import { isRecord } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { parseRfc3339Ns } from "../../platform/base/time.ts";
 import { parseDurationMs } from "../../platform/config/config-fields.ts";
-import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+} from "../../platform/http/http-route.ts";
 import { parseFaultName, SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
 
@@ -135,7 +140,7 @@ export function createFaultRoutes(control: FaultControl): readonly HttpRoute[] {
       method: "POST",
       path: "/faults/:name",
       guarded: true,
-      handle: (request) => switchFault(request, control),
+      handle: (call) => switchFault(call, control),
     },
   ];
 }
@@ -148,8 +153,8 @@ function faultJson({ name, on, untilMs, effect }: FaultState) {
   return { name, on, until: untilMs === undefined ? null : new Date(untilMs).toISOString(), effect };
 }
 
-async function switchFault(request: RouteRequest, control: FaultControl): Promise<HttpReply> {
-  const wanted = parseBody(request.body);
+async function switchFault({ body, params }: RouteRequest, control: FaultControl): Promise<HttpReply> {
+  const wanted = parseBody(body);
   if (wanted === undefined) {
     return errorReply(
       400,
@@ -158,7 +163,7 @@ async function switchFault(request: RouteRequest, control: FaultControl): Promis
     );
   }
   try {
-    await control.set(request.params["name"] ?? "", wanted.on, wanted.forMs);
+    await control.set(params["name"] ?? "", wanted.on, wanted.forMs);
     return await listReply(control);
   } catch (error) {
     if (error instanceof UnknownFaultError) return errorReply(404, error.facts.code, error.message);

@@ -1,6 +1,6 @@
+import { validatorsHash } from "../../cosmos/comet/block-hashes.ts";
 import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
-import { createValidatorSet } from "../../cosmos/comet/proposer-rotation.ts";
-import { validatorsHash } from "../../cosmos/comet/validator-set.ts";
+import { createValidatorSet } from "../../cosmos/comet/validator-set.ts";
 import { encodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { formatRfc3339Ns } from "../../platform/base/time.ts";

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { totalPower } from "../../cosmos/comet/validator-set.ts";
 import { toHex, upperHex } from "../../platform/base/bytes.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import { type HttpReply, textReply } from "../../platform/http/http-reply.ts";
+import { type HttpReply, textReply } from "../../platform/http/http-route.ts";
 import { openRouteServer } from "../../platform/http/route-server.ts";
 import { type NodeServer, type ServerAddress, toNodeServer } from "./base/node-server.ts";
 import type { ProducedBlock } from "./consensus/engine.ts";

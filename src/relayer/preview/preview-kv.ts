@@ -23,7 +23,7 @@ import { readKeys } from "../kv/read-keys.ts";
 import { readQueryResult } from "../local-queries.ts";
 import { refreshed } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
-import type { RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import { RelayError } from "../relay-error.ts";
 import { failureText, isRedundant } from "../submit/judge.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";

@@ -2,10 +2,10 @@ import { z } from "zod";
 import {
   amountField,
   durationField,
-  type SecretSource,
+  issueText,
   secretField,
+  type SecretSource,
 } from "../../platform/config/config-fields.ts";
-import { issueText } from "../../platform/config/config-issue.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type PostgresAddress, parsePostgresUrl } from "../../platform/storage/postgres-url.ts";
 import type { StorePlace } from "./store.ts";

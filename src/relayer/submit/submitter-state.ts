@@ -9,7 +9,7 @@ import type { Upkeep } from "../connection/client-refresh.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
-import type { RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { AttemptOutcome, AttemptSink } from "../state/attempt.ts";
 import type { BatchBudget } from "./batch-budget.ts";
 import type { BlockBudget, BlockLimits } from "./block-budget.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { durationField, durationText } from "../../platform/config/config-fields.ts";
-import { issueText } from "../../platform/config/config-issue.ts";
-import { type AlertRule, type Condition, type Threshold } from "./condition.ts";
+import { durationField, durationText, issueText } from "../../platform/config/config-fields.ts";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
+import type { AlertRule, Condition, Threshold } from "./condition.ts";
 import { CONDITIONS } from "./conditions.ts";
 
 /** What the configuration says of all alerts. */

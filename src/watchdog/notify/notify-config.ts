@@ -1,6 +1,10 @@
 import { z } from "zod";
-import { durationField, httpUrlField, parseDurationMs } from "../../platform/config/config-fields.ts";
-import { issueText } from "../../platform/config/config-issue.ts";
+import {
+  durationField,
+  httpUrlField,
+  issueText,
+  parseDurationMs,
+} from "../../platform/config/config-fields.ts";
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import { type ChannelConfig, channelSchema } from "./channels/channel-kinds.ts";
 import { secretUrlField } from "./channels/channel.ts";

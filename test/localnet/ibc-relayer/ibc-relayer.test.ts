@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Logger } from "../../../src/platform/base/logger.ts";
-import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import { type IbcRelayer, createIbcRelayer } from "../../../src/localnet/ibc-relayer/ibc-relayer.ts";
-import { ibcRelayerHealth } from "../../../src/localnet/ibc-relayer/status.ts";
+import { LightClientError } from "../../../src/cosmos/light-client/client-queries.ts";
 import { Order, State } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
-import { LightClientError } from "../../../src/cosmos/light-client/light-client-error.ts";
+import { createIbcRelayer, type IbcRelayer } from "../../../src/localnet/ibc-relayer/ibc-relayer.ts";
+import { ibcRelayerHealth } from "../../../src/localnet/ibc-relayer/status.ts";
+import { type Logger, silentLogger } from "../../../src/platform/base/logger.ts";
 import { CHANNEL, createFakeIbcChains, type FakeIbcChain } from "../../support/localnet/fake-ibc-chain.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 

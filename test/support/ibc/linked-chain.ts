@@ -21,7 +21,7 @@ import type { ChainModule } from "../../../src/localnet/chain/runtime/module.ts"
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import type { DecodedTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { createMultiStore } from "../../../src/localnet/chain/store/multi-store.ts";
-import { revisionOfChainId } from "../../../src/cosmos/comet/chain-revision.ts";
+import { revisionOfChainId } from "../../../src/cosmos/comet/ibc-height.ts";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonObject } from "../../../src/platform/base/json.ts";
 import { TxMsgData } from "../../../src/cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";

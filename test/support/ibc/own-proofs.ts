@@ -11,9 +11,8 @@ import {
   trustedHeightOf,
 } from "../../../src/localnet/chain/modules/ibc/tendermint/header.ts";
 import type { DecodedTx } from "../../../src/localnet/chain/runtime/tx.ts";
-import { calculateRoot } from "../../../src/cosmos/merkle/ics23/calculate-root.ts";
-import { decodeCommitmentProof } from "../../../src/cosmos/merkle/ics23/decode-proof.ts";
-import { splitMerkleProof } from "../../../src/cosmos/merkle/ics23/split-proof.ts";
+import { calculateRoot } from "../../../src/cosmos/merkle/ics23/verify-merkle-proof.ts";
+import { decodeCommitmentProof, splitMerkleProof } from "../../../src/cosmos/merkle/ics23/decode-proof.ts";
 import { CommitmentProof } from "../../../src/cosmos/proto/gen/cosmos/ics23/v1/proofs.ts";
 import * as channel from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import type { Packet } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";

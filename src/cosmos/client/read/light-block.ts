@@ -6,10 +6,10 @@ import type {
   SignedHeader as SignedHeaderParts,
   ValidatorSet as Validators,
 } from "../../comet/block-types.ts";
-import { headerHash } from "../../comet/header-hash.ts";
+import { headerHash } from "../../comet/block-hashes.ts";
 import { signedHeaderToProto, validatorSetToProto } from "../../comet/proto-blocks.ts";
-import { MAX_VALIDATORS, parseHeader, parseSignedHeader, parseValidators } from "../../comet/rpc-parse.ts";
-import { validatorsHash } from "../../comet/validator-set.ts";
+import { MAX_VALIDATORS, parseHeader, parseSignedHeader, parseValidators } from "../../comet/rpc-json.ts";
+import { validatorsHash } from "../../comet/block-hashes.ts";
 import { SignedHeader } from "../../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../proto/gen/tendermint/types/validator.ts";
 import type { LightBlockBytes } from "../chain-client.ts";

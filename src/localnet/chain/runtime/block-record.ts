@@ -1,5 +1,5 @@
 import { utf8 } from "../../../platform/base/bytes.ts";
-import { nsToTimestamp, timestampToNs } from "../../../cosmos/comet/proto-blocks.ts";
+import { nsToTimestamp, timestampToNs } from "../../../cosmos/comet/timestamp.ts";
 import { Header } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
 import type { KVStore } from "../store/kv-store.ts";
 import type { BlockFacts } from "./context.ts";

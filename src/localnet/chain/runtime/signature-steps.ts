@@ -1,5 +1,9 @@
 import { verify } from "node:crypto";
-import { importSecp256k1, SECP256K1_KEY_SIZE, secp256k1Address } from "../../../cosmos/comet/secp256k1.ts";
+import {
+  importSecp256k1,
+  SECP256K1_KEY_SIZE,
+  secp256k1Address,
+} from "../../../cosmos/comet/validator-key.ts";
 import { anyToAminoJson, messageToAminoJson, stringifyAminoJson } from "../../../cosmos/proto/amino-json.ts";
 import { ProtoError } from "../../../cosmos/proto/errors.ts";
 import { Coin } from "../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";

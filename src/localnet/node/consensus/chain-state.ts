@@ -5,7 +5,7 @@ import {
   NO_BLOCK_ID,
   type ValidatorSet,
 } from "../../../cosmos/comet/block-types.ts";
-import { createValidatorSet, rotateProposer } from "../../../cosmos/comet/proposer-rotation.ts";
+import { createValidatorSet, rotateProposer } from "../../../cosmos/comet/validator-set.ts";
 import { equalBytes } from "../../../platform/base/bytes.ts";
 import type { Application } from "../../chain/runtime/abci.ts";
 import { NodeError } from "../base/errors.ts";

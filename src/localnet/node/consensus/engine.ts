@@ -1,6 +1,6 @@
 import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
 import type { Commit } from "../../../cosmos/comet/block-types.ts";
-import { rotateProposer, updateValidatorSet } from "../../../cosmos/comet/proposer-rotation.ts";
+import { rotateProposer, updateValidatorSet } from "../../../cosmos/comet/validator-set.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import type { Application, FinalizeBlockRequest, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { ConsensusParams } from "../base/consensus-params.ts";

@@ -1,5 +1,13 @@
-import { consensusHash, dataHash, evidenceHash, partSetHeader } from "../../../cosmos/comet/block-hashes.ts";
-import { medianTimeNs } from "../../../cosmos/comet/block-time.ts";
+import {
+  commitHash,
+  commitSignBytes,
+  consensusHash,
+  dataHash,
+  evidenceHash,
+  headerHash,
+  partSetHeader,
+  validatorsHash,
+} from "../../../cosmos/comet/block-hashes.ts";
 import {
   BLOCK_ID_FLAG,
   type Commit,
@@ -8,10 +16,7 @@ import {
   type Validator,
   type ValidatorSet,
 } from "../../../cosmos/comet/block-types.ts";
-import { commitHash, commitSignBytes } from "../../../cosmos/comet/commit-bytes.ts";
-import { headerHash } from "../../../cosmos/comet/header-hash.ts";
-import { rotateProposer } from "../../../cosmos/comet/proposer-rotation.ts";
-import { totalPower, validatorsHash } from "../../../cosmos/comet/validator-set.ts";
+import { medianTimeNs, rotateProposer, totalPower } from "../../../cosmos/comet/validator-set.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { GO_ZERO_TIME_NS } from "../../../platform/base/time.ts";

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 import type { ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import { CometError } from "../../../cosmos/comet/comet-error.ts";
-import { updateValidatorSet } from "../../../cosmos/comet/proposer-rotation.ts";
 import { addressOf } from "../../../cosmos/comet/validator-key.ts";
+import { updateValidatorSet } from "../../../cosmos/comet/validator-set.ts";
 import { concat, fromHex, sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
 import type { Misbehavior, ValidatorPower } from "../../chain/runtime/abci.ts";
 import { NodeError } from "../base/errors.ts";

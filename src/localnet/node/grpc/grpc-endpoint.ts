@@ -16,8 +16,8 @@ import {
   ServerReflectionResponse,
 } from "../../../cosmos/proto/gen/grpc/reflection/v1/reflection.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
+import { createSendBudget, type SendBudget } from "../../../platform/http/http-connections.ts";
 import { listen } from "../../../platform/http/listen.ts";
-import { createSendBudget, type SendBudget } from "../../../platform/http/send-budget.ts";
 import type { ServerAddress } from "../base/node-server.ts";
 import type { CallRouter, ServerFactory } from "./call-router.ts";
 import { BLOCK_HEIGHT_KEY, GRPC } from "./node-method.ts";
@@ -148,9 +148,9 @@ function unaryHandler(
     else done({ code: reply.code, details: reply.message });
   };
   return (call, done) => {
-    const room = budget.room();
-    if (room === undefined) respond(call, done);
-    else void room.then(() => !call.cancelled && respond(call, done));
+    const capacity = budget.untilCapacity();
+    if (capacity === undefined) respond(call, done);
+    else void capacity.then(() => !call.cancelled && respond(call, done));
   };
 }
 

@@ -1,4 +1,4 @@
-import { commitToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-print.ts";
+import { commitToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-json.ts";
 import type { StoredBlock } from "../base/node-view.ts";
 import { type RpcContext, type RpcMethod, toHeight, toPage, toPerPage } from "./method.ts";
 import { blockMetaJson, blockResultsJson, resultBlockJson } from "./result-json.ts";

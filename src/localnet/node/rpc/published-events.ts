@@ -1,4 +1,4 @@
-import { blockIdToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-print.ts";
+import { blockIdToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-json.ts";
 import { newValidator } from "../../../cosmos/comet/validator-set.ts";
 import { sha256, toBase64, upperHex, utf8 } from "../../../platform/base/bytes.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";

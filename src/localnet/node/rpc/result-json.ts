@@ -1,4 +1,4 @@
-import { blockIdToJson, commitToJson, headerToJson } from "../../../cosmos/comet/rpc-print.ts";
+import { blockIdToJson, commitToJson, headerToJson } from "../../../cosmos/comet/rpc-json.ts";
 import { simpleProofs } from "../../../cosmos/merkle/simple-tree.ts";
 import { sha256, toBase64, upperHex } from "../../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";

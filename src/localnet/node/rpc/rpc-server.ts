@@ -3,9 +3,8 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import { type HttpReply, textReply } from "../../../platform/http/http-reply.ts";
-import type { HttpRequest } from "../../../platform/http/http-request.ts";
-import { createSendBudget } from "../../../platform/http/send-budget.ts";
+import { createSendBudget } from "../../../platform/http/http-connections.ts";
+import { type HttpReply, type HttpRequest, textReply } from "../../../platform/http/http-route.ts";
 import { escapeHtml } from "../../../platform/web/html-escape.ts";
 import { goJsonParse } from "../base/go-decoding.ts";
 import {

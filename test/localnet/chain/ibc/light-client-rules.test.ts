@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { concat, fromHex } from "../../../../src/platform/base/bytes.ts";
-import { revisionOfChainId, withRevision } from "../../../../src/cosmos/comet/chain-revision.ts";
+import { revisionOfChainId, withRevision } from "../../../../src/cosmos/comet/ibc-height.ts";
 import {
   packClientState,
   TENDERMINT_TYPE,

@@ -1,5 +1,5 @@
 import { printGoObject } from "../../../../platform/base/go-json.ts";
-import { revisionOfChainId } from "../../../../cosmos/comet/chain-revision.ts";
+import { revisionOfChainId } from "../../../../cosmos/comet/ibc-height.ts";
 import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";
 

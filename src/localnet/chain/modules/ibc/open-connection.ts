@@ -1,4 +1,4 @@
-import { revisionOfChainId } from "../../../../cosmos/comet/chain-revision.ts";
+import { revisionOfChainId } from "../../../../cosmos/comet/ibc-height.ts";
 import { toBase64, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonObject } from "../../../../platform/base/json.ts";

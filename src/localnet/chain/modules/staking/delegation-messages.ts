@@ -1,4 +1,4 @@
-import { nsToTimestamp } from "../../../../cosmos/comet/proto-blocks.ts";
+import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import {
   type MsgBeginRedelegate,
   MsgBeginRedelegateResponse,

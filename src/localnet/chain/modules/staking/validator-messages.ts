@@ -1,4 +1,4 @@
-import { ed25519Address } from "../../../../cosmos/comet/ed25519.ts";
+import { ed25519Address } from "../../../../cosmos/comet/validator-key.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import type {
   MsgCreateValidator,

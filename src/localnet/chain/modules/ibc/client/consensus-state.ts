@@ -1,6 +1,6 @@
 import { unregisteredError } from "../../../runtime/errors.ts";
 import { equalBytes } from "../../../../../platform/base/bytes.ts";
-import { nsToTimestamp, timestampToNs } from "../../../../../cosmos/comet/proto-blocks.ts";
+import { nsToTimestamp, timestampToNs } from "../../../../../cosmos/comet/timestamp.ts";
 import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { ConsensusState as WireConsensusState } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";

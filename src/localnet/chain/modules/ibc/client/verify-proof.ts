@@ -1,7 +1,7 @@
 import { equalBytes, latin1, utf8 } from "../../../../../platform/base/bytes.ts";
 import { createProofVerifier } from "../../../../../cosmos/merkle/ics23/proof-verifier.ts";
-import type { ProofFailure } from "../../../../../cosmos/merkle/ics23/proof-failure.ts";
-import { splitMerkleProof } from "../../../../../cosmos/merkle/ics23/split-proof.ts";
+import type { ProofFailure } from "../../../../../cosmos/merkle/ics23/proof-types.ts";
+import { splitMerkleProof } from "../../../../../cosmos/merkle/ics23/decode-proof.ts";
 import type { Claim } from "../../../../../cosmos/merkle/ics23/verify-merkle-proof.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../../runtime/context.ts";

@@ -1,13 +1,10 @@
-import { revisionOfChainId } from "../../../../../cosmos/comet/chain-revision.ts";
+import { revisionOfChainId } from "../../../../../cosmos/comet/ibc-height.ts";
 import { equalBytes } from "../../../../../platform/base/bytes.ts";
 import type { SignedHeader, ValidatorSet } from "../../../../../cosmos/comet/block-types.ts";
-import {
-  signedHeaderFromProto,
-  timestampToNs,
-  validatorSetFromProto,
-} from "../../../../../cosmos/comet/proto-blocks.ts";
+import { signedHeaderFromProto, validatorSetFromProto } from "../../../../../cosmos/comet/proto-blocks.ts";
+import { timestampToNs } from "../../../../../cosmos/comet/timestamp.ts";
 import { validateSignedHeader } from "../../../../../cosmos/comet/validate.ts";
-import { validatorsHash } from "../../../../../cosmos/comet/validator-set.ts";
+import { validatorsHash } from "../../../../../cosmos/comet/block-hashes.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Header } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import type { ConsensusState } from "../client/consensus-state.ts";

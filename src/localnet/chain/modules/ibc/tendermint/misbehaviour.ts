@@ -1,4 +1,4 @@
-import { withRevision } from "../../../../../cosmos/comet/chain-revision.ts";
+import { withRevision } from "../../../../../cosmos/comet/ibc-height.ts";
 import { equalBytes } from "../../../../../platform/base/bytes.ts";
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
 import { blockIdFromProto } from "../../../../../cosmos/comet/proto-blocks.ts";

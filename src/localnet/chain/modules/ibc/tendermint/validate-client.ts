@@ -1,11 +1,10 @@
-import { revisionOfChainId } from "../../../../../cosmos/comet/chain-revision.ts";
+import { unregisteredError } from "../../../runtime/errors.ts";
+import { NS_PER_SECOND, goDurationText } from "../../../../../platform/base/time.ts";
+import { revisionOfChainId } from "../../../../../cosmos/comet/ibc-height.ts";
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
-import { goDurationText } from "../../../../../cosmos/comet/go-time.ts";
 import { isTrustLevel } from "../../../../../cosmos/comet/light-client.ts";
 import { MAX_CHAIN_ID_LENGTH, validateHash } from "../../../../../cosmos/comet/validate.ts";
 import type { ClientState } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { NS_PER_SECOND } from "../../../../../platform/base/time.ts";
-import { unregisteredError } from "../../../runtime/errors.ts";
 import type { ConsensusState } from "../client/consensus-state.ts";
 import {
   ErrInvalidChainID,

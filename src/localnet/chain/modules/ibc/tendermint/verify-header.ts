@@ -2,7 +2,7 @@ import { upperHex, equalBytes } from "../../../../../platform/base/bytes.ts";
 import type { ValidatorSet } from "../../../../../cosmos/comet/block-types.ts";
 import { verifyHeader } from "../../../../../cosmos/comet/light-client.ts";
 import { validatorSetFromProto } from "../../../../../cosmos/comet/proto-blocks.ts";
-import { validatorsHash } from "../../../../../cosmos/comet/validator-set.ts";
+import { validatorsHash } from "../../../../../cosmos/comet/block-hashes.ts";
 import type {
   ClientState,
   Header,

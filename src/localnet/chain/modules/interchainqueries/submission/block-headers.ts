@@ -1,7 +1,7 @@
 import { equalBytes, upperHex } from "../../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../../platform/base/errors.ts";
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
-import { headerHash } from "../../../../../cosmos/comet/header-hash.ts";
+import { headerHash } from "../../../../../cosmos/comet/block-hashes.ts";
 import { signedHeaderFromProto } from "../../../../../cosmos/comet/proto-blocks.ts";
 import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { Header as TendermintHeader } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";

@@ -1,4 +1,4 @@
-import { fromHex } from "../../platform/base/bytes.ts";
+import { fromHex, toBase64, upperHex } from "../../platform/base/bytes.ts";
 import {
   asBase64,
   asInt64,
@@ -8,9 +8,12 @@ import {
   elements,
   isPresent,
   type JsonField,
+  type JsonObject,
+  type JsonValue,
   member,
   required,
 } from "../../platform/base/json.ts";
+import { formatRfc3339Ns } from "../../platform/base/time.ts";
 import type {
   BlockId,
   Commit,
@@ -21,7 +24,7 @@ import type {
   ValidatorSet,
 } from "./block-types.ts";
 import { type CometError, malformed } from "./comet-error.ts";
-import { KEY_TYPES } from "./validator-key.ts";
+import { KEY_TYPES, keyTypeOf } from "./validator-key.ts";
 import { validatorSetOf } from "./validator-set.ts";
 
 /** Maximum number of validators in a set, and so of signatures in a commit (CometBFT `MaxVotesCount`). */
@@ -167,4 +170,60 @@ function hex(field: JsonField): Uint8Array {
   } catch {
     throw field.error(field.path, "hex");
   }
+}
+
+/**
+ * Converts a header to the JSON of CometBFT's RPC. Hashes are upper-case hex, and 64-bit integers are strings. An `app`
+ * version of zero is omitted.
+ */
+export function headerToJson(header: Header): JsonObject {
+  const { block, app } = header.version;
+  return {
+    version: app === 0n ? { block: `${block}` } : { block: `${block}`, app: `${app}` },
+    chain_id: header.chainId,
+    height: `${header.height}`,
+    time: formatRfc3339Ns(header.timeNs),
+    last_block_id: blockIdToJson(header.lastBlockId),
+    last_commit_hash: upperHex(header.lastCommitHash),
+    data_hash: upperHex(header.dataHash),
+    validators_hash: upperHex(header.validatorsHash),
+    next_validators_hash: upperHex(header.nextValidatorsHash),
+    consensus_hash: upperHex(header.consensusHash),
+    app_hash: upperHex(header.appHash),
+    last_results_hash: upperHex(header.lastResultsHash),
+    evidence_hash: upperHex(header.evidenceHash),
+    proposer_address: upperHex(header.proposerAddress),
+  };
+}
+
+/** Converts a commit to the JSON of CometBFT's RPC. An absent signature is null. */
+export function commitToJson(commit: Commit): JsonObject {
+  return {
+    height: `${commit.height}`,
+    round: commit.round,
+    block_id: blockIdToJson(commit.blockId),
+    signatures: commit.signatures.map(
+      (sig): JsonValue => ({
+        block_id_flag: sig.flag,
+        validator_address: upperHex(sig.validatorAddress),
+        timestamp: formatRfc3339Ns(sig.timestampNs),
+        signature: sig.signature.length === 0 ? null : toBase64(sig.signature),
+      }),
+    ),
+  };
+}
+
+/** Converts a block id to the JSON of CometBFT's RPC. */
+export function blockIdToJson(id: BlockId): JsonObject {
+  return { hash: upperHex(id.hash), parts: { total: id.parts.total, hash: upperHex(id.parts.hash) } };
+}
+
+/** Converts a validator to an entry of the RPC's `validators` response. */
+export function validatorToJson(validator: Validator): JsonObject {
+  return {
+    address: upperHex(validator.address),
+    pub_key: { type: keyTypeOf(validator.publicKey).jsonType, value: toBase64(validator.publicKey) },
+    voting_power: `${validator.power}`,
+    proposer_priority: `${validator.priority}`,
+  };
 }
