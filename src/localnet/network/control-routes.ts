@@ -84,11 +84,11 @@ export function controlRoutes(chains: readonly ControlledChain[]): readonly Http
       return { accused: upperHex(accused) };
     }),
     command("validators", ({ control, genesis }, body) => {
-      const address = control.setValidator(seedOf(genesis.chainId, body), amount(member(body, "power")));
+      const address = control.setValidator(seedOf(genesis.chainId, body), wholeNumber(member(body, "power")));
       return { address: upperHex(address) };
     }),
     command("faucet", ({ view }, body, faucet) =>
-      faucet.send(view, text(member(body, "address")), amount(member(body, "amount"))),
+      faucet.send(view, text(member(body, "address")), wholeNumber(member(body, "amount"))),
     ),
   ];
 }
@@ -150,7 +150,7 @@ function text(field: JsonField): string {
   return asText(field);
 }
 
-function amount(field: JsonField): bigint {
+function wholeNumber(field: JsonField): bigint {
   const value = text(field);
   if (!/^\d{1,18}$/.test(value)) throw field.error(field.path, "a whole number in quotes");
   return BigInt(value);

@@ -68,7 +68,7 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
   const requests = requestTypes(appPaths, context.chainName);
   const routes: AbciRoutes = {
     own,
-    requireReadable: (path, data) => requireReadable(requests.get(path), data),
+    checkRequest: (path, data) => requireReadable(requests.get(path), data),
   };
   return {
     paths: [...paths],
@@ -173,13 +173,13 @@ interface AbciRoutes {
   /** The methods of the node itself by gRPC path. */
   readonly own: ReadonlyMap<string, NodeMethod>;
   /** Throws `UnreadableRequest` when `data` is no request of this method of the application. */
-  readonly requireReadable: (path: string, data: Uint8Array) => void;
+  readonly checkRequest: (path: string, data: Uint8Array) => void;
 }
 
 /** Routes an `abci_query` as baseapp does (`baseapp/abci.go`, `Query`). Never throws. */
 function routeAbciQuery(
   request: QueryRequest,
-  { own, requireReadable }: AbciRoutes,
+  { own, checkRequest }: AbciRoutes,
   context: ServiceContext,
   logger: Logger,
 ): QueryResponse {
@@ -194,7 +194,7 @@ function routeAbciQuery(
   if (response.code === 0) return response;
   try {
     // The application does not tell unreadable bytes from a bug. Only a failed query pays for a second decoding.
-    requireReadable(request.path, request.data);
+    checkRequest(request.path, request.data);
     return response;
   } catch (thrown) {
     return respond(request, context, logger, () => {
