@@ -74,7 +74,7 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     const text = example
       .replace("id: neutron-1", "idd: neutron-1")
       .replace('"1.3"', "1.3")
-      .replace("retry: { first: 2s", "retry: { first: soon")
+      .replace("  first: 2s", "  first: soon")
       .replace("127.0.0.1:9999", "9999");
     const found = errors(text);
     expect(found).toHaveLength(5);

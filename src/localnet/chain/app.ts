@@ -16,7 +16,7 @@ import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.t
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
-import type { IbcApplication } from "./modules/ibc/channel/application.ts";
+import type { IBCModule } from "./modules/ibc/channel/ibc-module.ts";
 import { createIbcModule } from "./modules/ibc/module.ts";
 import type { IbcKeeper } from "./modules/ibc/keeper.ts";
 import { createRateLimitModule } from "./modules/ibc-rate-limit/module.ts";
@@ -132,7 +132,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   const feemarket = createFeemarketModule({ feeDenom: denom }, { bank: bank.keeper, accounts, feeRecipient });
   const authority = formatAddress(bech32Prefix, moduleAddress(AUTHORITY_NAME));
   const names: ChainNames = { chainName, bech32Prefix, authority, denom };
-  const ports = new Map<string, IbcApplication>();
+  const ports = new Map<string, IBCModule>();
   const ibc = createIbcModule(names, (port) => ports.get(port));
   const stake = stakeModules(names, bank.keeper);
   const route: TransferRoute = { sender: ibc.keeper, ports };

@@ -1,13 +1,13 @@
 import { createIbcModule, type IbcModule } from "../../../src/localnet/chain/modules/ibc/module.ts";
-import { packConsensusState } from "../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
-import { openClientStore } from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import {
+  packConsensusState,
+  openClientStore,
   latestHeightOf,
   packClientState,
-  TENDERMINT_TYPE,
-} from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+} from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import { TENDERMINT_TYPE } from "../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import { tendermintClientState } from "../../../src/localnet/chain/modules/ibc/open-connection.ts";
-import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/application.ts";
+import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { formatAddress } from "../../../src/localnet/chain/runtime/address.ts";
 import {
   type Context,
@@ -96,7 +96,7 @@ export interface LinkedChainOptions {
   /** Creates the modules besides IBC, and the applications of its ports. */
   readonly build?: (ibc: () => IbcModule) => {
     readonly modules: readonly ChainModule[];
-    readonly applications: ReadonlyMap<string, IbcApplication>;
+    readonly applications: ReadonlyMap<string, IBCModule>;
   };
 }
 

@@ -2,14 +2,14 @@ import { toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import {
   latestHeightOf,
   unpackClientState,
-} from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
-import { packConsensusState } from "../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
-import { packetPath } from "../../../src/localnet/chain/modules/ibc/keys.ts";
-import { unpackClientMessage } from "../../../src/localnet/chain/modules/ibc/tendermint/client-message.ts";
+  packConsensusState,
+} from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import { packetPath } from "../../../src/localnet/chain/modules/ibc/host/keys.ts";
 import {
+  unpackClientMessage,
   heightOfHeader,
   trustedHeightOf,
-} from "../../../src/localnet/chain/modules/ibc/tendermint/header.ts";
+} from "../../../src/localnet/chain/modules/ibc/client/client-message.ts";
 import type { DecodedTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { calculateRoot } from "../../../src/cosmos/merkle/ics23/verify-merkle-proof.ts";
 import { decodeCommitmentProof, splitMerkleProof } from "../../../src/cosmos/merkle/ics23/decode-proof.ts";

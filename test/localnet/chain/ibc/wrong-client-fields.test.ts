@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { encodeBech32 } from "../../../../src/platform/base/bytes.ts";
 import {
   packClientState,
-  TENDERMINT_TYPE,
-} from "../../../../src/localnet/chain/modules/ibc/client/client-state.ts";
-import { packConsensusState } from "../../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
+  packConsensusState,
+} from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import { createIbcModule } from "../../../../src/localnet/chain/modules/ibc/module.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
 import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";

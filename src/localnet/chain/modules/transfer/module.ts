@@ -7,7 +7,7 @@ import { MsgTransferResponse as OwnResponse } from "../../../../cosmos/proto/gen
 import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
 import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
-import type { IbcApplication } from "../ibc/channel/application.ts";
+import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import { createTransferApplication } from "./application.ts";
 import { ErrIbcUnauthorized } from "./errors.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
@@ -21,7 +21,7 @@ import type { Environment, TransferDeps, TransferOptions } from "./types.ts";
 /** The module with its application. */
 export interface TransferModule extends ChainModule {
   /** The application of the port `transfer`. */
-  readonly application: IbcApplication;
+  readonly application: IBCModule;
 }
 
 /** Creates the module `transfer`: coins over IBC (ICS-20). */

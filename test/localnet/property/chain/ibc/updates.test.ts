@@ -2,7 +2,7 @@ import { updateHeader } from "../../../../support/comet/light-block.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../../../src/platform/base/bytes.ts";
-import { updateClient } from "../../../../../src/localnet/chain/modules/ibc/client/update-client.ts";
+import { updateClient } from "../../../../../src/localnet/chain/modules/ibc/client/keeper.ts";
 import { exportGenesis, initGenesis } from "../../../../../src/localnet/chain/modules/ibc/genesis.ts";
 import { ibcKeeper } from "../../../../../src/localnet/chain/modules/ibc/keeper.ts";
 import { createIbcModule } from "../../../../../src/localnet/chain/modules/ibc/module.ts";
