@@ -3,7 +3,7 @@ import { truncateDec18 } from "../platform/base/decimal.ts";
 import { unreachable } from "../platform/base/errors.ts";
 import type { Service } from "../platform/base/service.ts";
 import type { PooledChainClient } from "../cosmos/client/create-chain-client.ts";
-import type { RpcObserver } from "../cosmos/client/rpc/rpc-caller.ts";
+import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
 import { createActivity } from "./page/activity.ts";
 import { createRelayerPage } from "./page/relayer-page.ts";
 import { type DaemonContext, LISTEN_KEY } from "../platform/process/daemon-context.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { decodeBech32 } from "../platform/base/bytes.ts";
 import type { Secret } from "../platform/base/secret.ts";
-import type { KeyringKey } from "../cosmos/client/keyring/read-keyring-key.ts";
+import type { KeyringKey } from "../cosmos/client/tx/keyring.ts";
 import type { SigningKey } from "../cosmos/client/tx/signer.ts";
 import { issueText, secretField, type SecretSource } from "../platform/config/config-fields.ts";
 

@@ -1,5 +1,5 @@
-import { failedMessageIndex } from "../../cosmos/client/tx/simulation.ts";
-import type { SendOutcome, WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import { failedMessageIndex } from "../../cosmos/client/tx/tx-queries.ts";
+import type { SendOutcome, WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import {
   createTrustFinder,
   headerAny,

@@ -1,6 +1,6 @@
 import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
-import type { TxSender } from "../../cosmos/client/tx/tx-sender.ts";
+import type { TxSender } from "../../cosmos/client/tx/tx-types.ts";
 import { revisionOfChainId } from "../../cosmos/comet/ibc-height.ts";
 import type { LightClientQueries } from "../../cosmos/light-client/client-queries.ts";
 import { type ChannelView, createIbcReads, type IbcReads } from "./ibc-reads.ts";

@@ -1,6 +1,6 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { ChainClient, StoreAnswer } from "../../cosmos/client/chain-client.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import type { Height } from "../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { utf8 } from "../../platform/base/bytes.ts";
 import { mapLimit } from "../../platform/base/waits.ts";

@@ -1,5 +1,5 @@
 import { createChainClient } from "../../cosmos/client/create-chain-client.ts";
-import { silentObserver } from "../../cosmos/client/rpc/rpc-caller.ts";
+import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../cosmos/client/tx/signer.ts";
 import { createLightClientQueries } from "../../cosmos/light-client/client-queries.ts";

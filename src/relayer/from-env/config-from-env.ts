@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import { createChainClient } from "../../cosmos/client/create-chain-client.ts";
-import { silentObserver } from "../../cosmos/client/rpc/rpc-caller.ts";
+import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { withTimeout } from "../../platform/base/abort.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { backoffMs } from "../../platform/base/waits.ts";

@@ -1,9 +1,9 @@
-import { utf8 } from "../../../src/platform/base/bytes.ts";
-import type { WireMessage } from "../../../src/cosmos/client/tx/tx-sender.ts";
-import type { IbcChain } from "../../../src/localnet/ibc-relayer/ibc-chain.ts";
-import type { ChannelView } from "../../../src/localnet/ibc-relayer/ibc-reads.ts";
+import type { WireMessage } from "../../../src/cosmos/client/tx/tx-types.ts";
 import { Order, type Packet, State } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { MsgRecvPacket } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
+import type { IbcChain } from "../../../src/localnet/ibc-relayer/ibc-chain.ts";
+import type { ChannelView } from "../../../src/localnet/ibc-relayer/ibc-reads.ts";
+import { utf8 } from "../../../src/platform/base/bytes.ts";
 
 /** The channel on both chains. */
 export const CHANNEL: ChannelView = {

@@ -7,11 +7,10 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
-import { formOf } from "../../../cosmos/proto/field-forms.ts";
+import { formOf, numberFromJson } from "../../../cosmos/proto/field-formats.ts";
 import { goName, goTypeName } from "../../../cosmos/proto/go-names.ts";
 import { parseMessage } from "../../../cosmos/proto/json-parse.ts";
 import { messageFromJson } from "../../../cosmos/proto/json.ts";
-import { numberFromJson } from "../../../cosmos/proto/number-text.ts";
 import { requireMessage } from "../../../cosmos/proto/registry.ts";
 import { CANONICAL_CHAIN_NAME, toChainTypeUrl } from "../../../cosmos/proto/type-urls.ts";
 import { fromUtf8, utf8 } from "../../../platform/base/bytes.ts";

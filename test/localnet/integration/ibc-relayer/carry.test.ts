@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../../../src/platform/base/clock.ts";
-import { silentLogger } from "../../../../src/platform/base/logger.ts";
+import { createChainClient } from "../../../../src/cosmos/client/create-chain-client.ts";
+import { silentObserver } from "../../../../src/cosmos/client/rpc-caller.ts";
+import { State } from "../../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { localDenom, parseTrace } from "../../../../src/localnet/chain/modules/transfer/denom.ts";
 import { deployLimiter, setLimiter } from "../../../../src/localnet/cli/scenario/limiter-demo.ts";
 import { createScenarioChain } from "../../../../src/localnet/cli/scenario/scenario-chain.ts";
-import { createChainClient } from "../../../../src/cosmos/client/create-chain-client.ts";
-import { silentObserver } from "../../../../src/cosmos/client/rpc/rpc-caller.ts";
 import { ibcRelayerHealth } from "../../../../src/localnet/ibc-relayer/status.ts";
-import { localDenom, parseTrace } from "../../../../src/localnet/chain/modules/transfer/denom.ts";
 import { CHAINS } from "../../../../src/localnet/network/chains.ts";
-import { State } from "../../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { systemClock } from "../../../../src/platform/base/clock.ts";
+import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { until } from "../../../support/e2e/cli-process.ts";
 import type { ChainEnd } from "../../../support/localnet/chain-end.ts";
 import {

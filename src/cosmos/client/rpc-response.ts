@@ -1,5 +1,14 @@
-import { type JsonField, isRecord } from "../../../platform/base/json.ts";
-import { ClientError } from "../errors.ts";
+import {
+  asBoolean,
+  asInt64,
+  asText,
+  asTimeNs,
+  isRecord,
+  type JsonField,
+  member,
+} from "../../platform/base/json.ts";
+import type { NodeStatus } from "./chain-client.ts";
+import { ClientError } from "./errors.ts";
 
 /** A checked JSON-RPC 2.0 response. The id is null or -1 when the node could not read the request's id. */
 export type RpcResponse =
@@ -70,4 +79,19 @@ function parseJson(body: string, endpoint: string): unknown {
   } catch {
     throw badResponse(endpoint, "body", "is not JSON");
   }
+}
+
+/** Decodes the result of `status`. */
+export function decodeStatus(result: unknown, endpoint: string): NodeStatus {
+  const root = resultField(result, "status", endpoint);
+  const network = member(member(root, "node_info"), "network");
+  if (asText(network) === "") throw network.error(network.path, "a chain id");
+  const sync = member(root, "sync_info");
+  return {
+    chainId: asText(network),
+    latestHeight: asInt64(member(sync, "latest_block_height")),
+    latestTimeNs: asTimeNs(member(sync, "latest_block_time")),
+    earliestHeight: asInt64(member(sync, "earliest_block_height")),
+    catchingUp: asBoolean(member(sync, "catching_up")),
+  };
 }
