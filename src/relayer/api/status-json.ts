@@ -4,7 +4,7 @@ import { namedOwners } from "../gate/spending.ts";
 import type { AccountView, ClientView } from "../health/watches.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem } from "../health/problems.ts";
-import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "./status.ts";
+import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/status.ts";
 
 /** Converts a status to the JSON of `GET /api/status`. Ids and heights are strings; absent values are null. */
 export function statusJson(status: RelayerStatus): JsonObject {
