@@ -3,7 +3,7 @@ import { counted, formatDuration } from "../platform/base/text.ts";
 import { judgeCourier } from "../localnet/ibc-relayer/courier-status.ts";
 import { judge } from "../relayer/page/overview-section.ts";
 import { type Freshness, judgeValidator } from "../watchdog/page/judge-validator.ts";
-import type { WatchdogStatus } from "../watchdog/status.ts";
+import type { WatchdogStatus } from "../watchdog/polling/status.ts";
 import { type Tone, TONE_SIGNS } from "../platform/web/parts.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 

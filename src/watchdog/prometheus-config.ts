@@ -2,7 +2,7 @@ import { z } from "zod";
 import { durationField, httpUrlField, secretField } from "../platform/config/config-fields.ts";
 import { issueText } from "../platform/config/config-issue.ts";
 import type { PrometheusConnection, PrometheusCredentials } from "./prometheus-api/api-client.ts";
-import type { BackfillOptions } from "./prometheus-api/plan-backfill.ts";
+import type { BackfillOptions } from "./prometheus-api/backfill.ts";
 
 /** Section `prometheus`. */
 export interface PrometheusConfig {

@@ -5,7 +5,7 @@ import { parseConfig } from "../../src/platform/config/config.ts";
 import { configJsonSchema, configTable } from "../support/config-table.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
-import { SPECIFIED_POLICY } from "../../src/watchdog/policy/policies.ts";
+import { SPECIFIED_POLICY } from "../../src/watchdog/policy/assessment.ts";
 import { type WatchdogConfig, watchdogConfigSchema } from "../../src/watchdog/config.ts";
 
 const example = new URL("../../config/oracle-watchdog.example.yaml", import.meta.url);

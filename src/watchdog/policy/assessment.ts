@@ -1,6 +1,15 @@
+import { DEC18_ONE } from "../../platform/base/decimal.ts";
+import type { Month } from "../../platform/base/month.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
-import type { Month } from "../ledger/month.ts";
-import type { Boundary, LeastRates, SuccessRate, Tier } from "./reward-tier.ts";
+import type { RevenueParams } from "../sources/observation.ts";
+import {
+  type Boundary,
+  ENOUGH_BLOCKS,
+  type LeastRates,
+  SPECIFIED_LEAST,
+  type SuccessRate,
+  type Tier,
+} from "./reward-tier.ts";
 
 /** Names of the curves between the two boundaries. */
 export const CURVES = ["linear", "revenue-quadratic"] as const;
@@ -115,4 +124,44 @@ export interface Outcome {
   readonly rate: SuccessRate;
   readonly tier: Tier;
   readonly rewardCents: bigint;
+}
+
+/** 3000 currency units a month (chain-extension-modules.md, "Limits"). */
+const SPECIFIED_REWARD_CENTS = 300_000n;
+
+/** The specification's tiers, linear between the boundaries. Signed blocks: the documented 99.5 % and 95 %. */
+export const SPECIFIED_POLICY: Policy = {
+  curve: "linear",
+  least: SPECIFIED_LEAST,
+  leastSigned: { full: (DEC18_ONE * 995n) / 1000n, none: (DEC18_ONE * 95n) / 100n },
+  fullRewardCents: SPECIFIED_REWARD_CENTS,
+  source: "specification",
+};
+
+/** The policy by which a chain with these parameters pays. */
+export function chainPolicy(params: RevenueParams): Policy {
+  return {
+    curve: "revenue-quadratic",
+    least: { full: DEC18_ONE - params.votesAllowedToMiss, none: params.votesRequired },
+    leastSigned: { full: DEC18_ONE - params.blocksAllowedToMiss, none: params.blocksRequired },
+    fullRewardCents: params.baseCompensation * 100n,
+    source: "chain",
+  };
+}
+
+/** The policy of the configuration, and whether the chain's own parameters replace it while they can be read. */
+export interface PolicyChoice {
+  readonly policy: Policy;
+  readonly fromChain: boolean;
+}
+
+/** Whether a month has so few counted blocks that its rate says little: with one miss of ten blocks it is 90 %. */
+export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): boolean {
+  return good + bad < ENOUGH_BLOCKS;
+}
+
+/** Returns the forecast, unless it has no other basis than a month that {@link isEarly}. */
+export function foundedForecast(assessment: Assessment | undefined): Forecast | undefined {
+  if (assessment?.forecast?.basis === "month so far" && isEarly(assessment)) return undefined;
+  return assessment?.forecast;
 }

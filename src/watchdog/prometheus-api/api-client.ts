@@ -3,7 +3,7 @@ import { z } from "zod";
 import { abortReason, withDeadline } from "../../platform/base/abort.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { SourceError } from "../sources/source-failure.ts";
+import { SourceError } from "../sources/observation.ts";
 
 /** How to reach a Prometheus-compatible API. */
 export interface PrometheusConnection {

@@ -9,7 +9,7 @@ import { errorReply, jsonReply } from "../../../src/platform/http/http-reply.ts"
 import type { HttpRoute } from "../../../src/platform/http/http-route.ts";
 import type { OpenHttpServer } from "../../../src/platform/http/http-server.ts";
 import { openRouteServer } from "../../../src/platform/http/route-server.ts";
-import { createReportRoutes } from "../../../src/watchdog/report/data-routes.ts";
+import { createReportRoutes } from "../../../src/watchdog/report/report-data.ts";
 import type { ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
 import { runCommand } from "../../support/cli-chain.ts";
 import { leasePorts, type PortLease } from "../../support/port-lease.ts";
