@@ -2,7 +2,7 @@ import { raceAbort } from "../../src/platform/base/abort.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
 import { createChainClient } from "../../src/cosmos/client/create-chain-client.ts";
-import { silentObserver } from "../../src/cosmos/client/rpc/rpc-caller.ts";
+import { silentObserver } from "../../src/cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../src/cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../src/cosmos/client/tx/signer.ts";
 import { type Courier, createCourier, unstartedStatus } from "../../src/localnet/ibc-relayer/courier.ts";
@@ -12,8 +12,7 @@ import { courierJson, type CourierStatus } from "../../src/localnet/ibc-relayer/
 import { accountNamed } from "../../src/localnet/network/accounts.ts";
 import { type ChainProfile, CHAINS } from "../../src/localnet/network/chains.ts";
 import type { DaemonContext } from "../../src/platform/process/daemon-context.ts";
-import { jsonReply } from "../../src/platform/http/http-reply.ts";
-import type { HttpRoute } from "../../src/platform/http/http-route.ts";
+import { type HttpRoute, jsonReply } from "../../src/platform/http/http-route.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { createLightClientQueries } from "../../src/cosmos/light-client/client-queries.ts";
 import type { Ports } from "../../src/platform/base/localnet-defaults.ts";

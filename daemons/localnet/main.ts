@@ -21,7 +21,7 @@ import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import type { HttpAccess } from "../../src/platform/http/http-access.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
-import { createHttpService } from "../../src/platform/http/http-service.ts";
+import { createHttpService } from "../../src/platform/http/route-server.ts";
 import { createSidecar, type Sidecar } from "../../src/localnet/sidecar/sidecar.ts";
 import {
   type FaultControl,

@@ -1,12 +1,12 @@
 import { createChainClient, type PooledChainClient } from "../cosmos/client/create-chain-client.ts";
-import type { EndpointCheck, EndpointPool } from "../cosmos/client/endpoints/endpoint-pool.ts";
+import type { EndpointCheck, EndpointPool } from "../cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../cosmos/client/errors.ts";
 import type { ChainSubscription } from "../cosmos/client/events/subscription.ts";
 import { createWebSocketSubscription } from "../cosmos/client/events/websocket-subscription.ts";
-import type { RpcObserver } from "../cosmos/client/rpc/rpc-caller.ts";
+import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
 import { createTxWindow } from "../cosmos/client/tx/create-tx-window.ts";
 import { createSigner } from "../cosmos/client/tx/signer.ts";
-import type { TxWindow } from "../cosmos/client/tx/tx-window.ts";
+import type { TxWindow } from "../cosmos/client/tx/tx-types.ts";
 import { untilAborted } from "../platform/base/abort.ts";
 import { formatDec18 } from "../platform/base/decimal.ts";
 import { errorText } from "../platform/base/errors.ts";

@@ -5,13 +5,13 @@ import {
   durationField,
   hostNamesField,
   httpUrlField,
+  issueText,
   listenField,
+  logSchema,
   processSecretSource,
-  type SecretSource,
   secretField,
+  type SecretSource,
 } from "../platform/config/config-fields.ts";
-import { issueText } from "../platform/config/config-issue.ts";
-import { logSchema } from "../platform/config/log-config.ts";
 import { signerSchema } from "./signer-config.ts";
 import {
   historySchema,
@@ -91,157 +91,245 @@ function fieldsSchema(secrets: SecretSource) {
   return z.strictObject({
     chain: z
       .strictObject({
-        /** The chain's own name: first part of its protobuf packages, event type, and segment of REST paths. */
         name: z
           .string()
           .regex(/^[a-z][a-z0-9]*$/)
-          .default("neutron"),
-        id: z.string().min(1).max(50),
-        /** In order of preference. */
-        rpc: endpoints(),
+          .default("neutron")
+          .describe(
+            "the chain's own name: first part of its protobuf packages, event type, segment of REST paths",
+          ),
+        id: z.string().min(1).max(50).describe("chain id").meta({ example: "neutron-1" }),
+        rpc: endpoints()
+          .describe(
+            "RPC endpoints in order of preference; one that fails, is behind or is much slower comes last",
+          )
+          .meta({ example: ["http://127.0.0.1:26657"] }),
       })
-      .readonly(),
+      .readonly()
+      .describe("the local chain: the one with the interchain queries"),
     signer: signerSchema(secrets),
     gas: z
       .strictObject({
-        denom: z.string().min(1).max(128).default("untrn"),
-        /** Gas limit = simulated gas × this. */
-        adjustment: decimalField().prefault("1.3"),
-        /** Gas price = price of the fee market × this. */
-        price_multiplier: decimalField().prefault("1.1"),
-        /** Highest gas price. */
-        max_price: decimalField().prefault("1"),
-        /** Gas price on a chain without a fee market. */
-        fallback_price: decimalField().prefault("0.0053"),
+        denom: z.string().min(1).max(128).default("untrn").describe("denom of the fees"),
+        adjustment: decimalField().prefault("1.3").describe("gas limit = simulated gas × this"),
+        price_multiplier: decimalField()
+          .prefault("1.1")
+          .describe("gas price = price of the fee market × this"),
+        max_price: decimalField().prefault("1").describe("highest gas price"),
+        fallback_price: decimalField()
+          .prefault("0.0053")
+          .describe("gas price on a chain without a fee market"),
       })
-      .prefault({}),
+      .prefault({})
+      .describe("gas and its price"),
     connections: z
-      .array(
-        z.strictObject({
-          id: z.string().min(10).max(64),
-          /** Chain id of the remote chain. It is compared with the chain id of the endpoints. */
-          chain_id: z.string().min(1).max(50),
-          rpc: endpoints(),
-        }),
-      )
+      .array(connectionSchema())
       .min(1)
-      .max(64),
-    queries: z
-      .strictObject({
-        /** Addresses of the contracts whose queries are served; empty: all. */
-        owners: z.array(z.string().min(1)).max(1_000).default([]),
-        /** Ids of the queries that are served; empty: all. */
-        ids: z.array(amountField()).max(10_000).default([]),
-        /** Whether the local chain calls the contract for each KV result. */
-        allow_kv_callbacks: z.boolean().default(true),
-        /** Whether KV queries are served. */
-        kv: z.boolean().default(true),
-        /** Whether TX queries are served. */
-        tx: z.boolean().default(true),
-        /** Least number of remote blocks between two results of a KV query, whatever its update period is. */
-        min_kv_update_period: amountField().prefault("0"),
-        /** Number of remote blocks before the tip where the first search of a TX query starts. */
-        tx_lookback_blocks: amountField().prefault("100"),
-        /** Interval of the complete reads of the list of queries. Events announce changes in between. */
-        reload_every: durationField(1_000).prefault("1m"),
-        /** Whether blocks that every endpoint has pruned are skipped; otherwise their query backs off. */
-        tx_skip_pruned: z.boolean().default(true),
-        /**
-         * Regular expression. When set, a rejected TX result becomes a dead letter only if the error matches; any other
-         * is sent again after a backoff.
-         */
-        tx_dead_letter_errors: regularExpressionField().optional(),
-      })
-      .prefault({}),
-    batch: z
-      .strictObject({
-        /** Gas of one transaction. The fee market caps a block at 30,000,000, which all senders share. */
-        gas: amountField().prefault("15000000"),
-        /** Encoded bytes of the messages of one transaction. */
-        bytes: z
-          .int()
-          .min(10_000)
-          .max(MAX_BATCH_BYTES, {
-            error: issueText(
-              "is too large for a node: a simulation is hex in a request of at most 1,000,000 bytes, and a transaction has at most 1,048,576",
-              `${MAX_BATCH_BYTES} or less`,
-            ),
-          })
-          .default(400_000),
-        /** Results in one transaction. */
-        results: z.int().min(1).max(1_000).default(300),
-        /** Share of a block's gas and bytes that the transactions in flight may use together: others use the block too. */
-        block_share: shareField().prefault("0.9"),
-      })
-      .prefault({}),
+      .max(64)
+      .describe(
+        "connections to serve; each has its own workers, so a slow remote chain delays no other connection",
+      )
+      .meta({
+        example: [{ id: "connection-0", chain_id: "cosmoshub-4", rpc: ["http://127.0.0.1:26757"] }],
+      }),
+    queries: queriesSchema(),
+    batch: batchSchema(),
     retry: z
       .strictObject({
-        /** Backoff after the first failure of a query. It doubles with each further one. */
-        first: durationField().prefault("2s"),
-        /** Longest backoff. */
-        most: durationField().prefault("5m"),
+        first: durationField()
+          .prefault("2s")
+          .describe("backoff after the first failure of a query; it doubles with each further one"),
+        most: durationField().prefault("5m").describe("longest backoff"),
       })
-      .prefault({}),
+      .prefault({})
+      .describe("backoff of a query after failures"),
     deadlines: z
       .strictObject({
-        /** Deadline of one RPC call. */
-        call: durationField().prefault("10s"),
-        /** Deadline for the inclusion of a broadcast transaction. */
-        inclusion: durationField().prefault("60s"),
+        call: durationField().prefault("10s").describe("deadline of one RPC call"),
+        inclusion: durationField()
+          .prefault("60s")
+          .describe("deadline for the inclusion of a broadcast transaction"),
       })
-      .prefault({}),
-    /**
-     * Directory of the state: progress of TX searches, dead letters, attempts. Without it they are lost at a restart. Every
-     * TX search then starts `tx_lookback_blocks` before the tip: older transactions are not searched, and newer ones are
-     * submitted again. The local chain ignores a second submission, but charges its fee.
-     */
-    state_dir: z.string().min(1).optional(),
-    health: z
-      .strictObject({
-        /** A chain without a new block for this long is a problem. */
-        no_block_after: durationField(1_000).prefault("60s"),
-        /** Local blocks that a result may be late; default: 3 × the update period of the query + 5. */
-        overdue_blocks: z.int().min(1).max(1_000_000).optional(),
-        /** A light client with less left is a problem; whichever is more. `within` counts as at most a quarter of the period. */
-        client_expires_soon: z
-          .strictObject({
-            trusting_period_share: noticeShareField().prefault("0.2"),
-            within: durationField(1_000).prefault("24h"),
-          })
-          .prefault({}),
-      })
-      .prefault({}),
-    /** PostgreSQL instead of `state_dir`, for several instances. */
-    store: storeField(secrets).optional(),
-    lease: leaseSchema(),
-    shards: shardsSchema().optional(),
-    history: historySchema(),
-    spending: spendingSchema(),
-    http: z
-      .strictObject({
-        listen: listenField().prefault("127.0.0.1:9999"),
-        hosts: hostNamesField()
-          .optional()
-          .describe(
-            "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
-          ),
-        /** Bearer token of requests that change something. */
-        token: secretField(secrets).optional(),
-        /**
-         * Whether `POST /resubmit-txs` needs no token, as clients of the Go relayer expect. Default: only on a loopback
-         * address without `token`.
-         */
-        open_resubmit: z.boolean().optional(),
-      })
-      .prefault({}),
+      .prefault({})
+      .describe("time limits"),
+    state_dir: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "folder of the SQLite file with the progress of TX searches, dead letters and attempts; without it or store, they are lost at a restart: every TX search then starts tx_lookback_blocks before the tip, and submits again what it finds, which costs its fee",
+      )
+      .meta({ example: "./relayer-state" }),
+    health: healthSchema(),
+    store: storeField(secrets)
+      .optional()
+      .describe(
+        "PostgreSQL instead of state_dir, shared by several instances: one of those with the same signer submits",
+      )
+      .meta({ commentedOut: true }),
+    lease: leaseSchema().describe("with store: leadership of the instances with the same signer"),
+    shards: shardsSchema()
+      .optional()
+      .describe("instances with different signers share the connections; each one serves a part of them")
+      .meta({ commentedOut: true }),
+    history: historySchema().describe("attempts that the state stores"),
+    spending: spendingSchema().describe("limits of one UTC day and signer, in units of gas.denom"),
+    http: httpSchema(secrets),
     metrics: z
       .strictObject({
-        /** Whether `/metrics` also has the metrics of the Go relayer under their old names. */
-        go_relayer_names: z.boolean().default(false),
+        go_relayer_names: z
+          .boolean()
+          .default(false)
+          .describe("/metrics also has the metrics of the Go relayer, under their old names"),
       })
-      .prefault({}),
-    log: logSchema().prefault({}),
+      .prefault({})
+      .describe("the metrics page"),
+    log: logSchema().prefault({}).describe("log lines"),
   });
+}
+
+function connectionSchema() {
+  return z.strictObject({
+    id: z.string().min(10).max(64).describe("id of the connection on the local chain"),
+    chain_id: z
+      .string()
+      .min(1)
+      .max(50)
+      .describe("chain id of the remote chain, compared with the chain id of its endpoints"),
+    rpc: endpoints().describe("RPC endpoints of the remote chain, in order of preference"),
+  });
+}
+
+function queriesSchema() {
+  return z
+    .strictObject({
+      owners: z
+        .array(z.string().min(1))
+        .max(1_000)
+        .default([])
+        .describe("addresses of the contracts whose queries are served; empty: all"),
+      ids: z
+        .array(amountField())
+        .max(10_000)
+        .default([])
+        .describe("ids of the queries that are served, in quotes; empty: all"),
+      allow_kv_callbacks: z
+        .boolean()
+        .default(true)
+        .describe("the local chain calls the contract for each KV result"),
+      kv: z.boolean().default(true).describe("serve KV queries"),
+      tx: z.boolean().default(true).describe("serve TX queries"),
+      min_kv_update_period: amountField()
+        .prefault("0")
+        .describe(
+          "least number of remote blocks between two results of a KV query, whatever its update period is",
+        ),
+      tx_lookback_blocks: amountField()
+        .prefault("100")
+        .describe("the first search of a TX query starts this many remote blocks before the tip"),
+      reload_every: durationField(1_000)
+        .prefault("1m")
+        .describe("interval of the complete reads of the query list; events announce changes in between"),
+      tx_skip_pruned: z
+        .boolean()
+        .default(true)
+        .describe("skip blocks that every endpoint has pruned; false: the query backs off"),
+      tx_dead_letter_errors: regularExpressionField()
+        .optional()
+        .describe(
+          "regular expression: a rejected TX result becomes a dead letter only if its error matches, and is sent again after a backoff otherwise; default: every rejected TX result becomes one",
+        )
+        .meta({ example: "execute wasm contract failed", commentedOut: true }),
+    })
+    .prefault({})
+    .describe("which queries are served, and how");
+}
+
+function batchSchema() {
+  return z
+    .strictObject({
+      gas: amountField()
+        .prefault("15000000")
+        .describe(
+          "gas of one transaction; the fee market caps a block at 30,000,000, which all senders share",
+        ),
+      bytes: z
+        .int()
+        .min(10_000)
+        .max(MAX_BATCH_BYTES, {
+          error: issueText(
+            "is too large for a node: a simulation is hex in a request of at most 1,000,000 bytes, and a transaction has at most 1,048,576",
+            `${MAX_BATCH_BYTES} or less`,
+          ),
+        })
+        .default(400_000)
+        .describe("encoded bytes of the messages of one transaction; a simulation doubles them"),
+      results: z.int().min(1).max(1_000).default(300).describe("results in one transaction"),
+      block_share: shareField()
+        .prefault("0.9")
+        .describe(
+          "share of a block's gas and bytes for all transactions in flight together; others use the block too",
+        ),
+    })
+    .prefault({})
+    .describe("limits of one transaction");
+}
+
+function healthSchema() {
+  return z
+    .strictObject({
+      no_block_after: durationField(1_000)
+        .prefault("60s")
+        .describe("a chain without a new block for this long is a problem"),
+      overdue_blocks: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .optional()
+        .describe("local blocks that a result may be late; default: 3 × the update period of the query + 5")
+        .meta({ example: 8, commentedOut: true }),
+      client_expires_soon: z
+        .strictObject({
+          trusting_period_share: noticeShareField()
+            .prefault("0.2")
+            .describe("share of the trusting period; the relayer refreshes a client when a third is left"),
+          within: durationField(1_000)
+            .prefault("24h")
+            .describe("time before the expiry, limited to a quarter of the trusting period"),
+        })
+        .prefault({})
+        .describe("a light client with less left than either of these is a problem"),
+    })
+    .prefault({})
+    .describe("when GET /readyz is 503, the page is red and a line is logged");
+}
+
+function httpSchema(secrets: SecretSource) {
+  return z
+    .strictObject({
+      listen: listenField()
+        .prefault("127.0.0.1:9999")
+        .describe("address of the relayer's own HTTP server: page, status, metrics, health"),
+      hosts: hostNamesField()
+        .optional()
+        .describe(
+          "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
+        )
+        .meta({ example: ["relayer.example"], commentedOut: true }),
+      token: secretField(secrets)
+        .optional()
+        .describe("bearer token of the requests that change something; a secret")
+        .meta({ example: { env: "RELAYER_HTTP_TOKEN" }, commentedOut: true }),
+      open_resubmit: z
+        .boolean()
+        .optional()
+        .describe(
+          "POST /resubmit-txs needs no token, as clients of the Go relayer expect; default: only on a loopback address without token",
+        )
+        .meta({ example: false, commentedOut: true }),
+    })
+    .prefault({})
+    .describe("the relayer's own HTTP server");
 }
 
 /** A checked configuration. */

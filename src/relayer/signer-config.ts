@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { decodeBech32 } from "../platform/base/bytes.ts";
 import type { Secret } from "../platform/base/secret.ts";
-import type { KeyringKey } from "../cosmos/client/keyring/read-keyring-key.ts";
+import type { KeyringKey } from "../cosmos/client/tx/keyring.ts";
 import type { SigningKey } from "../cosmos/client/tx/signer.ts";
-import { type SecretSource, secretField } from "../platform/config/config-fields.ts";
-import { issueText } from "../platform/config/config-issue.ts";
+import { issueText, secretField, type SecretSource } from "../platform/config/config-fields.ts";
 
 /** Characters of a memo. The SDK's default limit is 256. */
 const MAX_MEMO = 256;
@@ -13,28 +12,41 @@ const MAX_MEMO = 256;
 export function signerSchema(secrets: SecretSource) {
   return z
     .strictObject({
-      /** Mnemonic of the account. Either this or `keyring`. */
-      mnemonic: secretField(secrets).optional(),
-      /** A key of an SDK keyring. */
+      mnemonic: secretField(secrets)
+        .optional()
+        .describe("mnemonic of the account, unless keyring names its key; a secret")
+        .meta({ example: { env: "RELAYER_MNEMONIC" } }),
       keyring: z
         .strictObject({
-          /** Home of the SDK program: the directory with `keyring-test` or `keyring-file`. */
-          home: z.string().min(1),
-          /** Name of the key. */
-          key: z.string().min(1).max(200),
-          backend: z.enum(["test", "file"]).default("test"),
-          /** Password of the backend `file`. */
-          password: secretField(secrets).optional(),
+          home: z
+            .string()
+            .min(1)
+            .describe("home of the SDK program: the folder with keyring-test or keyring-file")
+            .meta({ example: "/root/.neutrond" }),
+          key: z.string().min(1).max(200).describe("name of the key").meta({ example: "relayer" }),
+          backend: z
+            .enum(["test", "file"])
+            .default("test")
+            .describe("backend of the keyring; file needs a password"),
+          password: secretField(secrets)
+            .optional()
+            .describe("password of the backend file; a secret")
+            .meta({ example: { file: "/run/secrets/keyring" } }),
         })
-        .optional(),
-      /** Address prefix of the local chain. */
-      prefix: z.string().min(1).max(83).default("neutron"),
-      /** HD derivation path of the mnemonic's key. */
-      hd_path: z.string().startsWith("m/").default("m/44'/118'/0'/0/0"),
-      /** Address of an account that pays the fees by a fee grant to this one. */
-      fee_granter: addressField().optional(),
-      /** Memo of every transaction. */
-      memo: z.string().max(MAX_MEMO).default(""),
+        .optional()
+        .describe("a key of an SDK keyring, instead of mnemonic")
+        .meta({ commentedOut: true }),
+      prefix: z.string().min(1).max(83).default("neutron").describe("address prefix of the local chain"),
+      hd_path: z
+        .string()
+        .startsWith("m/")
+        .default("m/44'/118'/0'/0/0")
+        .describe("HD derivation path of the mnemonic's key"),
+      fee_granter: addressField()
+        .optional()
+        .describe("account that pays the fees by a fee grant; without it, the signer pays")
+        .meta({ example: "neutron18zawa74y4xv6xg3zv0cstmfl9y38ecurjkvqct", commentedOut: true }),
+      memo: z.string().max(MAX_MEMO).default("").describe("memo of every transaction"),
     })
     .superRefine((signer, context) => {
       const given = Number(signer.mnemonic !== undefined) + Number(signer.keyring !== undefined);
@@ -44,7 +56,8 @@ export function signerSchema(secrets: SecretSource) {
         const message = issueText("is missing", "{file: path} or {env: NAME}, for the backend file");
         context.addIssue({ code: "custom", path: ["keyring", "password"], message });
       }
-    });
+    })
+    .describe("the account that pays the fees: mnemonic or keyring");
 }
 
 function addressField() {

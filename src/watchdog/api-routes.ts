@@ -2,8 +2,14 @@ import { randomUUID } from "node:crypto";
 import type { Registry } from "prom-client";
 import type { Clock } from "../platform/base/clock.ts";
 import type { Logger } from "../platform/base/logger.ts";
-import { errorReply, type HttpReply, jsonReply, textReply } from "../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../platform/http/http-route.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+  textReply,
+} from "../platform/http/http-route.ts";
 import { alertJson, alertStatuses } from "./alerts/alert-status.ts";
 import type { AlertingState } from "./alerts/plan-alerts.ts";
 import type { AlertRule } from "./conditions/condition.ts";

@@ -25,6 +25,7 @@ function isTypeOnly(clause) {
   return /^\s*\{/.test(clause) && names.every((name) => name.trim() === "" || /^\s*type\b/.test(name));
 }
 
+/** @type {Map<string, {lines: number, importLines: number, targets: string[], loads: string[]}>} */
 const sources = new Map(
   files.map((file) => {
     const text = readFileSync(file, "utf8");
@@ -62,6 +63,7 @@ function depthOf(file) {
 const roomOf = (file) => (file.startsWith("src/") ? file.split("/").slice(0, 2).join("/") : "daemons");
 const folderEdges = new Set();
 const roomEdges = new Set();
+/** @type {Map<string, string[]>} */
 const importers = new Map(files.map((file) => [file, []]));
 for (const [file, { targets }] of sources) {
   for (const target of targets) {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createWakeSignal } from "../../src/platform/base/waits.ts";
-import { textReply } from "../../src/platform/http/http-reply.ts";
+import { textReply } from "../../src/platform/http/http-route.ts";
 import { openRouteServer } from "../../src/platform/http/route-server.ts";
 import { type AlertState, currentAlerts } from "../../src/watchdog/alerts/alert-state.ts";
 import { createNotifier } from "../../src/watchdog/notify/notifier.ts";

@@ -9,7 +9,7 @@ import {
   calcTickIndexFromPrice,
   validateTickFee,
 } from "../../src/localnet/chain/modules/dex/price.ts";
-import { ModuleError } from "../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson } from "../../src/cosmos/proto/json.ts";
 import { difference, list, runStep, toJson } from "./dex-scenario.ts";
 import { translateNames } from "./dex-translation.ts";

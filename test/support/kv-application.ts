@@ -12,9 +12,9 @@ import type {
   QueryResponse,
   TxResult,
   ValidatorPower,
-} from "../../src/localnet/chain/abci.ts";
+} from "../../src/localnet/chain/runtime/abci.ts";
 import { event } from "../../src/localnet/chain/runtime/events.ts";
-import type { StateStorage } from "../../src/localnet/chain/store/state-storage.ts";
+import type { StateStorage } from "../../src/localnet/chain/store/multi-store.ts";
 
 const STORE = "kv";
 const HEAD = utf8("head");

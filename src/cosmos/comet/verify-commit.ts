@@ -9,7 +9,7 @@ import {
   type ValidatorSet,
 } from "./block-types.ts";
 import { CometError, malformed } from "./comet-error.ts";
-import { commitSignBytes } from "./commit-bytes.ts";
+import { commitSignBytes } from "./block-hashes.ts";
 import { KEY_TYPES, keyTypeOf, publicKeyText, verifySignature } from "./validator-key.ts";
 import { totalPower } from "./validator-set.ts";
 

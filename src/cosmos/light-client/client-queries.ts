@@ -1,4 +1,6 @@
+import { CodedError } from "../../platform/base/errors.ts";
 import type { ChainClient } from "../client/chain-client.ts";
+import type { RemoteHeight } from "../comet/ibc-height.ts";
 import type { TrustLevel } from "../comet/verify-commit.ts";
 import type { PageRequest } from "../proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import {
@@ -16,8 +18,6 @@ import {
   QueryConnectionResponse,
 } from "../proto/gen/ibc/core/connection/v1/query.ts";
 import { ClientState, ConsensusState } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { LightClientError } from "./light-client-error.ts";
-import type { RemoteHeight } from "./remote-height.ts";
 
 /** The state of a light client on the local chain. */
 export interface LightClientState {
@@ -154,3 +154,18 @@ function toTrustLevel(level: TrustLevel | undefined): TrustLevel {
 function toNs(time: { seconds: bigint; nanos: number } | undefined): bigint {
   return (time?.seconds ?? 0n) * 1_000_000_000n + BigInt(time?.nanos ?? 0);
 }
+
+/** Codes and facts of {@link LightClientError}. */
+type LightClientErrorFacts =
+  | { readonly code: "no-client"; readonly connectionId: string }
+  | { readonly code: "too-many-pages"; readonly pages: number }
+  | { readonly code: "no-trusted-height"; readonly clientId: string; readonly height: bigint }
+  /** the endpoints have pruned the headers that an update from a trusted height needs */
+  | {
+      readonly code: "trusted-headers-missing";
+      readonly clientId: string;
+      readonly heights: readonly bigint[];
+    };
+
+/** A light client cannot be read or updated. */
+export class LightClientError extends CodedError<LightClientErrorFacts> {}

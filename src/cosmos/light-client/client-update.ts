@@ -1,14 +1,13 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
 import { isHeightUnavailable } from "../client/errors.ts";
-import type { WireMessage } from "../client/tx/tx-sender.ts";
+import type { WireMessage } from "../client/tx/tx-types.ts";
 import { MsgUpdateClient } from "../proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
-import type { LightClientQueries, LightClientState } from "./client-queries.ts";
-import type { RemoteHeight } from "./remote-height.ts";
-import { LightClientError } from "./light-client-error.ts";
+import { type LightClientQueries, type LightClientState, LightClientError } from "./client-queries.ts";
+import type { RemoteHeight } from "../comet/ibc-height.ts";
 import { memoize } from "../../platform/base/caches.ts";
 
 const HEADER_URL = "/ibc.lightclients.tendermint.v1.Header";

@@ -1,11 +1,16 @@
-import { fromHex, utf8, sha256, upperHex } from "../../platform/base/bytes.ts";
-import { asText, elements, isPresent, type JsonField, member, isRecord } from "../../platform/base/json.ts";
-import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import { fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
+import { asText, elements, isPresent, isRecord, type JsonField, member } from "../../platform/base/json.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+} from "../../platform/http/http-route.ts";
+import type { ChainProfile } from "../network/chains.ts";
 import { testValidatorSeed } from "../node/consensus/validator-keys.ts";
 import type { RunningNode } from "../node/create-node.ts";
 import { MempoolError, NodeError } from "../node/errors.ts";
-import type { ChainProfile } from "../network/chains.ts";
 import { createFaucet, type Faucet, FaucetError } from "./faucet.ts";
 
 /** A chain under control. `ready` is that of its node. */

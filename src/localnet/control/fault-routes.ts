@@ -1,8 +1,13 @@
 import { type FaultState, UnknownFaultError } from "../../platform/base/fault-switches.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import { parseDurationMs } from "../../platform/config/config-fields.ts";
-import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+} from "../../platform/http/http-route.ts";
 import { type FaultControl, FaultPartError } from "./fault-control.ts";
 
 /**

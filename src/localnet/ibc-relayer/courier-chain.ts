@@ -1,7 +1,7 @@
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
-import type { TxSender } from "../../cosmos/client/tx/tx-sender.ts";
-import { revisionOfChainId } from "../../cosmos/comet/chain-revision.ts";
+import type { TxSender } from "../../cosmos/client/tx/tx-types.ts";
+import { revisionOfChainId } from "../../cosmos/comet/ibc-height.ts";
 import type { LightClientQueries } from "../../cosmos/light-client/client-queries.ts";
 import { type ChannelView, createIbcReads, type IbcReads } from "./ibc-reads.ts";
 import { createPacketFinder, type PacketFinder } from "./packet-finder.ts";

@@ -1,7 +1,7 @@
 import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
-import { LightClientError } from "../../cosmos/light-client/light-client-error.ts";
+import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
 
 /** Codes and facts of {@link CourierError}. */
 type CourierErrorFacts =

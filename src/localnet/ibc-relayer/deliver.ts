@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/base/clock.ts";
-import { failedMessageIndex } from "../../cosmos/client/tx/simulation.ts";
-import type { SendOutcome, WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import { failedMessageIndex } from "../../cosmos/client/tx/tx-queries.ts";
+import type { SendOutcome, WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import {
   createTrustFinder,
   headerAny,

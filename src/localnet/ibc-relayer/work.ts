@@ -2,7 +2,7 @@ import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { utf8 } from "../../platform/base/bytes.ts";
 import { mapLimit } from "../../platform/base/waits.ts";
 import type { ChainClient, StoreAnswer } from "../../cosmos/client/chain-client.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import type { Height } from "../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { CourierError } from "./courier-error.ts";
 

@@ -3,10 +3,10 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type Service, supervise } from "../../platform/base/service.ts";
-import { createApp } from "../chain/app.ts";
-import type { StateStorage } from "../chain/store/state-storage.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
-import { createHttpService, type HttpService } from "../../platform/http/http-service.ts";
+import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
+import { createApp } from "../chain/app.ts";
+import type { StateStorage } from "../chain/store/multi-store.ts";
 import { controlRoutes } from "../control/control-routes.ts";
 import { createNode, type Node, type RunningNode } from "../node/create-node.ts";
 import type { GenesisDoc } from "../node/genesis-doc.ts";
@@ -14,7 +14,7 @@ import type { ServerAddress } from "../node/node-options.ts";
 import type { ServerFactory } from "../node/node-server.ts";
 import type { OracleOptions } from "../node/oracle/oracle-client.ts";
 import { type ChainProfile, CHAINS, type LocalnetPart } from "./chains.ts";
-import { localGenesis, localnetSeeds, type LocalnetScenario, remoteGenesis } from "./genesis.ts";
+import { localGenesis, type LocalnetScenario, localnetSeeds, remoteGenesis } from "./genesis.ts";
 import { fetchRemoteStart } from "./remote-header.ts";
 
 export interface LocalnetChainOptions {

@@ -5,7 +5,7 @@ import { CodedError } from "../../platform/base/errors.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import { parseRfc3339Ns } from "../../platform/base/time.ts";
 import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
-import { parseSignedHeader } from "../../cosmos/comet/rpc-parse.ts";
+import { parseSignedHeader } from "../../cosmos/comet/rpc-json.ts";
 
 /** Thrown when the remote chain serves no header to start the local chain with. */
 class RemoteChainError extends CodedError<

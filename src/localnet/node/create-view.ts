@@ -1,10 +1,10 @@
-import { createRecentCache } from "../../platform/base/caches.ts";
-import type { Application } from "../chain/abci.ts";
 import type { ValidatorSet } from "../../cosmos/comet/block-types.ts";
+import { createRecentCache } from "../../platform/base/caches.ts";
+import type { Application } from "../chain/runtime/abci.ts";
+import type { BlockListeners } from "./block-listeners.ts";
 import type { Engine } from "./consensus/engine.ts";
 import type { Mempool } from "./consensus/mempool.ts";
 import { validatorsAt } from "./consensus/validator-history.ts";
-import type { BlockListeners } from "./block-listeners.ts";
 import type { GenesisDoc } from "./genesis-doc.ts";
 import type { NodeStatus, NodeView } from "./node-view.ts";
 import type { BlockStore } from "./storage/block-store.ts";

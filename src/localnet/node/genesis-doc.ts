@@ -1,17 +1,17 @@
-import { fromUtf8, toBase64, utf8, upperHex } from "../../platform/base/bytes.ts";
+import { addressOf } from "../../cosmos/comet/validator-key.ts";
+import { fromUtf8, toBase64, upperHex, utf8 } from "../../platform/base/bytes.ts";
 import {
-  isRecord,
-  type JsonObject,
-  type JsonValue,
   asBase64,
   asTimeNs,
   elements,
+  isRecord,
   type JsonField,
+  type JsonObject,
+  type JsonValue,
   member,
 } from "../../platform/base/json.ts";
 import { formatRfc3339Ns } from "../../platform/base/time.ts";
-import type { ValidatorPower } from "../chain/abci.ts";
-import { addressOf } from "../../cosmos/comet/validator-key.ts";
+import type { ValidatorPower } from "../chain/runtime/abci.ts";
 import {
   type ConsensusParams,
   consensusParamsToJson,

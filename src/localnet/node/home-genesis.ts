@@ -1,5 +1,5 @@
-import type { Application } from "../chain/abci.ts";
-import type { StateStorage } from "../chain/store/state-storage.ts";
+import type { Application } from "../chain/runtime/abci.ts";
+import type { StateStorage } from "../chain/store/multi-store.ts";
 import { loadChainState } from "./consensus/load-state.ts";
 import { NodeError } from "./errors.ts";
 import { decodeGenesis, type GenesisDoc } from "./genesis-doc.ts";

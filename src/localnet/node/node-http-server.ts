@@ -1,6 +1,5 @@
 import type { Logger } from "../../platform/base/logger.ts";
-import { type HttpReply, textReply } from "../../platform/http/http-reply.ts";
-import { HttpRequestError } from "../../platform/http/http-request.ts";
+import { type HttpReply, HttpRequestError, textReply } from "../../platform/http/http-route.ts";
 import {
   type HttpLimits,
   type HttpServerOptions,

@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import type { Application } from "../chain/abci.ts";
-import type { StateStorage } from "../chain/store/state-storage.ts";
+import type { Application } from "../chain/runtime/abci.ts";
+import type { StateStorage } from "../chain/store/multi-store.ts";
 import type { HttpAccess } from "../../platform/http/http-access.ts";
 import type { MempoolOptions } from "./consensus/mempool.ts";
 import type { GenesisDoc } from "./genesis-doc.ts";

@@ -1,4 +1,4 @@
-import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../chain/abci.ts";
+import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../chain/runtime/abci.ts";
 import type { ChainEvent } from "../chain/runtime/events.ts";
 import type { BlockId, Commit, Header, ValidatorSet } from "../../cosmos/comet/block-types.ts";
 

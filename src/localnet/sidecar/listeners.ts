@@ -1,9 +1,8 @@
 import type { Logger } from "../../platform/base/logger.ts";
 import type { ListenAddress } from "../../platform/config/config-fields.ts";
-import type { HttpReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute } from "../../platform/http/http-route.ts";
-import type { OpenHttpServer } from "../../platform/http/http-server.ts";
+import type { HttpReply, HttpRoute } from "../../platform/http/http-route.ts";
 import { openRouteServer } from "../../platform/http/route-server.ts";
+import type { OpenHttpServer } from "../../platform/http/http-server.ts";
 
 export interface ListenerOptions {
   readonly name: string;

@@ -1,6 +1,5 @@
 import type { Clock } from "../../platform/base/clock.ts";
-import type { HttpReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import type { HttpReply, HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
 import type { FaultSet } from "./faults.ts";
 import type { Market } from "./markets.ts";
 import type { OracleFamilies } from "./oracle-families.ts";

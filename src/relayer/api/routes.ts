@@ -3,8 +3,14 @@ import { fromUtf8 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, stringifyJson } from "../../platform/base/json.ts";
 import { formatDuration } from "../../platform/base/text.ts";
-import { errorReply, type HttpReply, jsonReply, textReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+  textReply,
+} from "../../platform/http/http-route.ts";
 import type { Registry } from "../registry/registry.ts";
 import {
   type Attempt,

@@ -1,4 +1,4 @@
-import type { PoolEndpointHealth } from "../../cosmos/client/endpoints/endpoint-pool.ts";
+import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
 import type { Engine } from "../engine.ts";
 import type { GateStatus } from "../gate/create-gate.ts";
 import type { AccountView, Watches, ClientView } from "../health/watches.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
-import { countPendingTransactions } from "../../cosmos/client/tx/pending-transactions.ts";
+import { countPendingTransactions } from "../../cosmos/client/tx/create-tx-window.ts";
 import { createSigner } from "../../cosmos/client/tx/signer.ts";
 import { withTimeout } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";

@@ -1,6 +1,6 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import type { NodeStatus } from "../../cosmos/client/chain-client.ts";
-import type { EndpointCheck, EndpointPool } from "../../cosmos/client/endpoints/endpoint-pool.ts";
+import type { EndpointCheck, EndpointPool } from "../../cosmos/client/endpoint-pool.ts";
 import { pause } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";

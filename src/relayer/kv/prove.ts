@@ -1,6 +1,6 @@
 import { bad, good, type Result } from "../../platform/base/errors.ts";
 import type { StoreAnswer } from "../../cosmos/client/chain-client.ts";
-import type { ProofFailure, ProofFailureCode } from "../../cosmos/merkle/ics23/proof-failure.ts";
+import type { ProofFailure, ProofFailureCode } from "../../cosmos/merkle/ics23/proof-types.ts";
 import { createProofVerifier, type ProofVerifier } from "../../cosmos/merkle/ics23/proof-verifier.ts";
 import type { StorageValue } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { GAS_PER_KEY } from "../submit/plan.ts";
@@ -8,7 +8,7 @@ import { submitMessage } from "../submit/proven-result.ts";
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";
 import { type KeyAnswers, keyName } from "./read-keys.ts";
 import type { QueryKey, RegisteredQuery } from "../registry/registered-query.ts";
-import type { RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 
 /** The remote state that all proofs refer to. */
 export interface ProofPoint {

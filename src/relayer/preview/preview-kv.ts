@@ -1,7 +1,7 @@
 import { equalBytes } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { mapLimit } from "../../platform/base/waits.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import {
   MsgSubmitQueryResult,
   type StorageValue,
@@ -23,7 +23,7 @@ import { readKeys } from "../kv/read-keys.ts";
 import { readQueryResult } from "../local-queries.ts";
 import { refreshed } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
-import type { RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import { RelayError } from "../relay-error.ts";
 import { failureText, isRedundant } from "../submit/judge.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";

@@ -1,4 +1,4 @@
-import type { RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { RegisteredQuery as WireQuery } from "../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 
 /** A key of a KV query: store name on the remote chain, and raw key. */

@@ -1,5 +1,5 @@
 import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts";
-import { isNewer } from "../../cosmos/light-client/remote-height.ts";
+import { isNewer } from "../../cosmos/comet/ibc-height.ts";
 import type { ResultOutcome } from "./proven-result.ts";
 import type { Entry } from "./result-queue.ts";
 import { type SubmitterState, WITHDRAWN } from "./submitter-state.ts";

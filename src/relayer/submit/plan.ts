@@ -1,5 +1,5 @@
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";
-import { isNewer, type RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
+import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { Entry } from "./result-queue.ts";
 
 /** Limits of one transaction. */

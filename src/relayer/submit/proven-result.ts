@@ -1,11 +1,11 @@
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import {
   MsgSubmitQueryResult,
   type QueryResult,
 } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
-import type { RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { AttemptStart } from "../state/attempt.ts";
 
 /** A result with verified proofs, on its way into a transaction. */

@@ -1,5 +1,5 @@
 import { errorText } from "../../platform/base/errors.ts";
-import { isNewer } from "../../cosmos/light-client/remote-height.ts";
+import { isNewer } from "../../cosmos/comet/ibc-height.ts";
 import type { Entry } from "./result-queue.ts";
 import { finish, REDUNDANT, type SubmitterState, unsentOf } from "./submitter-state.ts";
 

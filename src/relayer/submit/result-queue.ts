@@ -1,4 +1,4 @@
-import { isNewer } from "../../cosmos/light-client/remote-height.ts";
+import { isNewer } from "../../cosmos/comet/ibc-height.ts";
 import type { ProvenResult } from "./proven-result.ts";
 
 /** A result on its way, with what the submitter notes about it. */

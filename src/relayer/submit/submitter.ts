@@ -1,6 +1,6 @@
 import { createChangeSignal } from "../../platform/base/waits.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
-import type { RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import { createBatchBudget } from "./batch-budget.ts";
 import { createBlockBudget } from "./block-budget.ts";
 import { createGasBook } from "./gas-book.ts";

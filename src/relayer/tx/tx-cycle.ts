@@ -6,7 +6,7 @@ import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
 import { bridgeOf, type ConnectionWorker, noteUnproven, updateState } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
-import { LightClientError } from "../../cosmos/light-client/light-client-error.ts";
+import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
 import type { DeadLetter } from "../state/journal.ts";
 import { startAttempt } from "../state/attempt.ts";
 import { submitMessage } from "../submit/proven-result.ts";

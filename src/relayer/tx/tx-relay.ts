@@ -11,7 +11,7 @@ import type { Journal } from "../state/journal.ts";
 import type { AttemptStart } from "../state/attempt.ts";
 import { GAS_PER_KEY, tooLarge } from "../submit/plan.ts";
 import type { ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
-import type { RemoteHeight } from "../../cosmos/light-client/remote-height.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { Resubmissions } from "./resubmissions.ts";
 
 /** Dependencies of TX cycles besides the worker. */

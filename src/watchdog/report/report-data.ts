@@ -1,8 +1,13 @@
 import { z } from "zod";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
-import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+} from "../../platform/http/http-route.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import {
   LEDGER_SOURCES,

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { controlToken } from "../../../src/platform/cli/state-home.ts";
-import { errorReply, jsonReply } from "../../../src/platform/http/http-reply.ts";
-import type { HttpRoute } from "../../../src/platform/http/http-route.ts";
+import { errorReply, type HttpRoute, jsonReply } from "../../../src/platform/http/http-route.ts";
 import type { OpenHttpServer } from "../../../src/platform/http/http-server.ts";
 import { openRouteServer } from "../../../src/platform/http/route-server.ts";
 import { createReportRoutes } from "../../../src/watchdog/report/report-data.ts";

@@ -1,4 +1,4 @@
-import { revisionOfChainId } from "../../../src/cosmos/comet/chain-revision.ts";
+import { revisionOfChainId } from "../../../src/cosmos/comet/ibc-height.ts";
 import { describe, expect, it } from "vitest";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import type { LightBlockBytes } from "../../../src/cosmos/client/chain-client.ts";
@@ -7,7 +7,7 @@ import {
   isUpdatedTo,
   type TrustDeps,
 } from "../../../src/cosmos/light-client/client-update.ts";
-import { LightClientError } from "../../../src/cosmos/light-client/light-client-error.ts";
+import { LightClientError } from "../../../src/cosmos/light-client/client-queries.ts";
 
 const HOUR_NS = 3_600_000_000_000n;
 const at = (height: bigint, revision = 2n) => ({ revision, height });

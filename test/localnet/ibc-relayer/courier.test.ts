@@ -5,7 +5,7 @@ import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import { type Courier, createCourier } from "../../../src/localnet/ibc-relayer/courier.ts";
 import { judgeCourier } from "../../../src/localnet/ibc-relayer/courier-status.ts";
 import { Order, State } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
-import { LightClientError } from "../../../src/cosmos/light-client/light-client-error.ts";
+import { LightClientError } from "../../../src/cosmos/light-client/client-queries.ts";
 import {
   CHANNEL,
   createFakeCourierChains,

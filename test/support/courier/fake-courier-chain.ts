@@ -1,5 +1,5 @@
 import { utf8 } from "../../../src/platform/base/bytes.ts";
-import type { WireMessage } from "../../../src/cosmos/client/tx/tx-sender.ts";
+import type { WireMessage } from "../../../src/cosmos/client/tx/tx-types.ts";
 import type { CourierChain } from "../../../src/localnet/ibc-relayer/courier-chain.ts";
 import type { ChannelView } from "../../../src/localnet/ibc-relayer/ibc-reads.ts";
 import { Order, type Packet, State } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";

@@ -8,8 +8,8 @@ import type {
   SidecarResponse,
   SidecarTransport,
 } from "../../../src/localnet/node/oracle/sidecar-connection.ts";
-import type { HttpReply } from "../../../src/platform/http/http-reply.ts";
-import { matchRoute } from "../../../src/platform/http/http-route.ts";
+import type { HttpReply } from "../../../src/platform/http/http-route.ts";
+import { matchRoute } from "../../../src/platform/http/route-server.ts";
 import { writeExposition } from "../../../src/localnet/sidecar/exposition.ts";
 import type { FaultName } from "../../../src/localnet/sidecar/faults.ts";
 import { DEFAULT_MARKETS } from "../../../src/localnet/sidecar/markets.ts";

@@ -8,7 +8,7 @@ import {
 } from "../../../src/localnet/chain/modules/interchainqueries/submission/block-headers.ts";
 import { queries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { verifyTransaction } from "../../../src/localnet/chain/modules/interchainqueries/submission/verify-transaction.ts";
-import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import {
   MsgSubmitQueryResult,
   type TxValue,

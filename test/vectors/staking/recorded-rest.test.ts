@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fromBase64, toBase64 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { toQueryFailure } from "../../../src/localnet/chain/runtime/query-errors.ts";
+import { toQueryFailure } from "../../../src/localnet/chain/runtime/query-router.ts";
 import type { CallRouter } from "../../../src/localnet/node/grpc/call-router.ts";
 import { createGateway } from "../../../src/localnet/node/rest/gateway.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";

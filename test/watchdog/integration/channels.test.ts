@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { type HttpReply, textReply } from "../../../src/platform/http/http-reply.ts";
+import { type HttpReply, textReply } from "../../../src/platform/http/http-route.ts";
 import { openRouteServer } from "../../../src/platform/http/route-server.ts";
 import type { AlertEvent } from "../../../src/watchdog/notify/channels/alert-event.ts";
 import type { Channel } from "../../../src/watchdog/notify/channels/channel.ts";

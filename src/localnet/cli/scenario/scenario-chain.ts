@@ -9,7 +9,7 @@ import { Secret } from "../../../platform/base/secret.ts";
 import type { PooledChainClient } from "../../../cosmos/client/create-chain-client.ts";
 import { createTxSender } from "../../../cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../../cosmos/client/tx/signer.ts";
-import type { Confirmation } from "../../../cosmos/client/tx/tx-sender.ts";
+import type { Confirmation } from "../../../cosmos/client/tx/tx-types.ts";
 import { accountNamed } from "../../network/accounts.ts";
 import type { ChainProfile } from "../../network/chains.ts";
 import { toHex } from "../../../platform/base/bytes.ts";

@@ -1,8 +1,8 @@
 import { toHex } from "../../../platform/base/bytes.ts";
-import type { Application, FinalizeBlockRequest, ValidatorPower } from "../../chain/abci.ts";
+import type { Application, FinalizeBlockRequest, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { Commit } from "../../../cosmos/comet/block-types.ts";
 import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
-import { rotateProposer, updateValidatorSet } from "../../../cosmos/comet/proposer-rotation.ts";
+import { rotateProposer, updateValidatorSet } from "../../../cosmos/comet/validator-set.ts";
 import type { ConsensusParams } from "../consensus-params.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 import type { BlockStore } from "../storage/block-store.ts";

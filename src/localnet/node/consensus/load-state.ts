@@ -1,8 +1,8 @@
 import { equalBytes } from "../../../platform/base/bytes.ts";
-import type { Application } from "../../chain/abci.ts";
+import type { Application } from "../../chain/runtime/abci.ts";
 import { type Commit, NO_BLOCK_ID, type ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
-import { createValidatorSet, rotateProposer } from "../../../cosmos/comet/proposer-rotation.ts";
+import { createValidatorSet, rotateProposer } from "../../../cosmos/comet/validator-set.ts";
 import { NodeError } from "../errors.ts";
 import { encodeGenesis, type GenesisDoc } from "../genesis-doc.ts";
 import type { BlockStore } from "../storage/block-store.ts";

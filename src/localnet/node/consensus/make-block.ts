@@ -4,11 +4,17 @@ import {
   BLOCK_ID_FLAG,
   type Header,
 } from "../../../cosmos/comet/block-types.ts";
-import { consensusHash, dataHash, evidenceHash, partSetHeader } from "../../../cosmos/comet/block-hashes.ts";
-import { medianTimeNs } from "../../../cosmos/comet/block-time.ts";
-import { commitHash, commitSignBytes } from "../../../cosmos/comet/commit-bytes.ts";
-import { headerHash } from "../../../cosmos/comet/header-hash.ts";
-import { validatorsHash } from "../../../cosmos/comet/validator-set.ts";
+import {
+  consensusHash,
+  dataHash,
+  evidenceHash,
+  partSetHeader,
+  headerHash,
+  commitHash,
+  commitSignBytes,
+} from "../../../cosmos/comet/block-hashes.ts";
+import { medianTimeNs } from "../../../cosmos/comet/validator-set.ts";
+import { validatorsHash } from "../../../cosmos/comet/block-hashes.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { GO_ZERO_TIME_NS } from "../../../platform/base/time.ts";

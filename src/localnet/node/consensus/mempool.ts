@@ -1,5 +1,5 @@
-import { toHex, sha256 } from "../../../platform/base/bytes.ts";
-import type { TxResult } from "../../chain/abci.ts";
+import { sha256, toHex } from "../../../platform/base/bytes.ts";
+import type { TxResult } from "../../chain/runtime/abci.ts";
 import { MempoolError } from "../errors.ts";
 import type { BroadcastResult } from "../node-view.ts";
 

@@ -1,7 +1,6 @@
 import { toHex } from "../../../platform/base/bytes.ts";
 import type { Validator, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
-import { rotateProposer } from "../../../cosmos/comet/proposer-rotation.ts";
-import { totalPower } from "../../../cosmos/comet/validator-set.ts";
+import { rotateProposer, totalPower } from "../../../cosmos/comet/validator-set.ts";
 import { NodeError } from "../errors.ts";
 
 /** The consensus round in which a block is decided, and its proposer. */

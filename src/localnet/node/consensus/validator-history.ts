@@ -1,5 +1,5 @@
 import type { ValidatorSet } from "../../../cosmos/comet/block-types.ts";
-import { rotateProposer } from "../../../cosmos/comet/proposer-rotation.ts";
+import { rotateProposer } from "../../../cosmos/comet/validator-set.ts";
 import type { BlockStore } from "../storage/block-store.ts";
 import type { HeightRecord } from "../storage/height-record.ts";
 

@@ -1,8 +1,8 @@
 import { toHex } from "../../../platform/base/bytes.ts";
-import type { Misbehavior, ValidatorPower } from "../../chain/abci.ts";
+import type { Misbehavior, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import { CometError } from "../../../cosmos/comet/comet-error.ts";
-import { updateValidatorSet } from "../../../cosmos/comet/proposer-rotation.ts";
+import { updateValidatorSet } from "../../../cosmos/comet/validator-set.ts";
 import { NodeError } from "../errors.ts";
 import { keyRing, type ValidatorKey, validatorKey } from "./validator-keys.ts";
 

@@ -1,11 +1,8 @@
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import type { QueryRequest, QueryResponse } from "../../chain/abci.ts";
-import { ModuleError } from "../../chain/runtime/module-error.ts";
-import { QueryError } from "../../chain/runtime/module.ts";
-import { toQueryFailure } from "../../chain/runtime/query-errors.ts";
-import { errorResponse, okResponse } from "../../chain/runtime/query-router.ts";
-import { ErrInvalidRequest, ErrPanic } from "../../chain/runtime/sdk-errors.ts";
+import type { QueryRequest, QueryResponse } from "../../chain/runtime/abci.ts";
+import { ErrInvalidRequest, ErrPanic, ModuleError, QueryError } from "../../chain/runtime/errors.ts";
+import { toQueryFailure, errorResponse, okResponse } from "../../chain/runtime/query-router.ts";
 import { requireQueryHeight } from "./block-height.ts";
 import { GRPC } from "./grpc-status.ts";
 import { type NodeMethod, type ServiceContext, UnreadableRequest } from "./node-method.ts";

@@ -1,5 +1,5 @@
 import { parseGoInteger } from "../../../platform/base/integers.ts";
-import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/sdk-errors.ts";
+import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/errors.ts";
 
 /** Metadata key of a height. A call requests a height with it. A response reports the height that the call read. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";

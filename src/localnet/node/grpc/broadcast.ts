@@ -1,10 +1,10 @@
-import { sha256 } from "../../../platform/base/bytes.ts";
-import { QueryError } from "../../chain/runtime/module.ts";
 import type { TxResponse } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import {
   BroadcastMode,
   type BroadcastTxRequest,
 } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/service.ts";
+import { sha256 } from "../../../platform/base/bytes.ts";
+import { QueryError } from "../../chain/runtime/errors.ts";
 import { MempoolError, type MempoolErrorFacts } from "../errors.ts";
 import type { NodeView } from "../node-view.ts";
 import { GRPC } from "./grpc-status.ts";

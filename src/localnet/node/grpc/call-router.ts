@@ -1,21 +1,20 @@
+import { INTERFACE_METHODS } from "./interface-service.ts";
+import { NODE_METHODS } from "./node-service.ts";
+import { TENDERMINT_METHODS } from "./tendermint-service.ts";
+import { TX_METHODS } from "./tx-service.ts";
 import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import type { QueryRequest, QueryResponse } from "../../chain/abci.ts";
-import { ModuleError } from "../../chain/runtime/module-error.ts";
-import { QueryError } from "../../chain/runtime/module.ts";
-import { toQueryFailure } from "../../chain/runtime/query-errors.ts";
+import type { QueryRequest, QueryResponse } from "../../chain/runtime/abci.ts";
+import { ModuleError, QueryError } from "../../chain/runtime/errors.ts";
+import { toQueryFailure } from "../../chain/runtime/query-router.ts";
 import { findService, requireMessage } from "../../../cosmos/proto/registry.ts";
 import { toCanonicalTypeUrl } from "../../../cosmos/proto/type-urls.ts";
 import type { NodeView } from "../node-view.ts";
 import { type AbciRoutes, routeAbciQuery } from "./abci-query.ts";
 import { blockHeightOf, requireQueryHeight } from "./block-height.ts";
 import { GRPC } from "./grpc-status.ts";
-import { INTERFACE_METHODS } from "./interface-service.ts";
 import { type NodeMethod, type ServiceContext, UnreadableRequest } from "./node-method.ts";
-import { NODE_METHODS } from "./node-service.ts";
-import { TENDERMINT_METHODS } from "./tendermint-service.ts";
-import { TX_METHODS } from "./tx-service.ts";
 
 interface UnaryCall {
   /** Under the chain's own name: "/acme.interchainqueries.Query/Params". */

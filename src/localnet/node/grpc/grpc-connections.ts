@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { type ServerInterceptor, ServerInterceptingCall } from "@grpc/grpc-js";
-import type { SendBudget } from "../../../platform/http/send-budget.ts";
+import type { SendBudget } from "../../../platform/http/http-connections.ts";
 
 /** Bounds of the connections of the gRPC server. */
 export interface GrpcConnectionLimits {

@@ -2,7 +2,7 @@ import { createServer, type Server as NetServer } from "node:net";
 import { type Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { listen } from "../../../platform/http/listen.ts";
-import { createSendBudget } from "../../../platform/http/send-budget.ts";
+import { createSendBudget } from "../../../platform/http/http-connections.ts";
 import type { ServerAddress } from "../node-options.ts";
 import type { ServerFactory } from "../node-server.ts";
 import { createGrpcConnections, type GrpcConnectionLimits } from "./grpc-connections.ts";

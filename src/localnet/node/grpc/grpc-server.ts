@@ -8,7 +8,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import type { Logger } from "../../../platform/base/logger.ts";
-import type { SendBudget } from "../../../platform/http/send-budget.ts";
+import type { SendBudget } from "../../../platform/http/http-connections.ts";
 import {
   ServerReflectionRequest,
   ServerReflectionResponse,
@@ -87,9 +87,9 @@ function unaryHandler(
     else done({ code: reply.code, details: reply.message });
   };
   return (call, done) => {
-    const room = budget.room();
-    if (room === undefined) respond(call, done);
-    else void room.then(() => !call.cancelled && respond(call, done));
+    const capacity = budget.untilCapacity();
+    if (capacity === undefined) respond(call, done);
+    else void capacity.then(() => !call.cancelled && respond(call, done));
   };
 }
 

@@ -1,4 +1,4 @@
-import { QueryError } from "../../chain/runtime/module.ts";
+import { QueryError } from "../../chain/runtime/errors.ts";
 import {
   ListAllInterfacesRequest,
   ListAllInterfacesResponse,

@@ -1,6 +1,6 @@
 import { formatDec18 } from "../../../platform/base/decimal.ts";
-import { nsToTimestamp } from "../../../cosmos/comet/proto-blocks.ts";
-import { QueryError } from "../../chain/runtime/module.ts";
+import { nsToTimestamp } from "../../../cosmos/comet/timestamp.ts";
+import { QueryError } from "../../chain/runtime/errors.ts";
 import {
   ConfigRequest,
   ConfigResponse,

@@ -1,5 +1,3 @@
-import { encodeBech32 } from "../../../platform/base/bytes.ts";
-import { QueryError } from "../../chain/runtime/module.ts";
 import type { Validator } from "../../../cosmos/comet/block-types.ts";
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import {
@@ -21,9 +19,11 @@ import {
 } from "../../../cosmos/proto/gen/cosmos/base/tendermint/v1beta1/query.ts";
 import { PubKey } from "../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
 import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
+import { encodeBech32 } from "../../../platform/base/bytes.ts";
+import { QueryError } from "../../chain/runtime/errors.ts";
 import { GRPC } from "./grpc-status.ts";
 import { nodeInfo } from "./node-info.ts";
-import { type NodeMethod, nodeMethod, type ServiceContext } from "./node-method.ts";
+import { nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.ts";
 import { protoBlock, protoBlockId, sdkBlock } from "./proto-block.ts";
 
 const SERVICE = "/cosmos.base.tendermint.v1beta1.Service";

@@ -1,5 +1,4 @@
-import { QueryError } from "../../chain/runtime/module.ts";
-import { ModuleError } from "../../chain/runtime/module-error.ts";
+import { ModuleError, QueryError } from "../../chain/runtime/errors.ts";
 import {
   type GetTxResponse,
   type GetTxsEventRequest,

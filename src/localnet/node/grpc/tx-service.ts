@@ -1,5 +1,4 @@
-import { QueryError } from "../../chain/runtime/module.ts";
-import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/sdk-errors.ts";
+import { ErrInvalidHeight, ErrInvalidRequest, QueryError } from "../../chain/runtime/errors.ts";
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import {
   BroadcastTxRequest,

@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import type { Logger } from "../../../platform/base/logger.ts";
-import { type HttpReply, textReply } from "../../../platform/http/http-reply.ts";
+import { type HttpReply, textReply } from "../../../platform/http/http-route.ts";
 import { openRouteServer } from "../../../platform/http/route-server.ts";
 import { toNodeServer } from "../node-http-server.ts";
 import type { ServerAddress } from "../node-options.ts";

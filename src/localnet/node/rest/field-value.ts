@@ -1,7 +1,6 @@
 import { type DescEnum, type DescField, ScalarType } from "@bufbuild/protobuf";
 import { parseGoBool, parseGoInteger } from "../../../platform/base/integers.ts";
-import { formOf } from "../../../cosmos/proto/field-forms.ts";
-import { numberFromJson } from "../../../cosmos/proto/number-text.ts";
+import { formOf, numberFromJson } from "../../../cosmos/proto/field-formats.ts";
 import { goName } from "../../../cosmos/proto/go-names.ts";
 import { goBase64Decode } from "../rpc/go-decoding.ts";
 

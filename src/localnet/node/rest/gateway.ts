@@ -1,8 +1,7 @@
 import { Buffer } from "node:buffer";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import { type HttpReply, textReply } from "../../../platform/http/http-reply.ts";
-import type { HttpRequest } from "../../../platform/http/http-request.ts";
+import { type HttpReply, type HttpRequest, textReply } from "../../../platform/http/http-route.ts";
 import { messageToJson } from "../../../cosmos/proto/json.ts";
 import type { CallRouter, UnaryReply } from "../grpc/call-router.ts";
 import { BLOCK_HEIGHT_KEY } from "../grpc/block-height.ts";

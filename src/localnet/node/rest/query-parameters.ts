@@ -2,7 +2,7 @@ import { type DescField, fromBinary } from "@bufbuild/protobuf";
 import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { utf8 } from "../../../platform/base/bytes.ts";
 import { goTypeName } from "../../../cosmos/proto/go-names.ts";
-import { formOf } from "../../../cosmos/proto/field-forms.ts";
+import { formOf } from "../../../cosmos/proto/field-formats.ts";
 import { parseMessage } from "../../../cosmos/proto/json-parse.ts";
 import { CANONICAL_CHAIN_NAME } from "../../../cosmos/proto/type-urls.ts";
 import { type FieldValue, notSupported, parseFieldValue } from "./field-value.ts";

@@ -1,6 +1,6 @@
 import { toBase64 } from "../../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
-import { blockIdToJson, commitToJson, headerToJson } from "../../../cosmos/comet/rpc-print.ts";
+import { blockIdToJson, commitToJson, headerToJson } from "../../../cosmos/comet/rpc-json.ts";
 import type { StoredBlock } from "../node-view.ts";
 
 /** CometBFT's `Block`. The evidence is always empty. */

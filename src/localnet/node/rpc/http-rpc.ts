@@ -3,8 +3,7 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
 import { escapeHtml } from "../../../platform/web/html-escape.ts";
-import { type HttpReply, textReply } from "../../../platform/http/http-reply.ts";
-import type { HttpRequest } from "../../../platform/http/http-request.ts";
+import { type HttpReply, type HttpRequest, textReply } from "../../../platform/http/http-route.ts";
 import { goJsonParse } from "./go-decoding.ts";
 import {
   handleRequest,

@@ -5,7 +5,7 @@ import { newValidator } from "../../../cosmos/comet/validator-set.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 import { type TagValues, tagsOf } from "../query-language/matches.ts";
-import { blockIdToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-print.ts";
+import { blockIdToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-json.ts";
 import { blockJson } from "./block-json.ts";
 import {
   eventJson,

@@ -1,6 +1,6 @@
 import { toBase64, sha256, upperHex } from "../../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
-import type { QueryResponse, TxResult, ValidatorPower } from "../../chain/abci.ts";
+import type { QueryResponse, TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import { simpleProofs } from "../../../cosmos/merkle/simple-tree.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";

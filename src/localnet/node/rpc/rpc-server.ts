@@ -1,6 +1,6 @@
 import type { Clock } from "../../../platform/base/clock.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import { createSendBudget } from "../../../platform/http/send-budget.ts";
+import { createSendBudget } from "../../../platform/http/http-connections.ts";
 import { createNodeHttpServer, NODE_HTTP_LIMITS } from "../node-http-server.ts";
 import type { NodeOptions } from "../node-options.ts";
 import type { NodeServer } from "../node-server.ts";

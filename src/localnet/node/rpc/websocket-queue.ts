@@ -1,5 +1,5 @@
 import type { RawData, WebSocket } from "ws";
-import type { SendBudget } from "../../../platform/http/send-budget.ts";
+import type { SendBudget } from "../../../platform/http/http-connections.ts";
 
 export interface MessageQueueOptions {
   readonly client: WebSocket;
@@ -50,7 +50,7 @@ export function serveMessages(options: MessageQueueOptions): () => void {
   const run = async (): Promise<void> => {
     try {
       for (let data = queue.shift(); data !== undefined; data = queue.shift()) {
-        await options.budget.room();
+        await options.budget.untilCapacity();
         await options.handle(data);
         pending.remove(1);
         await drained(client);

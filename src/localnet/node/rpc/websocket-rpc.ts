@@ -4,8 +4,7 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { errorText } from "../../../platform/base/errors.ts";
 import { isRecord, type JsonObject } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import { refuseUpgrade } from "../../../platform/http/raw-socket.ts";
-import type { SendBudget } from "../../../platform/http/send-budget.ts";
+import { refuseUpgrade, type SendBudget } from "../../../platform/http/http-connections.ts";
 import { goJsonParse } from "./go-decoding.ts";
 import {
   handleRequest,

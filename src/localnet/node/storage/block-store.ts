@@ -1,8 +1,8 @@
 import type Database from "libsql";
-import { createRecentCache } from "../../../platform/base/caches.ts";
-import type { StateStorage } from "../../chain/store/state-storage.ts";
 import type { Commit, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
-import type { TxResult } from "../../chain/abci.ts";
+import { createRecentCache } from "../../../platform/base/caches.ts";
+import type { TxResult } from "../../chain/runtime/abci.ts";
+import type { StateStorage } from "../../chain/store/multi-store.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 import {
   decodeBlock,
@@ -17,7 +17,7 @@ import { createEventIndex, type EventIndex } from "./event-index.ts";
 import type { HeightRecord } from "./height-record.ts";
 import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
 import { decodeResults, decodeTxResult, encodeResults, splitTxResults } from "./results-codec.ts";
-import { type Row, readRow, readRows } from "./rows.ts";
+import { readRow, readRows, type Row } from "./rows.ts";
 import { createStateTables } from "./state-tables.ts";
 
 /** All durable data of a node. Synchronous. Reads of an unknown height or hash return undefined. */

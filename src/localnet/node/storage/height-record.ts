@@ -1,4 +1,4 @@
-import type { CommitChanges } from "../../chain/store/state-storage.ts";
+import type { CommitChanges } from "../../chain/store/multi-store.ts";
 import type { Commit, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import type { StoredBlock, StoredResults } from "../node-view.ts";
 

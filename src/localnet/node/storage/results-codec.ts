@@ -1,5 +1,5 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { TxResult, ValidatorPower } from "../../chain/abci.ts";
+import type { TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
 import { Event, ExecTxResult, ValidatorUpdate } from "../../../cosmos/proto/gen/tendermint/abci/types.ts";
 import type { StoredResults } from "../node-view.ts";
 

@@ -1,5 +1,5 @@
 import type Database from "libsql";
-import type { CommitChanges, StateStorage } from "../../chain/store/state-storage.ts";
+import type { CommitChanges, StateStorage } from "../../chain/store/multi-store.ts";
 import { createBulkInsert } from "./bulk-insert.ts";
 import { readRow, readRows } from "./rows.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { unreachable } from "../../../platform/base/errors.ts";
-import { issueText } from "../../../platform/config/config-issue.ts";
+import { issueText } from "../../../platform/config/config-fields.ts";
 import { alertmanager } from "./alertmanager.ts";
 import type { Channel, ChannelDeps } from "./channel.ts";
 import { discord } from "./discord.ts";

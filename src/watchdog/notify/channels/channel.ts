@@ -1,6 +1,10 @@
 import { z } from "zod";
-import { durationField, isPlainHttpUrl, secretField } from "../../../platform/config/config-fields.ts";
-import { issueText } from "../../../platform/config/config-issue.ts";
+import {
+  durationField,
+  isPlainHttpUrl,
+  issueText,
+  secretField,
+} from "../../../platform/config/config-fields.ts";
 import { SEVERITIES, type Severity } from "../../../platform/monitoring/severity.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import type { ReportMessage } from "./message.ts";
@@ -8,8 +12,8 @@ import {
   HTTP_REJECTIONS,
   type Mail,
   type MailServer,
-  type PostJson,
   postAccepted,
+  type PostJson,
   type SendMail,
 } from "./transport.ts";
 

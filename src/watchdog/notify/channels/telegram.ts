@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Secret } from "../../../platform/base/secret.ts";
-import { httpUrlField, secretField } from "../../../platform/config/config-fields.ts";
-import { issueText } from "../../../platform/config/config-issue.ts";
+import { httpUrlField, issueText, secretField } from "../../../platform/config/config-fields.ts";
 import { type ChannelSettings, COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
 import { alertMessage, cutLines, messageText } from "./message.ts";
 

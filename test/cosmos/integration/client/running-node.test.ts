@@ -10,8 +10,8 @@ import {
 } from "../../../../src/cosmos/client/create-chain-client.ts";
 import { createTxSender } from "../../../../src/cosmos/client/tx/create-tx-sender.ts";
 import { createSigner, type Signer } from "../../../../src/cosmos/client/tx/signer.ts";
-import { silentObserver } from "../../../../src/cosmos/client/rpc/rpc-caller.ts";
-import type { TxSender, WireMessage } from "../../../../src/cosmos/client/tx/tx-sender.ts";
+import { silentObserver } from "../../../../src/cosmos/client/rpc-caller.ts";
+import type { TxSender, WireMessage } from "../../../../src/cosmos/client/tx/tx-types.ts";
 import { createWebSocketSubscription } from "../../../../src/cosmos/client/events/websocket-subscription.ts";
 import { verifyHeader } from "../../../../src/cosmos/comet/light-client.ts";
 import { signedHeaderFromProto, validatorSetFromProto } from "../../../../src/cosmos/comet/proto-blocks.ts";

@@ -4,7 +4,7 @@ import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { deployLimiter, setLimiter } from "../../../../src/localnet/cli/scenario/limiter-demo.ts";
 import { createScenarioChain } from "../../../../src/localnet/cli/scenario/scenario-chain.ts";
 import { createChainClient } from "../../../../src/cosmos/client/create-chain-client.ts";
-import { silentObserver } from "../../../../src/cosmos/client/rpc/rpc-caller.ts";
+import { silentObserver } from "../../../../src/cosmos/client/rpc-caller.ts";
 import { judgeCourier } from "../../../../src/localnet/ibc-relayer/courier-status.ts";
 import { localDenom, parseTrace } from "../../../../src/localnet/chain/modules/transfer/denom.ts";
 import { CHAINS } from "../../../../src/localnet/network/chains.ts";

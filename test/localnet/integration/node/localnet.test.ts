@@ -10,7 +10,7 @@ import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { fromUtf8, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { createApp } from "../../../../src/localnet/chain/app.ts";
-import type { StateStorage } from "../../../../src/localnet/chain/store/state-storage.ts";
+import type { StateStorage } from "../../../../src/localnet/chain/store/multi-store.ts";
 import { accountNamed, localnetAccounts } from "../../../../src/localnet/network/accounts.ts";
 import { exportHomeGenesis } from "../../../../src/localnet/node/home-genesis.ts";
 import { CHAINS } from "../../../../src/localnet/network/chains.ts";

@@ -16,7 +16,7 @@ import {
 import { parseAddress } from "../../runtime/address.ts";
 import { toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
 import { placeLimitOrder as placeLimitOrderEvent } from "./events.ts";
 import { trancheRef } from "./keys.ts";

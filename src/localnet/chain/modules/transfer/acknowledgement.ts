@@ -3,7 +3,7 @@ import { errorText } from "../../../../platform/base/errors.ts";
 import { printGoString } from "../../../../platform/base/go-json.ts";
 import { Acknowledgement } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { messageFromJson } from "../../../../cosmos/proto/json.ts";
-import type { ModuleError } from "../../runtime/module-error.ts";
+import type { ModuleError } from "../../runtime/errors.ts";
 import { ErrIbcInvalidType, ErrIbcUnknownRequest, ErrInvalidAcknowledgement } from "./errors.ts";
 
 /** What the receiver replied. */

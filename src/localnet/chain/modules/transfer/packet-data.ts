@@ -3,7 +3,7 @@ import { errorText } from "../../../../platform/base/errors.ts";
 import { printGoString } from "../../../../platform/base/go-json.ts";
 import { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/packet.ts";
 import { messageFromJson } from "../../../../cosmos/proto/json.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
 import { validateReceivedDenom } from "./denom.ts";
 import { ErrIbcInvalidAddress, ErrInvalidAmount } from "./errors.ts";
 

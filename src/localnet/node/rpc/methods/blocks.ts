@@ -1,5 +1,5 @@
 import type { StoredBlock } from "../../node-view.ts";
-import { commitToJson, headerToJson, validatorToJson } from "../../../../cosmos/comet/rpc-print.ts";
+import { commitToJson, headerToJson, validatorToJson } from "../../../../cosmos/comet/rpc-json.ts";
 import { blockMetaJson, resultBlockJson } from "../block-json.ts";
 import type { RpcContext, RpcMethod } from "../method.ts";
 import { toHeight, toPage, toPerPage } from "../paging.ts";

@@ -1,7 +1,7 @@
 import { withDeadline } from "../../../../platform/base/abort.ts";
 import { equalBytes, toBase64, upperHex } from "../../../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
-import type { TxResult } from "../../../chain/abci.ts";
+import type { TxResult } from "../../../chain/runtime/abci.ts";
 import { createDeferred } from "../../../../platform/process/deferred.ts";
 import type { SearchRequest } from "../../node-view.ts";
 import { MAX_QUERY_LENGTH, parseQuery } from "../../query-language/parse-query.ts";

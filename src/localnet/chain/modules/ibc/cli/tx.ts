@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { portsAt } from "../../../../../platform/base/localnet-defaults.ts";
 import { systemClock } from "../../../../../platform/base/clock.ts";
-import { revisionOfChainId } from "../../../../../cosmos/comet/chain-revision.ts";
+import { revisionOfChainId } from "../../../../../cosmos/comet/ibc-height.ts";
 import { createTrustFinder, headerAny } from "../../../../../cosmos/light-client/client-update.ts";
 import { createLightClientQueries } from "../../../../../cosmos/light-client/client-queries.ts";
 import { MsgUpdateClient } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";

@@ -13,7 +13,7 @@ import * as wire from "../../../../../cosmos/proto/gen/neutron/interchainqueries
 import { toChainTypeUrl } from "../../../../../cosmos/proto/type-urls.ts";
 import type { Context } from "../../../runtime/context.ts";
 import type { HandlerResult } from "../../../runtime/module.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { registerQuery, removeQuery, updateQuery } from "../handlers.ts";
 import { customFields } from "../../wasm/custom-fields.ts";
 import type { Environment } from "../types.ts";

@@ -1,3 +1,4 @@
+import { getQuery, getResult, queries } from "../keeper.ts";
 import { toBase64 } from "../../../../../platform/base/bytes.ts";
 import {
   isRecord,
@@ -11,8 +12,7 @@ import {
 import type { RegisteredQuery } from "../../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import type { QueryResult } from "../../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { ErrInvalidRequest } from "../../../runtime/sdk-errors.ts";
-import { getQuery, getResult, queries } from "../keeper.ts";
+import { ErrInvalidRequest } from "../../../runtime/errors.ts";
 import { asUintNumber } from "./json-number.ts";
 
 /**
