@@ -25,7 +25,7 @@ import {
   QuerySmartContractStateResponse,
 } from "../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import { MsgExecuteContract } from "../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import { relayerConfigSchema } from "../../src/relayer/config.ts";
+import { relayerConfigSchema } from "../../src/relayer/config/relayer-config.ts";
 import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
 
 /** A localnet and a relayer in this process, with the clients that tests use. */

@@ -1,20 +1,19 @@
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
-import type { Engine } from "../engine.ts";
 import type { GateStatus } from "../gate/create-gate.ts";
-import type { AccountView, Watches, ClientView } from "../health/watches.ts";
-import type { HeadView } from "../health/head-watch.ts";
-import { latenessOf, type Lateness } from "../health/lateness.ts";
+import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { Journal } from "../state/journal.ts";
+import type { HeadView } from "./head-watch.ts";
+import { type Lateness, latenessOf } from "./lateness.ts";
 import {
   findProblems,
   type GateFacts,
   type HealthFacts,
   type HealthLimits,
   type Problem,
-} from "../health/problems.ts";
-import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
-import type { Registry } from "../registry/registry.ts";
-import type { Journal } from "../state/journal.ts";
+} from "./problems.ts";
+import type { AccountView, ClientView, Watches } from "./watches.ts";
 
 /** The state of the relayer at one instant. */
 export interface RelayerStatus {
@@ -27,7 +26,7 @@ export interface RelayerStatus {
   readonly connected: boolean;
   /** Whether the list of queries was read at least once. */
   readonly loaded: boolean;
-  /** Why the relayer is not ready; empty when it is. */
+  /** Reasons for which the relayer is not ready; empty when it is ready. */
   readonly problems: readonly Problem[];
   readonly local: HeadView;
   readonly account: AccountView;
@@ -67,27 +66,27 @@ export interface QueryView {
   readonly owner: string;
   readonly updatePeriod: bigint;
   readonly state: QueryStatus;
-  /** 0: no result yet. */
+  /** 0 without a result. */
   readonly lastLocalHeight: bigint;
-  /** undefined: no KV result yet. */
+  /** undefined without a KV result. */
   readonly lastRemoteHeight: bigint | undefined;
-  /** undefined: no result yet. */
+  /** undefined without a result. */
   readonly resultAge: ResultAge | undefined;
   readonly lateness: Lateness;
   /** Results included since the relayer started. */
   readonly results: number;
-  /** undefined: nothing was spent since the relayer started. */
+  /** undefined while nothing was spent since the start. */
   readonly cost: QueryCost | undefined;
-  /** Whether an operator wants its next cycle at once, and it has not ended. */
+  /** Whether an operator requested an immediate cycle that has not ended. */
   readonly isRequested: boolean;
   /** Failures since the last result. */
   readonly failures: number;
   readonly error: QueryFailure | undefined;
-  /** Time until the next try while backing off, else 0. */
+  /** Time until the next attempt while backing off, else 0. */
   readonly retryInMs: number;
 }
 
-/** What one query cost since the start, in shares of its transactions. */
+/** A query's share of the cost of its transactions since the start. */
 export interface QueryCost {
   readonly gas: bigint;
   /** In units of the fee denom. */
@@ -98,12 +97,21 @@ export interface QueryCost {
 interface ResultAge {
   readonly blocks: bigint;
   readonly ms: number;
-  /** The result is older than this process knows: `ms` is the time since its first block. */
+  /** The result is older than the first block that this process saw; `ms` is the time since that block. */
   readonly isAtLeast: boolean;
 }
 
+/** The part of the engine's state that the status shows. */
+interface EngineState {
+  readonly localHeight: () => bigint;
+  /** Whether the list of queries was read at least once. */
+  readonly isLoaded: () => boolean;
+  /** By connection id: the error of the last cycle; undefined when it succeeded. */
+  readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
+}
+
 export interface StatusDeps {
-  readonly engine: Pick<Engine, "localHeight" | "isLoaded" | "workerErrors">;
+  readonly engine: EngineState;
   readonly registry: Pick<Registry, "states">;
   readonly watches: Watches;
   readonly limits: HealthLimits;

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { decodeBech32 } from "../platform/base/bytes.ts";
-import type { Secret } from "../platform/base/secret.ts";
-import type { KeyringKey } from "../cosmos/client/tx/keyring.ts";
-import type { SigningKey } from "../cosmos/client/tx/signer.ts";
-import { issueText, secretField, type SecretSource } from "../platform/config/config-fields.ts";
+import type { KeyringKey } from "../../cosmos/client/tx/keyring.ts";
+import type { SigningKey } from "../../cosmos/client/tx/signer.ts";
+import { decodeBech32 } from "../../platform/base/bytes.ts";
+import type { Secret } from "../../platform/base/secret.ts";
+import { issueText, secretField, type SecretSource } from "../../platform/config/config-fields.ts";
 
 /** Characters of a memo. The SDK's default limit is 256. */
 const MAX_MEMO = 256;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DEC18_ONE, parseDec18 } from "../platform/base/decimal.ts";
+import { DEC18_ONE, parseDec18 } from "../../platform/base/decimal.ts";
 import {
   amountField,
   durationField,
@@ -11,7 +11,7 @@ import {
   processSecretSource,
   secretField,
   type SecretSource,
-} from "../platform/config/config-fields.ts";
+} from "../../platform/config/config-fields.ts";
 import { signerSchema } from "./signer-config.ts";
 import {
   historySchema,
@@ -19,7 +19,7 @@ import {
   shardsSchema,
   spendingSchema,
   storeField,
-} from "./state/store-config.ts";
+} from "../state/store-config.ts";
 
 /** Accepts a positive decimal string such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
 function decimalField() {
