@@ -4,7 +4,8 @@ import type { LedgerView, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
 import type { Assessment, BurnWindow, Policy, RotationRisk } from "./assessment.ts";
 import { forecastOf } from "./forecast.ts";
 import { headroomOf, type OpenMonth } from "./headroom.ts";
-import { successRate, type SuccessRate, tierOf, rewardCents } from "./reward-tier.ts";
+import { successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
+import { rewardCents } from "./assessment.ts";
 
 /** What the policy is applied to. */
 export interface AssessmentInput {

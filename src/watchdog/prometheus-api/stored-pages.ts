@@ -9,7 +9,7 @@ import {
 import { isSidecarFamily, toSidecarReading } from "../sources/sidecar-reading.ts";
 import type { ReadSamples } from "./api-client.ts";
 import { type Labels, selectorsOf } from "../sources/targets.ts";
-import type { Selected, SharedQuery } from "./fleet.ts";
+import type { Selected, SharedQuery } from "./api-client.ts";
 import {
   TARGET_METRICS,
   findTarget,

@@ -9,14 +9,8 @@ import {
 } from "../ledger/ledger-view.ts";
 import { type Curve, CURVES, type Policy } from "../policy/assessment.ts";
 import { allowedMisses } from "../policy/headroom.ts";
-import {
-  type Boundary,
-  rewardCents,
-  successRate,
-  type SuccessRate,
-  type Tier,
-  tierOf,
-} from "../policy/reward-tier.ts";
+import { type Boundary, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
+import { rewardCents } from "../policy/assessment.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** Everything that a report says of one month of one validator. */

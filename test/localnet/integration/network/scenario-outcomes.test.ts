@@ -5,12 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { OracleFaultName } from "../../../../src/localnet/node/oracle/oracle-faults.ts";
 import type { FaultName } from "../../../../src/localnet/sidecar/faults.ts";
 import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/assessment.ts";
-import {
-  rewardCents,
-  formatPercent,
-  successRate,
-  tierOf,
-} from "../../../../src/watchdog/policy/reward-tier.ts";
+import { formatPercent, successRate, tierOf } from "../../../../src/watchdog/policy/reward-tier.ts";
+import { rewardCents } from "../../../../src/watchdog/policy/assessment.ts";
 import { createSimulatedValidator } from "../../../support/localnet/simulated-validator.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { playMonth } from "../../../support/watchdog/month/replay.ts";
