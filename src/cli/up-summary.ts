@@ -10,7 +10,7 @@ import type { Watchdog } from "../watchdog/watchdog.ts";
 /** The running parts of `up`. A part that has not started yet is undefined. */
 export interface UpParts {
   readonly chains: LocalnetReady["chains"];
-  readonly courier: LocalnetReady["courier"];
+  readonly ibcRelayer: LocalnetReady["ibcRelayer"];
   readonly relayer: Relayer | undefined;
   readonly watchdog: Watchdog | undefined;
 }
