@@ -1,4 +1,4 @@
-import { formatFlooredDuration, counted } from "../../../platform/base/text.ts";
+import { counted, formatFlooredDuration } from "../../../platform/base/text.ts";
 import type { AlertCost, AlertEvent } from "./alert-event.ts";
 
 /** Words of the event kinds in messages. */
