@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
 import { isHeightUnavailable } from "../client/errors.ts";
-import type { WireMessage } from "../client/tx/tx-sender.ts";
+import type { WireMessage } from "../client/tx/tx-types.ts";
 import { MsgUpdateClient } from "../proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";

@@ -3,7 +3,7 @@ import { namedOwners } from "../gate/spending.ts";
 import type { AccountView, ClientView } from "../health/watches.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem } from "../health/problems.ts";
-import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "./status.ts";
+import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/status.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -6,7 +6,7 @@ import { relayerReport } from "../report/relayer-report.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { httpUrl } from "../../platform/config/config-fields.ts";
 import { loadConfig } from "../../platform/config/config.ts";
-import { relayerConfigSchema } from "../config.ts";
+import { relayerConfigSchema } from "../config/relayer-config.ts";
 import {
   parseAttempts,
   parseCosts,

@@ -1,8 +1,7 @@
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
-import type { EndpointCheck } from "../../cosmos/client/endpoints/endpoint-pool.ts";
+import type { EndpointCheck } from "../../cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
-import { readAccount } from "../../cosmos/client/tx/account.ts";
-import { readGasPrice } from "../../cosmos/client/tx/gas-price.ts";
+import { readAccount, readGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
 import {
   QueryAllowanceRequest,
   QueryAllowanceResponse,

@@ -11,7 +11,7 @@ import {
   type Tone,
   verdict,
 } from "../../platform/web/parts.ts";
-import type { QueryView, RelayerStatus } from "../api/status.ts";
+import type { QueryView, RelayerStatus } from "../health/status.ts";
 import { namedOwners } from "../gate/spending.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";

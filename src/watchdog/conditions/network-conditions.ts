@@ -1,4 +1,4 @@
-import type { ChainObservation, NodeObservation, Observation, Seen } from "../observation.ts";
+import type { ChainObservation, NodeObservation, Observation, Seen } from "../sources/observation.ts";
 import { check, type RunbookBody, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
 import { judgeNodes, secondsText, verdictOf } from "./judge.ts";

@@ -1,4 +1,4 @@
-import type { Observation } from "../observation.ts";
+import type { Observation } from "../sources/observation.ts";
 import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
 import type { ConditionInput } from "./condition-input.ts";
 import { judgeNodes, type NodeInput, secondsText } from "./judge.ts";
