@@ -1,21 +1,21 @@
 import { createChainClient, type PooledChainClient } from "../cosmos/client/create-chain-client.ts";
-import type { EndpointCheck, EndpointPool } from "../cosmos/client/endpoints/endpoint-pool.ts";
+import type { EndpointCheck, EndpointPool } from "../cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../cosmos/client/errors.ts";
 import type { ChainSubscription } from "../cosmos/client/events/subscription.ts";
 import { createWebSocketSubscription } from "../cosmos/client/events/websocket-subscription.ts";
-import type { RpcObserver } from "../cosmos/client/rpc/rpc-caller.ts";
+import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
 import { createTxWindow } from "../cosmos/client/tx/create-tx-window.ts";
 import { createSigner } from "../cosmos/client/tx/signer.ts";
-import type { TxWindow } from "../cosmos/client/tx/tx-window.ts";
+import type { TxWindow } from "../cosmos/client/tx/tx-types.ts";
 import { untilAborted } from "../platform/base/abort.ts";
 import { formatDec18 } from "../platform/base/decimal.ts";
 import { errorText } from "../platform/base/errors.ts";
 import type { Logger } from "../platform/base/logger.ts";
 import type { Service } from "../platform/base/service.ts";
 import type { DaemonContext } from "../platform/process/daemon-context.ts";
-import type { RelayerConfig } from "./config.ts";
+import type { RelayerConfig } from "./config/relayer-config.ts";
 import { queryChangeSubscriptions } from "./registry/query-events.ts";
-import { signingKey } from "./signer-config.ts";
+import { signingKey } from "./config/signer-config.ts";
 
 /** Creates a client of one chain over all its endpoints. Throws `ClientError` "bad-endpoint". */
 export function openClient(

@@ -40,7 +40,8 @@ export const reportsSchema = z
       .string()
       .min(1)
       .optional()
-      .describe("folder of the reports; default: `reports` in `state_dir`; without both, no file is written"),
+      .describe("folder of the reports; default: reports in state_dir; without both, no file is written")
+      .meta({ example: "/var/lib/relaywatch/oracle-watchdog/reports" }),
     formats: z
       .array(z.enum(["text", "markdown", "json", "csv"]))
       .min(1)
@@ -50,9 +51,13 @@ export const reportsSchema = z
       .array(z.string())
       .max(20)
       .default([])
-      .describe("names of the channels of `notify` that receive the text of the reports"),
+      .describe("names of the channels of notify that receive the text of the reports")
+      .meta({ example: ["mail"] }),
   })
   .prefault({})
+  .describe(
+    "scheduled reports: a handover of the last 24 h each day, and those of the last month when it is sealed",
+  )
   .transform(
     (file): ReportsConfig => ({
       dailyAt: file.daily_at ?? undefined,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../src/platform/base/bytes.ts";
 import type { LightBlockBytes } from "../../src/cosmos/client/chain-client.ts";
-import type { WireMessage } from "../../src/cosmos/client/tx/tx-sender.ts";
+import type { WireMessage } from "../../src/cosmos/client/tx/tx-types.ts";
 import { MsgUpdateClient } from "../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { createBridge, createDryBridge } from "../../src/relayer/connection/bridge.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type LogFields, type Logger, silentLogger } from "../../src/platform/base/logger.ts";
-import type { EndpointCheck } from "../../src/cosmos/client/endpoints/endpoint-pool.ts";
+import type { EndpointCheck } from "../../src/cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { createChainCheck } from "../../src/relayer/chain-access.ts";
 

@@ -9,7 +9,7 @@ import {
   formatConfigIssue,
   loadConfig,
 } from "../../platform/config/config.ts";
-import { relayerConfigSchema } from "../../relayer/config.ts";
+import { relayerConfigSchema } from "../../relayer/config/relayer-config.ts";
 import { watchdogConfigSchema } from "../../watchdog/config.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";

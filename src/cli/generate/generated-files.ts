@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
-import { channelExamples, channelTable } from "../../watchdog/notify/channel-docs.ts";
-import { alertSections, alertTable } from "../../watchdog/monitoring/alert-docs.ts";
+import { alertTable } from "../../watchdog/monitoring/alert-docs.ts";
+import { channelTable } from "../../watchdog/notify/channel-docs.ts";
 import { alertFiles } from "./alert-files.ts";
+import { configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { metricsPage } from "./metrics-page.ts";
 import { runbookIndex } from "./runbook-files.ts";
@@ -14,6 +15,7 @@ const FOLDERS = [
   "alerts/prometheus",
   "alerts/prometheus/tests",
   "alerts/runbooks",
+  "config/schema",
   "dashboards/json",
   "dashboards/provisioning",
 ];
@@ -23,6 +25,7 @@ export function generatedFiles(root: string): ReadonlyMap<string, string> {
   return new Map([
     ...alertFiles(),
     ...dashboardFiles(),
+    ...configFiles(),
     ["docs/metrics.md", metricsPage()],
     ...sections(root),
   ]);
@@ -33,7 +36,8 @@ function sections(root: string): readonly (readonly [string, string])[] {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "alerts/README.md": { runbooks: runbookIndex() },
     "src/watchdog/README.md": { alerts: alertTable(CONDITIONS), channels: channelTable() },
-    "config/oracle-watchdog.example.yaml": { alerts: alertSections(CONDITIONS), channels: channelExamples() },
+    "daemons/icq-relayer/README.md": { configuration: relayerKeyTable() },
+    "daemons/oracle-watchdog/README.md": { configuration: watchdogKeyTable() },
   };
   return Object.entries(texts).map(([path, byName]) => [
     path,

@@ -1,3 +1,4 @@
+import { toChainTypeUrl } from "../../cosmos/proto/type-urls.ts";
 import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
@@ -17,14 +18,21 @@ import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
 import { createRateLimitModule } from "./modules/ibc-rate-limit/module.ts";
 import type { IBCModule } from "./modules/ibc/channel/ibc-module.ts";
+import { createIbcModule, type IbcModule } from "./modules/ibc/module.ts";
 import {
   createInterchainqueriesModule,
   type InterchainqueriesModule,
 } from "./modules/interchainqueries/module.ts";
-import { joinHooks } from "./modules/staking/hooks.ts";
+import type { InterchainqueriesDeps } from "./modules/interchainqueries/types.ts";
+import { createSlashingModule, type SlashingModule } from "./modules/slashing/module.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
+import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
+import { joinHooks } from "./modules/staking/types.ts";
+import { PORT_ID } from "./modules/transfer/keys.ts";
+import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
+import type { WasmDeps } from "./modules/wasm/types.ts";
 import type { Application } from "./runtime/abci.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
 import { createAnteHandler } from "./runtime/ante-handler.ts";
@@ -35,14 +43,6 @@ import { collectQueries } from "./runtime/query-router.ts";
 import { collectHandlers } from "./runtime/tx-runner.ts";
 import type { Upgrade } from "./runtime/upgrade.ts";
 import { DEFAULT_KEEP_RECENT, type StateStorage } from "./store/multi-store.ts";
-import { createIbcModule, type IbcModule } from "./modules/ibc/module.ts";
-import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
-import { createSlashingModule, type SlashingModule } from "./modules/slashing/module.ts";
-import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
-import { PORT_ID } from "./modules/transfer/keys.ts";
-import type { WasmDeps } from "./modules/wasm/types.ts";
-import type { InterchainqueriesDeps } from "./modules/interchainqueries/types.ts";
-import { toChainTypeUrl } from "../../cosmos/proto/type-urls.ts";
 
 /** Identity and size of a chain. */
 export interface AppOptions {

@@ -12,7 +12,7 @@ import type {
   SimulationOutcome,
   TxSender,
   WireMessage,
-} from "../../cosmos/client/tx/tx-sender.ts";
+} from "../../cosmos/client/tx/tx-types.ts";
 import { TxMsgData } from "../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import { messageToJson } from "../../cosmos/proto/json.ts";
 import { toChainTypeUrl } from "../../cosmos/proto/type-urls.ts";

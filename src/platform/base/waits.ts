@@ -1,4 +1,4 @@
-import { onAbort, withTimeout } from "./abort.ts";
+import { onAbort, raceAbort, withTimeout } from "./abort.ts";
 import type { Clock } from "./clock.ts";
 
 /** Lets one part of the program wake all callers that wait for an event. Carries no value and remembers nothing. */
@@ -149,4 +149,24 @@ export function backoffMs(attempt: number, options: BackoffOptions, random: () =
   const ceiling = Math.min(options.maxMs, options.baseMs * 2 ** Math.min(attempt, 30));
   const floor = Math.min(options.minMs, ceiling);
   return Math.round(floor + (ceiling - floor) * random());
+}
+
+/** Runs one piece of work at a time, in the order of the calls. */
+interface Mutex {
+  /** Waits for its turn and runs `work`. Rejects with the signal's reason when the signal aborts before that. */
+  readonly runExclusive: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+}
+
+/** Creates an unlocked mutex. */
+export function createMutex(): Mutex {
+  let last: Promise<void> = Promise.resolve();
+  return {
+    runExclusive: (work, signal) => {
+      const previous = last;
+      const result = raceAbort(previous, signal).then(work);
+      // An aborted caller leaves while `previous` may still run, so its successor must wait for both.
+      last = Promise.allSettled([previous, result]).then(() => undefined);
+      return result;
+    },
+  };
 }

@@ -184,20 +184,28 @@ export function httpUrl({ host, port }: ListenAddress): string {
 /** The section `log` of a daemon's configuration. */
 export function logSchema() {
   return z.strictObject({
-    /** Least level of a line. The option `--log-level` overrides it. */
-    level: z.enum(LOG_LEVELS).default("info"),
-    /** `auto`: text on a terminal, else JSON. */
-    format: z.enum(["auto", "json", "text"]).default("auto"),
-    /** `stderr`, `stdout`, or paths of files, to which lines are appended. */
-    outputs: z.array(z.string().min(1)).min(1).max(8).default(["stderr"]),
-    /** Names of the fields of a JSON line. */
+    level: z
+      .enum(LOG_LEVELS)
+      .default("info")
+      .describe("least level of a line; the option --log-level overrides it"),
+    format: z
+      .enum(["auto", "json", "text"])
+      .default("auto")
+      .describe("json or text; auto: text on a terminal, else json"),
+    outputs: z
+      .array(z.string().min(1))
+      .min(1)
+      .max(8)
+      .default(["stderr"])
+      .describe("where lines go: stderr, stdout, or paths of files, to which they are appended"),
     keys: z
       .strictObject({
-        time: z.string().min(1).default("time"),
-        level: z.string().min(1).default("level"),
-        message: z.string().min(1).default("msg"),
+        time: z.string().min(1).default("time").describe("name of the field with the time"),
+        level: z.string().min(1).default("level").describe("name of the field with the level"),
+        message: z.string().min(1).default("msg").describe("name of the field with the message"),
       })
-      .prefault({}),
+      .prefault({})
+      .describe("names of the fields of a JSON line"),
   });
 }
 

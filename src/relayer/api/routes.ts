@@ -23,7 +23,7 @@ import {
 import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Resubmissions } from "../tx/resubmissions.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
-import type { RelayerStatus } from "./status.ts";
+import type { RelayerStatus } from "../health/status.ts";
 
 export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;

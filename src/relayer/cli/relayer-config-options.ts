@@ -11,7 +11,7 @@ import { parseUint64, portOffsetOption } from "../../platform/cli/options.ts";
 import { processSecretSource, type SecretSource } from "../../platform/config/config-fields.ts";
 import { loadConfig, parseConfig } from "../../platform/config/config.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import { type RelayerConfig, relayerConfigSchema } from "../config.ts";
+import { type RelayerConfig, relayerConfigSchema } from "../config/relayer-config.ts";
 import {
   envYaml,
   findChainIds,

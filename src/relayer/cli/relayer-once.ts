@@ -7,7 +7,7 @@ import { type ServiceError, supervise } from "../../platform/base/service.ts";
 import { parseDurationMs } from "../../platform/config/config-fields.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { createMetricsRegistry } from "../../platform/process/metrics.ts";
-import type { QueryView } from "../api/status.ts";
+import type { QueryView } from "../health/status.ts";
 import { createRelayer, type Relayer } from "../create-relayer.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";

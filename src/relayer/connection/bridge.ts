@@ -1,8 +1,8 @@
 import { withTimeout } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-client.ts";
-import { createMutex } from "../../cosmos/client/tx/mutex.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import { createMutex } from "../../platform/base/waits.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import { RelayError } from "../relay-error.ts";
 import { headerAny, type Trust, updateClientMessage } from "../../cosmos/light-client/client-update.ts";

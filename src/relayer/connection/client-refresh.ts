@@ -2,7 +2,7 @@ import { raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import type { ClientReading, ClientWatch } from "../health/watches.ts";
 import type { LocalQueries } from "../local-queries.ts";
 import { RelayError } from "../relay-error.ts";

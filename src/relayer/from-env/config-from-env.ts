@@ -1,13 +1,13 @@
 import { stringify } from "yaml";
 import { createChainClient } from "../../cosmos/client/create-chain-client.ts";
-import { silentObserver } from "../../cosmos/client/rpc/rpc-caller.ts";
+import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { withTimeout } from "../../platform/base/abort.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import type { SecretSource } from "../../platform/config/config-fields.ts";
 import { ConfigError, type ConfigIssue, parseConfig } from "../../platform/config/config.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import { type RelayerConfig, relayerConfigSchema } from "../config.ts";
+import { type RelayerConfig, relayerConfigSchema } from "../config/relayer-config.ts";
 import { errorBackoff } from "../relay-error.ts";
 import type { EnvConfig } from "./read-env.ts";
 import { ENV_VARIABLES } from "./variables.ts";

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { withDeadline } from "../../platform/base/abort.ts";
 import { PRIVATE_DIRECTORY_MODE } from "../../platform/process/private-file.ts";
-import type { RelayerConfig } from "../config.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
 import { RelayError } from "../relay-error.ts";
 import type { Journal } from "../state/journal.ts";
 import { placeOf } from "../state/store-config.ts";

@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
-import { countPendingTransactions } from "../../cosmos/client/tx/pending-transactions.ts";
+import { countPendingTransactions } from "../../cosmos/client/tx/create-tx-window.ts";
 import { createSigner } from "../../cosmos/client/tx/signer.ts";
 import { withTimeout } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { createLease } from "../../platform/storage/lease.ts";
-import type { RelayerConfig } from "../config.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { LocalQueries } from "../local-queries.ts";
 import type { FollowDeps } from "../registry/follow-chain.ts";
 import type { Registry } from "../registry/registry.ts";
-import { payerOf, signingKey } from "../signer-config.ts";
+import { payerOf, signingKey } from "../config/signer-config.ts";
 import type { RelayerStore } from "../state/store.ts";
 import type { Admission, AdmissionRequest, SubmitGate } from "../submit/submit-gate.ts";
 import {

@@ -1,7 +1,7 @@
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { badge, type Column, dataTable, grouped } from "../../platform/web/parts.ts";
-import type { QueryView } from "../api/status.ts";
+import type { QueryView } from "../health/status.ts";
 
 /** The table of queries with its filter. `total` is undefined until the list of queries was read. */
 export function querySection(page: QueriesPage, total: number | undefined, view: QueriesView): Html {

@@ -1,7 +1,7 @@
 import { equalBytes } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { mapLimit } from "../../platform/base/waits.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import {
   MsgSubmitQueryResult,
   type StorageValue,

@@ -1,6 +1,6 @@
 import { concat, toHex, uint64BigEndian } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import { createDryBridge } from "../connection/bridge.ts";
 import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { createClientOfConnection, viewConnection } from "../connection/connection-view.ts";

@@ -26,3 +26,6 @@ export function createHeightSignal(clock: Pick<Clock, "sleep">, onHeight: Height
     },
   };
 }
+
+/** Blocks that one endpoint may be behind another. A greater decrease of the height means that the chain was reset. */
+export const MAX_LAG = 20n;

@@ -1,4 +1,4 @@
-import type { FinalTx } from "../../cosmos/client/tx/tx-window.ts";
+import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
 import { applyBlame } from "./blame.ts";
 import { blame, failureText, type Slot } from "./judge.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";

@@ -1,6 +1,6 @@
 import type { Dec18 } from "../../platform/base/decimal.ts";
-import type { BroadcastResult, TxDraft } from "../../cosmos/client/tx/tx-window.ts";
-import { feeFor } from "../../cosmos/client/tx/gas-price.ts";
+import type { BroadcastResult, TxDraft } from "../../cosmos/client/tx/tx-types.ts";
+import { feeFor } from "../../cosmos/client/tx/tx-queries.ts";
 import { applyBlame } from "./blame.ts";
 import { isTooOld, judgeEntry, TOO_OLD } from "./judge-entry.ts";
 import { layOut, type Slot, toMessages } from "./judge.ts";

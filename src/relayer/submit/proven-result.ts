@@ -1,4 +1,4 @@
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import {
   MsgSubmitQueryResult,
   type QueryResult,

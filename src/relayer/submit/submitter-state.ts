@@ -3,7 +3,7 @@ import type { ChangeSignal } from "../../platform/base/waits.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import type { FlightTx, TxWindow } from "../../cosmos/client/tx/tx-window.ts";
+import type { FlightTx, TxWindow } from "../../cosmos/client/tx/tx-types.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import type { Upkeep } from "../connection/client-refresh.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";

@@ -1,4 +1,3 @@
-import { sectionKey } from "../conditions/alerts-config.ts";
 import { durationText } from "../../platform/config/config-fields.ts";
 import type { Condition, Threshold } from "../conditions/condition.ts";
 
@@ -22,24 +21,6 @@ export function alertTable(conditions: readonly Condition[]): string {
   ].join("\n");
 }
 
-/** The sections of all alerts as YAML, with their defaults. */
-export function alertSections(conditions: readonly Condition[]): string {
-  return conditions
-    .map(({ name, severity, when, for: lasting, resolveFor, thresholds }) =>
-      [
-        ...wrapped(`Fires when ${when.replaceAll("`", "")}.`).map((line) => `  # ${line}`),
-        `  ${sectionKey(name)}:`,
-        "    enabled: true",
-        `    severity: ${severity}`,
-        `    for: "${lasting}"`,
-        `    resolve_for: "${resolveFor}"`,
-        ...Object.entries(thresholds).map(([key, threshold]) => `    ${key}: ${yamlValue(threshold)}`),
-        "",
-      ].join("\n"),
-    )
-    .join("");
-}
-
 function thresholdTexts(thresholds: Condition["thresholds"]): readonly string[] {
   return Object.entries(thresholds).map(([key, threshold]) => `\`${key}\` ${valueText(threshold)}`);
 }
@@ -47,19 +28,4 @@ function thresholdTexts(thresholds: Condition["thresholds"]): readonly string[] 
 function valueText({ unit, initial }: Threshold): string {
   if (unit === "duration") return durationText(initial);
   return unit === "percent" ? `${initial} %` : String(initial);
-}
-
-function yamlValue({ unit, initial }: Threshold): string {
-  return unit === "duration" ? `"${durationText(initial)}"` : String(initial);
-}
-
-/** Breaks a text into lines of at most 110 characters. */
-function wrapped(text: string): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + word.length > 110) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }

@@ -22,19 +22,6 @@ export function channelTable(): string {
   return ["| kind | receiver | keys | reports |", "|---|---|---|---|", ...rows, ""].join("\n");
 }
 
-/** Returns one example of each kind as entries of `notify.channels` in YAML: its own values, otherwise the defaults. */
-export function channelExamples(): string {
-  return CHANNEL_KINDS.map(({ kind, schema, example }) => {
-    const lines = keysOf(schema).flatMap(({ key, description, default: initial }) => {
-      const value = key in example ? example[key] : initial;
-      if (value === undefined) return [];
-      const comment = isCommon(key) || description === undefined ? [] : [`      # ${sentence(description)}`];
-      return [...comment, `      ${key}: ${yamlValue(value)}`];
-    });
-    return [`    - kind: ${kind}`, ...lines, ""].join("\n");
-  }).join("");
-}
-
 function keysOf(schema: z.ZodType): readonly Key[] {
   const { properties } = keySchema.parse(z.toJSONSchema(schema, { io: "input", unrepresentable: "throw" }));
   return Object.entries(properties)
@@ -44,20 +31,4 @@ function keysOf(schema: z.ZodType): readonly Key[] {
 
 function isCommon(key: string): boolean {
   return key in COMMON_FIELDS;
-}
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
-}
-
-/** Formats a value of an example: lists and references to secrets in one line, texts in quotes where YAML needs them. */
-function yamlValue(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(yamlValue).join(", ")}]`;
-  if (typeof value === "object" && value !== null)
-    return `{ ${Object.entries(value)
-      .map(([key, one]) => `${key}: ${yamlValue(one)}`)
-      .join(", ")} }`;
-  return typeof value === "string" && !/^[A-Za-z][\w.@-]*$/.test(value)
-    ? JSON.stringify(value)
-    : String(value);
 }

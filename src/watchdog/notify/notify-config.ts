@@ -49,8 +49,13 @@ const reminder = (initial: string, severity: string) =>
     );
 
 const deadMan = z.strictObject({
-  url: secretUrlField().describe("URL that expects a request while the watchdog works; a secret"),
-  failure_url: secretUrlField().optional().describe("URL that gets a request while it does not; a secret"),
+  url: secretUrlField()
+    .describe("URL that expects a request while the watchdog works; a secret")
+    .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_URL" } }),
+  failure_url: secretUrlField()
+    .optional()
+    .describe("URL that gets a request while it does not; a secret")
+    .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL" } }),
   interval: durationField(1000).prefault("1m").describe("time between requests"),
   deadline: durationField(100).prefault("10s").describe("limit for one request"),
 });
@@ -72,15 +77,23 @@ export const notifySchema = z
         warning: reminder("12h, 24h", "warning"),
         info: reminder("0s", "info"),
       })
-      .prefault({}),
+      .prefault({})
+      .describe(
+        "reminders of firing alerts by severity; one comes earlier, after a quarter of its time, when the alert got worse by half",
+      ),
     runbooks: httpUrlField()
       .optional()
-      .describe("URL of the folder of the runbooks; without it, notifications have the file name"),
+      .describe("URL of the folder of the runbooks; without it, notifications have the file name")
+      .meta({ example: "https://validator.example/runbooks/" }),
     test_at_start: z
       .boolean()
       .default(false)
       .describe("send a test notification to every channel when the watchdog starts"),
-    dead_man: deadMan.optional(),
+    dead_man: deadMan
+      .optional()
+      .describe(
+        "a monitor that raises an alarm when the watchdog's requests stop; they are sent only while it reads the node, counts, and stores its state",
+      ),
   })
   .prefault({})
   .superRefine((file, context) => {

@@ -1,5 +1,5 @@
 import type { ChainClient } from "../../../src/cosmos/client/chain-client.ts";
-import type { EndpointCheck } from "../../../src/cosmos/client/endpoints/endpoint-pool.ts";
+import type { EndpointCheck } from "../../../src/cosmos/client/endpoint-pool.ts";
 import type { ChainPool } from "../../../src/relayer/health/create-health.ts";
 
 /** Creates the pool of a simulated chain, which has one endpoint. */

@@ -4,7 +4,7 @@ import { headerHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/cosmos/comet/proto-blocks.ts";
 import { validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import { type ReadRpc, readLightBlock } from "../../../src/cosmos/client/read/light-block.ts";
+import { type ReadRpc, readLightBlock } from "../../../src/cosmos/client/chain-reads.ts";
 import { SignedHeader } from "../../../src/cosmos/proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../../src/cosmos/proto/gen/tendermint/types/validator.ts";
 import { fixtureText } from "../../support/client/fixture.ts";

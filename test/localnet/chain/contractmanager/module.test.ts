@@ -15,10 +15,7 @@ import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import { ModuleError, QueryError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { createMemoryWorld, type MemoryWorld } from "../../../support/memory-context.ts";
-import {
-  addFailure,
-  type Keepers,
-} from "../../../../src/localnet/chain/modules/contractmanager/keeper.ts";
+import { addFailure, type Keepers } from "../../../../src/localnet/chain/modules/contractmanager/keeper.ts";
 import { moduleParams } from "../../../../src/localnet/chain/modules/contractmanager/params.ts";
 
 const C1 = "neutron159kr6k0y4f43dsrdyqlm9x23jajunegal4nglw044u7zl72u0eeqharq3a";
