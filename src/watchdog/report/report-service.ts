@@ -173,7 +173,7 @@ interface DueReport {
 
 const DAY_MS = 86_400_000;
 
-/** Longest wait for the seal of a month. After it, the reports say that the month is open. */
+/** Longest wait until a month is finalized. After it, the reports say that the month is open. */
 const SEAL_WAIT_MS = 6 * 3_600_000;
 
 /** Returns the reports of a schedule that was due at a time; none while the last month is not sealed yet. */
@@ -191,7 +191,7 @@ export function dueReports(
   const [month = ""] = monthsBefore(monthOf(dueAtMs), 1);
   const records = validators.flatMap(({ ledger }) => ledger.months().filter((one) => one.month === month));
   if (records.length === 0) return [];
-  const isOpen = records.some(({ seal }) => seal === undefined);
+  const isOpen = records.some(({ finalized }) => finalized === undefined);
   if (isOpen && nowMs - monthStartMs(monthOf(dueAtMs)) < SEAL_WAIT_MS) return [];
   return [
     { id: `oracle-${month}`, report: monthReport(validators, month) },
