@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import { createTask, setLogger } from "node-cron";
 import { z } from "zod";
+import { DAY_MS, HOUR_MS, isoTime } from "../../platform/base/time.ts";
 import { pause, untilAborted, withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -19,7 +20,6 @@ import { monthOf, monthsBefore, monthStartMs } from "../../platform/base/month.t
 import type { Service } from "../../platform/base/service.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import type { Report } from "../../platform/report/document.ts";
-import { isoTime } from "../../platform/report/format.ts";
 import { FILE_ENDINGS, renderReport } from "../../platform/report/render/render-report.ts";
 import { type ChannelConfig, createChannel } from "../notify/channels/channel-kinds.ts";
 import type { Channel, ChannelDeps } from "../notify/channels/channel.ts";
@@ -171,12 +171,10 @@ interface DueReport {
   readonly report: Report;
 }
 
-const DAY_MS = 86_400_000;
-
 /** Longest wait until a month is finalized. After it, the reports say that the month is open. */
-const SEAL_WAIT_MS = 6 * 3_600_000;
+const FINALIZE_WAIT_MS = 6 * HOUR_MS;
 
-/** Returns the reports of a schedule that was due at a time; none while the last month is not sealed yet. */
+/** Returns the reports of a schedule that was due at a time; none until the last month is finalized. */
 export function dueReports(
   kind: ScheduleKind,
   dueAtMs: number,
@@ -192,7 +190,7 @@ export function dueReports(
   const records = validators.flatMap(({ ledger }) => ledger.months().filter((one) => one.month === month));
   if (records.length === 0) return [];
   const isOpen = records.some(({ finalized }) => finalized === undefined);
-  if (isOpen && nowMs - monthStartMs(monthOf(dueAtMs)) < SEAL_WAIT_MS) return [];
+  if (isOpen && nowMs - monthStartMs(monthOf(dueAtMs)) < FINALIZE_WAIT_MS) return [];
   return [
     { id: `oracle-${month}`, report: monthReport(validators, month) },
     { id: `month-close-${month}`, report: monthCloseReport(validators, month) },
