@@ -31,8 +31,8 @@ import {
 import type { StorageValue } from "../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { fromWireQuery, type RegisteredQuery, type RemoteHeight } from "./registry/registered-query.ts";
 import { RelayError } from "./relay-error.ts";
-import type { BlockLimits } from "./submit/block-budget.ts";
-import { readBlockLimits } from "./submit/read-block-limits.ts";
+import type { BlockLimits } from "./submit/budgets.ts";
+import { readBlockLimits } from "./submit/budgets.ts";
 
 /** The state of a light client on the local chain. */
 export interface LightClientState {

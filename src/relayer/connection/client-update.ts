@@ -9,7 +9,6 @@ import { ValidatorSet } from "../../cosmos/proto/gen/tendermint/types/validator.
 import type { LightClientState, LocalQueries } from "../local-queries.ts";
 import type { RemoteHeight } from "../registry/registered-query.ts";
 import { RelayError } from "../relay-error.ts";
-import { memoize } from "./memoize.ts";
 
 const HEADER_URL = "/ibc.lightclients.tendermint.v1.Header";
 const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
@@ -153,4 +152,18 @@ export function updateClientMessage(
 ): WireMessage {
   const value = MsgUpdateClient.encode({ clientId, clientMessage, signer }).finish();
   return { typeUrl: UPDATE_URL, value };
+}
+
+/**
+ * Returns a function that calls `load` once for each key and returns the same promise afterwards. A rejected promise is
+ * stored too, so that one cycle does not repeat a failed request. Create a new function for each cycle.
+ */
+export function memoize<Q, T>(load: (request: Q) => Promise<T>, toKey: (request: Q) => bigint) {
+  const promises = new Map<bigint, Promise<T>>();
+  return (request: Q): Promise<T> => {
+    const key = toKey(request);
+    const promise = promises.get(key) ?? load(request);
+    promises.set(key, promise);
+    return promise;
+  };
 }

@@ -1,7 +1,7 @@
 import { concat, toHex, uint64BigEndian } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
-import { createDryBridge } from "../connection/bridge.ts";
+import { createDryIntermediateHeaders } from "../connection/intermediate-headers.ts";
 import { createTrustFinder } from "../connection/client-update.ts";
 import { createClientOfConnection, viewConnection } from "../connection/connection-view.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
@@ -73,12 +73,12 @@ export async function previewTx(
     const { found } = await finder.find(search, signal);
     const trust = createTrustFinder({ local, remote, clock: context.clock }, view.client, signal);
     const signer = preview.account.address;
-    const { bridge, updates } = createDryBridge(
+    const { intermediate, updates } = createDryIntermediateHeaders(
       { remote, clock: context.clock, signer },
       view.client,
       signal,
     );
-    const prover = createTxProver({ remote, trust, bridge, revision: view.stateAt.revision }, signal);
+    const prover = createTxProver({ remote, trust, intermediate, revision: view.stateAt.revision }, signal);
     const txs: TxPreview["txs"][number][] = [];
     for (const tx of found.slice(0, MAX_TXS)) {
       const height = BigInt(tx.height);
