@@ -5,8 +5,7 @@ import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { createReportRoutes } from "../../src/watchdog/report/data-routes.ts";
 import { createReportService } from "../../src/watchdog/report/schedule/report-service.ts";
 import type { WatchdogConfig } from "../../src/watchdog/config.ts";
-import { postJson } from "../../src/watchdog/notify/http-post.ts";
-import { sendSmtp } from "../../src/watchdog/notify/send-mail.ts";
+import { postJson, sendSmtp } from "../../src/watchdog/notify/channels/transport.ts";
 import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
 import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";
 

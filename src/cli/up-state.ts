@@ -1,10 +1,10 @@
 import { pause } from "../platform/base/abort.ts";
 import { systemClock } from "../platform/base/clock.ts";
-import { type Ports, portsAt } from "../platform/base/default-ports.ts";
+import { type Ports, portsAt } from "../platform/base/localnet-defaults.ts";
 import { longestPollMs } from "../watchdog/page/create-page.ts";
 import type { CliContext } from "../platform/cli/cli-context.ts";
 import type { LiveScreen } from "../platform/cli/live-screen.ts";
-import { localnetWatchdogConfig } from "./localnet-configs.ts";
+import { localnetWatchdogConfig } from "../watchdog/cli/localnet-config.ts";
 import { tryNext, upBlock } from "./up-block.ts";
 import { hasFirstResults, summaryLine, type UpParts } from "./up-summary.ts";
 

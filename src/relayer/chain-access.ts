@@ -1,15 +1,21 @@
-import { formatDec18 } from "../platform/base/decimal.ts";
 import { createChainClient, type PooledChainClient } from "../cosmos/client/create-chain-client.ts";
+import type { EndpointCheck, EndpointPool } from "../cosmos/client/endpoint-pool.ts";
+import { ClientError } from "../cosmos/client/errors.ts";
 import type { ChainSubscription } from "../cosmos/client/events/subscription.ts";
 import { createWebSocketSubscription } from "../cosmos/client/events/websocket-subscription.ts";
-import type { RpcObserver } from "../cosmos/client/rpc/rpc-caller.ts";
+import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
 import { createTxWindow } from "../cosmos/client/tx/create-tx-window.ts";
 import { createSigner } from "../cosmos/client/tx/signer.ts";
-import type { TxWindow } from "../cosmos/client/tx/tx-window.ts";
+import type { TxWindow } from "../cosmos/client/tx/tx-types.ts";
+import { untilAborted } from "../platform/base/abort.ts";
+import { formatDec18 } from "../platform/base/decimal.ts";
+import { errorText } from "../platform/base/errors.ts";
+import type { Logger } from "../platform/base/logger.ts";
+import type { Service } from "../platform/base/service.ts";
 import type { DaemonContext } from "../platform/process/daemon-context.ts";
-import type { RelayerConfig } from "./config.ts";
+import type { RelayerConfig } from "./config/relayer-config.ts";
 import { queryChangeSubscriptions } from "./registry/query-events.ts";
-import { signingKey } from "./signer-config.ts";
+import { signingKey } from "./config/signer-config.ts";
 
 /** Creates a client of one chain over all its endpoints. Throws `ClientError` "bad-endpoint". */
 export function openClient(
@@ -73,4 +79,50 @@ export async function openWindow(
     },
     { client, signer, clock, random, logger },
   );
+}
+
+/** A chain with its endpoints. */
+interface CheckedChain {
+  readonly chainId: string;
+  readonly pool: Pick<EndpointPool, "check">;
+}
+
+/**
+ * Creates a service that reads the chain id of every endpoint once at the start.
+ *
+ * If every endpoint of a chain serves another chain, the configuration is wrong and the service throws `ClientError`
+ * "wrong-chain". An endpoint that does not answer is only logged, since it may come up later.
+ */
+export function createChainCheck(chains: readonly CheckedChain[], logger: Logger): Service {
+  return {
+    name: "chain id check",
+    run: async (signal) => {
+      await Promise.all(chains.map((chain) => checkChain(chain, logger, signal)));
+      // A service that returns counts as failed, so it stays until the daemon stops.
+      await untilAborted(signal);
+    },
+  };
+}
+
+async function checkChain(
+  { chainId, pool }: CheckedChain,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const checks = await pool.check(signal);
+  for (const check of checks) {
+    if (!check.ok)
+      logger.warn("endpoint is not usable", {
+        chainId,
+        endpoint: check.name,
+        reason: errorText(check.error),
+      });
+  }
+  const wrong = checks.find(isWrongChain);
+  const isOnlyWrong = checks.every(isWrongChain);
+  if (wrong?.ok === false && isOnlyWrong) throw wrong.error;
+}
+
+function isWrongChain(check: EndpointCheck): boolean {
+  return !check.ok && check.error instanceof ClientError && check.error.facts.code === "wrong-chain";
 }

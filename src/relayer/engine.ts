@@ -3,7 +3,7 @@ import type { Logger } from "../platform/base/logger.ts";
 import type { Service } from "../platform/base/service.ts";
 import type { ChainClient } from "../cosmos/client/chain-client.ts";
 import type { ChainSubscription } from "../cosmos/client/events/subscription.ts";
-import type { TxWindow } from "../cosmos/client/tx/tx-window.ts";
+import type { TxWindow } from "../cosmos/client/tx/tx-types.ts";
 import type { RelayerMetrics } from "./api/metrics.ts";
 import type { Upkeep } from "./connection/client-refresh.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";

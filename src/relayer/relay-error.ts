@@ -1,4 +1,4 @@
-import type { BackoffOptions } from "../platform/base/backoff.ts";
+import type { BackoffOptions } from "../platform/base/waits.ts";
 import { CodedError, errorText } from "../platform/base/errors.ts";
 import { isEndpointError } from "../cosmos/client/errors.ts";
 
@@ -9,7 +9,6 @@ export type RelayErrorFacts =
   | { readonly code: "state-in-use"; readonly stateDir: string; readonly pid: number | undefined }
   /** the storage of the Go relayer (`from-leveldb`) */
   | { readonly code: "storage-unreadable"; readonly directory: string }
-  | { readonly code: "no-client"; readonly connectionId: string }
   | { readonly code: "too-many-pages"; readonly pages: number }
   | {
       readonly code: "wrong-chain";
@@ -18,13 +17,6 @@ export type RelayErrorFacts =
       readonly found: string;
     }
   | { readonly code: "client-not-active"; readonly clientId: string; readonly status: string }
-  | { readonly code: "no-trusted-height"; readonly clientId: string; readonly height: bigint }
-  /** the endpoints have pruned the headers that an update from a trusted height needs */
-  | {
-      readonly code: "trusted-headers-missing";
-      readonly clientId: string;
-      readonly heights: readonly bigint[];
-    }
   /** too few of the validators that are trusted at `from` have signed the block `to` */
   | {
       readonly code: "validators-changed";

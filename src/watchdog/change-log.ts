@@ -1,7 +1,7 @@
 import type { LogFields, Logger } from "../platform/base/logger.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { formatPercent } from "./policy/reward-tier.ts";
-import type { AlertEvent } from "./notify/alert-event.ts";
+import type { AlertEvent } from "./notify/channels/alert-event.ts";
 import type { Observation } from "./observation.ts";
 import { seenSources } from "./sources/poller.ts";
 import { sourceKey, type WatchdogStatus } from "./status.ts";

@@ -67,37 +67,60 @@ const fileSchema = z.strictObject({
         .optional()
         .describe(
           "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
-        ),
+        )
+        .meta({ example: ["watchdog.example"] }),
       token: secretField()
         .optional()
-        .describe("opens the routes that change something, such as silences; a secret"),
+        .describe("bearer token of the requests that change something, such as silences; a secret")
+        .meta({ example: { env: "ORACLE_WATCHDOG_TOKEN" } }),
     })
-    .prefault({}),
+    .prefault({})
+    .describe("the watchdog's own HTTP server"),
   ...identity,
   state_dir: z
     .string()
     .min(1)
     .optional()
-    .describe("folder of the state file; without it, a restart of the watchdog begins a new count"),
+    .describe("folder of the state file; without it, a restart of the watchdog begins a new count")
+    .meta({ example: "/var/lib/oracle-watchdog" }),
   interval: durationField(100).prefault("5s").describe("time between polls"),
   source: source
     .default("scrape")
     .describe(
-      "where the metrics of nodes and sidecars come from: scrape reads their pages, prometheus what a Prometheus stored",
+      "where the metrics of nodes and sidecars come from: scrape reads their pages, prometheus what a Prometheus stored; each entry of validators can have its own",
     ),
-  prometheus: prometheus.optional().describe("for source: prometheus and backfill; no default"),
-  backfill: backfill.optional().describe("fills gaps in the readings from Prometheus; no default"),
-  sources: sources.prefault({}),
-  chain: chain.optional(),
-  policy: policy.prefault({}),
-  validators: validators.optional(),
+  prometheus: prometheus
+    .optional()
+    .describe(
+      "Prometheus-compatible API (Prometheus, Thanos, Mimir, VictoriaMetrics), for source: prometheus and backfill",
+    ),
+  backfill: backfill
+    .optional()
+    .describe("fills gaps in the readings from Prometheus: the watchdog was down, or scrapes failed"),
+  sources: sources.prefault({}).describe("URLs of the node and its sidecar, and limits of all scrapes"),
+  chain: chain
+    .optional()
+    .describe("the chain itself; the time of its blocks decides in which month a block is counted"),
+  policy: policy.prefault({}).describe("reward of a month by success rate"),
+  validators: validators.optional().meta({ commentedOut: true }),
   alerts: alertsSchema,
-  notify: notifySchema,
+  notify: notifySchema.describe("receivers of notifications, and when they get them"),
   maintenance: z
     .array(maintenanceField)
     .max(100)
     .default([])
-    .describe("planned work: alerts do not notify, blocks are still counted"),
+    .describe("planned work in UTC: alerts are evaluated and do not notify, and blocks are counted")
+    .meta({
+      example: [
+        { reason: "Weekly restart of the sidecar", days: ["tuesday"], at: "09:00", duration: "30m" },
+        {
+          reason: "Upgrade of the chain",
+          validators: ["default"],
+          from: "2026-12-01T14:00:00Z",
+          duration: "2h",
+        },
+      ],
+    }),
   reports: reportsSchema,
 });
 

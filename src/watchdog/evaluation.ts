@@ -2,7 +2,7 @@ import { alertOnPoll, type AlertOptions } from "./alerts/alert-on-poll.ts";
 import { EMPTY_TRAIL } from "./conditions/trail.ts";
 import { blockTimeMs, countObservation, EMPTY_LEDGER, type Ledger, noteStart } from "./ledger/ledger.ts";
 import { memoryView } from "./ledger/memory-view.ts";
-import type { AlertEvent } from "./notify/alert-event.ts";
+import type { AlertEvent } from "./notify/channels/alert-event.ts";
 import type { Observation } from "./observation.ts";
 import { assess } from "./policy/assess.ts";
 import type { Assessment, Policy } from "./policy/assessment.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { decodeBech32 } from "../platform/base/bech32.ts";
-import { parseListenAddress } from "../platform/config/config-fields.ts";
-import { issueText } from "../platform/config/config-issue.ts";
+import { decodeBech32 } from "../platform/base/bytes.ts";
+import { issueText, parseListenAddress } from "../platform/config/config-fields.ts";
 
 /** Field for a bech32 address whose prefix matches. */
 export function addressField(prefix: RegExp, example: string) {

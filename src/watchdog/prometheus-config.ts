@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { durationField, httpUrlField, secretField } from "../platform/config/config-fields.ts";
-import { issueText } from "../platform/config/config-issue.ts";
+import { durationField, httpUrlField, issueText, secretField } from "../platform/config/config-fields.ts";
 import type { PrometheusConnection, PrometheusCredentials } from "./prometheus-api/api-client.ts";
 import type { BackfillOptions } from "./prometheus-api/plan-backfill.ts";
 
@@ -31,15 +30,30 @@ export function labelsField() {
 /** Section `prometheus`: a connection that `source: prometheus` and `backfill` share. */
 export const prometheus = z
   .strictObject({
-    url: httpUrlField().describe("URL of the API, without /api/v1; no default"),
-    token: secretField().optional().describe("bearer token; a secret"),
-    username: z.string().min(1).max(256).optional().describe("user name, with password"),
-    password: secretField().optional().describe("password; a secret"),
+    url: httpUrlField()
+      .describe("URL of the API, without /api/v1")
+      .meta({ example: "http://127.0.0.1:9090" }),
+    token: secretField()
+      .optional()
+      .describe("bearer token, instead of username and password; a secret")
+      .meta({ example: { env: "ORACLE_WATCHDOG_PROMETHEUS_TOKEN" }, commentedOut: true }),
+    username: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .describe("user name, with password")
+      .meta({ example: "watchdog" }),
+    password: secretField()
+      .optional()
+      .describe("password; a secret")
+      .meta({ example: { env: "ORACLE_WATCHDOG_PROMETHEUS_PASSWORD" } }),
     tenant: z
       .string()
       .regex(/^[\x21-\x7e]{1,150}$/)
       .optional()
-      .describe("value of the header X-Scope-OrgID (Mimir, Cortex, Loki)"),
+      .describe("value of the header X-Scope-OrgID (Mimir, Cortex, Loki)")
+      .meta({ example: "validators" }),
     deadline: durationField(100)
       .prefault("10s")
       .refine((ms) => ms <= 60_000, { error: issueText("is too long", "at most 1m") })
@@ -80,7 +94,7 @@ export const backfill = z.strictObject({
   give_up_after: durationField(1000)
     .prefault("15m")
     .describe(
-      "after failing for this long the gap is counted without Prometheus; until then counting waits, alerts go on",
+      "after failing for this long the gap is counted without Prometheus; until then counting pauses, and alerts go on",
     ),
 });
 

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { validate } from "node-cron";
 import { z } from "zod";
-import { issueText } from "../platform/config/config-issue.ts";
+import { issueText } from "../platform/config/config-fields.ts";
+import { REPORT_KINDS } from "./notify/channels/channel-kinds.ts";
 import type { NotifyConfig } from "./notify/notify-config.ts";
 
 /** When reports are created, and where they go. */
@@ -39,7 +40,8 @@ export const reportsSchema = z
       .string()
       .min(1)
       .optional()
-      .describe("folder of the reports; default: `reports` in `state_dir`; without both, no file is written"),
+      .describe("folder of the reports; default: reports in state_dir; without both, no file is written")
+      .meta({ example: "/var/lib/relaywatch/oracle-watchdog/reports" }),
     formats: z
       .array(z.enum(["text", "markdown", "json", "csv"]))
       .min(1)
@@ -49,9 +51,13 @@ export const reportsSchema = z
       .array(z.string())
       .max(20)
       .default([])
-      .describe("names of the channels of `notify` that receive the text of the reports"),
+      .describe("names of the channels of notify that receive the text of the reports")
+      .meta({ example: ["mail"] }),
   })
   .prefault({})
+  .describe(
+    "scheduled reports: a handover of the last 24 h each day, and those of the last month when it is sealed",
+  )
   .transform(
     (file): ReportsConfig => ({
       dailyAt: file.daily_at ?? undefined,
@@ -62,18 +68,15 @@ export const reportsSchema = z
     }),
   );
 
-/** Kinds of channels that take reports: the others identify alerts. */
-const REPORT_CHANNELS: ReadonlySet<string> = new Set(["discord", "email", "slack", "telegram", "webhook"]);
-
-/** Adds an issue for every name in `reports.channels` that is no channel which takes reports. */
+/** Adds an issue for every name in `reports.channels` that is not a channel which takes reports. */
 export function refuseReportChannels(
   file: { readonly reports: ReportsConfig; readonly notify: NotifyConfig },
   context: z.RefinementCtx,
 ): void {
-  const usable = file.notify.channels.filter(({ kind }) => REPORT_CHANNELS.has(kind)).map(({ name }) => name);
+  const usable = file.notify.channels.filter(({ kind }) => REPORT_KINDS.has(kind)).map(({ name }) => name);
   for (const [index, name] of file.reports.channels.entries()) {
     if (usable.includes(name)) continue;
-    const expected = `a channel of notify that is no alertmanager and no pagerduty${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`;
+    const expected = `a channel of notify of the kind ${[...REPORT_KINDS].join(", ")}${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`;
     const path = ["reports", "channels", index];
     context.addIssue({ code: "custom", path, message: issueText("cannot receive reports", expected) });
   }

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { parseDec18 } from "../platform/base/decimal.ts";
-import { durationField, httpUrlField } from "../platform/config/config-fields.ts";
-import { issueText } from "../platform/config/config-issue.ts";
+import { durationField, httpUrlField, issueText } from "../platform/config/config-fields.ts";
 import type { PolicyChoice } from "./evaluation.ts";
 import { addressField, nameField, targetField } from "./identity-fields.ts";
 import { CURVES } from "./policy/assessment.ts";
@@ -23,42 +22,65 @@ const SIDECAR_METRICS_URL = "http://127.0.0.1:8002/metrics";
 
 /** Keys that say which validator it is. */
 export const identity = {
-  chain_id: z.string().min(1).max(50).optional().describe("the chain that the node must be on"),
+  chain_id: z
+    .string()
+    .min(1)
+    .max(50)
+    .optional()
+    .describe("the chain that the node must be on; a wrong node URL ends the first start")
+    .meta({ example: "neutron-1" }),
   consensus_address: addressField(/valcons$/, "neutronvalcons1…")
     .optional()
-    .describe("the validator's consensus address; with it, its votes in the blocks are counted too"),
+    .describe("the validator's consensus address; with it, its votes in the blocks are counted too")
+    .meta({ example: "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld" }),
   operator_address: addressField(/valoper$/, "neutronvaloper1…")
     .optional()
-    .describe("the validator's operator address; with it, the chain is asked what it pays"),
+    .describe(
+      "the validator's operator address; with it and chain, the chain is asked what it counted and pays",
+    )
+    .meta({ example: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70" }),
 };
 
 const nodeUrls = {
-  node: httpUrlField().optional().describe(`metrics page of the validator's node; default ${NODE_URL}`),
+  node: httpUrlField()
+    .optional()
+    .describe(
+      "metrics page of the validator's node; its config.toml needs [instrumentation] prometheus = true",
+    )
+    .meta({ initial: NODE_URL }),
   prices: httpUrlField()
     .nullable()
     .optional()
     .describe(
-      `price API of the sidecar; without a path, the watchdog tries both known paths; null disables the source; default ${PRICES_URL}`,
-    ),
+      "price API of the sidecar; without a path, the watchdog tries /connect/oracle/v2/prices and /slinky/oracle/v1/prices; null disables the source",
+    )
+    .meta({ initial: PRICES_URL }),
   oracle_metrics: httpUrlField()
     .nullable()
     .optional()
-    .describe(
-      `oracle metrics; many machines have none, which is normal; null disables the source; default ${ORACLE_METRICS_URL}`,
-    ),
+    .describe("oracle metrics; many machines have none, which is normal; null disables the source")
+    .meta({ initial: ORACLE_METRICS_URL }),
   sidecar_metrics: httpUrlField()
     .nullable()
     .optional()
-    .describe(`metrics page of the sidecar; null disables the source; default ${SIDECAR_METRICS_URL}`),
+    .describe("metrics page of the sidecar; null disables the source")
+    .meta({ initial: SIDECAR_METRICS_URL }),
   grpc: targetField()
     .optional()
-    .describe("host:port of the node's gRPC server, from which the sidecar reads its markets; no default"),
+    .describe(
+      "host:port of the node's gRPC server, from which the sidecar reads its markets: it must accept a connection",
+    )
+    .meta({ example: "127.0.0.1:9090" }),
   labels: labelsField()
     .optional()
-    .describe("labels of the node's series in Prometheus, for source: prometheus and backfill; no default"),
+    .describe("labels of the node's series in Prometheus, for source: prometheus and backfill")
+    .meta({ example: { instance: "127.0.0.1:26660" } }),
   sidecar_labels: labelsField()
     .optional()
-    .describe("labels of the sidecar's series in Prometheus; default: those of the node"),
+    .describe(
+      "labels of the sidecar's series in Prometheus, with source: prometheus; default: those of the node",
+    )
+    .meta({ example: { instance: "127.0.0.1:8002" }, commentedOut: true }),
 };
 
 /** Key `source`, of the file and of a validator. */
@@ -71,7 +93,8 @@ export const sources = z.strictObject({
     .array(targetField())
     .max(20)
     .default([])
-    .describe('"host:port" that must be reachable from this machine, such as "api.kraken.com:443"'),
+    .describe("host:port that must be reachable from this machine: outbound HTTPS")
+    .meta({ example: ["api.binance.com:443", "api.coinbase.com:443"] }),
   deadline: durationField(100)
     .prefault("4s")
     .describe("limit for one scrape of one source, including the body"),
@@ -85,7 +108,9 @@ export const sources = z.strictObject({
 
 /** Section `chain`. */
 export const chain = z.strictObject({
-  rest: httpUrlField().describe("REST of a node of the chain, without path; no default"),
+  rest: httpUrlField()
+    .describe("REST of a node of the chain, without path")
+    .meta({ example: "http://127.0.0.1:1317" }),
   module: z
     .string()
     .regex(/^[a-z0-9]{1,30}$/)
@@ -139,15 +164,28 @@ export const validators = z
         .describe(
           "nodes that vote for this validator; in each poll the one with the best share of good blocks counts",
         ),
-      chain: chain.optional(),
-      policy: policy.prefault({}),
+      chain: chain.optional().describe("as for the whole file"),
+      policy: policy.prefault({}).describe("as for the whole file"),
     }),
   )
   .min(1)
   .max(500)
   .describe(
-    "several validators; replaces the keys for one: chain_id, the addresses, the URLs of sources, chain, policy",
-  );
+    "several validators, each with its own counts; replaces the keys for one: chain_id, the addresses, the URLs of sources, chain, policy",
+  )
+  .meta({
+    example: [
+      {
+        name: "alpha",
+        chain_id: "neutron-1",
+        nodes: [
+          { name: "a", node: "http://10.0.0.1:26660/metrics", prices: "http://10.0.0.1:8080/" },
+          { name: "b", node: "http://10.0.0.2:26660/metrics", prices: "http://10.0.0.2:8080/" },
+        ],
+      },
+      { name: "beta", source: "prometheus", nodes: [{ name: "a", labels: { validator: "beta" } }] },
+    ],
+  });
 
 /** The parts of the file that say which validators there are. */
 interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {

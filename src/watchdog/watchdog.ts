@@ -1,24 +1,25 @@
 import type { Registry } from "prom-client";
 import type { Clock } from "../platform/base/clock.ts";
-import type { Logger } from "../platform/base/logger.ts";
 import { unreachable } from "../platform/base/errors.ts";
+import type { Logger } from "../platform/base/logger.ts";
 import { type Service, supervise } from "../platform/base/service.ts";
 import type { ListenAddress } from "../platform/config/config-fields.ts";
-import { type BuildInfo, readBuildInfo } from "../platform/process/build-info.ts";
-import { createDeferred, type Deferred } from "../platform/process/deferred.ts";
-import { LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import type { HttpRoute } from "../platform/http/http-route.ts";
-import { createHttpService } from "../platform/http/http-service.ts";
+import { createHttpService } from "../platform/http/route-server.ts";
+import { type BuildInfo, readBuildInfo } from "../platform/process/build-info.ts";
+import { LISTEN_KEY } from "../platform/process/daemon-context.ts";
+import { createDeferred, type Deferred } from "../platform/process/deferred.ts";
 import type { PastAlert } from "./alerts/alert-history.ts";
+import { currentAlerts } from "./alerts/alert-state.ts";
 import { createAlertRoutes } from "./api/alert-routes.ts";
 import { createWatchdogRoutes } from "./api/routes.ts";
 import type { WatchdogConfig } from "./config.ts";
 import type { LedgerView } from "./ledger/ledger-view.ts";
 import { memoryView } from "./ledger/memory-view.ts";
 import { createWatchdogMetrics } from "./metrics.ts";
-import type { PostJson } from "./notify/http-post.ts";
-import { createNotifier, type Notifier } from "./notify/notify-services.ts";
-import type { SendMail } from "./notify/send-mail.ts";
+import type { PostJson, SendMail } from "./notify/channels/transport.ts";
+import { createNotifier, type Notifier } from "./notify/notifier.ts";
+import { createWatchdogPage } from "./page/create-page.ts";
 import { createPollLoop, type PollLoop } from "./poll-loop.ts";
 import type { ReadSamples } from "./prometheus-api/api-client.ts";
 import { createPrometheusReaders } from "./prometheus-readers.ts";
@@ -28,7 +29,6 @@ import { type Reach, reachTcp } from "./sources/reach.ts";
 import { openSqliteState } from "./state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
 import { createMemoryState, type StateStore } from "./state/state-store.ts";
-import { createWatchdogPage } from "./page/create-page.ts";
 import type { WatchdogStatus } from "./status.ts";
 
 export interface WatchdogDeps {
@@ -106,7 +106,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
   const notifier = createNotifier(config.notify, {
     ...deps,
     ...keeper,
-    alerts: () => keeper.current().alerting.alerts,
+    alerts: () => currentAlerts(keeper.current().alerting.alerts),
     work: () => ({
       problem: [keeper, ...loops].map((part) => part.problem()).find((text) => text !== undefined),
     }),

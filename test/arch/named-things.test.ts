@@ -26,12 +26,14 @@ const EXAMPLE_FILES: ReadonlySet<string> = new Set([
   "remote.json",
   "../proto/gen/neutron/x/tx.ts",
   "src/cli/commands/query-bank.ts",
-  "test/integration/cli/query-bank.test.ts",
+  "test/localnet/chain/bank/cli.test.ts",
 ]);
 
 /** Options of other programs, and those that every command has. */
 const FOREIGN_OPTIONS: ReadonlySet<string> = new Set([
   "--help",
+  // Of npm run generate.
+  "--check",
   "--project",
   "--production",
   "--output",
@@ -132,7 +134,7 @@ describe("READMEs, documents and comments", () => {
     const { paths, options } = await commandLine();
     const OPTION = /(?<![\w-])--[a-z][a-z_-]+/g;
     const benches = ["main", "dex", "month", "endurance"].map((name) => `test/bench/${name}.ts`);
-    const scriptSources = [...benches, "test/fuzz/main.ts", "package.json"]
+    const scriptSources = [...benches, "test/fuzz/main.ts", "test/arch/measure.mjs", "package.json"]
       .map((path) => readFileSync(join(ROOT, path), "utf8"))
       .join("\n");
     const isOption = (name: string): boolean =>

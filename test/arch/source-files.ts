@@ -9,8 +9,8 @@ export const ROOT: string = resolve(dirname(fileURLToPath(import.meta.url)), "..
 export interface SourceFile {
   /** Path from the repository's root, with "/". */
   readonly path: string;
-  /** "base", "chain", …, or "daemons". */
-  readonly folder: string;
+  /** "src/platform", "src/relayer", …, or "daemons". */
+  readonly room: string;
   readonly text: string;
   /** The text without comments, for word searches. */
   readonly code: string;
@@ -30,10 +30,9 @@ export function sourceFiles(): readonly SourceFile[] {
   );
 }
 
-/** Folder of a repository path: the second part below `src`, or "daemons". */
-export function folderOf(path: string): string {
+function roomOf(path: string): string {
   const parts = path.split("/");
-  return parts[0] === "daemons" ? "daemons" : (parts[1] ?? "");
+  return parts[0] === "daemons" ? "daemons" : parts.slice(0, 2).join("/");
 }
 
 function readSource(file: string): SourceFile {
@@ -43,7 +42,7 @@ function readSource(file: string): SourceFile {
   const ours = specifiers.filter((name) => name.startsWith("."));
   return {
     path,
-    folder: folderOf(path),
+    room: roomOf(path),
     text,
     code: text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/^\s*\/\/.*$|\s\/\/ .*$/gm, ""),
     imports: ours.map((name) =>

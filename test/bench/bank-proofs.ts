@@ -1,5 +1,4 @@
-import { concat, utf8 } from "../../src/platform/base/bytes.ts";
-import { sha256 } from "../../src/platform/base/sha256.ts";
+import { concat, utf8, sha256 } from "../../src/platform/base/bytes.ts";
 import { createIavlTree } from "../../src/cosmos/merkle/iavl/tree.ts";
 import { simpleMapProof, simpleMapRoot } from "../../src/cosmos/merkle/simple-map.ts";
 import type { StorageValue } from "../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";

@@ -1,7 +1,8 @@
+import { queriesGenesis, resultTransaction, toResult } from "./result-gas.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import type { JsonObject } from "../../src/platform/base/json.ts";
 import { createApp } from "../../src/localnet/chain/app.ts";
-import type { StateStorage } from "../../src/localnet/chain/store/state-storage.ts";
+import type { StateStorage } from "../../src/localnet/chain/store/multi-store.ts";
 import { startTestChain, type TestChain, testGenesis } from "../support/test-chain.ts";
 import { createTestKey, type TestKey } from "../support/test-keys.ts";
 import { startTestNode, testGenesis as nodeGenesis } from "../support/test-node.ts";
@@ -9,7 +10,6 @@ import { buildTx, sendMessage } from "../support/test-tx.ts";
 import { proveBalances } from "./bank-proofs.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
 import { WIDE_MARKET } from "./wide-market.ts";
-import { queriesGenesis, resultTransaction, toResult } from "./result-gas.ts";
 
 const ACCOUNTS = 100;
 const SENDS = 1_000;

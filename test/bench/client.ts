@@ -4,7 +4,7 @@ import { HttpClient, type RpcClient } from "@cosmjs/tendermint-rpc";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createChainClient } from "../../src/cosmos/client/create-chain-client.ts";
-import { silentObserver } from "../../src/cosmos/client/rpc/rpc-caller.ts";
+import { silentObserver } from "../../src/cosmos/client/rpc-caller.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
 import { median } from "./measure.ts";
 

@@ -1,4 +1,4 @@
-import { parsePrecDec, PREC_ONE, quoPrec } from "../../src/platform/base/prec-dec.ts";
+import { parsePrecDec, PREC_ONE, quoPrec } from "../../src/platform/base/decimal.ts";
 import { calcPrice } from "../../src/localnet/chain/modules/dex/price.ts";
 import * as store from "../../src/localnet/chain/modules/dex/store.ts";
 import type { PoolReserves } from "../../src/localnet/chain/modules/dex/types.ts";

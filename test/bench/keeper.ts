@@ -1,5 +1,4 @@
-import { utf8 } from "../../src/platform/base/bytes.ts";
-import { sha256 } from "../../src/platform/base/sha256.ts";
+import { utf8, sha256 } from "../../src/platform/base/bytes.ts";
 import { txResultLeaf } from "../../src/cosmos/comet/block-hashes.ts";
 import { verifyTransaction } from "../../src/localnet/chain/modules/interchainqueries/submission/verify-transaction.ts";
 import { defaultParams } from "../../src/localnet/chain/modules/interchainqueries/params.ts";

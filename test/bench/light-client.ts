@@ -1,5 +1,5 @@
 import { updateHeader } from "../support/comet/light-block.ts";
-import { updateClient } from "../../src/localnet/chain/modules/ibc/client/update-client.ts";
+import { updateClient } from "../../src/localnet/chain/modules/ibc/client/keeper.ts";
 import { initGenesis } from "../../src/localnet/chain/modules/ibc/genesis.ts";
 import { openConnectionGenesis } from "../../src/localnet/chain/modules/ibc/open-connection.ts";
 import type { Any } from "../../src/cosmos/proto/gen/google/protobuf/any.ts";

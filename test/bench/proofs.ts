@@ -1,7 +1,6 @@
 import { decodeMerkleProof } from "../../src/cosmos/merkle/ics23/decode-proof.ts";
 import ics23 from "@confio/ics23";
-import { concat, utf8 } from "../../src/platform/base/bytes.ts";
-import { sha256 } from "../../src/platform/base/sha256.ts";
+import { concat, utf8, sha256 } from "../../src/platform/base/bytes.ts";
 import { createIavlTree } from "../../src/cosmos/merkle/iavl/tree.ts";
 import { createProofVerifier, type ProofItem } from "../../src/cosmos/merkle/ics23/proof-verifier.ts";
 import { verifyMembership, verifyNonMembership } from "../../src/cosmos/merkle/ics23/verify-merkle-proof.ts";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { portsAt } from "../../src/platform/base/default-ports.ts";
+import { portsAt } from "../../src/platform/base/localnet-defaults.ts";
 import { openCliHome, until } from "../support/e2e/cli-process.ts";
 
 const whatIf = z.object({ validators: z.tuple([z.object({ misses: z.string().nullable() })]) });

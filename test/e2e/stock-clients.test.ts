@@ -10,9 +10,7 @@ import {
 import { Comet38Client, HttpClient, WebsocketClient } from "@cosmjs/tendermint-rpc";
 import { ServiceClientImpl } from "cosmjs-types/cosmos/base/node/v1beta1/query";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fromHex, toHex, utf8, concat } from "../../src/platform/base/bytes.ts";
-import { decodeBech32 } from "../../src/platform/base/bech32.ts";
-import { sha256 } from "../../src/platform/base/sha256.ts";
+import { fromHex, toHex, utf8, concat, sha256, decodeBech32 } from "../../src/platform/base/bytes.ts";
 import { createProofVerifier } from "../../src/cosmos/merkle/ics23/proof-verifier.ts";
 import { openCliHome, until } from "../support/e2e/cli-process.ts";
 import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";

@@ -1,7 +1,12 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
-import type { SimulationOutcome } from "../../src/cosmos/client/tx/tx-sender.ts";
-import type { BroadcastResult, FinalTx, FlightTx, TxDraft } from "../../src/cosmos/client/tx/tx-window.ts";
+import type {
+  SimulationOutcome,
+  BroadcastResult,
+  FinalTx,
+  FlightTx,
+  TxDraft,
+} from "../../src/cosmos/client/tx/tx-types.ts";
 import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
 import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";
 import type { Admission } from "../../src/relayer/submit/submit-gate.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { migrateSchema } from "../../src/platform/storage/sqlite-schema.ts";
 import { createAttemptLog } from "../../src/relayer/state/attempt-log.ts";
 import { dayOf } from "../../src/relayer/state/attempt.ts";
-import { MIGRATIONS } from "../../src/relayer/state/schema.ts";
+import { MIGRATIONS } from "../../src/relayer/state/store.ts";
 import { createSqliteDatabase } from "../../src/platform/storage/sqlite-database.ts";
 import { createWriteQueue } from "../../src/platform/storage/write-queue.ts";
 import { createManualClock } from "../support/manual-clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TX_TOO_LARGE } from "../../src/cosmos/client/tx/simulation.ts";
+import { TX_TOO_LARGE } from "../../src/cosmos/client/tx/tx-queries.ts";
 import {
   attributeError,
   failureText,

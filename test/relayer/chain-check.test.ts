@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type LogFields, type Logger, silentLogger } from "../../src/platform/base/logger.ts";
-import type { EndpointCheck } from "../../src/cosmos/client/endpoints/endpoint-pool.ts";
+import type { EndpointCheck } from "../../src/cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
-import { createChainCheck } from "../../src/relayer/chain-check.ts";
+import { createChainCheck } from "../../src/relayer/chain-access.ts";
 
 const status = { chainId: "a-1", latestHeight: 1n, latestTimeNs: 0n, earliestHeight: 1n, catchingUp: false };
 const good = (name: string): EndpointCheck => ({ name, ok: true, status });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createClientRefresh } from "../../src/relayer/connection/client-refresh.ts";
-import type { LightClientState } from "../../src/relayer/local-queries.ts";
-import type { ClientReading } from "../../src/relayer/health/client-watch.ts";
+import type { LightClientState } from "../../src/cosmos/light-client/client-queries.ts";
+import type { ClientReading } from "../../src/relayer/health/watches.ts";
 import { failed, sampleAccount, updates } from "./account-samples.ts";
 import { sampleReading } from "./status-samples.ts";
 

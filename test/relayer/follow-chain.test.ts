@@ -2,7 +2,7 @@ import { Registry as MetricsRegistry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { type Logger, silentLogger } from "../../src/platform/base/logger.ts";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
-import { createNoticeQueue } from "../../src/cosmos/client/events/notice-queue.ts";
+import { createNoticeQueue } from "../../src/cosmos/client/events/subscription.ts";
 import { followChain } from "../../src/relayer/registry/follow-chain.ts";
 import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";
 import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";

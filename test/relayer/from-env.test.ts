@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { encodeBech32 } from "../../src/platform/base/bech32.ts";
+import { encodeBech32 } from "../../src/platform/base/bytes.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import type { SecretSource } from "../../src/platform/config/config-fields.ts";
-import type { RelayerConfig } from "../../src/relayer/config.ts";
+import type { RelayerConfig } from "../../src/relayer/config/relayer-config.ts";
 import {
   EnvironmentError,
   envYaml,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { silentObserver } from "../../src/cosmos/client/rpc/rpc-caller.ts";
+import { silentObserver } from "../../src/cosmos/client/rpc-caller.ts";
 import { createGoMetrics } from "../../src/relayer/api/go-metrics.ts";
 import type { EndedAttempt } from "../../src/relayer/state/attempt.ts";
 import { fixtureFile } from "../support/fixture-file.ts";

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
 import { openRouteServer } from "../../src/platform/http/route-server.ts";
-import { goRelayerRoutes } from "../../src/relayer/api/go-routes.ts";
-import type { DeadLetter } from "../../src/relayer/state/journal-entries.ts";
+import { goRelayerRoutes } from "../../src/relayer/api/routes.ts";
+import type { DeadLetter } from "../../src/relayer/state/journal.ts";
 import { createResubmissions, type ResubmissionOutcome } from "../../src/relayer/tx/resubmissions.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 

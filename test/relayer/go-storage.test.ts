@@ -4,9 +4,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { utf8 } from "../../src/platform/base/bytes.ts";
-import { addGoEntry, emptyGoStorage, type GoStorage } from "../../src/relayer/from-leveldb/go-storage.ts";
-import { importGoStorage } from "../../src/relayer/from-leveldb/import-go-storage.ts";
-import { flockHolder, readGoStorage } from "../../src/relayer/from-leveldb/read-go-storage.ts";
+import {
+  addGoEntry,
+  emptyGoStorage,
+  type GoStorage,
+  flockHolder,
+  readGoStorage,
+} from "../../src/relayer/from-leveldb/go-storage.ts";
+import { importGoStorage } from "../../src/relayer/from-leveldb/import-leveldb.ts";
 import { fixtureFile } from "../support/fixture-file.ts";
 import { openTestStore } from "../support/relayer-store.ts";
 

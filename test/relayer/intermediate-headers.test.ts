@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { utf8 } from "../../src/platform/base/bytes.ts";
 import type { LightBlockBytes } from "../../src/cosmos/client/chain-client.ts";
-import type { WireMessage } from "../../src/cosmos/client/tx/tx-sender.ts";
+import type { WireMessage } from "../../src/cosmos/client/tx/tx-types.ts";
+import type { LightClientState } from "../../src/cosmos/light-client/client-queries.ts";
 import { MsgUpdateClient } from "../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { utf8 } from "../../src/platform/base/bytes.ts";
 import {
-  createIntermediateHeaders,
   createDryIntermediateHeaders,
+  createIntermediateHeaders,
 } from "../../src/relayer/connection/intermediate-headers.ts";
-import type { LightClientState } from "../../src/relayer/local-queries.ts";
-import { createManualClock } from "../support/manual-clock.ts";
 import { encodeHeader, encodeValidators } from "../fuzz/relayer/sim-header.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 
 const signal = new AbortController().signal;
 const client: LightClientState = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createHeightMarks } from "../../src/relayer/health/height-marks.ts";
+import { createHeightMarks } from "../../src/relayer/health/head-watch.ts";
 import { latenessOf, type Present } from "../../src/relayer/health/lateness.ts";
 import { failed } from "../../src/relayer/registry/query-state.ts";
 import { sampleState } from "./samples.ts";

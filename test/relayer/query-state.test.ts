@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { queryChangeSubscriptions, queryChanges } from "../../src/relayer/registry/query-events.ts";
 import { answered, failed, isDue, refreshed, statusOf } from "../../src/relayer/registry/query-state.ts";
-import { isNewer, isServed } from "../../src/relayer/registry/registered-query.ts";
+import { isServed } from "../../src/relayer/registry/registered-query.ts";
+import { isNewer } from "../../src/cosmos/comet/ibc-height.ts";
 import { sampleQuery, sampleState } from "./samples.ts";
 
 const backoff = { minMs: 100, baseMs: 1_000, maxMs: 8_000 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { BroadcastResult } from "../../src/cosmos/client/tx/tx-window.ts";
+import type { BroadcastResult } from "../../src/cosmos/client/tx/tx-types.ts";
 import { sendUpdates } from "../../src/relayer/connection/send-updates.ts";
 import { failed, refusal, sampleAccount, updates } from "./account-samples.ts";
 

@@ -2,7 +2,7 @@ import { Registry as MetricsRegistry } from "prom-client";
 import { createManualClock } from "../support/manual-clock.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
-import type { FinalTx, TxDraft } from "../../src/cosmos/client/tx/tx-window.ts";
+import type { FinalTx, TxDraft } from "../../src/cosmos/client/tx/tx-types.ts";
 import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
 import type { QueryState } from "../../src/relayer/registry/query-state.ts";
 import type { Attempt } from "../../src/relayer/state/attempt.ts";

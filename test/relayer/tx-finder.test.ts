@@ -1,8 +1,7 @@
 import type { comet38 } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
-import { toHex, utf8 } from "../../src/platform/base/bytes.ts";
+import { toHex, utf8, sha256 } from "../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
-import { sha256 } from "../../src/platform/base/sha256.ts";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { verifySimpleProof } from "../../src/cosmos/merkle/simple-tree.ts";
 import { splitPruned } from "../../src/relayer/tx/tx-cycle.ts";

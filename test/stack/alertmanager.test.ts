@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
-import { createWakeSignal } from "../../src/platform/base/wake-signal.ts";
-import { textReply } from "../../src/platform/http/http-reply.ts";
+import { createWakeSignal } from "../../src/platform/base/waits.ts";
+import { textReply } from "../../src/platform/http/http-route.ts";
 import { openRouteServer } from "../../src/platform/http/route-server.ts";
-import type { AlertState } from "../../src/watchdog/alerts/alert-state.ts";
-import { createNotifier } from "../../src/watchdog/notify/notify-services.ts";
+import { type AlertState, currentAlerts } from "../../src/watchdog/alerts/alert-state.ts";
+import { createNotifier } from "../../src/watchdog/notify/notifier.ts";
 import { notifySchema } from "../../src/watchdog/notify/notify-config.ts";
 import { type AlertmanagerServer, startAlertmanager } from "../support/stack/alertmanager-server.ts";
 import { alertEvent } from "../support/watchdog/alert-event.ts";
@@ -76,7 +76,7 @@ function startNotifier() {
     logger: silentLogger,
     random: Math.random,
     outbox: { next: never, remove: () => {} },
-    alerts: () => state.alerts,
+    alerts: () => currentAlerts(state.alerts),
     changed: changed.next,
     work: () => ({ problem: undefined }),
     metrics: { recordDelivery: (_channel, outcome) => outcomes.push(outcome), recordPing: () => {} },

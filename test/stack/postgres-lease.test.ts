@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { MIGRATIONS } from "../../src/relayer/state/schema.ts";
+import { MIGRATIONS } from "../../src/relayer/state/store.ts";
 import { createLease, type Lease, LeaseLostError } from "../../src/platform/storage/lease.ts";
 import { createPostgresDatabase } from "../../src/platform/storage/postgres-database.ts";
 import { migratePostgres } from "../../src/platform/storage/postgres-schema.ts";

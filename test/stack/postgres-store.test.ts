@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { LOCAL_CHAIN } from "../../src/relayer/state/journal.ts";
 import { dayOf } from "../../src/relayer/state/attempt.ts";
-import { MIGRATIONS } from "../../src/relayer/state/schema.ts";
-import type { RelayerStore } from "../../src/relayer/state/store.ts";
+import { MIGRATIONS, type RelayerStore } from "../../src/relayer/state/store.ts";
 import { createPostgresDatabase } from "../../src/platform/storage/postgres-database.ts";
 import { migratePostgres } from "../../src/platform/storage/postgres-schema.ts";
 import type { SqlDatabase } from "../../src/platform/storage/sql-database.ts";

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { portsAt } from "../../src/platform/base/default-ports.ts";
+import { portsAt } from "../../src/platform/base/localnet-defaults.ts";
 import { type CliProcess, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { type PrometheusServer, startPrometheus } from "../support/stack/prometheus-server.ts";
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runbookFiles } from "../../src/platform/monitoring/alerts/runbook-files.ts";
+import { runbookFiles } from "../../src/cli/generate/runbook-files.ts";
 import { COMMANDS } from "../../src/platform/monitoring/alerts/runbook-spec.ts";
 import { getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";

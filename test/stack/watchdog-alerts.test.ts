@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inhibitRules } from "../../src/cli/generate/alert-config-examples.ts";
-import { RULE_FILES, ruleFile } from "../../src/platform/monitoring/alerts/rule-files.ts";
+import { ruleFile } from "../../src/platform/monitoring/alerts/rule-files.ts";
+import { RULE_FILES } from "../../src/cli/generate/rules.ts";
 import { SHORT_TIMES } from "../../src/platform/monitoring/alerts/times.ts";
 import { WATCHDOG_GROUP } from "../../src/watchdog/monitoring/watchdog-alerts.ts";
-import { portsAt } from "../../src/platform/base/default-ports.ts";
+import { portsAt } from "../../src/platform/base/localnet-defaults.ts";
 import { alertName } from "../../src/watchdog/conditions/condition.ts";
 import { openCliHome } from "../support/e2e/cli-process.ts";
 import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";

@@ -1,4 +1,4 @@
-import { encodeBech32 } from "../../src/platform/base/bech32.ts";
+import { encodeBech32 } from "../../src/platform/base/bytes.ts";
 import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/address.ts";
 import { CHAINS } from "../../src/localnet/network/chains.ts";
 

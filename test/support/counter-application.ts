@@ -1,12 +1,12 @@
 import { readUint64BigEndian, uint64BigEndian, utf8 } from "../../src/platform/base/bytes.ts";
 import { isRecord } from "../../src/platform/base/json.ts";
-import type { Application } from "../../src/localnet/chain/abci.ts";
+import type { Application } from "../../src/localnet/chain/runtime/abci.ts";
 import { createConsensusModule } from "../../src/localnet/chain/modules/consensus/module.ts";
 import { createApplication } from "../../src/localnet/chain/runtime/application.ts";
 import type { Context } from "../../src/localnet/chain/runtime/context.ts";
 import type { ChainModule } from "../../src/localnet/chain/runtime/module.ts";
 import type { Upgrade } from "../../src/localnet/chain/runtime/upgrade.ts";
-import type { StateStorage } from "../../src/localnet/chain/store/state-storage.ts";
+import type { StateStorage } from "../../src/localnet/chain/store/multi-store.ts";
 
 const COUNT = utf8("count");
 const STARTED = utf8("started");

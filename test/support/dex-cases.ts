@@ -1,7 +1,7 @@
 import { concat, toHex } from "../../src/platform/base/bytes.ts";
 import { isRecord, type JsonValue } from "../../src/platform/base/json.ts";
-import * as prec from "../../src/platform/base/prec-dec.ts";
-import { parseRfc3339Ns } from "../../src/platform/base/rfc3339.ts";
+import * as prec from "../../src/platform/base/decimal.ts";
+import { parseRfc3339Ns } from "../../src/platform/base/time.ts";
 import * as keys from "../../src/localnet/chain/modules/dex/keys.ts";
 import { matchReserves } from "../../src/localnet/chain/modules/dex/pool-shares.ts";
 import {
@@ -9,7 +9,7 @@ import {
   calcTickIndexFromPrice,
   validateTickFee,
 } from "../../src/localnet/chain/modules/dex/price.ts";
-import { ModuleError } from "../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson } from "../../src/cosmos/proto/json.ts";
 import { difference, list, runStep, toJson } from "./dex-scenario.ts";
 import { translateNames } from "./dex-translation.ts";

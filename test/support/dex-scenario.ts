@@ -1,9 +1,8 @@
 import { isRecord, type JsonValue } from "../../src/platform/base/json.ts";
-import { parseRfc3339Ns } from "../../src/platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../src/platform/base/time.ts";
 import { setParams } from "../../src/localnet/chain/modules/dex/params.ts";
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
-import { ModuleError } from "../../src/localnet/chain/runtime/module-error.ts";
-import { QueryError } from "../../src/localnet/chain/runtime/module.ts";
+import { ModuleError, QueryError } from "../../src/localnet/chain/runtime/errors.ts";
 import { findService } from "../../src/cosmos/proto/registry.ts";
 import { Params } from "../../src/cosmos/proto/gen/neutron/dex/params.ts";
 import { messageFromJson, messageToJson } from "../../src/cosmos/proto/json.ts";

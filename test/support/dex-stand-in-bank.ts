@@ -10,7 +10,7 @@ import type { DexBank } from "../../src/localnet/chain/modules/dex/types.ts";
 import { formatAddress, moduleAddress } from "../../src/localnet/chain/runtime/address.ts";
 import type { Coin } from "../../src/localnet/chain/runtime/coins.ts";
 import type { Context } from "../../src/localnet/chain/runtime/context.ts";
-import { ErrInsufficientFunds } from "../../src/localnet/chain/runtime/sdk-errors.ts";
+import { ErrInsufficientFunds } from "../../src/localnet/chain/runtime/errors.ts";
 import { createMap, integerCodec, textCodec } from "../../src/localnet/chain/store/collections.ts";
 import type { WorldBank } from "./dex-world.ts";
 

@@ -1,5 +1,5 @@
 import { toHex } from "../../src/platform/base/bytes.ts";
-import { formatRfc3339Ns } from "../../src/platform/base/rfc3339.ts";
+import { formatRfc3339Ns } from "../../src/platform/base/time.ts";
 import type { Tranche } from "../../src/localnet/chain/modules/dex/types.ts";
 import { getParams } from "../../src/localnet/chain/modules/dex/params.ts";
 import {

@@ -8,13 +8,12 @@ import type { DexBank } from "../../src/localnet/chain/modules/dex/types.ts";
 import type { DexBalances } from "../../src/localnet/chain/modules/dex/user-deposits.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../src/localnet/chain/runtime/address.ts";
 import type { Coin } from "../../src/localnet/chain/runtime/coins.ts";
-import type { Context } from "../../src/localnet/chain/runtime/context.ts";
+import { type Context, createContext } from "../../src/localnet/chain/runtime/context.ts";
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
-import { createContext } from "../../src/localnet/chain/runtime/execution-context.ts";
 import { createGasMeter, type GasMeter } from "../../src/localnet/chain/runtime/gas.ts";
 import type { ChainModule } from "../../src/localnet/chain/runtime/module.ts";
-import { ErrUnauthorized } from "../../src/localnet/chain/runtime/sdk-errors.ts";
-import { createBranch } from "../../src/localnet/chain/store/branch.ts";
+import { ErrUnauthorized } from "../../src/localnet/chain/runtime/errors.ts";
+import { type Branch, createBranch } from "../../src/localnet/chain/store/cache-store.ts";
 import type { KVStore } from "../../src/localnet/chain/store/kv-store.ts";
 import { createSortedStore } from "./sorted-store.ts";
 
@@ -67,7 +66,7 @@ export function createDexWorld({ bank, balances, fund }: WorldBank = createRealB
     const gas = createGasMeter();
     const events: ChainEvent[] = [];
     const branch = createBranch(open);
-    const context = worldContext(timeNs, { gas, stores: branch.store, events });
+    const context = worldContext(timeNs, { gas, branch, events });
     const result = work(context);
     branch.write();
     return { result, events, gas: gas.used() };
@@ -81,7 +80,7 @@ export function createDexWorld({ bank, balances, fund }: WorldBank = createRealB
     bank,
     run,
     read: (timeNs, work) =>
-      work(worldContext(timeNs, { gas: createGasMeter(), stores: createBranch(open).store, events: [] })),
+      work(worldContext(timeNs, { gas: createGasMeter(), branch: createBranch(open), events: [] })),
     fund: (address, coins) => {
       const sorted = coins.toSorted((a, b) => (a.denom < b.denom ? -1 : 1));
       run(0n, (context) => fund(context, parseAddress(PREFIX, address), sorted));
@@ -130,15 +129,15 @@ function toDexBalances(bank: BankKeeper): DexBalances {
 
 interface WorldScope {
   readonly gas: GasMeter;
-  readonly stores: (name: string) => KVStore;
+  readonly branch: Branch;
   readonly events: ChainEvent[];
 }
 
-function worldContext(timeNs: bigint, { gas, stores, events }: WorldScope): Context {
+function worldContext(timeNs: bigint, { gas, branch, events }: WorldScope): Context {
   const emit = (event: ChainEvent): void => {
     events.push(event);
   };
-  return createContext({ chainId: "test-1", height: 10n, timeNs }, { mode: "deliver", gas, stores, emit });
+  return createContext({ chainId: "test-1", height: 10n, timeNs }, { mode: "deliver", gas, branch, emit });
 }
 
 /** Returns all balances above zero: address, denomination, amount. */

@@ -1,7 +1,7 @@
 import { formatAddress, moduleAddress } from "../../src/localnet/chain/runtime/address.ts";
 import type { Coin } from "../../src/localnet/chain/runtime/coins.ts";
 import type { Context } from "../../src/localnet/chain/runtime/context.ts";
-import { ErrInsufficientFunds } from "../../src/localnet/chain/runtime/sdk-errors.ts";
+import { ErrInsufficientFunds } from "../../src/localnet/chain/runtime/errors.ts";
 
 /** A bank whose balances are outside of the stores. To revert a transaction, restore a snapshot. */
 export interface FakeBank {

@@ -1,4 +1,4 @@
-import { connectionIdError } from "../../src/localnet/chain/modules/ibc/identifiers.ts";
+import { connectionIdError } from "../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import type { IbcKeeper } from "../../src/localnet/chain/modules/interchainqueries/types.ts";
 import type { Any } from "../../src/cosmos/proto/gen/google/protobuf/any.ts";
 

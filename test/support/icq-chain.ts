@@ -3,8 +3,10 @@ import type { JsonValue } from "../../src/platform/base/json.ts";
 import { echo } from "../../src/localnet/chain/contracts/echo.ts";
 import { icqConsumer } from "../../src/localnet/chain/contracts/icq-consumer.ts";
 import { createIbcModule } from "../../src/localnet/chain/modules/ibc/module.ts";
-import type { InterchainqueriesModule } from "../../src/localnet/chain/modules/interchainqueries/module.ts";
-import { createInterchainqueriesModule } from "../../src/localnet/chain/modules/interchainqueries/module.ts";
+import {
+  createInterchainqueriesModule,
+  type InterchainqueriesModule,
+} from "../../src/localnet/chain/modules/interchainqueries/module.ts";
 import { defaultParams } from "../../src/localnet/chain/modules/interchainqueries/params.ts";
 import { setParams } from "../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import type { ContractCode } from "../../src/localnet/chain/modules/wasm/contract.ts";
@@ -15,7 +17,7 @@ import type { Context } from "../../src/localnet/chain/runtime/context.ts";
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../src/localnet/chain/runtime/gas.ts";
 import type { ChainModule, HandlerResult, MessageHandler } from "../../src/localnet/chain/runtime/module.ts";
-import { ModuleError } from "../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
 import { createFakeBank, type FakeBank } from "./fake-bank.ts";
 import { type BlockPlace, createMemoryWorld, type MemoryWorld } from "./memory-context.ts";
 

@@ -1,14 +1,20 @@
-import { concat, equalBytes, fromUtf8, uint64BigEndian, utf8 } from "../../src/platform/base/bytes.ts";
-import { sha256 } from "../../src/platform/base/sha256.ts";
+import {
+  concat,
+  equalBytes,
+  fromUtf8,
+  uint64BigEndian,
+  utf8,
+  sha256,
+} from "../../src/platform/base/bytes.ts";
 import type {
   Application,
   QueryRequest,
   QueryResponse,
   TxResult,
   ValidatorPower,
-} from "../../src/localnet/chain/abci.ts";
+} from "../../src/localnet/chain/runtime/abci.ts";
 import { event } from "../../src/localnet/chain/runtime/events.ts";
-import type { StateStorage } from "../../src/localnet/chain/store/state-storage.ts";
+import type { StateStorage } from "../../src/localnet/chain/store/multi-store.ts";
 
 const STORE = "kv";
 const HEAD = utf8("head");

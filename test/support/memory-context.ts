@@ -1,9 +1,12 @@
 import { toHex } from "../../src/platform/base/bytes.ts";
-import type { Context, ExecutionMode } from "../../src/localnet/chain/runtime/context.ts";
+import { type Context, type ExecutionMode, createContext } from "../../src/localnet/chain/runtime/context.ts";
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
-import { createContext } from "../../src/localnet/chain/runtime/execution-context.ts";
 import { createGasMeter, type GasMeter } from "../../src/localnet/chain/runtime/gas.ts";
-import { type CacheStore, createCacheStore } from "../../src/localnet/chain/store/cache-store.ts";
+import {
+  type CacheStore,
+  createBranch,
+  createCacheStore,
+} from "../../src/localnet/chain/store/cache-store.ts";
 import type { KVStore } from "../../src/localnet/chain/store/kv-store.ts";
 
 /** Stores in memory with contexts over them. */
@@ -47,7 +50,12 @@ export function createMemoryWorld(chainId = "test-1"): MemoryWorld {
     context: ({ height = 10n, timeNs = 0n, gas = createGasMeter(), mode = "deliver" } = {}) =>
       createContext(
         { chainId, height, timeNs },
-        { mode, gas, stores: open, emit: (event) => events.push(event) },
+        {
+          mode,
+          gas,
+          branch: { store: open, branch: () => createBranch(open), write: () => undefined },
+          emit: (event) => events.push(event),
+        },
       ),
     dump: (name) => [...open(name).iterate()].map(([key, value]) => [toHex(key), toHex(value)] as const),
   };

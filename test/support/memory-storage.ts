@@ -1,5 +1,5 @@
 import { toHex } from "../../src/platform/base/bytes.ts";
-import type { CommitChanges, StateStorage } from "../../src/localnet/chain/store/state-storage.ts";
+import type { CommitChanges, StateStorage } from "../../src/localnet/chain/store/multi-store.ts";
 
 /** In-memory counterpart of the node's state storage. */
 export interface MemoryStorage extends StateStorage {

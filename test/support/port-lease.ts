@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { portsAt } from "../../src/platform/base/default-ports.ts";
+import { portsAt } from "../../src/platform/base/localnet-defaults.ts";
 import { FolderInUseError, lockFolder } from "../../src/platform/process/folder-lock.ts";
 
 /** The ports of one localnet, for one test at a time on this machine. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../src/platform/base/json.ts";
-import type { LastCommitVote, Misbehavior } from "../../src/localnet/chain/abci.ts";
+import type { LastCommitVote, Misbehavior } from "../../src/localnet/chain/runtime/abci.ts";
 import { createAdminModule } from "../../src/localnet/chain/modules/adminmodule/module.ts";
 import { createAuthModule } from "../../src/localnet/chain/modules/auth/module.ts";
 import { createBankModule } from "../../src/localnet/chain/modules/bank/module.ts";
@@ -12,7 +12,7 @@ import type { StakingKeeper } from "../../src/localnet/chain/modules/staking/kee
 import { createStakingModule } from "../../src/localnet/chain/modules/staking/module.ts";
 import type { Context } from "../../src/localnet/chain/runtime/context.ts";
 import type { BlockInput, ChainModule } from "../../src/localnet/chain/runtime/module.ts";
-import { collectHandlers } from "../../src/localnet/chain/runtime/message-router.ts";
+import { collectHandlers } from "../../src/localnet/chain/runtime/tx-runner.ts";
 import { type ChainEvent, event } from "../../src/localnet/chain/runtime/events.ts";
 import type { GasMeter } from "../../src/localnet/chain/runtime/gas.ts";
 import { messageFromJson } from "../../src/cosmos/proto/json.ts";

@@ -4,10 +4,10 @@ import type {
   Application,
   FinalizeBlockRequest,
   FinalizeBlockResult,
-} from "../../src/localnet/chain/abci.ts";
+} from "../../src/localnet/chain/runtime/abci.ts";
 import { type AppOptions, createApp } from "../../src/localnet/chain/app.ts";
 import { moduleAddress } from "../../src/localnet/chain/runtime/address.ts";
-import type { CommitChanges } from "../../src/localnet/chain/store/state-storage.ts";
+import type { CommitChanges } from "../../src/localnet/chain/store/multi-store.ts";
 import type { TestKey } from "./test-keys.ts";
 
 /** Proposer of every block. */

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { sha256 } from "../../src/platform/base/sha256.ts";
-import { utf8 } from "../../src/platform/base/bytes.ts";
+import { sha256, utf8 } from "../../src/platform/base/bytes.ts";
 import { formatAddress } from "../../src/localnet/chain/runtime/address.ts";
 
 /** A secp256k1 key that depends on its name only. */

@@ -1,7 +1,9 @@
+import { CHANNEL_KINDS } from "../../src/watchdog/notify/channels/channel-kinds.ts";
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseConfig } from "../../src/platform/config/config.ts";
-import { configJsonSchema, configTable } from "../support/config-table.ts";
+import { keyTable } from "../../src/cli/generate/config-docs.ts";
+import { keySchema } from "../../src/cli/generate/config-schema.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
 import { SPECIFIED_POLICY } from "../../src/watchdog/policy/policies.ts";
@@ -38,6 +40,8 @@ const SECRETS = {
 };
 
 beforeEach(() => {
+  for (const [, name = ""] of readFileSync(example, "utf8").matchAll(/\benv: (\w+)/g))
+    vi.stubEnv(name, "https://receiver.example/secret");
   for (const [name, value] of Object.entries(SECRETS)) vi.stubEnv(name, value);
 });
 afterEach(() => {
@@ -137,15 +141,18 @@ describe("watchdog configuration", () => {
       SECRETS.ORACLE_WATCHDOG_DEAD_MAN_URL,
       SECRETS.ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL,
     ]);
-    expect(channels.map(({ kind }) => kind)).toEqual([
-      "alertmanager",
-      "pagerduty",
-      "slack",
-      "discord",
-      "telegram",
-      "email",
-      "webhook",
-    ]);
+    expect(channels.map(({ kind }) => kind)).toEqual(CHANNEL_KINDS.map(({ kind }) => kind));
+    expect(channels.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining([
+        "alertmanager",
+        "pagerduty",
+        "slack",
+        "discord",
+        "telegram",
+        "email",
+        "webhook",
+      ]),
+    );
     expect(maintenance.map(({ start }) => start)).toEqual([
       { kind: "weekly", days: [2], timeOfDayMs: 9 * 3_600_000 },
       { kind: "once", atMs: Date.UTC(2026, 11, 1, 14) },
@@ -336,13 +343,14 @@ describe("watchdog configuration", () => {
       "      name: hook",
       "    - {kind: slack, name: Chat, url: https://hooks.slack.com/secret}",
     ].join("\n");
+    const kinds = CHANNEL_KINDS.map(({ kind }) => kind).toSorted();
     expect(() => parse(text)).toThrow(
       [
         'w.yaml:1:11: interval: is a number (expected a duration such as "30s")',
         "w.yaml:3:9: sources.node: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
         'w.yaml:6:10: alerts.all_prices_missing.for: is not a usable duration (expected a duration such as "30s", at least 0ms)',
         "w.yaml:11:7: notify.channels.0.url: does not hold a usable URL (expected http:// or https://)",
-        "w.yaml:12:13: notify.channels.1.kind: is not a kind of channel (expected alertmanager, discord, email, pagerduty, slack, telegram or webhook)",
+        `w.yaml:12:13: notify.channels.1.kind: is not a kind of channel (expected ${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)})`,
         "w.yaml:14:27: notify.channels.2.name: is not a usable name (expected lower-case letters, digits and hyphens)",
         "w.yaml:14:38: notify.channels.2.url: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
       ].join("\n"),
@@ -350,16 +358,14 @@ describe("watchdog configuration", () => {
   });
 
   it("is documented by its schema, and the example shows every key", () => {
-    expect(configJsonSchema(watchdogConfigSchema, "oracle-watchdog")).toMatchObject({
-      additionalProperties: false,
-    });
-    const rows = configTable(watchdogConfigSchema).split("\n");
+    expect(keySchema(watchdogConfigSchema)).toMatchObject({ additionalProperties: false });
+    const rows = keyTable(keySchema(watchdogConfigSchema)).split("\n");
     const keys = rows.flatMap((row) => /^\| `([\w.]+)` /.exec(row)?.[1]?.split(".") ?? []);
     expect(keys.length).toBeGreaterThan(10);
     const text = readFileSync(example, "utf8");
     expect(keys.filter((key) => !text.includes(`${key}:`))).toEqual([]);
     expect(rows).toContain(
-      '| `alerts.all_prices_missing.for` | string | `"5m"` | how long it must last: the sidecar answers, and no pair has a price |',
+      '| `alerts.all_prices_missing.for` | string | `"5m"` | how long the condition must hold before the alert fires |',
     );
   });
 });

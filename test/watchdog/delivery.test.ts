@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
-import type { AlertEvent } from "../../src/watchdog/notify/alert-event.ts";
-import type { EventChannel } from "../../src/watchdog/notify/channel.ts";
-import { type CurrentAlert, runAlertmanager } from "../../src/watchdog/notify/channels/alertmanager.ts";
+import type { AlertEvent } from "../../src/watchdog/notify/channels/alert-event.ts";
+import type { Channel, CurrentAlert } from "../../src/watchdog/notify/channels/channel.ts";
+import { createChannel } from "../../src/watchdog/notify/channels/channel-kinds.ts";
 import { runDeadMan } from "../../src/watchdog/notify/dead-man.ts";
-import { type DeliveryOutcome, runDelivery } from "../../src/watchdog/notify/delivery.ts";
-import { ChannelError, type JsonPost } from "../../src/watchdog/notify/http-post.ts";
+import { type DeliveryOutcome, runDelivery, runPushes } from "../../src/watchdog/notify/delivery.ts";
+import { ChannelError, type JsonPost } from "../../src/watchdog/notify/channels/transport.ts";
 import { enqueue } from "../../src/watchdog/notify/outbox.ts";
 import { openSqliteState } from "../../src/watchdog/state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "../../src/watchdog/state/state-keeper.ts";
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 /** A receiver that records batches and fails as the test says. */
-interface Receiver extends EventChannel {
+interface Receiver extends Channel {
   readonly batches: (readonly string[])[];
   /** Error of the next attempts. */
   error: Error | undefined;
@@ -237,21 +237,25 @@ describe("Alertmanager", () => {
     resendMs: 60_000,
   } as const;
 
-  async function runPushes(posts: JsonPost[], clock: ManualClock, current: () => readonly CurrentAlert[]) {
+  async function startPushes(posts: JsonPost[], clock: ManualClock, alerts: () => readonly CurrentAlert[]) {
     const keeper = createStateKeeper({ clock, logger: silentLogger, random: () => 0.5 });
     const end = new AbortController();
     const deps = {
       clock,
       logger: silentLogger,
-      current,
+      alerts,
       changed: keeper.changed,
       count: () => {},
+    };
+    const channel = createChannel(config, {
       post: async (post: JsonPost) => {
         posts.push(post);
         return { status: posts.length === 1 ? 503 : 200 };
       },
-    };
-    const run = runAlertmanager(config, deps, end.signal);
+      mail: async () => {},
+    });
+    if (channel.state === undefined) return expect.unreachable("Alertmanager gets the state of all alerts");
+    const run = runPushes(channel, channel.state, deps, end.signal);
     stop.push(() => {
       end.abort(new Error("over"));
       return run;
@@ -267,7 +271,7 @@ describe("Alertmanager", () => {
       { event: alertEvent() },
       { event: alertEvent({ alert: "other", severity: "info" }) },
     ];
-    const { change } = await runPushes(posts, clock, () => alerts);
+    const { change } = await startPushes(posts, clock, () => alerts);
     expect(posts.map(({ url }) => url)).toEqual([
       "http://a.example/api/v2/alerts",
       "http://b.example/api/v2/alerts",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AlertEvent } from "../../src/watchdog/notify/alert-event.ts";
+import type { AlertEvent } from "../../src/watchdog/notify/channels/alert-event.ts";
 import { MIGRATIONS } from "../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parseDurationMs } from "../../src/platform/config/config-fields.ts";
-import { alertsSchema, durationText } from "../../src/watchdog/conditions/alerts-config.ts";
+import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
+import { durationText } from "../../src/platform/config/config-fields.ts";
 import { alertName, runbookFile } from "../../src/watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
-import { generatedSection } from "../support/generated-section.ts";
-import { alertSections, alertTable } from "../support/watchdog/alert-docs.ts";
 
 const names = CONDITIONS.map(({ name }) => name);
 
@@ -49,16 +48,6 @@ describe("the table of conditions", () => {
     expect(alertName("oracle-calls-failing")).toBe("OracleCallsFailing");
     for (const { name } of CONDITIONS) expect(alertName(name)).not.toMatch(/([A-Z][a-z]+)\1/);
     expect(runbookFile("all-prices-missing")).toBe("all-prices-missing.md");
-  });
-
-  it("is the README's table of alerts", () => {
-    const text = alertTable(CONDITIONS);
-    expect(generatedSection("src/watchdog/README.md", "alerts", text)).toBe(text);
-  });
-
-  it("is the section of the example configuration", () => {
-    const text = alertSections(CONDITIONS);
-    expect(generatedSection("config/oracle-watchdog.example.yaml", "alerts", text)).toBe(text);
   });
 });
 

@@ -1,11 +1,15 @@
 import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
-import { counted } from "../../platform/base/counted.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { counted } from "../../platform/base/text.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
-import { loadConfig } from "../../platform/config/config.ts";
-import { ConfigError, type ConfigIssue, formatConfigIssue } from "../../platform/config/config-error.ts";
-import { relayerConfigSchema } from "../../relayer/config.ts";
+import {
+  ConfigError,
+  type ConfigIssue,
+  formatConfigIssue,
+  loadConfig,
+} from "../../platform/config/config.ts";
+import { relayerConfigSchema } from "../../relayer/config/relayer-config.ts";
 import { watchdogConfigSchema } from "../../watchdog/config.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";

@@ -2,7 +2,7 @@ import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import { Command } from "commander";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import type { RelayerConfig } from "../../relayer/config.ts";
+import type { RelayerConfig } from "../../relayer/config/relayer-config.ts";
 import { isFirstAfterGo } from "../../relayer/from-leveldb/first-start.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";

@@ -16,22 +16,22 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "dry-run",
     description: "prove and simulate every query, send nothing, and compare with what another relayer sent",
-    load: async () => (await import("../../relayer/cli/relayer-dry-run.ts")).dryRunCommand,
+    load: async () => (await import("../../relayer/cli/preview-commands.ts")).dryRunCommand,
   },
   {
     name: "doctor",
     description: "check endpoints, account, light clients and one proof of each connection",
-    load: async () => (await import("../../relayer/cli/relayer-doctor.ts")).doctorCommand,
+    load: async () => (await import("../../relayer/cli/preview-commands.ts")).doctorCommand,
   },
   {
     name: "queries",
     description: "list the queries of a running relayer",
-    load: async () => (await import("../../relayer/cli/relayer-queries.ts")).queriesCommand,
+    load: async () => (await import("../../relayer/cli/api-commands.ts")).queriesCommand,
   },
   {
     name: "inspect",
     description: "show one query: its state, attempts, cost and proof, and why it is not answered",
-    load: async () => (await import("../../relayer/cli/relayer-inspect.ts")).inspectCommand,
+    load: async () => (await import("../../relayer/cli/preview-commands.ts")).inspectCommand,
   },
   {
     name: "import-leveldb",
@@ -41,7 +41,7 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "dead-letters",
     description: "transactions that a running relayer does not send again",
-    load: async () => (await import("../../relayer/cli/relayer-dead-letters.ts")).deadLettersCommand,
+    load: async () => (await import("../../relayer/cli/api-commands.ts")).deadLettersCommand,
   },
 ];
 

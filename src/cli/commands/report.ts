@@ -1,13 +1,12 @@
 import { Command, Option } from "commander";
-import { systemClock } from "../../platform/base/clock.ts";
 import { monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
 import { handoverReport } from "../../watchdog/report/handover.ts";
 import { monthCloseReport, monthReport } from "../../watchdog/report/month-report.ts";
-import { relayerReport } from "../../relayer/report/relayer-report.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { type OracleOptions, oracleOptions, readOracle } from "../../watchdog/cli/oracle-source.ts";
-import { lastMonth, monthOption, parseDuration, portOffsetOption } from "../../platform/cli/options.ts";
-import { readRelayer } from "../../relayer/cli/relayer-source.ts";
+import { parseDuration } from "../../platform/cli/options.ts";
+import { lastMonth, monthOption } from "../../watchdog/cli/month-option.ts";
+import { relayerReportCommand } from "../../relayer/cli/report-command.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 
 type Options = OracleOptions & ReportFormatOptions;
@@ -27,7 +26,7 @@ export function reportCommand(context: CliContext): Command {
       ),
     )
     .addCommand(handoverCommand(context))
-    .addCommand(relayerCommand(context));
+    .addCommand(relayerReportCommand(context));
 }
 
 function monthCommand(
@@ -62,33 +61,6 @@ function handoverCommand(context: CliContext): Command {
   ).action(async (options: Options & { readonly since: number }) => {
     const { validators, range } = await readOracle(options, context, { sinceMs: options.since });
     printReport(handoverReport(validators, range), options, context);
-  });
-}
-
-interface RelayerOptions extends ReportFormatOptions {
-  readonly config?: string;
-  readonly portOffset: number;
-  readonly since: number;
-}
-
-function relayerCommand(context: CliContext): Command {
-  const command = new Command("relayer")
-    .description("results of the relayer, their lateness, cost by owner, dead letters")
-    .option(
-      "--config <file>",
-      "configuration of the relayer to ask; default: the relayer of the localnet on this machine",
-    )
-    .addOption(portOffsetOption())
-    .addOption(
-      new Option("--since <duration>", "length of the report")
-        .default(24 * 3_600_000, "24h")
-        .argParser(parseDuration),
-    );
-  for (const option of formatOptions()) command.addOption(option);
-  return command.action(async (options: RelayerOptions) => {
-    const toMs = systemClock.nowMs();
-    const data = await readRelayer(options, { fromMs: toMs - options.since, toMs }, context);
-    printReport(relayerReport(data), options, context);
   });
 }
 

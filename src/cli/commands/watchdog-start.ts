@@ -7,7 +7,7 @@ import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { watchdogConfigSchema } from "../../watchdog/config.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
-import { localnetWatchdogConfig } from "../localnet-configs.ts";
+import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { logLevelOption, portOffsetOption } from "../../platform/cli/options.ts";
 
 interface Options {

@@ -1,5 +1,6 @@
 import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { ALERTS, GENERATED, RULE_FILES, yamlText } from "../../platform/monitoring/alerts/rule-files.ts";
+import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files.ts";
+import { ALERTS, RULE_FILES } from "./rules.ts";
 
 /** An inhibition rule of Alertmanager. */
 export interface InhibitRule {

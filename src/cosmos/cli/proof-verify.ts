@@ -1,11 +1,10 @@
 import { Command } from "commander";
-import { counted } from "../../platform/base/counted.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { counted } from "../../platform/base/text.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { verifyProofFile } from "./proof-file.ts";
-import { isAsRecorded, type ProofVerdict } from "./proof-verdict.ts";
+import { verifyProofFile, isAsRecorded, type ProofVerdict } from "./proof-file.ts";
 
 /** `relaywatch proof verify FILE…`: verifies recorded proofs and compares each verdict with the one in the file. */
 export function proofCommand(context: CliContext): Command {

@@ -1,25 +1,28 @@
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
-import type { BackoffOptions } from "../../platform/base/backoff.ts";
+import type { BackoffOptions } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Header } from "../comet/block-types.ts";
-import { createBatchingRpcClient } from "./rpc/batching-rpc-client.ts";
+import { createBatchingRpcClient, createHttpTransport } from "./batching-rpc-client.ts";
 import type { ChainClient } from "./chain-client.ts";
-import { createCosmjsRpcClient } from "./rpc/cosmjs-rpc-client.ts";
-import { type Endpoint, parseEndpoint } from "./endpoints/endpoint.ts";
-import { createEndpointPool, type EndpointPool } from "./endpoints/endpoint-pool.ts";
-import { ClientError } from "./errors.ts";
-import { createHttpTransport } from "./rpc/http-transport.ts";
-import { decodeHeader, readLightBlock } from "./read/light-block.ts";
-import { decodeStatus } from "./read/node-status.ts";
-import { createPooledEndpoint, type PooledEndpoint } from "./endpoints/pooled-endpoint.ts";
-import type { RpcObserver } from "./rpc/rpc-caller.ts";
+import { createCosmjsRpcClient, type RpcObserver } from "./rpc-caller.ts";
 import {
+  type Endpoint,
+  parseEndpoint,
+  createPooledEndpoint,
+  type PooledEndpoint,
+} from "./pooled-endpoint.ts";
+import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
+import { ClientError } from "./errors.ts";
+import {
+  decodeHeader,
+  readLightBlock,
   decodeGrpcResponse,
   decodeStoreAnswerAt,
   grpcQueryParams,
   storeReadParams,
-} from "./read/store-read.ts";
+} from "./chain-reads.ts";
+import { decodeStatus } from "./rpc-response.ts";
 
 export interface ChainClientOptions {
   /** At least one, in order of preference. */

@@ -1,8 +1,102 @@
-import { concat } from "../../platform/base/bytes.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
+import { concat, encodeUvarint, lengthPrefixed, sha256, utf8 } from "../../platform/base/bytes.ts";
+import { splitNs } from "../../platform/base/time.ts";
 import { simpleRoot } from "../merkle/simple-tree.ts";
-import type { PartSetHeader } from "./block-types.ts";
-import { bytesField, varintField } from "./wire.ts";
+import {
+  BLOCK_ID_FLAG,
+  type BlockId,
+  type Commit,
+  type CommitSig,
+  type Header,
+  type PartSetHeader,
+  type Validator,
+} from "./block-types.ts";
+import { keyTypeOf } from "./validator-key.ts";
+
+/**
+ * Computes the hash of a header: the Merkle root over its fields in order (CometBFT `Header.Hash`). Each field is
+ * encoded in protobuf; a scalar is field 1 of a message. Returns no bytes if `validatorsHash` is empty, as in Go.
+ */
+export function headerHash(header: Header): Uint8Array {
+  if (header.validatorsHash.length === 0) return new Uint8Array(0);
+  return simpleRoot([
+    concat(varintField(1, header.version.block), varintField(2, header.version.app)),
+    stringField(1, header.chainId),
+    varintField(1, header.height),
+    timestampMessage(header.timeNs),
+    blockIdMessage(header.lastBlockId),
+    bytesField(1, header.lastCommitHash),
+    bytesField(1, header.dataHash),
+    bytesField(1, header.validatorsHash),
+    bytesField(1, header.nextValidatorsHash),
+    bytesField(1, header.consensusHash),
+    bytesField(1, header.appHash),
+    bytesField(1, header.lastResultsHash),
+    bytesField(1, header.evidenceHash),
+    bytesField(1, header.proposerAddress),
+  ]);
+}
+
+/**
+ * Encodes a `tendermint.types.BlockID`. The part set header is written even if it is empty, because it is not nullable
+ * in Go. A `CanonicalBlockID` has the same bytes.
+ */
+function blockIdMessage(id: BlockId): Uint8Array {
+  const parts = concat(varintField(1, BigInt(id.parts.total)), bytesField(2, id.parts.hash));
+  return concat(bytesField(1, id.hash), messageField(2, parts));
+}
+
+/** `SignedMsgType` of a precommit. A commit has no other votes. */
+const PRECOMMIT = 2n;
+
+/**
+ * Creates a function that returns the sign bytes of the vote at an index: a `CanonicalVote` after its length. The votes of
+ * a commit differ only in their time and in whether they are for the block or for nil, so all other parts are encoded
+ * once. The returned function throws for an index outside of the commit.
+ */
+export function commitSignBytes(chainId: string, commit: Commit): (index: number) => Uint8Array {
+  const forBlock = canonicalHead(commit, commit.blockId);
+  const forNil = canonicalHead(commit, undefined);
+  const tail = stringField(6, chainId);
+  return (index) => {
+    const signature = commit.signatures[index];
+    if (signature === undefined)
+      throw new Error(`no signature ${index} in a commit of ${commit.signatures.length}`);
+    const head = signature.flag === BLOCK_ID_FLAG.commit ? forBlock : forNil;
+    return lengthPrefixed(concat(head, messageField(5, timestampMessage(signature.timestampNs)), tail));
+  };
+}
+
+/**
+ * Computes the hash of a commit (`last_commit_hash` of the next header): the Merkle root over its encoded signatures.
+ */
+export function commitHash(commit: Pick<Commit, "signatures">): Uint8Array {
+  return simpleRoot(commit.signatures.map(commitSigMessage));
+}
+
+function commitSigMessage(signature: CommitSig): Uint8Array {
+  return concat(
+    varintField(1, BigInt(signature.flag)),
+    bytesField(2, signature.validatorAddress),
+    messageField(3, timestampMessage(signature.timestampNs)),
+    bytesField(4, signature.signature),
+  );
+}
+
+/** Encodes fields 1 to 4 of a `CanonicalVote`. A vote for nil, or for no block, has no block id. */
+function canonicalHead({ height, round }: Commit, blockId: BlockId | undefined): Uint8Array {
+  const isNil = blockId === undefined || isNoBlock(blockId);
+  return concat(
+    varintField(1, PRECOMMIT),
+    fixed64Field(2, height),
+    fixed64Field(3, BigInt(round)),
+    isNil ? new Uint8Array(0) : messageField(4, blockIdMessage(blockId)),
+  );
+}
+
+/** Whether a block id is empty, as in a vote for nil. */
+export function isNoBlock(id: BlockId): boolean {
+  return id.hash.length === 0 && id.parts.total === 0 && id.parts.hash.length === 0;
+}
 
 /** Size of a block part in bytes. Only the last part may be shorter. */
 const PART_SIZE = 65_536;
@@ -56,7 +150,81 @@ function blockParts(block: Uint8Array): readonly Uint8Array[] {
   );
 }
 
+/**
+ * Computes the hash of a validator set: the Merkle root over public key and power of each validator, in the set's
+ * order.
+ */
+export function validatorsHash(validators: readonly Pick<Validator, "publicKey" | "power">[]): Uint8Array {
+  return simpleRoot(
+    validators.map(({ publicKey, power }) =>
+      concat(keyTypeOf(publicKey).hashPrefix, publicKey, varintField(2, power)),
+    ),
+  );
+}
+
 /** Computes `consensus_hash`: the SHA-256 of `HashedParams`. The header covers no other consensus parameter. */
 export function consensusHash(params: { readonly maxBytes: bigint; readonly maxGas: bigint }): Uint8Array {
   return sha256(concat(varintField(1, params.maxBytes), varintField(2, params.maxGas)));
+}
+
+/*
+ * Protobuf encoding of what CometBFT hashes and signs, written by hand. These bytes must be exact and must not depend
+ * on how a code generator treats default values. A field function returns an empty array for the default value.
+ */
+
+const EMPTY = new Uint8Array(0);
+
+/** Encodes an unsigned varint. A negative number is encoded as 64-bit two's complement. */
+function varint(value: bigint): Uint8Array {
+  const small = value >= 0n && value <= MAX_SMALL;
+  return small ? encodeUvarint(Number(value)) : largeVarint(BigInt.asUintN(64, value));
+}
+
+/** Up to this value, numbers are used. They are many times faster than bigints. */
+const MAX_SMALL = 0x7fff_ffffn;
+
+function largeVarint(value: bigint): Uint8Array {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+  bytes.push(Number(rest));
+  return Uint8Array.from(bytes);
+}
+
+/** Encodes a field of type int32, int64, uint32, uint64 or enum. */
+function varintField(field: number, value: bigint): Uint8Array {
+  return value === 0n ? EMPTY : concat(tag(field, 0), varint(value));
+}
+
+/** Encodes a field of type sfixed64. */
+function fixed64Field(field: number, value: bigint): Uint8Array {
+  if (value === 0n) return EMPTY;
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigInt64(0, value, true);
+  return concat(tag(field, 1), bytes);
+}
+
+/** Encodes a field of type bytes. */
+function bytesField(field: number, value: Uint8Array): Uint8Array {
+  return value.length === 0 ? EMPTY : messageField(field, value);
+}
+
+/** Encodes a field of type string. */
+function stringField(field: number, value: string): Uint8Array {
+  return bytesField(field, utf8(value));
+}
+
+/** Encodes a message field, even if the message is empty. */
+function messageField(field: number, message: Uint8Array): Uint8Array {
+  return concat(tag(field, 2), lengthPrefixed(message));
+}
+
+/** Encodes nanoseconds since the Unix epoch as a `google.protobuf.Timestamp`. */
+function timestampMessage(timeNs: bigint): Uint8Array {
+  const { seconds, nanos } = splitNs(timeNs);
+  return concat(varintField(1, seconds), varintField(2, BigInt(nanos)));
+}
+
+function tag(field: number, wireType: number): Uint8Array {
+  return encodeUvarint((field << 3) | wireType);
 }

@@ -1,10 +1,9 @@
-import { upperHex } from "../../platform/base/go-text.ts";
-import { equalBytes } from "../../platform/base/bytes.ts";
+import { upperHex, equalBytes } from "../../platform/base/bytes.ts";
 import type { Header, SignedHeader, ValidatorSet } from "./block-types.ts";
 import { CometError, inContext } from "./comet-error.ts";
-import { goDurationText, goTimeText } from "./go-time.ts";
+import { goDurationText, goTimeText } from "../../platform/base/time.ts";
 import { validateSignedHeader } from "./validate.ts";
-import { validatorsHash } from "./validator-set.ts";
+import { validatorsHash } from "./block-hashes.ts";
 import {
   createSignatureChecks,
   type SignatureChecks,

@@ -1,4 +1,3 @@
-import { GO_ZERO_TIME_NS, NS_PER_SECOND, splitNs } from "../../platform/base/rfc3339.ts";
 import type * as Proto from "../proto/gen/tendermint/types/types.ts";
 import type * as ProtoValidator from "../proto/gen/tendermint/types/validator.ts";
 import {
@@ -12,6 +11,7 @@ import {
   type ValidatorSet,
 } from "./block-types.ts";
 import { inContext, malformed } from "./comet-error.ts";
+import { nsToTimestamp, timestampToNs } from "./timestamp.ts";
 import {
   validateBlockId,
   validateCommit,
@@ -21,39 +21,6 @@ import {
 } from "./validate.ts";
 import { KEY_TYPES, keyTypeOf } from "./validator-key.ts";
 import { totalPower } from "./validator-set.ts";
-
-/** A `google.protobuf.Timestamp`. A received one can have negative parts. */
-interface WireTimestamp {
-  readonly seconds: bigint;
-  readonly nanos: number;
-}
-
-/** End of the range of protobuf's times: the start of the year 10000. The range starts with Go's zero time (year 1). */
-const END_OF_TIME_NS = 253_402_300_800n * NS_PER_SECOND;
-
-/**
- * Converts a `google.protobuf.Timestamp` to nanoseconds since the Unix epoch. An absent one is Go's zero time, as in
- * the signatures of absent validators. Throws `CometError` outside the years 1 to 9999.
- */
-export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
-  if (timestamp === undefined) return GO_ZERO_TIME_NS;
-  const timeNs = timestamp.seconds * NS_PER_SECOND + BigInt(timestamp.nanos);
-  const isValid = timestamp.nanos >= 0 && timestamp.nanos < 1_000_000_000;
-  if (!isValid || timeNs < GO_ZERO_TIME_NS || timeNs >= END_OF_TIME_NS) {
-    throw malformed(
-      "timestamp",
-      `timestamp: seconds:${timestamp.seconds} nanos:${timestamp.nanos} out of range`,
-    );
-  }
-  return timeNs;
-}
-
-/**
- * Converts nanoseconds since the Unix epoch to a `google.protobuf.Timestamp`. Before 1970, only `seconds` is negative.
- */
-export function nsToTimestamp(timeNs: bigint): { seconds: bigint; nanos: number } {
-  return splitNs(timeNs);
-}
 
 /**
  * Converts and validates a header and its commit, as `SignedHeaderFromProto`. Throws `CometError`, as do all

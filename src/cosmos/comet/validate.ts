@@ -1,6 +1,5 @@
-import { equalBytes } from "../../platform/base/bytes.ts";
-import { upperHex } from "../../platform/base/go-text.ts";
-import { GO_ZERO_TIME_NS } from "../../platform/base/rfc3339.ts";
+import { equalBytes, upperHex } from "../../platform/base/bytes.ts";
+import { GO_ZERO_TIME_NS } from "../../platform/base/time.ts";
 import {
   BLOCK_ID_FLAG,
   type BlockId,
@@ -12,10 +11,8 @@ import {
   type ValidatorSet,
 } from "./block-types.ts";
 import { CometError, inContext, malformed } from "./comet-error.ts";
-import { isNoBlock } from "./commit-bytes.ts";
-import { ADDRESS_SIZE } from "./ed25519.ts";
-import { addressOf } from "./validator-key.ts";
-import { headerHash } from "./header-hash.ts";
+import { isNoBlock, headerHash } from "./block-hashes.ts";
+import { ADDRESS_SIZE, addressOf } from "./validator-key.ts";
 import { totalPower } from "./validator-set.ts";
 
 /** Maximum length of a chain id in bytes. */

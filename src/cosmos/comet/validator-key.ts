@@ -1,11 +1,18 @@
-import { fromHex } from "../../platform/base/bytes.ts";
-import { upperHex } from "../../platform/base/go-text.ts";
-import { ed25519Address, PUBLIC_KEY_SIZE, verifyEd25519 } from "./ed25519.ts";
-import { SECP256K1_KEY_SIZE, secp256k1Address, verifySecp256k1 } from "./secp256k1.ts";
+import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { concat, fromHex, sha256, toHex, upperHex } from "../../platform/base/bytes.ts";
+import { createRecentCache } from "../../platform/base/caches.ts";
 
 /*
  * Public keys of validators: ed25519 (32 bytes) or secp256k1 (33 bytes, compressed). The length tells the type.
  */
+
+/** Length of an address in bytes. */
+export const ADDRESS_SIZE = 20;
+/** Length of an ed25519 public key in bytes. */
+const ED25519_KEY_SIZE = 32;
+/** Length of a compressed secp256k1 public key in bytes. */
+export const SECP256K1_KEY_SIZE = 33;
 
 interface KeyType {
   /** Name in CometBFT's error texts. */
@@ -19,7 +26,7 @@ interface KeyType {
 
 const ED25519: KeyType = {
   goName: "PubKeyEd25519",
-  size: PUBLIC_KEY_SIZE,
+  size: ED25519_KEY_SIZE,
   jsonType: "tendermint/PubKeyEd25519",
   hashPrefix: fromHex("0a220a20"),
 };
@@ -62,4 +69,116 @@ export function verifySignature(signed: SignedMessage, beforeSlow?: () => void):
   return keyTypeOf(publicKey) === SECP256K1
     ? verifySecp256k1(publicKey, message, signature)
     : verifyEd25519(publicKey, message, signature, beforeSlow);
+}
+
+/** DER of a `SubjectPublicKeyInfo` for ed25519, up to the key. */
+const ED25519_SPKI_PREFIX = fromHex("302a300506032b6570032100");
+
+/**
+ * Cache of imported keys, by hex, because the same validators sign every block. Undefined: OpenSSL refused the key. The
+ * result of an import depends only on the key, so an entry cannot become wrong. The cache is cleared when it is full.
+ */
+const ed25519Keys = new Map<string, KeyObject | undefined>();
+const MAX_ED25519_KEYS = 4096;
+
+/** Returns the address of an ed25519 public key: the first 20 bytes of its SHA-256. */
+export function ed25519Address(publicKey: Uint8Array): Uint8Array {
+  return sha256(publicKey).slice(0, ADDRESS_SIZE);
+}
+
+/**
+ * Whether a signature is valid under the ZIP-215 rules, which CometBFT uses.
+ *
+ * OpenSSL is tried first because it is much faster. It is also stricter: it checks the equation without the cofactor.
+ * Every signature that satisfies this equation also satisfies the one with the cofactor, which ZIP-215 uses, so an
+ * OpenSSL accept is final. After a reject, the ZIP-215 verifier decides: nodes that disagree on a signature would fork.
+ *
+ * The ZIP-215 verifier takes 1 to 2 ms, some 20 times as long as OpenSSL. `beforeSlow` runs before it and may throw.
+ */
+export function verifyEd25519(
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+  beforeSlow?: () => void,
+): boolean {
+  if (publicKey.length !== ED25519_KEY_SIZE || signature.length !== 64) return false;
+  const key = ed25519Key(publicKey);
+  if (key !== undefined && verify(null, message, key, signature)) return true;
+  beforeSlow?.();
+  return verifyZip215(publicKey, message, signature);
+}
+
+function verifyZip215(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  try {
+    return ed25519.verify(signature, message, publicKey, { zip215: true });
+  } catch {
+    return false; // noble throws if the key or the signature does not decode to a point
+  }
+}
+
+function ed25519Key(publicKey: Uint8Array): KeyObject | undefined {
+  const name = toHex(publicKey);
+  if (ed25519Keys.has(name)) return ed25519Keys.get(name);
+  if (ed25519Keys.size >= MAX_ED25519_KEYS) ed25519Keys.clear();
+  const key = newEd25519Key(publicKey);
+  ed25519Keys.set(name, key);
+  return key;
+}
+
+function newEd25519Key(publicKey: Uint8Array): KeyObject | undefined {
+  try {
+    const der = concat(ED25519_SPKI_PREFIX, publicKey);
+    return createPublicKey({ key: Buffer.from(der), format: "der", type: "spki" });
+  } catch {
+    return undefined; // OpenSSL refuses the key, so only the ZIP-215 verifier decides
+  }
+}
+
+/** DER prefix of a SubjectPublicKeyInfo for a compressed secp256k1 point. The 33 bytes of the point follow. */
+const SECP256K1_SPKI_PREFIX = fromHex("3036301006072a8648ce3d020106052b8104000a032200");
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const SIGNATURE_BYTES = 64;
+
+// Recently imported keys. An import costs about as much as a verification, and the same accounts and validators sign often.
+const secp256k1Keys = createRecentCache<string, KeyObject>(512);
+
+/** Returns the address of a compressed key: RIPEMD-160 of its SHA-256, 20 bytes. */
+export function secp256k1Address(publicKey: Uint8Array): Uint8Array {
+  return createHash("ripemd160").update(sha256(publicKey)).digest();
+}
+
+/**
+ * Verifies a signature of a validator (r and s, 32 bytes each, low s) over the SHA-256 of `message`. Like CometBFT,
+ * it reduces r and s modulo the order of the curve first.
+ */
+function verifySecp256k1(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  if (publicKey.length !== SECP256K1_KEY_SIZE || signature.length !== SIGNATURE_BYTES) return false;
+  const [r, s] = [scalar(signature.subarray(0, 32)), scalar(signature.subarray(32))];
+  // The negated s would be a second valid signature.
+  if (r === 0n || s === 0n || s > ORDER / 2n) return false;
+  const key = importSecp256k1(publicKey);
+  const reduced = concat(scalarBytes(r), scalarBytes(s));
+  return key !== undefined && verify("sha256", message, { key, dsaEncoding: "ieee-p1363" }, reduced);
+}
+
+function scalar(bytes: Uint8Array): bigint {
+  return BigInt(`0x${toHex(bytes)}`) % ORDER;
+}
+
+function scalarBytes(value: bigint): Uint8Array {
+  return fromHex(value.toString(16).padStart(64, "0"));
+}
+
+/** Imports a compressed key for `node:crypto`. Returns undefined when the bytes are not a point of the curve. */
+export function importSecp256k1(publicKey: Uint8Array): KeyObject | undefined {
+  return secp256k1Keys.get(toHex(publicKey), () => newSecp256k1Key(publicKey));
+}
+
+function newSecp256k1Key(publicKey: Uint8Array): KeyObject | undefined {
+  try {
+    const der = Buffer.from(concat(SECP256K1_SPKI_PREFIX, publicKey));
+    return createPublicKey({ key: der, format: "der", type: "spki" });
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,5 @@
-import { upperHex } from "../../platform/base/go-text.ts";
-import { equalBytes, toHex } from "../../platform/base/bytes.ts";
-import { formatRfc3339Ns } from "../../platform/base/rfc3339.ts";
+import { upperHex, equalBytes, toHex } from "../../platform/base/bytes.ts";
+import { formatRfc3339Ns } from "../../platform/base/time.ts";
 import {
   BLOCK_ID_FLAG,
   type BlockId,
@@ -10,7 +9,7 @@ import {
   type ValidatorSet,
 } from "./block-types.ts";
 import { CometError, malformed } from "./comet-error.ts";
-import { commitSignBytes } from "./commit-bytes.ts";
+import { commitSignBytes } from "./block-hashes.ts";
 import { KEY_TYPES, keyTypeOf, publicKeyText, verifySignature } from "./validator-key.ts";
 import { totalPower } from "./validator-set.ts";
 

@@ -1,8 +1,6 @@
-import { compareBytes, concat, utf8 } from "../../platform/base/bytes.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
+import { compareBytes, concat, utf8, sha256, lengthPrefixed } from "../../platform/base/bytes.ts";
 import { encodeExistence, type ProofStep } from "./ics23/encode-proof.ts";
 import { simplePath, simpleProofs, simpleRoot } from "./simple-tree.ts";
-import { lengthPrefixed } from "./varint.ts";
 
 /** One store of a multistore and the root of its tree. */
 export interface StoreRoot {

@@ -1,7 +1,5 @@
-import { concat, equalBytes } from "../../platform/base/bytes.ts";
-import { upperHex } from "../../platform/base/go-text.ts";
-import { bad, good, type Result } from "../../platform/base/result.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
+import { concat, equalBytes, sha256, upperHex } from "../../platform/base/bytes.ts";
+import { bad, good, type Result } from "../../platform/base/errors.ts";
 
 /**
  * Maximum number of aunts. A proof with more aunts would need a tree of more than 2^100 leaves (CometBFT `MaxAunts`).

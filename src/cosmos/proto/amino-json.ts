@@ -9,14 +9,12 @@ import {
 import { Buffer } from "node:buffer";
 import { compareBytes, fromUtf8, toBase64, utf8 } from "../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../platform/base/errors.ts";
-import { type GoJson, parseGoJson } from "../../platform/base/go-json/parse.ts";
+import { type GoJson, parseGoJson } from "../../platform/base/go-json.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
-import { decodeByDescriptor } from "./decode.ts";
+import { decodeByDescriptor } from "./wire-fields.ts";
 import { ProtoError } from "./errors.ts";
-import { extensionOf, formOf } from "./field-forms.ts";
-import { numberToJson } from "./number-text.ts";
+import { extensionOf, formOf, numberToJson, timestampToText } from "./field-formats.ts";
 import { findMessageByTypeUrl, requireMessage } from "./registry.ts";
-import { timestampToText } from "./time-text.ts";
 import { CANONICAL_CHAIN_NAME, typeNameOf } from "./type-urls.ts";
 
 /** Recursion limit, since every Any starts a decoding of its own. */

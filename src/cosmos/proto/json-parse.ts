@@ -4,10 +4,17 @@ import { fromBase64, fromHex, utf8 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import { ProtoError } from "./errors.ts";
-import { type FieldForm, formOf, jsonNameOf } from "./field-forms.ts";
-import { numberFromJson } from "./number-text.ts";
+import {
+  type FieldForm,
+  formOf,
+  jsonNameOf,
+  numberFromJson,
+  durationFromText,
+  GO_ZERO_TIME,
+  type SecondsAndNanos,
+  timestampFromText,
+} from "./field-formats.ts";
 import { findMessageByTypeUrl } from "./registry.ts";
-import { durationFromText, GO_ZERO_TIME, type SecondsAndNanos, timestampFromText } from "./time-text.ts";
 
 /** State of the parser at one value. */
 export interface ParseContext {

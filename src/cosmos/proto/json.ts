@@ -1,12 +1,29 @@
-import { type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
-import { reflect } from "@bufbuild/protobuf/reflect";
-import { errorText } from "../../platform/base/errors.ts";
-import type { JsonValue } from "../../platform/base/json.ts";
-import { decodeByDescriptor } from "./decode.ts";
+import { type DescField, type DescMessage, type Message, ScalarType, toBinary } from "@bufbuild/protobuf";
+import {
+  isReflectList,
+  isReflectMap,
+  isReflectMessage,
+  reflect,
+  type ReflectMessage,
+} from "@bufbuild/protobuf/reflect";
+import { fromUtf8, toBase64, toHex } from "../../platform/base/bytes.ts";
+import { errorText, unreachable } from "../../platform/base/errors.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
+import { decodeByDescriptor } from "./wire-fields.ts";
 import { ProtoError } from "./errors.ts";
+import {
+  type FieldForm,
+  formOf,
+  isGoJson,
+  jsonNameOf,
+  numberToJson,
+  durationToText,
+  GO_ZERO_TIME,
+  type SecondsAndNanos,
+  timestampToText,
+} from "./field-formats.ts";
 import { parseMessage } from "./json-parse.ts";
-import { printMessage } from "./json-print.ts";
-import { requireMessage } from "./registry.ts";
+import { findMessageByTypeUrl, requireMessage } from "./registry.ts";
 import { CANONICAL_CHAIN_NAME } from "./type-urls.ts";
 
 /**
@@ -53,4 +70,175 @@ function decodeMessage(desc: DescMessage, bytes: Uint8Array): Message {
       { cause: thrown },
     );
   }
+}
+
+/** State of the printer at one message. */
+interface PrintContext {
+  /** The chain name in type URLs. */
+  readonly chainName: string;
+  /** Number of enclosing messages. */
+  readonly depth: number;
+  /** Whether an enclosing message is printed by Go's `encoding/json`. */
+  readonly asGo?: boolean;
+}
+
+/** The nesting limit of `fromBinary` does not suffice: each Any is decoded by a call of its own, which counts from zero. */
+const MAX_DEPTH = 100;
+
+/** Converts a decoded message to JSON as specified by `messageToJson`. Throws the same errors. */
+function printMessage(message: ReflectMessage, context: PrintContext): JsonValue {
+  if (context.depth > MAX_DEPTH) {
+    throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} deep`);
+  }
+  try {
+    switch (message.desc.typeName) {
+      case "google.protobuf.Any":
+        return printAny(message, context);
+      case "google.protobuf.Timestamp":
+        return timestampToText(secondsAndNanos(message));
+      case "google.protobuf.Duration":
+        return durationToText(secondsAndNanos(message));
+      default:
+        return printFields(message, context);
+    }
+  } catch (thrown) {
+    throw asProtoError(thrown, message.desc);
+  }
+}
+
+function printFields(message: ReflectMessage, context: PrintContext): JsonObject {
+  const asGo = context.asGo === true || isGoJson(message.desc);
+  const inner = { chainName: context.chainName, depth: context.depth + 1, asGo };
+  const entries: [string, JsonValue][] = [];
+  for (const field of message.fields) {
+    // Go prints a oneof as the one member that is set, and no member when none is set.
+    if (field.oneof !== undefined && message.oneofCase(field.oneof) !== field) continue;
+    if (asGo && isLeftOut(message, field)) continue;
+    entries.push([field.name, printField(message, field, inner)]);
+  }
+  return Object.fromEntries(entries);
+}
+
+/** Go leaves out the zero value of a field, but not of one whose type is a struct or a list of structs. */
+function isLeftOut(message: ReflectMessage, field: DescField): boolean {
+  const { number, neverNull } = formOf(field);
+  const isStructs = field.fieldKind === "list" && field.listKind === "message";
+  return !message.isSet(field) && number === undefined && !neverNull && !isStructs;
+}
+
+function printField(message: ReflectMessage, field: DescField, context: PrintContext): JsonValue {
+  const value: unknown = message.get(field);
+  const form = formOf(field);
+  if (isReflectList(value))
+    return context.asGo && value.size === 0
+      ? null
+      : [...value].map((item) => printValue(item, field, context));
+  if (isReflectMap(value)) return printMap(value, field, context);
+  if (isReflectMessage(value)) return printSubMessage(message, field, form, context);
+  const absent = field.oneof === undefined && !message.isSet(field);
+  if (absent && (form.nullWhenEmpty || (field.scalar === ScalarType.BYTES && nullWhenAbsent(form))))
+    return null;
+  return printValue(value, field, context);
+}
+
+/**
+ * Whether absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have a method of
+ * their own, which prints nil as "" and "0".
+ */
+function nullWhenAbsent(form: FieldForm): boolean {
+  return form.bytes !== "hex" && form.number === undefined;
+}
+
+function printSubMessage(
+  message: ReflectMessage,
+  field: DescField,
+  form: FieldForm,
+  context: PrintContext,
+): JsonValue {
+  const value: unknown = message.get(field);
+  if (!isReflectMessage(value)) return unreachable(`${field.name} is not a message`);
+  if (message.isSet(field)) return printMessage(value, context);
+  if (!form.neverNull) return null;
+  if (value.desc.typeName === "google.protobuf.Timestamp") return timestampToText(GO_ZERO_TIME);
+  return printMessage(value, context);
+}
+
+function printMap(map: Iterable<[unknown, unknown]>, field: DescField, context: PrintContext): JsonObject {
+  const entries = [...map].map(([key, item]): [string, JsonValue] => [
+    String(key),
+    printValue(item, field, context),
+  ]);
+  // Go prints maps sorted by key.
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+}
+
+/** Prints one value of a field, a list item or a map entry. */
+function printValue(value: unknown, field: DescField, context: PrintContext): JsonValue {
+  const form = formOf(field);
+  if (isReflectMessage(value)) return printMessage(value, context);
+  if (value instanceof Uint8Array) return printBytes(value, form);
+  if (typeof value === "bigint") {
+    // A number of JSON text would lose digits beyond 2^53.
+    const isExact = BigInt.asIntN(53, value) === value;
+    return context.asGo && isExact ? Number(value) : value.toString();
+  }
+  if (typeof value === "string") return form.number === undefined ? value : numberToJson(value, form.number);
+  if (typeof value === "boolean") return value;
+  if (typeof value !== "number") return unreachable(`a value of type ${typeof value}`);
+  // An enum number without a name is printed as the number.
+  const named = field.enum?.values.find((each) => each.number === value);
+  return named === undefined ? value : jsonNameOf(named);
+}
+
+function printBytes(bytes: Uint8Array, form: FieldForm): JsonValue {
+  if (form.number !== undefined) return numberToJson(fromUtf8(bytes), form.number);
+  if (form.bytes === "hex") return toHex(bytes).toUpperCase();
+  if (form.bytes === "raw") return rawJson(bytes);
+  return toBase64(bytes);
+}
+
+function rawJson(bytes: Uint8Array): JsonValue {
+  const value: JsonValue = JSON.parse(fromUtf8(bytes));
+  return value;
+}
+
+function printAny(any: ReflectMessage, context: PrintContext): JsonValue {
+  const typeUrl = fieldValue(any, "type_url");
+  const bytes = fieldValue(any, "value");
+  if (typeof typeUrl !== "string" || !(bytes instanceof Uint8Array))
+    return unreachable("an Any without type_url and value");
+  // An empty Any has no type to resolve.
+  if (typeUrl === "" && bytes.length === 0) return null;
+  const desc = findMessageByTypeUrl(typeUrl, context.chainName);
+  if (desc === undefined) {
+    throw new ProtoError({ code: "unresolvable-type-url", typeUrl }, `unable to resolve type URL ${typeUrl}`);
+  }
+  const inner = printMessage(reflect(desc, decodeByDescriptor(desc, bytes)), {
+    ...context,
+    depth: context.depth + 1,
+  });
+  // A time or a duration prints as a string, and an Any has an "@type" of its own. These go under "value" (Go's `isWkt`).
+  const isWellKnown = !isRecord(inner) || desc.typeName === "google.protobuf.Any";
+  return { "@type": typeUrl, ...(isWellKnown ? { value: inner } : inner) };
+}
+
+function secondsAndNanos(message: ReflectMessage): SecondsAndNanos {
+  const seconds = fieldValue(message, "seconds");
+  const nanos = fieldValue(message, "nanos");
+  if (typeof seconds !== "bigint" || typeof nanos !== "number")
+    return unreachable("a time without seconds and nanos");
+  return { seconds, nanos };
+}
+
+function fieldValue(message: ReflectMessage, name: string): unknown {
+  const field = message.fields.find((each) => each.name === name) ?? unreachable(`no field ${name}`);
+  return message.get(field);
+}
+
+function asProtoError(thrown: unknown, desc: DescMessage): ProtoError {
+  if (thrown instanceof ProtoError) return thrown;
+  const error = { code: "bad-bytes", typeName: desc.typeName } as const;
+  return new ProtoError(error, `the bytes are not a ${desc.typeName}: ${errorText(thrown)}`, {
+    cause: thrown,
+  });
 }

@@ -1,12 +1,19 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
-import { decodeByDescriptor } from "./decode.ts";
+import {
+  decodeByDescriptor,
+  readTag,
+  readVarint,
+  skipValue,
+  canCarry,
+  type FieldType,
+  wireTypeName,
+  wireTypeOf,
+} from "./wire-fields.ts";
 import { ProtoError } from "./errors.ts";
 import { goTypeName } from "./go-names.ts";
 import { findMessageByTypeUrl, requireMessage } from "./registry.ts";
 import { CANONICAL_CHAIN_NAME } from "./type-urls.ts";
-import { readTag, readVarint, skipValue } from "./wire-fields.ts";
-import { canCarry, type FieldType, wireTypeName, wireTypeOf } from "./wire-types.ts";
 
 export interface UnknownFieldRules {
   /**

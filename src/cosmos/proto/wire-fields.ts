@@ -1,4 +1,5 @@
-import { WIRE } from "./wire-types.ts";
+import { type DescMessage, fromBinary, type MessageShape, ScalarType } from "@bufbuild/protobuf";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
 /** Why bytes are not a sequence of protobuf fields. The texts are those of Go's `protowire.ParseError`. */
 export type WireFailure =
@@ -101,4 +102,93 @@ function skipScalar(bytes: Uint8Array, wireType: number, start: number): Read | 
 
 function within(bytes: Uint8Array, end: number): Read | WireFailure {
   return end > bytes.length ? "unexpected EOF" : { end };
+}
+
+/** Wire types. 6 and 7 are reserved. */
+const WIRE = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
+
+/** Declared type of a field: a scalar type, an enum or a message. */
+export type FieldType = ScalarType | "enum" | "message";
+
+// In the order of their numbers on the wire, with the names of the SDK's `codec/unknownproto`.
+const NAMES = ["varint", "fixed64", "bytes", "start_group", "end_group", "fixed32"];
+
+/** Returns the name of a wire type as the SDK prints it. */
+export function wireTypeName(wireType: number): string {
+  return NAMES[wireType] ?? `unknown type: ${wireType}`;
+}
+
+/** Returns the wire type of a single, unpacked value. */
+export function wireTypeOf(type: FieldType): number {
+  switch (type) {
+    case ScalarType.STRING:
+    case ScalarType.BYTES:
+    case "message":
+      return WIRE.bytes;
+    case ScalarType.FIXED64:
+    case ScalarType.SFIXED64:
+    case ScalarType.DOUBLE:
+      return WIRE.fixed64;
+    case ScalarType.FIXED32:
+    case ScalarType.SFIXED32:
+    case ScalarType.FLOAT:
+      return WIRE.fixed32;
+    case ScalarType.INT32:
+    case ScalarType.INT64:
+    case ScalarType.UINT32:
+    case ScalarType.UINT64:
+    case ScalarType.SINT32:
+    case ScalarType.SINT64:
+    case ScalarType.BOOL:
+    case "enum":
+      return WIRE.varint;
+  }
+}
+
+/**
+ * Returns whether the SDK accepts this wire type for a field of this type. It accepts length-delimited bytes for every type,
+ * since a packed list has that form.
+ */
+export function canCarry(wireType: number, type: FieldType): boolean {
+  return wireType === WIRE.bytes || wireType === wireTypeOf(type);
+}
+
+/**
+ * Decodes a message by its descriptor. Accepts tags of up to ten bytes, as Go does: `fromBinary` takes five. Throws a plain
+ * error for bytes that are not the message.
+ */
+export function decodeByDescriptor<Desc extends DescMessage>(
+  desc: Desc,
+  bytes: Uint8Array,
+): MessageShape<Desc> {
+  try {
+    return fromBinary(desc, bytes);
+  } catch (error) {
+    const shortened = withShortTags(desc, bytes);
+    if (shortened === undefined) throw error;
+    return fromBinary(desc, shortened);
+  }
+}
+
+/** Encodes every tag in its shortest form. Returns undefined for bytes that are not a sequence of fields. */
+function withShortTags(desc: DescMessage, bytes: Uint8Array): Uint8Array | undefined {
+  const writer = new BinaryWriter();
+  for (let at = 0; at < bytes.length; ) {
+    const tag = readTag(bytes, at);
+    const value = typeof tag === "string" ? tag : skipValue(bytes, tag);
+    if (typeof tag === "string" || typeof value === "string") return undefined;
+    writer.uint32(((tag.fieldNumber << 3) | tag.wireType) >>> 0);
+    const field = desc.fields.find(({ number }) => number === tag.fieldNumber);
+    if (field?.message === undefined || tag.wireType !== WIRE.bytes) {
+      writer.raw(bytes.subarray(tag.end, value.end));
+    } else {
+      const length = readVarint(bytes, tag.end);
+      if (typeof length === "string") return undefined;
+      const content = withShortTags(field.message, bytes.subarray(length.end, value.end));
+      if (content === undefined) return undefined;
+      writer.bytes(content);
+    }
+    at = value.end;
+  }
+  return writer.finish();
 }

@@ -1,4 +1,4 @@
-import type { Application } from "./abci.ts";
+import type { Application } from "./runtime/abci.ts";
 import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
@@ -16,12 +16,14 @@ import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.t
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
-import type { IbcApplication } from "./modules/ibc/channel/application.ts";
+import type { IBCModule } from "./modules/ibc/channel/ibc-module.ts";
 import { createIbcModule } from "./modules/ibc/module.ts";
 import type { IbcKeeper } from "./modules/ibc/keeper.ts";
 import { createRateLimitModule } from "./modules/ibc-rate-limit/module.ts";
-import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
-import { createInterchainqueriesModule } from "./modules/interchainqueries/module.ts";
+import {
+  createInterchainqueriesModule,
+  type InterchainqueriesModule,
+} from "./modules/interchainqueries/module.ts";
 import { createSlashingModule } from "./modules/slashing/module.ts";
 import { joinHooks, type StakingHooks } from "./modules/staking/hooks.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
@@ -30,14 +32,13 @@ import { createStakingModule } from "./modules/staking/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
-import { createAnteHandler } from "./runtime/ante/ante-handler.ts";
+import { createAnteHandler } from "./runtime/ante-handler.ts";
 import { createApplication } from "./runtime/application.ts";
-import { collectHandlers } from "./runtime/message-router.ts";
+import { collectHandlers } from "./runtime/tx-runner.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
 import type { Upgrade } from "./runtime/upgrade.ts";
-import { DEFAULT_KEEP_RECENT } from "./store/multi-store.ts";
-import type { StateStorage } from "./store/state-storage.ts";
+import { DEFAULT_KEEP_RECENT, type StateStorage } from "./store/multi-store.ts";
 import { transferModule, wrapTransfers, type TransferRoute } from "./transfer-route.ts";
 
 /** Identity and size of a chain. */
@@ -131,7 +132,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   const feemarket = createFeemarketModule({ feeDenom: denom }, { bank: bank.keeper, accounts, feeRecipient });
   const authority = formatAddress(bech32Prefix, moduleAddress(AUTHORITY_NAME));
   const names: ChainNames = { chainName, bech32Prefix, authority, denom };
-  const ports = new Map<string, IbcApplication>();
+  const ports = new Map<string, IBCModule>();
   const ibc = createIbcModule(names, (port) => ports.get(port));
   const stake = stakeModules(names, bank.keeper);
   const route: TransferRoute = { sender: ibc.keeper, ports };

@@ -2,7 +2,7 @@ import type { BankKeeper } from "./modules/bank/keeper.ts";
 import { createDexModule } from "./modules/dex/module.ts";
 import { formatAddress } from "./runtime/address.ts";
 import type { ChainModule } from "./runtime/module.ts";
-import { ErrUnauthorized } from "./runtime/sdk-errors.ts";
+import { ErrUnauthorized } from "./runtime/errors.ts";
 
 /** Creates the exchange. As the bank module does for messages, it refuses to pay to accounts of modules. */
 export function dexModule(

@@ -1,7 +1,7 @@
 import { unreachable } from "../../platform/base/errors.ts";
 import { toChainTypeUrl } from "../../cosmos/proto/type-urls.ts";
 import type { BankKeeper } from "./modules/bank/keeper.ts";
-import type { IbcApplication, PacketSender } from "./modules/ibc/channel/application.ts";
+import type { IBCModule, ICS4Wrapper } from "./modules/ibc/channel/ibc-module.ts";
 import type { ContractManagerModule } from "./modules/contractmanager/module.ts";
 import type { IbcKeeper } from "./modules/ibc/keeper.ts";
 import type { RateLimitModule } from "./modules/ibc-rate-limit/module.ts";
@@ -11,9 +11,9 @@ import type { ChainModule } from "./runtime/module.ts";
 
 /** The way of packets between the applications of IBC and their channels. A local chain puts its limiter in between. */
 export interface TransferRoute {
-  sender: PacketSender;
+  sender: ICS4Wrapper;
   /** Applications by port. */
-  readonly ports: Map<string, IbcApplication>;
+  readonly ports: Map<string, IBCModule>;
 }
 
 /** Creates the module of transfers over IBC on its route. The response to a transfer is that of the deployed chains of the kind. */

@@ -1,4 +1,4 @@
-import { encodeBech32, decodeBech32 } from "../../platform/base/bech32.ts";
+import { encodeBech32, decodeBech32 } from "../../platform/base/bytes.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { moduleAddress } from "../chain/runtime/address.ts";
 import { toChainTypeUrl, TYPE_URL } from "../../cosmos/proto/type-urls.ts";

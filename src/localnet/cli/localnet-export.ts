@@ -1,22 +1,22 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
+import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
-import type { Application } from "../chain/abci.ts";
-import { createApp } from "../chain/app.ts";
-import type { StateStorage } from "../chain/store/state-storage.ts";
-import { type GenesisDoc, genesisToJson, parseGenesis } from "../node/genesis-doc.ts";
-import { exportHomeGenesis, importHomeGenesis } from "../node/home-genesis.ts";
-import { type ChainProfile, CHAINS, type LocalnetPart } from "../network/chains.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 import { localnetChainsHome } from "../../platform/cli/state-home.ts";
+import { createApp } from "../chain/app.ts";
+import type { Application } from "../chain/runtime/abci.ts";
+import type { StateStorage } from "../chain/store/multi-store.ts";
+import { type ChainPart, type ChainProfile, CHAINS } from "../network/chains.ts";
+import { type GenesisDoc, genesisToJson, parseGenesis } from "../node/base/genesis-doc.ts";
+import { exportHomeGenesis, importHomeGenesis } from "../node/home-genesis.ts";
 
 interface Options {
   readonly home?: string;
-  readonly chain: LocalnetPart;
+  readonly chain: ChainPart;
   readonly portOffset: number;
 }
 

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
-import { portsAt } from "../../platform/base/default-ports.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { toHex } from "../../platform/base/bytes.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { ceilDec18, type Dec18, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
@@ -12,7 +12,7 @@ import type {
   SimulationOutcome,
   TxSender,
   WireMessage,
-} from "../../cosmos/client/tx/tx-sender.ts";
+} from "../../cosmos/client/tx/tx-types.ts";
 import { TxMsgData } from "../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import { messageToJson } from "../../cosmos/proto/json.ts";
 import { toChainTypeUrl } from "../../cosmos/proto/type-urls.ts";

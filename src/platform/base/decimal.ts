@@ -1,3 +1,5 @@
+import { OverflowError, parseGoBigInt } from "./integers.ts";
+
 /** Fixed-point decimal with 18 fractional digits, as the SDK's `LegacyDec`: the bigint v represents v / 10^18. */
 export type Dec18 = bigint;
 
@@ -22,12 +24,12 @@ export function formatDec18(value: Dec18): string {
 
 /** Multiplies; rounds half to even, as `LegacyDec.Mul`. */
 export function mulDec18(a: Dec18, b: Dec18): Dec18 {
-  return chopHalfEven(a * b);
+  return roundHalfEven(a * b, DEC18_ONE);
 }
 
 /** Divides; rounds half to even, as `LegacyDec.Quo`. Throws for division by zero. */
 export function quoDec18(a: Dec18, b: Dec18): Dec18 {
-  return chopHalfEven((a * DEC18_ONE * DEC18_ONE) / b);
+  return roundHalfEven((a * DEC18_ONE * DEC18_ONE) / b, DEC18_ONE);
 }
 
 /** Rounds up to an integer. */
@@ -41,13 +43,128 @@ export function truncateDec18(value: Dec18): bigint {
   return value / DEC18_ONE;
 }
 
-/** Divides by 10^18 and rounds half to even, symmetrically around zero. */
-function chopHalfEven(value: bigint): bigint {
-  if (value < 0n) return -chopHalfEven(-value);
-  const whole = value / DEC18_ONE;
-  const rest = value % DEC18_ONE;
-  const half = DEC18_ONE / 2n;
-  if (rest < half) return whole;
-  if (rest > half) return whole + 1n;
-  return whole % 2n === 0n ? whole : whole + 1n;
+/** Divides by `one` and rounds half to even, symmetrically around zero. */
+function roundHalfEven(value: bigint, one: bigint): bigint {
+  if (value < 0n) return -roundHalfEven(-value, one);
+  const whole = value / one;
+  const twice = (value - whole * one) << 1n;
+  if (twice < one) return whole;
+  return twice > one || (whole & 1n) === 1n ? whole + 1n : whole;
+}
+
+/** Fixed-point decimal with 27 fractional digits, as neutron's `PrecDec`: the bigint v represents v / 10^27. */
+export type PrecDec = bigint;
+
+const PREC_DIGITS = 27;
+
+/** The number 1 as a {@link PrecDec}: 10^27. */
+export const PREC_ONE: PrecDec = 10n ** 27n;
+
+/** 256 bits of an integer and 89 bits of 10^27. */
+const PREC_MAX_BITS = 345;
+const PREC_BOUND = 1n << 345n;
+
+/** Multiplies; rounds half to even. Throws `OverflowError` above 345 bits. */
+export function mulPrec(a: PrecDec, b: PrecDec): PrecDec {
+  return checkPrec(roundHalfEven(a * b, PREC_ONE));
+}
+
+/** Divides; truncates at 54 fractional digits, then rounds half to even. Throws `OverflowError` above 345 bits, `RangeError` for 0. */
+export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
+  if (a < 0n) return -quoPrec(-a, b);
+  if (b < 0n) return -quoPrec(a, -b);
+  // The fraction that decides the rounding is floor(rest * 10^27 / b). It is compared without the division: it is at least one
+  // half when 2 * rest >= b, and more than one half when (2 * rest - b) * 10^27 >= 2 * b.
+  const scaled = a * PREC_ONE;
+  const whole = scaled / b;
+  const excess = 2n * (scaled - whole * b) - b;
+  if (excess < 0n) return checkPrec(whole);
+  const roundsUp = excess * PREC_ONE >= 2n * b || (whole & 1n) === 1n;
+  return checkPrec(roundsUp ? whole + 1n : whole);
+}
+
+/** Adds. Throws `OverflowError` above 345 bits. */
+export function addPrec(a: PrecDec, b: PrecDec): PrecDec {
+  return checkPrec(a + b);
+}
+
+/** Subtracts. Throws `OverflowError` above 345 bits. */
+export function subPrec(a: PrecDec, b: PrecDec): PrecDec {
+  return checkPrec(a - b);
+}
+
+/** Multiplies by an integer. Throws `OverflowError` above 345 bits. */
+export function mulPrecInt(a: PrecDec, factor: bigint): PrecDec {
+  return checkPrec(a * factor);
+}
+
+/** Divides by an integer; truncates towards zero. Throws `RangeError` for 0. */
+export function quoPrecInt(a: PrecDec, divisor: bigint): PrecDec {
+  return a / divisor;
+}
+
+/** Converts an integer. */
+export function precFromInt(value: bigint): PrecDec {
+  return value * PREC_ONE;
+}
+
+/** Rounds towards zero to an integer. */
+export function truncatePrec(value: PrecDec): bigint {
+  return value / PREC_ONE;
+}
+
+/** Rounds up to an integer. */
+export function ceilPrec(value: PrecDec): bigint {
+  const whole = value / PREC_ONE;
+  return value > 0n && whole * PREC_ONE !== value ? whole + 1n : whole;
+}
+
+/**
+ * Parses "12" or "-0.5", with at most 27 fractional digits, as Go does: a second sign in front is accepted ("+1", "--5").
+ * Throws an `Error` with Go's text for any other text.
+ */
+export function parsePrecDec(text: string): PrecDec {
+  const negative = text.startsWith("-");
+  const magnitude = negative ? text.slice(1) : text;
+  if (magnitude === "") throw new Error("decimal string cannot be empty");
+  const [whole = "", fraction, ...more] = magnitude.split(".");
+  if (more.length > 0) throw new Error("invalid decimal string");
+  if (fraction === "" || (fraction !== undefined && whole === "")) throw new Error("invalid decimal length");
+  const excess = (fraction ?? "").length - PREC_DIGITS;
+  if (excess > 0)
+    throw new Error(
+      `value '${magnitude}' exceeds max precision by ${-excess} decimal places: max precision ${PREC_DIGITS}`,
+    );
+  const value = parseDigits(`${whole}${(fraction ?? "").padEnd(PREC_DIGITS, "0")}`);
+  return negative ? -value : value;
+}
+
+function parseDigits(digits: string): bigint {
+  if (!/^[+-]?\d+$/.test(digits)) throw new Error(`failed to set decimal string with base 10: ${digits}`);
+  const unsigned = digits.replace(/^[+-]/, "");
+  const value = unsigned.length > 200 ? PREC_BOUND : BigInt(unsigned);
+  if (value >= PREC_BOUND) throw precOutOfRange(digits);
+  return digits.startsWith("-") ? -value : value;
+}
+
+function precOutOfRange(digits: string): OverflowError {
+  return new OverflowError(PREC_MAX_BITS, `decimal '${digits}' out of range; max ${PREC_MAX_BITS} bits`);
+}
+
+/** Formats all 27 fractional digits: "0.500000000000000000000000000". */
+export function formatPrecDec(value: PrecDec): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(PREC_DIGITS + 1, "0");
+  return `${value < 0n ? "-" : ""}${digits.slice(0, -PREC_DIGITS)}.${digits.slice(-PREC_DIGITS)}`;
+}
+
+/** Parses the wire form: the scaled integer as Go reads it. Throws an `Error` with Go's text. */
+export function parseWirePrecDec(text: string): PrecDec {
+  const value = parseGoBigInt(text);
+  if (value >= PREC_BOUND || value <= -PREC_BOUND) throw precOutOfRange(text);
+  return value;
+}
+
+function checkPrec(value: PrecDec): PrecDec {
+  if (value >= PREC_BOUND || value <= -PREC_BOUND) throw new OverflowError(PREC_MAX_BITS);
+  return value;
 }

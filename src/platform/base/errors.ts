@@ -28,3 +28,37 @@ export function errorText(thrown: unknown): string {
 export function unreachable(what: string): never {
   throw new Error(`this is a bug: ${what}`);
 }
+
+/** A value or an error, for operations whose failure is an expected outcome. */
+export type Result<T, F> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: F };
+
+/** Creates a successful result. */
+export function good<T>(value: T): { readonly ok: true; readonly value: T } {
+  return { ok: true, value };
+}
+
+/** Creates a failed result. */
+export function bad<F>(error: F): { readonly ok: false; readonly error: F } {
+  return { ok: false, error };
+}
+
+/** Exit codes of every Relaywatch process. */
+export const EXIT = {
+  /** The process was asked to stop, or a check found no problem. */
+  ok: 0,
+  /** Fatal error, or a check found a problem. */
+  fatal: 1,
+  /** Wrong command line. */
+  usage: 2,
+  /** A check could not read what it needs. */
+  unseen: 3,
+  /** Temporary failure. A supervisor restarts the process. */
+  tryAgain: 75,
+  /** Bad configuration. A supervisor must not restart the process. */
+  badConfig: 78,
+} as const;
+
+/** One of the values of {@link EXIT}. */
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -1,4 +1,4 @@
-import type { ExitCode } from "../base/exit-codes.ts";
+import type { ExitCode } from "../base/errors.ts";
 
 /** Ends a check with an exit code. What it found is printed already, so there is no message. */
 export class CheckExit extends Error {

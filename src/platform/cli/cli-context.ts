@@ -1,6 +1,6 @@
 import type { Logger, LogLevel } from "../base/logger.ts";
 import type { LiveScreen } from "./live-screen.ts";
-import type { LogConfig } from "../config/log-config.ts";
+import type { LogConfig } from "../config/config-fields.ts";
 
 /** The process as a command uses it. */
 export interface CliContext {

@@ -1,5 +1,4 @@
-import { CodedError } from "../base/errors.ts";
-import type { ExitCode } from "../base/exit-codes.ts";
+import { CodedError, type ExitCode } from "../base/errors.ts";
 
 /** Ends a command with a message on stderr and an exit code. */
 export class CliError extends CodedError<{ readonly code: "cli"; readonly exitCode: ExitCode }> {

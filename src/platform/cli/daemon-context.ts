@@ -2,7 +2,7 @@ import type { LogLevel } from "../base/logger.ts";
 import { systemClock } from "../base/clock.ts";
 import { readBuildInfo } from "../process/build-info.ts";
 import type { DaemonContext } from "../process/daemon-context.ts";
-import type { LogConfig } from "../config/log-config.ts";
+import type { LogConfig } from "../config/config-fields.ts";
 import type { CliContext } from "./cli-context.ts";
 
 /** Creates the context of a daemon that the command line starts. */

@@ -1,6 +1,6 @@
 import { request } from "undici";
 import { withDeadline } from "../base/abort.ts";
-import { EXIT } from "../base/exit-codes.ts";
+import { EXIT } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { Secret } from "../base/secret.ts";
 import { CliError } from "./cli-error.ts";

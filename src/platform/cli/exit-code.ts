@@ -1,7 +1,5 @@
 import { CommanderError } from "commander";
-import { CodedError, errorText } from "../base/errors.ts";
-import { EXIT, type ExitCode } from "../base/exit-codes.ts";
-import { ConfigError } from "../config/config-error.ts";
+import { CodedError, errorText, EXIT, type ExitCode } from "../base/errors.ts";
 import { StopRequest } from "../process/shutdown.ts";
 import { CheckExit } from "./check-exit.ts";
 import { CliError } from "./cli-error.ts";
@@ -34,7 +32,6 @@ export function toExit(error: unknown): {
     // Commander has already printed the help, the version or the error.
     return { exitCode: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: undefined };
   }
-  if (error instanceof ConfigError) return { exitCode: EXIT.badConfig, message: error.message };
   if (error instanceof CodedError && isBadConfig(error.facts)) {
     return { exitCode: EXIT.badConfig, message: error.message };
   }

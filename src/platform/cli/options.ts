@@ -1,10 +1,8 @@
-import { systemClock } from "../base/clock.ts";
 import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
-import { monthOf, monthsBefore } from "../../watchdog/ledger/month.ts";
 import { isHostName, parseDurationMs } from "../config/config-fields.ts";
 import { type HttpAccess, isOriginPattern } from "../http/http-access.ts";
 import { InvalidArgumentError, Option } from "commander";
-import { MAX_PORT_OFFSET } from "../base/default-ports.ts";
+import { MAX_PORT_OFFSET } from "../base/localnet-defaults.ts";
 
 /** `--port-offset N`. */
 export function portOffsetOption(): Option {
@@ -93,22 +91,6 @@ export function waitOption(): Option {
     "--wait <duration>",
     "with the settings of the Go relayer: how long to wait for the nodes of both chains (default: 1m)",
   ).argParser(parseDuration);
-}
-
-/** `--month MONTH`. The value is undefined without the option; see {@link lastMonth}. */
-export function monthOption(): Option {
-  return new Option("--month <month>", "the month, such as 2026-10; default: the last closed one").argParser(
-    (text) => {
-      if (/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) return text;
-      throw new InvalidArgumentError("a month such as 2026-10 was expected");
-    },
-  );
-}
-
-/** Returns the last closed month. */
-export function lastMonth(): string {
-  const now = monthOf(systemClock.nowMs());
-  return monthsBefore(now, 1)[0] ?? now;
 }
 
 function parsePortOffset(text: string): number {

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { EXIT, type ExitCode } from "../base/exit-codes.ts";
+import { EXIT, type ExitCode } from "../base/errors.ts";
 import { REPORT_FORMATS, type Report, type ReportFormat, type ReportVerdict } from "../report/document.ts";
 import { renderReport } from "../report/render/render-report.ts";
 import { CheckExit } from "./check-exit.ts";

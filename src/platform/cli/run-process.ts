@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
-import { EXIT } from "../base/exit-codes.ts";
+import { EXIT } from "../base/errors.ts";
 import { createShutdown } from "../process/shutdown.ts";
 import type { CliContext } from "./cli-context.ts";
 import { toExit } from "./exit-code.ts";
@@ -59,10 +59,9 @@ function toContext(signal: AbortSignal): CliContext {
     print: (line) => void process.stdout.write(`${line}\n`),
     signal,
     logger: async (level, log) => {
-      const { createLogger } = await import("../process/logger.ts");
+      const { createLogger, openConfiguredLogger } = await import("../process/logger.ts");
       if (log === undefined)
         return createLogger({ level, pretty: process.stderr.isTTY, stream: errorStream(screen) });
-      const { openConfiguredLogger } = await import("../process/open-logger.ts");
       return openConfiguredLogger(level, log, process);
     },
     isTerminal: process.stdout.isTTY,

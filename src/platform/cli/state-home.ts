@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { EXIT } from "../base/exit-codes.ts";
+import { EXIT } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import { CliError } from "./cli-error.ts";
 

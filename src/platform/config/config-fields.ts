@@ -1,9 +1,24 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { z } from "zod";
-import { errorText } from "../base/errors.ts";
-import { issueText, receivedText } from "./config-issue.ts";
+import { errorText, unreachable } from "../base/errors.ts";
+import { LOG_LEVELS } from "../base/logger.ts";
 import { Secret } from "../base/secret.ts";
+
+/** Formats the error text of a field: "is a number (expected a quoted whole number)". */
+export function issueText(problem: string, expected: string): string {
+  return `${problem} (expected ${expected})`;
+}
+
+/** Describes the type of a YAML value. */
+export function receivedText(input: unknown): string {
+  if (input === undefined) return "is missing";
+  if (input === null) return "is empty";
+  if (Array.isArray(input)) return "is a list";
+  if (typeof input === "object") return "is a section";
+  if (typeof input === "string") return "is text";
+  return `is a ${typeof input}`;
+}
 
 /** An address to listen on. */
 export interface ListenAddress {
@@ -71,7 +86,7 @@ export function hostNamesField() {
   return z.array(name).max(100);
 }
 
-/** Whether a text is a host name or an IP address without port, or "*". */
+/** Returns true for a host name or an IP address without port, and for "*". */
 export function isHostName(text: string): boolean {
   return text === "*" || /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])$/.test(text);
 }
@@ -97,7 +112,7 @@ export function httpUrlField() {
   });
 }
 
-/** Whether a text is an http or https URL without user name, password and fragment. */
+/** Returns true for an http or https URL without user name, password and fragment. */
 export function isPlainHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
@@ -164,4 +179,47 @@ function textField(expected: string) {
 /** Returns the URL of an address. An IPv6 host gets brackets. */
 export function httpUrl({ host, port }: ListenAddress): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** The section `log` of a daemon's configuration. */
+export function logSchema() {
+  return z.strictObject({
+    level: z
+      .enum(LOG_LEVELS)
+      .default("info")
+      .describe("least level of a line; the option --log-level overrides it"),
+    format: z
+      .enum(["auto", "json", "text"])
+      .default("auto")
+      .describe("json or text; auto: text on a terminal, else json"),
+    outputs: z
+      .array(z.string().min(1))
+      .min(1)
+      .max(8)
+      .default(["stderr"])
+      .describe("where lines go: stderr, stdout, or paths of files, to which they are appended"),
+    keys: z
+      .strictObject({
+        time: z.string().min(1).default("time").describe("name of the field with the time"),
+        level: z.string().min(1).default("level").describe("name of the field with the level"),
+        message: z.string().min(1).default("msg").describe("name of the field with the message"),
+      })
+      .prefault({})
+      .describe("names of the fields of a JSON line"),
+  });
+}
+
+/** A checked section `log`. */
+export type LogConfig = z.output<ReturnType<typeof logSchema>>;
+
+/** Formats a duration as configuration files have it: "30s", "1h". The inverse of {@link parseDurationMs}. */
+export function durationText(ms: number): string {
+  const units = [
+    ["h", 3_600_000],
+    ["m", 60_000],
+    ["s", 1000],
+    ["ms", 1],
+  ] as const;
+  const text = units.map(([unit, size]) => [unit, size] as const).find(([, size]) => ms % size === 0);
+  return text === undefined ? unreachable(`${ms} ms`) : `${ms / text[1]}${text[0]}`;
 }

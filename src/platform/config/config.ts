@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
 import type { z } from "zod";
-import { errorText } from "../base/errors.ts";
-import { ConfigError, type ConfigIssue } from "./config-error.ts";
-import { describeIssue, issueText } from "./config-issue.ts";
+import { CodedError, errorText } from "../base/errors.ts";
+import { counted } from "../base/text.ts";
+import { issueText, receivedText } from "./config-fields.ts";
 
 const MAX_FILE_BYTES = 1024 * 1024;
 
@@ -11,6 +11,33 @@ const MAX_FILE_BYTES = 1024 * 1024;
 export interface ConfigText {
   readonly file: string;
   readonly text: string;
+}
+
+/** One error in a configuration file. `line` and `column` count from 1. */
+export interface ConfigIssue {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** Keys from the root, joined by dots. Empty for an error of the file itself. */
+  readonly path: string;
+  /** "is a number (expected text)". Never contains the value, which may be a secret. */
+  readonly text: string;
+}
+
+/** An invalid configuration. The message has one line for each error. */
+export class ConfigError extends CodedError<{
+  readonly code: "bad-config";
+  readonly errors: readonly ConfigIssue[];
+}> {
+  constructor(errors: readonly ConfigIssue[], options?: { readonly cause?: unknown }) {
+    super({ code: "bad-config", errors }, errors.map(formatConfigIssue).join("\n"), options);
+  }
+}
+
+/** Formats an error as `file:line:column: path: text`. */
+export function formatConfigIssue(error: ConfigIssue): string {
+  const place = `${error.file}:${error.line}:${error.column}`;
+  return error.path === "" ? `${place}: ${error.text}` : `${place}: ${error.path}: ${error.text}`;
 }
 
 /**
@@ -141,4 +168,52 @@ function deepFreeze<T>(value: T): T {
   Object.freeze(value);
   for (const inner of Object.values(value)) deepFreeze(inner);
   return value;
+}
+
+/** Describes a schema issue that has no text of its own. Never contains the value, which may be a secret. */
+function describeIssue(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return issueText(receivedText(issue.input), typeName(String(issue["expected"])));
+    case "unrecognized_keys":
+      return issueText("unknown key", "one of the documented keys");
+    case "too_small":
+      return issueText("is too small", `${limitText(issue, "minimum")} or more`);
+    case "too_big":
+      return issueText("is too large", `${limitText(issue, "maximum")} or less`);
+    case "invalid_value":
+      return issueText("is not one of the allowed values", listText(issue["values"]));
+    case "invalid_format":
+      return issueText("has the wrong form", `text of the form ${issue["pattern"] ?? issue["format"]}`);
+    case "custom":
+    case "invalid_element":
+    case "invalid_key":
+    case "invalid_union":
+    case "not_multiple_of":
+    default:
+      return issueText("is not valid", "a value as documented");
+  }
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a section",
+  record: "a section",
+};
+
+function typeName(expected: string): string {
+  return TYPE_NAMES[expected] ?? expected;
+}
+
+function limitText(issue: z.core.$ZodRawIssue, key: "minimum" | "maximum"): string {
+  const limit = issue[key];
+  return issue["origin"] === "string" ? counted(Number(limit), "character") : String(limit);
+}
+
+function listText(values: unknown): string {
+  return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(", ") : "another value";
 }

@@ -15,13 +15,13 @@ export interface HttpAccess {
   readonly origins?: readonly string[];
 }
 
-/** The verdict on the headers of a request. */
-export type AccessVerdict =
+/** Result of the check of a request's headers. */
+export type AccessResult =
   /** `origin` is the value of `Access-Control-Allow-Origin`, or undefined without CORS. */
   | { readonly ok: true; readonly origin: string | undefined }
   | { readonly ok: false; readonly reason: string };
 
-const ACCEPTED: AccessVerdict = { ok: true, origin: undefined };
+const ACCEPTED: AccessResult = { ok: true, origin: undefined };
 /** Bound of the hosts that {@link createAccessCheck} remembers. */
 const MAX_KNOWN = 100;
 
@@ -33,7 +33,7 @@ const MAX_KNOWN = 100;
 export function createAccessCheck(
   listenHost: string,
   access: HttpAccess = {},
-): (headers: IncomingHttpHeaders) => AccessVerdict {
+): (headers: IncomingHttpHeaders) => AccessResult {
   const hosts = new Set((access.hosts ?? (isLoopbackName(listenHost) ? [] : ["*"])).map(normalName));
   const origins = access.origins ?? [];
   const isAcceptedHost = (host: string): boolean => {
@@ -62,7 +62,7 @@ export function createAccessCheck(
   };
 }
 
-/** Whether a text is a pattern of {@link HttpAccess.origins}. */
+/** Checks the syntax of a pattern of {@link HttpAccess.origins}. */
 export function isOriginPattern(text: string): boolean {
   if (text === "*" || text === "localhost") return true;
   // "*" may stand for a part of the name, or for the port.
@@ -70,7 +70,7 @@ export function isOriginPattern(text: string): boolean {
   return !plain.includes("*") && URL.canParse(plain) && new URL(plain).origin === plain.toLowerCase();
 }
 
-/** Whether a name or an IP address always means this machine. */
+/** Returns true for a name or an IP address that always means this machine. */
 export function isLoopbackName(name: string): boolean {
   const plain = normalName(name);
   if (isIP(plain) === 4) return plain.startsWith("127.");
@@ -100,7 +100,7 @@ function matchesOrigin(pattern: string, origin: string): boolean {
   return text.length >= start.length + end.length && text.startsWith(start) && text.endsWith(end);
 }
 
-function refused(reason: string): AccessVerdict {
+function refused(reason: string): AccessResult {
   return { ok: false, reason };
 }
 

@@ -1,7 +1,7 @@
+import { Buffer } from "node:buffer";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { closeLater } from "./raw-socket.ts";
-import type { SendBudget } from "./send-budget.ts";
+import type { Duplex } from "node:stream";
 
 export interface HttpConnectionsOptions {
   /** Open connections. At the limit, a new one replaces the one that is idle for the longest time. */
@@ -18,7 +18,7 @@ export interface HttpConnections {
   readonly add: (socket: Socket) => void;
   /** Takes a request, identified by its response. */
   readonly take: (response: ServerResponse) => void;
-  /** Counts the bytes of an ended response that the socket did not take at once. */
+  /** Counts the bytes of an ended response that the socket has not taken yet. */
   readonly sent: (response: ServerResponse, bytes: number) => void;
   /** Stops serving requests on an upgraded connection. Returns false when it still has requests without a reply. */
   readonly upgrade: (socket: Socket) => boolean;
@@ -27,7 +27,7 @@ export interface HttpConnections {
 /** Queued requests of a connection above which the server stops reading from it. */
 const PAUSE_AT = 16;
 /**
- * Queued requests above which the server cuts the connection. Node reads 64 KiB at once, which hold 2,621 smallest
+ * Queued requests above which the server cuts the connection. One read of Node returns up to 64 KiB, which hold 2,621 smallest
  * requests, so a paused connection stays below.
  */
 const MAX_QUEUED = 4_096;
@@ -140,9 +140,9 @@ class HttpConnection {
     // `on` instead of `once`, which allocates a wrapper for each request.
     response.on("close", this.#onResponseClose);
     const { budget, serve } = this.#pool.options;
-    const room = budget.room();
-    if (room === undefined) serve(response);
-    else void room.then(() => !response.destroyed && serve(response));
+    const capacity = budget.untilCapacity();
+    if (capacity === undefined) serve(response);
+    else void capacity.then(() => !response.destroyed && serve(response));
   }
 
   #next(): void {
@@ -153,7 +153,7 @@ class HttpConnection {
       return;
     }
     this.#isBusy = true;
-    // Not at once: a reply that the socket takes at once would let this connection's requests run without a pause.
+    // Later, not now: otherwise a client whose socket takes every reply immediately would keep all others waiting.
     setImmediate(() => {
       const next = this.#queue.shift();
       if (next === undefined) return;
@@ -164,4 +164,99 @@ class HttpConnection {
       this.#begin(next);
     });
   }
+}
+
+/** Bounds the bytes that the clients of a server have not read yet, over all connections together. */
+export interface SendBudget {
+  /** Returns undefined when there is capacity for another reply now. Otherwise resolves when there is, within about a second. */
+  readonly untilCapacity: () => Promise<void> | undefined;
+  /**
+   * Counts unsent bytes until the returned function is called. `cut` must discard the bytes. The budget calls it when
+   * the bytes are unsent for half a second and other clients need the capacity.
+   */
+  readonly hold: (bytes: number, cut: () => void) => () => void;
+}
+
+interface Hold {
+  readonly bytes: number;
+  readonly sinceMs: number;
+  readonly cut: () => void;
+}
+
+/** Time that a client gets to read a reply while others wait for capacity. A client on loopback reads 1 MB in a few ms. */
+const SLOW_AFTER_MS = 500;
+
+/** Creates a budget. It may be exceeded by one reply, since a reply is counted when its size is known. */
+export function createSendBudget(maxBytes: number): SendBudget {
+  // In insertion order, so the oldest is first.
+  const holds = new Set<Hold>();
+  const waiters: (() => void)[] = [];
+  let heldBytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isWaking = false;
+  const release = (hold: Hold): void => {
+    if (!holds.delete(hold)) return;
+    heldBytes -= hold.bytes;
+    if (waiters.length > 0) wake();
+  };
+  /** Wakes the waiters one after the other, because each may use up the capacity again. */
+  const wake = (): void => {
+    if (isWaking) return;
+    isWaking = true;
+    setImmediate(() => {
+      isWaking = false;
+      // The newest first: under a flood, a client that waits for long is the flood, or has given up.
+      if (heldBytes < maxBytes) waiters.pop()?.();
+      if (waiters.length === 0) return;
+      if (heldBytes < maxBytes) wake();
+      else watch();
+    });
+  };
+  /** Cuts clients once they are slow. */
+  const watch = (): void => {
+    const [oldest] = holds;
+    if (timer !== undefined || oldest === undefined) return;
+    const delayMs = Math.max(0, oldest.sinceMs + SLOW_AFTER_MS - performance.now());
+    timer = setTimeout(() => {
+      timer = undefined;
+      for (const hold of holds) {
+        if (heldBytes < maxBytes || performance.now() - hold.sinceMs < SLOW_AFTER_MS) break;
+        release(hold);
+        hold.cut();
+      }
+      if (waiters.length > 0) wake();
+    }, delayMs + 1);
+  };
+  return {
+    untilCapacity: () => {
+      if (heldBytes < maxBytes && waiters.length === 0) return undefined;
+      const capacity = new Promise<void>((resolve) => waiters.push(resolve));
+      wake();
+      return capacity;
+    },
+    hold: (bytes, cut) => {
+      const hold = { bytes, sinceMs: performance.now(), cut };
+      holds.add(hold);
+      heldBytes += bytes;
+      return () => release(hold);
+    },
+  };
+}
+
+/** Time that a client gets to close its side of a connection. */
+const LINGER_MS = 1_000;
+
+/** Destroys a socket whose write side has ended, unless the client closes it first. */
+function closeLater(socket: Duplex): void {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  timer.unref();
+  socket.once("close", () => clearTimeout(timer));
+}
+
+/** Replies to a request whose connection Node no longer serves, such as an upgrade, and closes the connection. */
+export function refuseUpgrade(socket: Duplex, status: string, text = ""): void {
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  );
+  closeLater(socket);
 }

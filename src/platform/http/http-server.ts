@@ -5,13 +5,24 @@ import type { Duplex } from "node:stream";
 import type { Logger } from "../base/logger.ts";
 import type { ListenAddress } from "../config/config-fields.ts";
 import { corsHeaders, createAccessCheck, type HttpAccess, preflightHeaders } from "./http-access.ts";
-import { createHttpConnections, type HttpConnections } from "./http-connections.ts";
-import { type HttpReply, textReply } from "./http-reply.ts";
-import { type HttpRequest, HttpRequestError, IncomingRequest } from "./http-request.ts";
-import { sendStream } from "./http-stream.ts";
+import {
+  createHttpConnections,
+  createSendBudget,
+  type HttpConnections,
+  refuseUpgrade,
+  type SendBudget,
+} from "./http-connections.ts";
+import {
+  type HttpReply,
+  type HttpRequest,
+  HttpRequestError,
+  type HttpStream,
+  IncomingRequest,
+  requestSignal,
+  textReply,
+  type WriteChunk,
+} from "./http-route.ts";
 import { listen, type ListenOptions } from "./listen.ts";
-import { refuseUpgrade } from "./raw-socket.ts";
-import { createSendBudget, type SendBudget } from "./send-budget.ts";
 
 /** Bounds of an HTTP server. */
 export interface HttpLimits {
@@ -35,12 +46,15 @@ export interface HttpLimits {
 export interface HttpServerOptions extends ListenOptions {
   readonly limits: HttpLimits;
   readonly access?: HttpAccess;
-  /** Default: one of its own with `maxUnsentBytes`. A budget of others counts their bytes as well. */
+  /** Shares one budget between servers, e.g. HTTP and WebSocket. Default: a new one with `maxUnsentBytes`. */
   readonly budget?: SendBudget;
   readonly handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>;
   /** The reply to a request whose handler failed, or that the server rejects with {@link HttpRequestError}. */
   readonly failureReply: (error: unknown) => HttpReply;
-  /** Takes accepted `Upgrade` requests, e.g. of WebSocket. The socket has an error listener. Without it the server ignores the header, as RFC 9110 allows. */
+  /**
+   * Takes accepted `Upgrade` requests, e.g. for WebSocket. The socket has an error listener. Without this handler the server
+   * ignores the header, as RFC 9110 allows.
+   */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
@@ -118,18 +132,18 @@ function createUpgrade(
   return (incoming, socket, head) => {
     // Node has removed its own listener. Without this one, a reset by the client would end the process.
     socket.on("error", () => socket.destroy());
-    const verdict = checkAccess(incoming.headers);
+    const access = checkAccess(incoming.headers);
     if (!connections.upgrade(socket)) socket.destroy();
-    else if (verdict.ok) upgrade(incoming, socket, head);
-    else refuseUpgrade(socket, "403 Forbidden", `${verdict.reason}\n`);
+    else if (access.ok) upgrade(incoming, socket, head);
+    else refuseUpgrade(socket, "403 Forbidden", `${access.reason}\n`);
   };
 }
 
 async function serve(outgoing: ServerResponse, context: ServerContext): Promise<void> {
-  const verdict = context.checkAccess(outgoing.req.headers);
-  const origin = verdict.ok ? verdict.origin : undefined;
+  const access = context.checkAccess(outgoing.req.headers);
+  const origin = access.ok ? access.origin : undefined;
   try {
-    if (!verdict.ok) send(outgoing, forbidden(verdict.reason), context);
+    if (!access.ok) send(outgoing, forbidden(access.reason), context);
     else if (origin !== undefined && isPreflight(outgoing.req)) {
       send(
         outgoing,
@@ -149,8 +163,11 @@ async function serve(outgoing: ServerResponse, context: ServerContext): Promise<
 }
 
 function forbidden(reason: string): HttpReply {
-  const reply = textReply(403, `${reason}\n`);
-  // The body of the request stays unread.
+  return withClose(textReply(403, `${reason}\n`));
+}
+
+/** Ends the connection after a reply: the rest of the request's body stays unread, so no other request can follow it. */
+function withClose(reply: HttpReply): HttpReply {
   return { ...reply, headers: { ...reply.headers, Connection: "close" } };
 }
 
@@ -170,13 +187,9 @@ function sendFailure(
 ): void {
   const { options, logger } = context;
   const reply = withCors(options.failureReply(error), origin);
-  if (!(error instanceof HttpRequestError)) {
-    logger.error("http request failed", { server: options.name, error });
-    send(outgoing, reply, context);
-  } else {
-    // The rest of the body stays unread, so the connection cannot carry another request.
-    send(outgoing, { ...reply, headers: { ...reply.headers, Connection: "close" } }, context);
-  }
+  const isRejected = error instanceof HttpRequestError;
+  if (!isRejected) logger.error("http request failed", { server: options.name, error });
+  send(outgoing, isRejected ? withClose(reply) : reply, context);
 }
 
 function send(outgoing: ServerResponse, reply: HttpReply, context: ServerContext): void {
@@ -184,8 +197,7 @@ function send(outgoing: ServerResponse, reply: HttpReply, context: ServerContext
   const { status, headers, body, stream } = reply;
   if (stream !== undefined) {
     outgoing.writeHead(status, headers);
-    const { budget, closing, options } = context;
-    void sendStream(outgoing, stream, { budget, closing, stalledMs: options.limits.stalledMs });
+    void sendStream(outgoing, stream, context);
     return;
   }
   const bytes = Buffer.byteLength(body);
@@ -194,6 +206,51 @@ function send(outgoing: ServerResponse, reply: HttpReply, context: ServerContext
   // One call with the complete body: Node then writes head and body at once. For HEAD it leaves out the body.
   outgoing.end(body);
   context.connections.sent(outgoing, bytes);
+}
+
+/** Runs a stream after the head of its reply was written, and ends the reply. Never rejects. */
+async function sendStream(
+  outgoing: ServerResponse,
+  stream: HttpStream,
+  { budget, closing, options }: ServerContext,
+): Promise<void> {
+  if (outgoing.req.method === "HEAD") {
+    outgoing.end();
+    return;
+  }
+  const { socket } = outgoing;
+  outgoing.flushHeaders();
+  // Node restarts this timer when the client takes bytes, and cuts the connection at its end.
+  socket?.setTimeout(options.limits.stalledMs);
+  const signal = requestSignal(outgoing, closing);
+  const write: WriteChunk = async (text) => {
+    signal.throwIfAborted();
+    if (outgoing.write(text)) return;
+    const release = budget.hold(Buffer.byteLength(text), () => socket?.destroy());
+    await drained(outgoing).finally(release);
+  };
+  try {
+    await stream.run(write, signal);
+    outgoing.end();
+  } catch {
+    // The client is gone, or the server closes. A client that is still there sees that the stream broke.
+    outgoing.destroy();
+  }
+}
+
+function drained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onDrain = (): void => {
+      outgoing.off("close", onClose);
+      resolve();
+    };
+    const onClose = (): void => {
+      outgoing.off("drain", onDrain);
+      reject(new Error("the client has disconnected"));
+    };
+    outgoing.once("drain", onDrain);
+    outgoing.once("close", onClose);
+  });
 }
 
 function close(server: Server, closing: AbortController, graceMs: number): Promise<void> {

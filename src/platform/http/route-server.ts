@@ -1,12 +1,20 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { untilAborted } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Secret } from "../base/secret.ts";
-import { errorReply, type HttpReply } from "./http-reply.ts";
-import { type HttpRoute, matchRoute } from "./http-route.ts";
-import { type HttpRequest, HttpRequestError } from "./http-request.ts";
-import { type HttpLimits, type OpenHttpServer, openHttpServer } from "./http-server.ts";
+import type { Service } from "../base/service.ts";
+import type { ListenAddress } from "../config/config-fields.ts";
+import { createDeferred } from "../process/deferred.ts";
 import type { HttpAccess } from "./http-access.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRequest,
+  HttpRequestError,
+  type HttpRoute,
+} from "./http-route.ts";
+import { type HttpLimits, type OpenHttpServer, openHttpServer } from "./http-server.ts";
 import type { ListenOptions } from "./listen.ts";
 
 export interface RouteServerOptions extends ListenOptions {
@@ -87,7 +95,7 @@ function refuse(authorization: string | undefined, token: Secret | undefined): H
   return { ...refusal, headers: { ...refusal.headers, "WWW-Authenticate": "Bearer" } };
 }
 
-/** Whether an `Authorization` header carries this bearer token. Takes the same time for every wrong token. */
+/** Compares the bearer token of an `Authorization` header. Takes the same time for every wrong token. */
 function hasBearerToken(header: string | undefined, token: Secret): boolean {
   const given = /^Bearer +(\S+)$/i.exec(header ?? "")?.[1];
   return given !== undefined && timingSafeEqual(digest(given), digest(token.reveal()));
@@ -109,4 +117,78 @@ function failureReply(error: unknown): HttpReply {
     return errorReply(error.facts.status, error.facts.code, error.message);
   }
   return errorReply(500, "internal", `the request failed: ${errorText(error)}`);
+}
+
+/** Result of {@link matchRoute}: the route with its path values, or the methods that the path has, or no match. */
+type RouteMatch =
+  | { readonly kind: "route"; readonly route: HttpRoute; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: "other-method"; readonly allowed: readonly string[] }
+  | { readonly kind: "none" };
+
+/** Finds the first route that matches. Linear in the number of routes. */
+export function matchRoute(routes: readonly HttpRoute[], method: string, path: string): RouteMatch {
+  const wanted = method === "HEAD" ? "GET" : method;
+  const allowed = new Set<string>();
+  for (const route of routes) {
+    const params = matchPath(route.path, path);
+    if (params === undefined) continue;
+    if (route.method === wanted) return { kind: "route", route, params };
+    allowed.add(route.method);
+  }
+  return allowed.size === 0 ? { kind: "none" } : { kind: "other-method", allowed: [...allowed] };
+}
+
+function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
+  if (pattern === "*" || pattern === path) return {};
+  // Most routes have no `:name`, and splitting each of them would take longer than the rest of a small request.
+  if (!pattern.includes("/:")) return undefined;
+  const parts = pattern.split("/");
+  const segments = path.split("/");
+  if (parts.length !== segments.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, part] of parts.entries()) {
+    const segment = segments[index] ?? "";
+    if (!part.startsWith(":")) {
+      if (part !== segment) return undefined;
+      continue;
+    }
+    const value = decodeSegment(segment);
+    if (value === undefined || value === "") return undefined;
+    params[part.slice(1)] = value;
+  }
+  return params;
+}
+
+function decodeSegment(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A route server under supervision. */
+export interface HttpService extends Service {
+  /** Resolves with the bound address. Rejects when the server cannot bind it. */
+  readonly ready: Promise<ListenAddress>;
+}
+
+/** Creates a service that listens from `run` until its signal aborts. */
+export function createHttpService(
+  options: RouteServerOptions,
+  deps: { readonly logger: Logger },
+): HttpService {
+  const ready = createDeferred<ListenAddress>();
+  const run = async (signal: AbortSignal): Promise<void> => {
+    try {
+      const server = await openRouteServer(options, deps);
+      ready.resolve(server.address);
+      await untilAborted(signal);
+      await server.close();
+    } catch (error) {
+      ready.reject(error);
+      throw error;
+    }
+  };
+  return { name: options.name, run, ready: ready.promise };
 }

@@ -24,7 +24,7 @@ export function readBuildInfo(): BuildInfo {
 
 /** `src/platform/process/write-build.mjs` writes the file into `dist`. Sources that run without a build have none. */
 function readCommit(): string | undefined {
-  const path = join(dirname(fileURLToPath(import.meta.url)), "../../build.json");
+  const path = join(dirname(fileURLToPath(import.meta.url)), "../../../build.json");
   if (!existsSync(path)) return undefined;
   const build: unknown = JSON.parse(readFileSync(path, "utf8"));
   const commit = isRecord(build) ? build["commit"] : undefined;

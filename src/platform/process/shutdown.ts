@@ -1,5 +1,5 @@
 import type { EventEmitter } from "node:events";
-import { EXIT } from "../base/exit-codes.ts";
+import { EXIT } from "../base/errors.ts";
 
 /** Abort reason of the shutdown signal. */
 export class StopRequest extends Error {

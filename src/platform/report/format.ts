@@ -1,6 +1,3 @@
-import type { BlockCounts } from "../../watchdog/ledger/block-counts.ts";
-import { formatPercent, type SuccessRate } from "../../watchdog/policy/reward-tier.ts";
-
 /** Formats a whole number with commas: "2,592,000". */
 export function formatCount(count: bigint | number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
@@ -10,11 +7,6 @@ export function formatCount(count: bigint | number): string {
 export function formatCents(cents: bigint): string {
   const [sign, size] = cents < 0n ? ["-", -cents] : ["", cents];
   return `${sign}${formatCount(size / 100n)}.${(size % 100n).toString().padStart(2, "0")}`;
-}
-
-/** Formats a rate in percent, rounded down; "–" when no block is counted. */
-export function formatRate(rate: SuccessRate | undefined): string {
-  return rate === undefined ? "–" : `${formatPercent(rate)} %`;
 }
 
 /** Formats a time: "2026-10-12 03:00:05". UTC. */
@@ -45,9 +37,4 @@ function twoUnits(first: number, firstUnit: string, second: number, secondUnit: 
 /** ISO 8601 for JSON. */
 export function isoTime(atMs: number): string {
   return new Date(atMs).toISOString();
-}
-
-/** Counts for JSON. */
-export function countsJson({ good, bad, unknown }: BlockCounts) {
-  return { good: String(good), bad: String(bad), unknown: String(unknown) };
 }

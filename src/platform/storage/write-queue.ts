@@ -1,8 +1,7 @@
 import { pause } from "../base/abort.ts";
-import { type BackoffOptions, backoffMs } from "../base/backoff.ts";
+import { type BackoffOptions, backoffMs, createWakeSignal } from "../base/waits.ts";
 import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
-import { createWakeSignal } from "../base/wake-signal.ts";
 import type { SqlDatabase, SqlSession } from "./sql-database.ts";
 
 /** One change of the database. It runs again when its transaction failed. */

@@ -1,7 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { errorReply, type HttpReply } from "../http/http-reply.ts";
-import type { HttpRoute } from "../http/http-route.ts";
-import type { HttpStream } from "../http/http-stream.ts";
+import { errorReply, type HttpReply, type HttpRoute, type HttpStream } from "../http/http-route.ts";
 import { ageSeconds, isoTime, type PageContent, type PageFrame, pageReply } from "./page-shell.ts";
 
 export interface LivePageOptions {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { HttpReply } from "../http/http-reply.ts";
+import type { HttpReply } from "../http/http-route.ts";
 import { type Html, html, rawElement } from "./html.ts";
 import { PAGE_SCRIPT } from "./page-script.ts";
 import { PAGE_STYLE } from "./page-style.ts";

@@ -1,4 +1,4 @@
-import { formatDuration } from "../base/duration-text.ts";
+import { formatDuration } from "../base/text.ts";
 import { type Html, html, type HtmlPart } from "./html.ts";
 
 /** What a state means for the reader. Always shown with a word and a sign, never by colour alone. */

@@ -1,14 +1,29 @@
 import type { Registry as MetricsRegistry } from "prom-client";
-import { formatDuration } from "../../platform/base/duration-text.ts";
-import { errorReply, type HttpReply, jsonReply, textReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import { fromUtf8 } from "../../platform/base/bytes.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { isRecord, type JsonObject, stringifyJson } from "../../platform/base/json.ts";
+import { formatDuration } from "../../platform/base/text.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+  textReply,
+} from "../../platform/http/http-route.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { AttemptLog } from "../state/attempt.ts";
-import { attemptsReply } from "./attempts.ts";
-import { costsReply } from "./costs.ts";
-import { type GoRouteDeps, goRelayerRoutes } from "./go-routes.ts";
-import type { RelayerStatus } from "./status.ts";
+import {
+  type Attempt,
+  ATTEMPT_OUTCOMES,
+  type AttemptFilter,
+  type AttemptLog,
+  type DailyCost,
+  MAX_ATTEMPTS_READ,
+} from "../state/attempt.ts";
+import type { DeadLetter, Journal } from "../state/journal.ts";
+import type { Resubmissions } from "../tx/resubmissions.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
+import type { RelayerStatus } from "../health/status.ts";
 
 export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;
@@ -79,5 +94,193 @@ function oneQuery(deps: ApiDeps, id: string): HttpReply {
     registered_at_height: `${registeredAtHeight}`,
     keys: keys.map(({ path, key }) => ({ path, key: Buffer.from(key).toString("base64") })),
     transactions_filter: transactionsFilter,
+  });
+}
+
+const DEFAULT_LIMIT = 100;
+
+/** A query parameter that cannot be used. Its text says what would be right. */
+class BadParameter extends Error {}
+
+/** Sets the field of the filter that a parameter names. Throws {@link BadParameter}. */
+const PARAMETERS: Readonly<Record<string, (value: string) => Partial<AttemptFilter>>> = {
+  query_id: (value) => ({ queryId: BigInt(matching(value, /^\d{1,20}$/, "query_id is a whole number")) }),
+  connection_id: (value) => ({ connectionId: value }),
+  owner: (value) => ({ owner: value }),
+  outcome: (value) => ({ outcome: outcomeOf(value) }),
+  since: (value) => ({ sinceMs: timeOf("since", value) }),
+  until: (value) => ({ untilMs: timeOf("until", value) }),
+  limit: (value) => ({ limit: limitOf(value) }),
+};
+
+/** `GET /api/attempts`: the newest attempts that the parameters select. */
+async function attemptsReply(attempts: Pick<AttemptLog, "find">, query: URLSearchParams): Promise<HttpReply> {
+  try {
+    const found = await attempts.find(filterOf(query));
+    return jsonReply(200, found.map(attemptJson));
+  } catch (error) {
+    if (error instanceof BadParameter) return errorReply(400, "bad-parameter", error.message);
+    throw error;
+  }
+}
+
+function filterOf(query: URLSearchParams): AttemptFilter {
+  return [...query].reduce<AttemptFilter>(
+    (filter, [name, value]) => {
+      const read = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined;
+      if (read === undefined)
+        throw new BadParameter(
+          `there is no parameter ${name}; the parameters are ${Object.keys(PARAMETERS).join(", ")}`,
+        );
+      return { ...filter, ...read(value) };
+    },
+    { limit: DEFAULT_LIMIT },
+  );
+}
+
+function matching(value: string, form: RegExp, expected: string): string {
+  if (form.test(value)) return value;
+  throw new BadParameter(expected);
+}
+
+function outcomeOf(value: string): Attempt["outcome"] {
+  const outcome = ATTEMPT_OUTCOMES.find((one) => one === value);
+  if (outcome !== undefined) return outcome;
+  throw new BadParameter(`outcome is one of ${ATTEMPT_OUTCOMES.join(", ")}`);
+}
+
+function timeOf(name: string, value: string): number {
+  const ms = /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new BadParameter(`${name} is a time such as 2026-01-31T12:00:00Z`);
+}
+
+function limitOf(value: string): number {
+  const limit = Number(matching(value, /^\d{1,9}$/, `limit is a number from 1 to ${MAX_ATTEMPTS_READ}`));
+  if (limit >= 1 && limit <= MAX_ATTEMPTS_READ) return limit;
+  throw new BadParameter(`limit is a number from 1 to ${MAX_ATTEMPTS_READ}`);
+}
+
+function attemptJson(attempt: Attempt): JsonObject {
+  const { localHeight, remoteHeight } = attempt;
+  return {
+    query_id: `${attempt.queryId}`,
+    connection_id: attempt.connectionId,
+    owner: attempt.owner,
+    type: attempt.type,
+    started_at: new Date(attempt.startedAtMs).toISOString(),
+    due_height: `${attempt.dueHeight}`,
+    remote_height: remoteHeight === 0n ? null : `${remoteHeight}`,
+    tx_hash: attempt.txHash ?? null,
+    outcome: attempt.outcome,
+    reason: attempt.reason ?? null,
+    local_height: localHeight === undefined ? null : `${localHeight}`,
+    gas: `${attempt.gas}`,
+    fee: `${attempt.fee}`,
+    simulations: attempt.simulations,
+  };
+}
+
+/** Days for which costs are kept. */
+const MAX_DAYS = 400;
+
+/** `GET /api/costs?from=DAY&to=DAY`: costs by day and owner; both days, counted since 1970, are included. */
+async function costsReply(attempts: Pick<AttemptLog, "costs">, query: URLSearchParams): Promise<HttpReply> {
+  const [from, to] = [readDay(query.get("from")), readDay(query.get("to"))];
+  if (from === undefined || to === undefined || to < from || to - from > MAX_DAYS)
+    return errorReply(400, "bad-range", `from and to are days since 1970-01-01, at most ${MAX_DAYS} apart`);
+  return jsonReply(200, (await attempts.costs({ from, to })).map(costJson));
+}
+
+function readDay(text: string | null): number | undefined {
+  return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : undefined;
+}
+
+function costJson({ day, owner, attempts, included, gas, fee }: DailyCost): JsonObject {
+  return { day, owner, attempts, included, gas: `${gas}`, fee: `${fee}` };
+}
+
+interface GoRouteDeps {
+  readonly journal: Pick<Journal, "deadLetters">;
+  readonly resubmissions: Pick<Resubmissions, "resubmit">;
+  /** Whether `POST /resubmit-txs` needs no token. */
+  readonly openResubmit: boolean;
+}
+
+/**
+ * The two paths of the Go relayer, with its fields, number formats, statuses and texts (v0.3.0, `internal/http/webserver.go`),
+ * so that client libraries and scripts that were written for it work unchanged.
+ */
+export function goRelayerRoutes(deps: GoRouteDeps): readonly HttpRoute[] {
+  const list = (): HttpReply => unsuccessfulTxs(deps.journal.deadLetters());
+  return [
+    // The Go relayer answers every method here.
+    { method: "GET", path: "/unsuccessful-txs", handle: list },
+    { method: "POST", path: "/unsuccessful-txs", handle: list },
+    {
+      method: "POST",
+      path: "/resubmit-txs",
+      guarded: !deps.openResubmit,
+      handle: (request) => resubmitTxs(deps, request),
+    },
+  ];
+}
+
+function unsuccessfulTxs(letters: readonly DeadLetter[]): HttpReply {
+  const list = letters.map((letter) => ({
+    query_id: Number(letter.queryId),
+    submitted_tx_hash: letter.hash,
+    neutron_hash: "",
+    error_time: new Date(letter.atMs).toISOString(),
+    status: "ErrorOnSubmit",
+    message: letter.reason,
+  }));
+  return {
+    status: 200,
+    headers: { "Content-Type": "application/json; charset=utf-8", "X-Content-Type-Options": "nosniff" },
+    body: `${stringifyJson(list, 2)}\n`,
+  };
+}
+
+interface TxName {
+  readonly queryId: bigint;
+  readonly hash: string;
+}
+
+async function resubmitTxs({ resubmissions }: GoRouteDeps, request: RouteRequest): Promise<HttpReply> {
+  let txs: readonly TxName[];
+  try {
+    txs = parseTxs(fromUtf8(request.body));
+  } catch (error) {
+    return failure(errorText(error));
+  }
+  // One after the other, and none after the first failure, as in the Go relayer.
+  for (const { queryId, hash } of txs) {
+    const outcome = await resubmissions.resubmit(queryId, hash, request.signal);
+    if (outcome.kind === "unknown")
+      return textReply(400, `no tx found with queryID=${queryId} and hash=${hash}\n`);
+    if (outcome.kind === "timeout") return failure(`${hash} was not included in time; it is still listed`);
+    // A transaction that its contract rejects again is listed again, and is no error here either.
+  }
+  return textReply(200, "");
+}
+
+function failure(reason: string): HttpReply {
+  return textReply(500, `Error processing request: ${reason}\n`);
+}
+
+/** Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. A missing list or field counts as empty, as in Go. Throws. */
+function parseTxs(text: string): readonly TxName[] {
+  if (text.trim() === "") throw new Error("EOF");
+  const body: unknown = JSON.parse(text);
+  if (!isRecord(body)) throw new Error("the body is not an object");
+  const txs = body["txs"] ?? [];
+  if (!Array.isArray(txs)) throw new Error("txs is not a list");
+  return txs.map((tx: unknown) => {
+    const { query_id: id = 0, hash = "" } = isRecord(tx) ? tx : {};
+    if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 0)
+      throw new Error("query_id is not a whole number");
+    if (typeof hash !== "string") throw new Error("hash is not text");
+    return { queryId: BigInt(id), hash };
   });
 }

@@ -1,10 +1,9 @@
 import type { JsonObject } from "../../platform/base/json.ts";
 import { namedOwners } from "../gate/spending.ts";
-import type { AccountView } from "../health/account-watch.ts";
-import type { ClientView } from "../health/client-watch.ts";
+import type { AccountView, ClientView } from "../health/watches.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem } from "../health/problems.ts";
-import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "./status.ts";
+import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/status.ts";
 
 const DAY_MS = 86_400_000;
 

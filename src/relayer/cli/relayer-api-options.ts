@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { portsAt } from "../../platform/base/default-ports.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { isPlainHttpUrl, secretField } from "../../platform/config/config-fields.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";

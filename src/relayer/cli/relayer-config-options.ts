@@ -1,23 +1,26 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { type Command, Option } from "commander";
-import { portsAt } from "../../platform/base/default-ports.ts";
-import { errorText } from "../../platform/base/errors.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { errorText, EXIT, unreachable } from "../../platform/base/errors.ts";
+import { LOCALNET_RELAYER_MNEMONIC, type Ports, portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
-import { processSecretSource, type SecretSource } from "../../platform/config/config-fields.ts";
-import { loadConfig } from "../../platform/config/config.ts";
-import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import { type RelayerConfig, relayerConfigSchema } from "../config.ts";
-import { findChainIds, UnknownChainError } from "../from-env/chain-ids.ts";
-import { envYaml, parseEnvYaml, requireUsable } from "../from-env/config-from-env.ts";
-import type { Environment } from "../from-env/env-values.ts";
-import { readEnv } from "../from-env/read-env.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
-import { localnetRelayerConfig } from "../../cli/localnet-configs.ts";
-import { portOffsetOption } from "../../platform/cli/options.ts";
+import { parseUint64, portOffsetOption } from "../../platform/cli/options.ts";
+import { processSecretSource, type SecretSource } from "../../platform/config/config-fields.ts";
+import { loadConfig, parseConfig } from "../../platform/config/config.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { type RelayerConfig, relayerConfigSchema } from "../config/relayer-config.ts";
+import {
+  envYaml,
+  findChainIds,
+  parseEnvYaml,
+  requireUsable,
+  UnknownChainError,
+} from "../from-env/config-from-env.ts";
+import type { Environment } from "../from-env/env-values.ts";
+import { readEnv } from "../from-env/read-env.ts";
 
 /** Options that select the configuration of a relayer. */
 export interface RelayerConfigOptions {
@@ -128,4 +131,32 @@ export async function relayerContext(
 ): Promise<DaemonContext> {
   const daemon = await daemonContext(context, level ?? config.log.level, config.log);
   return portOption === undefined ? daemon : { ...daemon, portOption };
+}
+
+/** `--query IDS`: ids of queries, separated by commas. Without it: all. */
+export function queryIdsOption(): Option {
+  return new Option("--query <ids>", "only these queries, separated by commas").argParser((text) =>
+    text.split(",").map((part) => parseUint64(part.trim())),
+  );
+}
+
+/** Relayer configuration for a localnet on these ports. Transactions are signed by the public test account `relayer`. */
+export function localnetRelayerConfig(
+  ports: Ports,
+  stateDir: string | undefined,
+  hosts: readonly string[] = [],
+): RelayerConfig {
+  const text = `
+chain: { id: local-1, rpc: ["http://127.0.0.1:${ports.localRpc}"] }
+signer: { mnemonic: { env: LOCALNET_RELAYER_MNEMONIC } }
+connections:
+  - { id: connection-0, chain_id: remote-1, rpc: ["http://127.0.0.1:${ports.remoteRpc}"] }
+http: { listen: "127.0.0.1:${ports.relayer}", hosts: ${JSON.stringify(hosts)} }
+${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
+`;
+  const secrets = {
+    environment: () => LOCALNET_RELAYER_MNEMONIC,
+    file: () => unreachable("no file is named"),
+  };
+  return parseConfig({ file: "localnet relayer", text }, relayerConfigSchema(secrets));
 }

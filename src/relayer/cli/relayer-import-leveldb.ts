@@ -1,16 +1,19 @@
 import { Command } from "commander";
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
-import type { ImportedQuery } from "../from-leveldb/import-go-storage.ts";
-import { importLevelDb } from "../from-leveldb/import-leveldb.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { column, formatTable } from "../../platform/cli/table.ts";
+import { parseEnvYaml } from "../from-env/config-from-env.ts";
+import { type ImportedQuery, importLevelDb } from "../from-leveldb/import-leveldb.ts";
 import {
   addRelayerConfigOptions,
+  readEnvironment,
   type RelayerConfigOptions,
   relayerContext,
+  secretsOf,
   selectRelayerConfig,
+  yamlFromEnv,
 } from "./relayer-config-options.ts";
-import { column, formatTable } from "../../platform/cli/table.ts";
 
 interface Options extends RelayerConfigOptions {
   readonly json?: true;
@@ -59,4 +62,27 @@ function toJson({ id, searchedTo, relayed, sending, deadLetters, isKnown }: Impo
     dead_letters: deadLetters,
     note: isKnown ? "known already, left as it is" : null,
   };
+}
+
+/** How long the command waits for the endpoints of the chains. */
+const WAIT_MS = 10_000;
+
+/** `relaywatch config from-env [FILE]`: prints the YAML of the Go relayer's settings. */
+export function fromEnvCommand(context: CliContext): Command {
+  return new Command()
+    .argument("[file]", "file with the variables, as an .env file; default: the environment alone")
+    .addHelpText(
+      "after",
+      `
+Reads the chain ids from the endpoints. Secrets stay references. Unknown variables of the prefixes RELAYER_ and LOGGER_
+are reported on stderr. Exits 78 when a variable is wrong or missing, and 75 when an endpoint does not respond.`,
+    )
+    .action((file: string | undefined) => printYaml(file, context));
+}
+
+async function printYaml(file: string | undefined, context: CliContext): Promise<void> {
+  const environment = readEnvironment(file ?? true);
+  const yaml = await yamlFromEnv(environment, context, WAIT_MS);
+  parseEnvYaml(yaml, secretsOf(environment));
+  context.print(`# From the settings of neutron_query_relayer.\n${yaml.trimEnd()}`);
 }

@@ -1,19 +1,19 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { onAbort, withTimeout } from "../../platform/base/abort.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import { type ServiceError, supervise } from "../../platform/base/service.ts";
 import { parseDurationMs } from "../../platform/config/config-fields.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { createMetricsRegistry } from "../../platform/process/metrics.ts";
-import type { QueryView } from "../api/status.ts";
+import type { QueryView } from "../health/status.ts";
 import { createRelayer, type Relayer } from "../create-relayer.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { logLevelOption } from "../../platform/cli/options.ts";
-import { queryIdsOption } from "./query-ids-option.ts";
 import {
+  queryIdsOption,
   addRelayerConfigOptions,
   type RelayerConfigOptions,
   relayerContext,

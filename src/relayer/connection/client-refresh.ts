@@ -2,8 +2,8 @@ import { raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
-import type { ClientReading, ClientWatch } from "../health/client-watch.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
+import type { ClientReading, ClientWatch } from "../health/watches.ts";
 import type { LocalQueries } from "../local-queries.ts";
 import { RelayError } from "../relay-error.ts";
 import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
@@ -14,7 +14,7 @@ import {
   type Trust,
   type TrustDeps,
   updateClientMessage,
-} from "./client-update.ts";
+} from "../../cosmos/light-client/client-update.ts";
 import { createClientOfConnection, viewConnection, type ViewDeps } from "./connection-view.ts";
 import { sendUpdates, type SendUpdatesDeps, type UpdateChain } from "./send-updates.ts";
 

@@ -1,7 +1,7 @@
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
-import { revisionOfChainId } from "../../cosmos/comet/chain-revision.ts";
-import type { LightClientState, LocalQueries } from "../local-queries.ts";
-import type { RemoteHeight } from "../registry/registered-query.ts";
+import { revisionOfChainId, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
+import type { LocalQueries } from "../local-queries.ts";
+import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import { RelayError } from "../relay-error.ts";
 
 /** The client id of one connection. It never changes on a chain, so it is read once. */

@@ -1,16 +1,16 @@
-import { toHex } from "../../platform/base/bytes.ts";
+import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-client.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import { BLOCK_ID_FLAG } from "../../cosmos/comet/block-types.ts";
 import type { TrustLevel } from "../../cosmos/comet/verify-commit.ts";
+import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
+import { headerAny, type Trust, updateClientMessage } from "../../cosmos/light-client/client-update.ts";
 import { SignedHeader } from "../../cosmos/proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../cosmos/proto/gen/tendermint/types/validator.ts";
 import { withTimeout } from "../../platform/base/abort.ts";
+import { toHex } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
-import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-client.ts";
-import { createMutex } from "../../cosmos/client/tx/mutex.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
-import type { LightClientState } from "../local-queries.ts";
+import { createMutex } from "../../platform/base/waits.ts";
 import { RelayError } from "../relay-error.ts";
-import { headerAny, type Trust, updateClientMessage } from "./client-update.ts";
 
 export interface IntermediateHeadersDeps {
   readonly remote: Pick<ChainClient, "lightBlock">;

@@ -1,8 +1,7 @@
 import { pause } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
-import { feeFor } from "../../cosmos/client/tx/gas-price.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
-import type { FinalTx, FlightTx, TxWindow } from "../../cosmos/client/tx/tx-window.ts";
+import { feeFor } from "../../cosmos/client/tx/tx-queries.ts";
+import type { WireMessage, FinalTx, FlightTx, TxWindow } from "../../cosmos/client/tx/tx-types.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import { RelayError } from "../relay-error.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";

@@ -1,5 +1,5 @@
 import { pause } from "../../platform/base/abort.ts";
-import { backoffMs } from "../../platform/base/backoff.ts";
+import { backoffMs } from "../../platform/base/waits.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { planKvCycle, recordKvOutcome, runKvCycle } from "../kv/kv-cycle.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";

@@ -1,9 +1,10 @@
-import type { BackoffOptions } from "../../platform/base/backoff.ts";
+import type { BackoffOptions } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
-import type { LightClientState, LocalQueries } from "../local-queries.ts";
+import type { LocalQueries } from "../local-queries.ts";
+import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import { failed, type QueryFailure, type QueryState, sameQuestion } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";

@@ -1,9 +1,14 @@
 import { stringify } from "yaml";
-import { CodedError } from "../../platform/base/errors.ts";
+import { createChainClient } from "../../cosmos/client/create-chain-client.ts";
+import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
+import { withTimeout } from "../../platform/base/abort.ts";
+import { CodedError, errorText } from "../../platform/base/errors.ts";
+import { backoffMs } from "../../platform/base/waits.ts";
 import type { SecretSource } from "../../platform/config/config-fields.ts";
-import { parseConfig } from "../../platform/config/config.ts";
-import { ConfigError, type ConfigIssue } from "../../platform/config/config-error.ts";
-import { type RelayerConfig, relayerConfigSchema } from "../config.ts";
+import { ConfigError, type ConfigIssue, parseConfig } from "../../platform/config/config.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { type RelayerConfig, relayerConfigSchema } from "../config/relayer-config.ts";
+import { errorBackoff } from "../relay-error.ts";
 import type { EnvConfig } from "./read-env.ts";
 import { ENV_VARIABLES } from "./variables.ts";
 
@@ -64,4 +69,69 @@ function problemOf({ path, text }: ConfigIssue): string {
     ({ key }) => key !== "" && (path === key || path.startsWith(`${key}.`)),
   );
   return `${variable?.name ?? path}: ${text}`;
+}
+
+/** Thrown when no endpoint of a chain says its id in time. */
+export class UnknownChainError extends CodedError<{
+  readonly code: "unknown-chain";
+  readonly variable: string;
+}> {}
+
+/** Variable with the endpoints of each chain, for error messages. */
+const ENDPOINT_VARIABLES = {
+  local: "RELAYER_NEUTRON_CHAIN_RPC_ADDR",
+  remote: "RELAYER_TARGET_CHAIN_RPC_ADDR",
+} as const;
+
+/**
+ * Returns both chain ids: as the environment names them, else as an endpoint says. Tries again for `waitMs`, since the
+ * nodes may start at the same time. Throws {@link UnknownChainError}, and the signal's reason.
+ */
+export async function findChainIds(
+  { chains }: Pick<EnvConfig, "chains">,
+  context: DaemonContext,
+  waitMs: number,
+): Promise<Readonly<Record<"local" | "remote", string>>> {
+  const find = (part: "local" | "remote"): Promise<string> =>
+    chains[part].id === undefined
+      ? readChainId(part, chains[part].rpc, context, waitMs)
+      : Promise.resolve(chains[part].id);
+  const [local, remote] = await Promise.all([find("local"), find("remote")]);
+  return { local, remote };
+}
+
+async function readChainId(
+  part: "local" | "remote",
+  rpc: readonly string[],
+  context: DaemonContext,
+  waitMs: number,
+): Promise<string> {
+  const { clock, random, logger, signal } = context;
+  const endpoints = rpc.map((url) => ({ url }));
+  const client = createChainClient(
+    { endpoints, chainId: undefined },
+    { clock, random, logger, observer: silentObserver },
+  );
+  let last: unknown;
+  try {
+    const id = await withTimeout(waitMs, clock, signal, async (inner) => {
+      for (let failures = 0; ; failures++) {
+        try {
+          return (await client.status(inner)).chainId;
+        } catch (error) {
+          inner.throwIfAborted();
+          last = error;
+          await clock.sleep(backoffMs(failures, errorBackoff(error), random), inner);
+        }
+      }
+    });
+    if (id !== undefined) return id;
+  } finally {
+    client.close();
+  }
+  const variable = ENDPOINT_VARIABLES[part];
+  throw new UnknownChainError(
+    { code: "unknown-chain", variable },
+    `the chain id cannot be read from ${variable}: ${last === undefined ? "no response" : errorText(last)}; start the node, or set ${variable.replace("RPC_ADDR", "CHAIN_ID")}`,
+  );
 }

@@ -1,5 +1,5 @@
-import { parseGoBool } from "../../platform/base/go-numbers.ts";
-import { issueText } from "../../platform/config/config-issue.ts";
+import { parseGoBool } from "../../platform/base/integers.ts";
+import { issueText } from "../../platform/config/config-fields.ts";
 
 /** Environment variables by name. An empty value counts as absent, as in the Go relayer. */
 export type Environment = Readonly<Record<string, string | undefined>>;

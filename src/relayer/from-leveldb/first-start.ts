@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { RelayerConfig } from "../config.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
 import { STORE_FILE } from "../state/store.ts";
 
 /** Whether a directory holds a LevelDB. */

@@ -2,12 +2,12 @@ import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { withDeadline } from "../../platform/base/abort.ts";
 import { PRIVATE_DIRECTORY_MODE } from "../../platform/process/private-file.ts";
-import type { RelayerConfig } from "../config.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
 import { RelayError } from "../relay-error.ts";
+import type { Journal } from "../state/journal.ts";
 import { placeOf } from "../state/store-config.ts";
 import { attemptLimitsOf, openStore, type StoreDeps } from "../state/store.ts";
-import { type ImportedQuery, importGoStorage } from "./import-go-storage.ts";
-import { readGoStorage } from "./read-go-storage.ts";
+import { type GoStorage, type GoTx, goTxKey, readGoStorage } from "./go-storage.ts";
 
 /** What an import did. */
 export interface GoImport {
@@ -47,4 +47,109 @@ export async function importLevelDb(
   } finally {
     await store.close();
   }
+}
+
+/** What was taken over for one query. */
+export interface ImportedQuery {
+  readonly id: bigint;
+  /** The search continues above this remote height; undefined when the storage has no progress. */
+  readonly searchedTo: bigint | undefined;
+  /** Transactions that are not sent again. */
+  readonly relayed: number;
+  /** Transactions that were on their way. They are sent again unless the local chain has them. */
+  readonly sending: number;
+  readonly deadLetters: number;
+  /** Whether the journal had a progress of its own, so that nothing was taken over. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * Remote blocks for which a transaction of unknown height is remembered. The storage has no heights of committed
+ * transactions. Only those above the progress matter: those of the block in which the Go relayer stopped.
+ */
+const REMEMBERED_BLOCKS = 100_000n;
+
+/** Committed transactions of a query that are remembered. Of more, all are forgotten: most are far below the progress. */
+const MAX_REMEMBERED = 100_000;
+
+/**
+ * Takes over the storage of the Go relayer: progress, transactions that were relayed or on their way, and unsuccessful ones
+ * as dead letters. A query that the journal knows stays as it is, so a repetition changes nothing.
+ */
+export function importGoStorage(
+  storage: GoStorage,
+  journal: Pick<Journal, "searchedTo" | "noteSearched" | "noteSending" | "noteIncluded" | "noteDeadLetter">,
+): readonly ImportedQuery[] {
+  const groups = groupByQuery(storage);
+  return [...groups]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([id, txs]) => {
+      const isKnown = journal.searchedTo(id) !== undefined;
+      return isKnown
+        ? { ...NOTHING, id, isKnown, searchedTo: journal.searchedTo(id) }
+        : importQuery(id, txs, storage, journal);
+    });
+}
+
+const NOTHING = { relayed: 0, sending: 0, deadLetters: 0 } as const;
+
+interface QueryTxs {
+  readonly committed: GoTx[];
+  readonly submitted: GoTx[];
+  readonly unsuccessful: GoStorage["unsuccessful"];
+}
+
+function groupByQuery(storage: GoStorage): ReadonlyMap<bigint, QueryTxs> {
+  const groups = new Map<bigint, QueryTxs>();
+  const of = (id: bigint): QueryTxs => {
+    const group = groups.get(id) ?? { committed: [], submitted: [], unsuccessful: [] };
+    groups.set(id, group);
+    return group;
+  };
+  for (const id of storage.progress.keys()) of(id);
+  for (const tx of storage.committed) of(tx.queryId).committed.push(tx);
+  for (const tx of storage.submitted) of(tx.queryId).submitted.push(tx);
+  for (const tx of storage.unsuccessful) of(tx.queryId).unsuccessful.push(tx);
+  return groups;
+}
+
+function importQuery(
+  id: bigint,
+  { committed, submitted, unsuccessful }: QueryTxs,
+  { progress, heights }: GoStorage,
+  journal: Parameters<typeof importGoStorage>[1],
+): ImportedQuery {
+  const heightOf = (tx: GoTx): bigint | undefined => heights.get(goTxKey(tx));
+  const sending = submitted.flatMap((tx) => {
+    const remoteHeight = heightOf(tx);
+    return remoteHeight === undefined ? [] : [{ ...tx, remoteHeight }];
+  });
+  // The Go relayer never sends them again, also when they were lost. So the search starts below them.
+  const searchedTo = sending.reduce(
+    (least: bigint | undefined, { remoteHeight }) =>
+      least === undefined || remoteHeight > least ? least : remoteHeight - 1n,
+    progress.get(id),
+  );
+  if (searchedTo !== undefined) journal.noteSearched(id, searchedTo);
+  const relayed = committed.length > MAX_REMEMBERED ? [] : committed;
+  const until = (searchedTo ?? 0n) + REMEMBERED_BLOCKS;
+  for (const { hash } of relayed) journal.noteIncluded(id, hash, until);
+  for (const tx of sending) journal.noteSending({ ...tx, localHeight: 1n });
+  // The journal keeps the newest ones, in the order of its calls.
+  for (const tx of unsuccessful.toSorted((a, b) => a.atMs - b.atMs))
+    journal.noteDeadLetter({
+      queryId: id,
+      hash: tx.hash,
+      remoteHeight: heightOf(tx) ?? 0n,
+      reason: tx.message,
+      atMs: tx.atMs,
+    });
+  return {
+    id,
+    searchedTo,
+    relayed: relayed.length,
+    sending: sending.length,
+    deadLetters: unsuccessful.length,
+    isKnown: false,
+  };
 }

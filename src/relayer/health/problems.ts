@@ -1,11 +1,10 @@
-import { formatDuration } from "../../platform/base/duration-text.ts";
+import { DEC18_ONE } from "../../platform/base/decimal.ts";
+import { formatDuration } from "../../platform/base/text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
-import type { AccountView } from "./account-watch.ts";
-import { type ExpiryNotice, expiryNoticeMs } from "./client-expiry.ts";
-import type { ClientView } from "./client-watch.ts";
+import type { QueryFailure } from "../registry/query-state.ts";
 import type { HeadView } from "./head-watch.ts";
 import type { Lateness } from "./lateness.ts";
-import type { QueryFailure } from "../registry/query-state.ts";
+import type { AccountView, ClientReading, ClientView } from "./watches.ts";
 
 /** Codes of {@link Problem}, as they appear in JSON, logs and metrics. */
 export const PROBLEM_CODES = [
@@ -285,4 +284,24 @@ function unread({ sinceReadMs, error }: Pick<HeadView, "sinceReadMs" | "error">)
 
 function noBlock({ sinceBlockMs, height }: HeadView): string {
   return `no new block for ${formatDuration(sinceBlockMs ?? 0)} (height ${height})`;
+}
+
+/** When a light client counts as expiring soon. */
+interface ExpiryNotice {
+  /** Share of the trusting period that is left, a `Dec18`. */
+  readonly trustingPeriodShare: bigint;
+  /** Time that is left, ms. It counts as at most a quarter of the trusting period. */
+  readonly withinMs: number;
+}
+
+/**
+ * Returns the time before its expiry from which on a client expires soon, ms: the share or the time, whichever is more. The
+ * relayer refreshes a client when a third of its trusting period is left, so a client that comes below failed to be refreshed.
+ */
+function expiryNoticeMs(
+  { trustingPeriodNs }: Pick<ClientReading, "trustingPeriodNs">,
+  { trustingPeriodShare, withinMs }: ExpiryNotice,
+): number {
+  const share = Number((trustingPeriodNs * trustingPeriodShare) / DEC18_ONE / 1_000_000n);
+  return Math.max(share, Math.min(withinMs, Number(trustingPeriodNs / 4_000_000n)));
 }

@@ -1,7 +1,8 @@
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import type { Clock } from "../../platform/base/clock.ts";
+import { errorText } from "../../platform/base/errors.ts";
 import type { LocalQueries } from "../local-queries.ts";
-import { type Account, type AccountWatch, createAccountWatch } from "./account-watch.ts";
-import { type ClientQueries, type ClientWatch, createClientWatch } from "./client-watch.ts";
 import { createHeadWatch, type HeadWatch } from "./head-watch.ts";
 
 /** A connection and the chain at its other end. */
@@ -10,13 +11,13 @@ export interface WatchedConnection {
   readonly chainId: string;
 }
 
-/** What is known about one connection. */
+/** The watches of one connection. */
 export interface ConnectionWatch extends WatchedConnection {
   readonly remote: HeadWatch;
   readonly client: ClientWatch;
 }
 
-/** Everything that the relayer watches besides its queries. The cycles and the poller write, the API reads. */
+/** Everything that the relayer watches besides its queries. Cycles and the poller write, the API reads. */
 export interface Watches {
   readonly local: HeadWatch;
   readonly connections: readonly ConnectionWatch[];
@@ -30,7 +31,7 @@ export interface WatchDeps {
   readonly localHeight: () => bigint;
 }
 
-/** Creates watches that have seen nothing. */
+/** Creates watches that have read nothing yet. */
 export function createWatches(
   connections: readonly WatchedConnection[],
   account: Account,
@@ -45,5 +46,185 @@ export function createWatches(
       client: createClientWatch(queries, id, clock),
     })),
     account: createAccountWatch(queries, account, clock),
+  };
+}
+
+/** The account that pays the fees. */
+interface Account {
+  /** bech32 */
+  readonly address: string;
+  readonly denom: string;
+}
+
+/** The account's balance at the last read. */
+export interface AccountView extends Account {
+  /** undefined before the first read. */
+  readonly balance: bigint | undefined;
+  /** Days until the balance is spent at the last day's rate; undefined while nothing was spent. */
+  readonly daysLeft: number | undefined;
+  /** Time since the last successful read, or since the start; ms. */
+  readonly sinceReadMs: number;
+  /** Error of the last read; undefined after a successful one. */
+  readonly error: string | undefined;
+}
+
+/** Reads the account's balance. */
+interface AccountWatch {
+  /** Reads the balance. Rejects on abort only. */
+  readonly read: (signal: AbortSignal) => Promise<void>;
+  readonly view: () => AccountView;
+}
+
+/** A decrease of the balance between two reads. */
+interface Spending {
+  readonly atMs: number;
+  readonly amount: bigint;
+}
+
+const DAY_MS = 86_400_000;
+/** Shortest period of the spending rate, so that the first transactions are not extrapolated from seconds to a day. */
+const MIN_PERIOD_MS = 600_000;
+
+/** Creates a watch of the balance, before its first read. */
+export function createAccountWatch(
+  local: Pick<LocalQueries, "balance">,
+  account: Account,
+  clock: Pick<Clock, "monotonicMs">,
+): AccountWatch {
+  const startMs = clock.monotonicMs();
+  let balance: bigint | undefined;
+  let error: string | undefined;
+  let readAtMs = startMs;
+  let spendings: readonly Spending[] = [];
+
+  const recordBalance = (now: bigint): void => {
+    readAtMs = clock.monotonicMs();
+    const amount = balance === undefined ? 0n : balance - now;
+    // An increase is a deposit. It hides what was spent between the same two reads.
+    const added = amount > 0n ? [{ atMs: readAtMs, amount }] : [];
+    spendings = [...spendings.filter(({ atMs }) => readAtMs - atMs <= DAY_MS), ...added];
+    balance = now;
+  };
+
+  const daysLeft = (): number | undefined => {
+    const spent = spendings.reduce((sum, { amount }) => sum + amount, 0n);
+    if (balance === undefined || spent === 0n) return undefined;
+    const periodMs = Math.max(MIN_PERIOD_MS, Math.min(DAY_MS, clock.monotonicMs() - startMs));
+    // Balance over spending is the number of periods that the balance lasts.
+    return (Number(balance) / Number(spent)) * (periodMs / DAY_MS);
+  };
+
+  return {
+    read: async (signal) => {
+      try {
+        recordBalance(await local.balance(account.address, account.denom, signal));
+        error = undefined;
+      } catch (thrown) {
+        signal.throwIfAborted();
+        error = errorText(thrown);
+      }
+    },
+    view: () => ({
+      ...account,
+      balance,
+      daysLeft: daysLeft(),
+      sinceReadMs: clock.monotonicMs() - readAtMs,
+      error,
+    }),
+  };
+}
+
+/** A connection's light client at the last read. */
+export interface ClientReading extends LightClientState {
+  /** "Active", "Expired", "Frozen", … */
+  readonly status: string;
+  /** Time of the newest consensus state, wall-clock ms. */
+  readonly consensusTimeMs: number;
+  /** Expiry without another update, wall-clock ms. */
+  readonly expiresAtMs: number;
+}
+
+/** A connection's light client, and the age of that reading. */
+export interface ClientView {
+  readonly reading: ClientReading | undefined;
+  /** Time since the last successful read, or since the start; ms. */
+  readonly sinceReadMs: number;
+  /** Error of the last read; undefined after a successful one. */
+  readonly error: string | undefined;
+}
+
+/** Reads the light client of one connection. */
+export interface ClientWatch {
+  /** Reads the client. Rejects on abort only. */
+  readonly read: (signal: AbortSignal) => Promise<void>;
+  readonly view: () => ClientView;
+}
+
+/** The queries of a client watch. */
+type ClientQueries = Pick<
+  LocalQueries,
+  "clientOfConnection" | "clientState" | "clientStatus" | "consensusTimeNs"
+>;
+
+/** Creates a watch of the light client, before its first read. */
+export function createClientWatch(
+  local: ClientQueries,
+  connectionId: string,
+  clock: Pick<Clock, "monotonicMs">,
+): ClientWatch {
+  let view: Omit<ClientView, "sinceReadMs"> = { reading: undefined, error: undefined };
+  let readAtMs = clock.monotonicMs();
+  return {
+    read: async (signal) => {
+      try {
+        view = { reading: await readClient(local, connectionId, signal), error: undefined };
+        readAtMs = clock.monotonicMs();
+      } catch (error) {
+        signal.throwIfAborted();
+        view = { ...view, error: errorText(error) };
+      }
+    },
+    view: () => ({ ...view, sinceReadMs: clock.monotonicMs() - readAtMs }),
+  };
+}
+
+async function readClient(
+  local: ClientQueries,
+  connectionId: string,
+  signal: AbortSignal,
+): Promise<ClientReading> {
+  const clientId = await local.clientOfConnection(connectionId, signal);
+  const [state, status] = await Promise.all([
+    local.clientState(clientId, signal),
+    local.clientStatus(clientId, signal),
+  ]);
+  // As in ibc-go: a client expires with its latest consensus state.
+  const timeNs = await local.consensusTimeNs(clientId, state.latestHeight, signal);
+  return {
+    ...state,
+    status,
+    consensusTimeMs: toMs(timeNs),
+    expiresAtMs: toMs(timeNs + state.trustingPeriodNs),
+  };
+}
+
+function toMs(ns: bigint): number {
+  return Number(ns / 1_000_000n);
+}
+
+/** Returns the client with a `status` that also records its result, so that a cycle's reads update the health. */
+export function watchedClient<C extends Pick<ChainClient, "status">>(client: C, head: HeadWatch): C {
+  return {
+    ...client,
+    status: async (signal) => {
+      try {
+        const status = await client.status(signal);
+        head.record(status);
+        return status;
+      } catch (error) {
+        if (!signal.aborted) head.recordError(error);
+        throw error;
+      }
+    },
   };
 }

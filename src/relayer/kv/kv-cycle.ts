@@ -1,23 +1,24 @@
 import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
+import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import {
   createTrustFinder,
   headerAny,
   isUpdatedTo,
   type Trust,
   updateClientMessage,
-} from "../connection/client-update.ts";
+} from "../../cosmos/light-client/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
 import {
-  intermediateHeadersOf,
   type ConnectionWorker,
   dueHeight,
+  intermediateHeadersOf,
   recordFailure,
   recordSubmission,
   recordUnproven,
   updateState,
 } from "../connection/worker.ts";
 import { answered, outrun, type QueryState } from "../registry/query-state.ts";
-import { isNewer, type RegisteredQuery, type RemoteHeight } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
 import { type AttemptStart, startAttempt } from "../state/attempt.ts";
 import { tooLarge } from "../submit/plan.ts";
 import {
@@ -27,8 +28,7 @@ import {
   type ResultOutcome,
 } from "../submit/proven-result.ts";
 import type { Reservation } from "../submit/submitter.ts";
-import { gasGuess, type ProvenValues, proveResults } from "./prove.ts";
-import { type KeyAnswers, readKeys } from "./prove.ts";
+import { gasGuess, type KeyAnswers, type ProvenValues, proveResults, readKeys } from "./prove.ts";
 
 /** Queries that are read together, and at which height. */
 export interface KvCycle {

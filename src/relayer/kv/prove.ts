@@ -1,14 +1,14 @@
-import { bad, good, type Result } from "../../platform/base/result.ts";
-import type { StoreAnswer, ChainClient } from "../../cosmos/client/chain-client.ts";
-import type { ProofFailure, ProofFailureCode } from "../../cosmos/merkle/ics23/proof-failure.ts";
+import type { ChainClient, StoreAnswer } from "../../cosmos/client/chain-client.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
+import type { ProofFailure, ProofFailureCode } from "../../cosmos/merkle/ics23/proof-types.ts";
 import { createProofVerifier, type ProofVerifier } from "../../cosmos/merkle/ics23/proof-verifier.ts";
 import type { StorageValue } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import { bad, errorText, good, type Result } from "../../platform/base/errors.ts";
+import type { QueryFailure, QueryState } from "../registry/query-state.ts";
+import type { QueryKey, RegisteredQuery } from "../registry/registered-query.ts";
 import { GAS_PER_KEY } from "../submit/plan.ts";
 import { submitMessage } from "../submit/proven-result.ts";
-import type { QueryFailure, QueryState } from "../registry/query-state.ts";
-import type { QueryKey, RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
-import { toHex } from "../../platform/base/bytes.ts";
-import { errorText } from "../../platform/base/errors.ts";
 
 /** The remote state that all proofs refer to. */
 export interface ProofPoint {

@@ -1,4 +1,4 @@
-import type { QueryCost } from "../api/status.ts";
+import type { QueryCost } from "../health/status.ts";
 import { type Attempt, type AttemptSink, NOT_NEEDED } from "../state/attempt.ts";
 
 /** What was done in one span of time. */

@@ -1,14 +1,25 @@
-import type { PageContent } from "../../platform/web/page-shell.ts";
-import type { RelayerStatus } from "../api/status.ts";
-import type { DeadLetter } from "../state/journal-entries.ts";
-import type { Activity } from "./activity.ts";
-import { activitySection } from "./activity-section.ts";
-import { connectionSection, endpointSection } from "./connection-section.ts";
-import { deadLetterSection, type ResubmitAccess } from "./dead-letter-section.ts";
-import { factSection, judge, verdictSection } from "./overview-section.ts";
-import { parseQueriesView, selectQueries } from "./queries-view.ts";
-import { querySection } from "./query-section.ts";
-import { spendingSection } from "./spending-section.ts";
+import { counted, formatDuration } from "../../platform/base/text.ts";
+import type { HttpRoute } from "../../platform/http/http-route.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { html, type Html } from "../../platform/web/html.ts";
+import { livePageRoutes } from "../../platform/web/live-page.ts";
+import { type PageContent, timeText } from "../../platform/web/page-shell.ts";
+import { ago, badge, type Column, dataTable, grouped } from "../../platform/web/parts.ts";
+import { type Bar, barPlot } from "../../platform/web/plots.ts";
+import { blocksBehind } from "../api/status-json.ts";
+import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/status.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
+import type { DeadLetter, Journal } from "../state/journal.ts";
+import type { Activity, ActivitySample } from "./activity.ts";
+import {
+  factSection,
+  gravestOf,
+  isBlind,
+  judge,
+  spendingSection,
+  verdictSection,
+} from "./overview-section.ts";
+import { parseQueriesView, querySection, selectQueries } from "./query-section.ts";
 
 /** What the relayer's page shows. */
 export interface RelayerPageInput {
@@ -54,4 +65,236 @@ export function relayerPage(input: RelayerPageInput, view: URLSearchParams): Pag
       { id: "endpoints", label: "Endpoints", content: endpointSection(status.endpoints) },
     ],
   };
+}
+
+interface PageDeps {
+  readonly status: () => RelayerStatus;
+  readonly activity: Activity;
+  readonly journal: Pick<Journal, "deadLetters">;
+  /** Whether `POST /resubmit-txs` needs no token. */
+  readonly openResubmit: boolean;
+}
+
+/** Creates the routes of the page. */
+export function createRelayerPage(
+  { status, activity, journal, openResubmit }: PageDeps,
+  { token }: RelayerConfig["http"],
+  { build, clock }: Pick<DaemonContext, "build" | "clock">,
+): readonly HttpRoute[] {
+  const resubmit = openResubmit ? "open" : token === undefined ? "nobody" : "token";
+  return livePageRoutes(
+    {
+      frame: {
+        heading: "Interchain-query relayer",
+        version: build.version,
+        startedAtMs: clock.nowMs(),
+        links: [
+          { path: "/api/status", text: "Status as JSON" },
+          { path: "/api/queries", text: "queries" },
+          { path: "/api/attempts", text: "attempts" },
+          { path: "/unsuccessful-txs", text: "dead letters" },
+          { path: "/metrics", text: "metrics" },
+          { path: "/readyz", text: "readiness" },
+        ],
+      },
+      content: (view) =>
+        relayerPage({ status: status(), activity, deadLetters: journal.deadLetters(), resubmit }, view),
+    },
+    clock,
+  );
+}
+
+type Samples = readonly (ActivitySample | undefined)[];
+
+/** What was sent in the last hour, minute by minute. */
+function activitySection(samples: Samples): Html {
+  const known = samples.filter((sample) => sample !== undefined);
+  const sum = (read: (sample: ActivitySample) => number): number =>
+    known.reduce((total, sample) => total + read(sample), 0);
+  const plot = (title: string, summary: string, bar: (sample: ActivitySample) => Bar): Html =>
+    barPlot({
+      title,
+      summary,
+      bars: samples.map((sample) => sample && bar(sample)),
+      from: "1 h ago",
+      to: "now",
+      format: (value) => grouped(Math.round(value)),
+    });
+  const gas = known.reduce((total, sample) => total + sample.gas, 0n);
+  return html`<h2>Last hour</h2><div class="plots">${plot(
+    "Results a minute",
+    `${grouped(sum(({ included }) => included))} included, ${failedText(sum(({ failed }) => failed))}`,
+    ({ included, failed }) => [
+      { style: "good", value: included },
+      { style: "bad", value: failed },
+    ],
+  )}${plot(
+    "Transactions a minute",
+    `${grouped(sum(({ transactions }) => transactions))} in blocks`,
+    ({ transactions }) => [{ style: "plain", value: transactions }],
+  )}${plot("Gas a minute", `${grouped(gas)} used`, (sample) => [{ style: "plain", value: Number(sample.gas) }])}</div>`;
+}
+
+function failedText(failed: number): string {
+  if (failed === 0) return "none failed";
+  return `${grouped(failed)} failed (red, on top)`;
+}
+
+/** Who may send dead letters again: whoever reaches the page, whoever has the token, or nobody, since no token is configured. */
+type ResubmitAccess = "open" | "token" | "nobody";
+
+/** Dead letters on the page; the newest. */
+const SHOWN = 20;
+
+/** The transactions that are not sent again on their own, with a button that sends one. */
+function deadLetterSection(letters: readonly DeadLetter[], access: ResubmitAccess): Html {
+  if (letters.length === 0)
+    return html`<h2>Dead letters</h2><p>None. Every transaction of a TX query was delivered or is still being tried.</p>`;
+  const columns: readonly Column<DeadLetter>[] = [
+    { name: "query", cell: ({ queryId }) => html`query ${queryId}` },
+    {
+      name: "remote transaction",
+      cell: ({ hash, remoteHeight }) => html`<code>${hash}</code><small>height ${remoteHeight}</small>`,
+    },
+    { name: "since", cell: ({ atMs }) => timeText(atMs) },
+    { name: "reason", cell: ({ reason }) => reason },
+    { name: "send again", cell: (letter) => action(letter, access) },
+  ];
+  const shown = letters.slice(0, SHOWN);
+  const rest = letters.length - shown.length;
+  return html`<h2>Dead letters</h2>
+<p>${counted(letters.length, "transaction")} will not be sent again on ${letters.length === 1 ? "its" : "their"} own. Sending one again costs its fee, also when the contract rejects it again.</p>
+${dataTable({ caption: "Newest first", columns, rows: shown, rowId: (letter) => `letter-${keyOf(letter)}` })}
+${rest > 0 && html`<p>${counted(rest, "more dead letter")} in <a href="/unsuccessful-txs">JSON</a>.</p>`}`;
+}
+
+function action(letter: DeadLetter, access: ResubmitAccess): Html {
+  const { queryId, hash } = letter;
+  if (access === "nobody") return html`needs <code>http.token</code>`;
+  const body = JSON.stringify({ txs: [{ query_id: Number(queryId), hash }] });
+  return html`<button class="js" type="button" id="send-${keyOf(letter)}" data-post="/resubmit-txs" data-body="${body}" data-needs="${access}" data-done="Sent again: transaction ${hash.slice(0, 12)}… of query ${queryId}. If its contract rejected it, it is listed again with a new time." aria-label="Send again transaction ${hash.slice(0, 12)} of query ${queryId}">Send again</button><span class="no-js"><code>relaywatch relayer dead-letters resubmit ${queryId}/${hash}</code></span>`;
+}
+
+function keyOf({ queryId, hash }: DeadLetter): string {
+  return `${queryId}-${hash}`;
+}
+
+/** One row for each connection: remote chain, light client, lateness of its queries. */
+function connectionSection(status: RelayerStatus): Html {
+  const { connections, queries, problems, nowMs } = status;
+  const columns: readonly Column<ConnectionStatus>[] = [
+    { name: "connection", cell: ({ id }) => id },
+    {
+      name: "state",
+      cell: ({ id }) =>
+        stateBadge(gravestOf(problems.filter(({ connectionId }) => connectionId === id))?.code, status, id),
+    },
+    { name: "remote chain", cell: ({ chainId }) => chainId },
+    { name: "remote height", isNumber: true, cell: remoteCell },
+    { name: "light client", cell: (connection) => clientCell(connection) },
+    {
+      name: "client expires",
+      isNumber: true,
+      cell: ({ client }) => expiryCell(client.reading?.expiresAtMs, nowMs),
+    },
+    {
+      name: "queries",
+      isNumber: true,
+      cell: ({ id }) => lateCell(queries.filter((query) => query.connectionId === id)),
+    },
+    {
+      name: "last cycle",
+      cell: ({ id, error }) => {
+        if (error !== undefined) return html`<span class="bad">${error}</span>`;
+        if (isBlind(status)) return "not since the local chain is away";
+        return isTried(status, id) ? "fine" : "none yet";
+      },
+    },
+  ];
+  return html`<h2>Connections</h2>${dataTable({ caption: counted(connections.length, "connection"), columns, rows: connections })}`;
+}
+
+/** Whether a cycle of the connection can have succeeded: no error alone proves nothing. */
+function isTried({ loaded, gate, queries }: RelayerStatus, connection: string): boolean {
+  const own = queries.filter(({ connectionId }) => connectionId === connection);
+  const hasResult = own.length === 0 || own.some(({ state }) => state === "answered");
+  return loaded && (gate.role === "standby" || hasResult);
+}
+
+function stateBadge(code: string | undefined, status: RelayerStatus, connection: string): Html {
+  if (code === undefined && isBlind(status)) return badge("unknown", "not known");
+  if (code === undefined)
+    return isTried(status, connection) ? badge("good", "fine") : badge("unknown", "no result yet");
+  return code === "starting" ? badge("unknown", "starting") : badge("bad", code);
+}
+
+function remoteCell({
+  remote: { height, sinceBlockMs, sinceReadMs, catchingUp, error },
+}: ConnectionStatus): Html | string {
+  if (height === undefined)
+    return html`<span class="unknown">no block read yet</span>${error !== undefined && html`<small class="bad">${error}</small>`}`;
+  const more = catchingUp ? ", catching up" : "";
+  return html`${height}${more}<small>newest block ${ago(sinceBlockMs)}, read ${ago(sinceReadMs)}</small>`;
+}
+
+function clientCell({ client, remote }: ConnectionStatus): Html | string {
+  const { reading, error } = client;
+  if (reading === undefined)
+    return html`<span class="unknown">not known yet</span>${error !== undefined && html`<small class="bad">${error}</small>`}`;
+  const behind = blocksBehind(client, remote);
+  const distance = behind === undefined ? "" : `${counted(Number(behind), "remote block")} behind`;
+  return html`${reading.clientId} ${reading.status === "Active" ? "Active" : badge("bad", reading.status)}<small>${distance}</small>`;
+}
+
+function expiryCell(expiresAtMs: number | undefined, nowMs: number): Html | string {
+  if (expiresAtMs === undefined) return "not known yet";
+  const leftMs = expiresAtMs - nowMs;
+  if (leftMs <= 0) return html`<strong class="bad">expired ${ago(-leftMs)}</strong>`;
+  return html`in ${formatDuration(leftMs)}`;
+}
+
+function lateCell(queries: readonly QueryView[]): Html | string {
+  const overdue = queries.filter(({ lateness }) => lateness.isOverdue).length;
+  if (overdue === 0) return html`${queries.length}<small>none overdue</small>`;
+  return html`${queries.length}<small class="bad">${overdue} overdue</small>`;
+}
+
+/** The endpoints that cannot be used, or are used after all others; and all of them, closed until someone opens the list. */
+function endpointSection(endpoints: readonly EndpointStatus[]): Html {
+  const bad = endpoints.filter((endpoint) => reasonOf(endpoint) !== undefined);
+  const title = `${counted(endpoints.length, "endpoint")}, ${bad.length === 0 ? "all sound" : `${bad.length} not sound`}`;
+  return html`<h2>Endpoints</h2>${bad.length > 0 && endpointTable("Not sound", bad)}
+<details id="endpoint-list"><summary>${title}</summary>${endpointTable("Endpoints of the chains", endpoints)}</details>`;
+}
+
+function endpointTable(caption: string, rows: readonly EndpointStatus[]): Html {
+  return dataTable({ caption, columns: ENDPOINT_COLUMNS, rows });
+}
+
+const ENDPOINT_COLUMNS: readonly Column<EndpointStatus>[] = [
+  { name: "endpoint", cell: ({ name }) => html`<code>${name}</code>` },
+  { name: "chain", cell: ({ chainId }) => chainId },
+  { name: "state", cell: endpointBadge },
+  { name: "height", isNumber: true, cell: ({ status }) => status?.latestHeight ?? "–" },
+  {
+    name: "behind",
+    isNumber: true,
+    cell: ({ lagBlocks }) => (lagBlocks === undefined ? "–" : counted(Number(lagBlocks), "block")),
+  },
+  {
+    name: "latency",
+    isNumber: true,
+    cell: ({ latencyMs }) => (latencyMs === undefined ? "–" : `${Math.round(latencyMs)} ms`),
+  },
+  { name: "last error", cell: (endpoint) => reasonOf(endpoint) ?? "none" },
+];
+
+function reasonOf({ lastError, distrusted }: EndpointStatus): string | undefined {
+  return distrusted === undefined ? lastError : `wrong response: ${distrusted}`;
+}
+
+function endpointBadge(endpoint: EndpointStatus): Html {
+  if (endpoint.distrusted !== undefined) return badge("bad", "not trusted");
+  if (endpoint.state === "unchecked") return badge("unknown", "not checked yet");
+  return badge(reasonOf(endpoint) === undefined ? "good" : "bad", endpoint.state);
 }

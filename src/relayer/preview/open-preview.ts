@@ -1,14 +1,14 @@
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
-import { silentObserver } from "../../cosmos/client/rpc/rpc-caller.ts";
+import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../cosmos/client/tx/signer.ts";
-import type { TxSender } from "../../cosmos/client/tx/tx-sender.ts";
+import type { TxSender } from "../../cosmos/client/tx/tx-types.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { openClient } from "../chain-access.ts";
-import type { RelayerConfig } from "../config.ts";
+import { signingKey } from "../config/signer-config.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
 import { createLocalQueries, type LocalQueries } from "../local-queries.ts";
 import { isServed, type RegisteredQuery } from "../registry/registered-query.ts";
-import { signingKey } from "../signer-config.ts";
 
 /** Access to the chains of a relayer, for commands that send nothing. */
 export interface Preview {

@@ -1,7 +1,7 @@
 import { equalBytes } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { mapLimit } from "../../platform/base/map-limit.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import { mapLimit } from "../../platform/base/waits.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import {
   MsgSubmitQueryResult,
   type StorageValue,
@@ -12,7 +12,7 @@ import {
   headerAny,
   isUpdatedTo,
   updateClientMessage,
-} from "../connection/client-update.ts";
+} from "../../cosmos/light-client/client-update.ts";
 import {
   type ConnectionView,
   createClientOfConnection,
@@ -22,7 +22,8 @@ import { proveResults } from "../kv/prove.ts";
 import { readKeys } from "../kv/prove.ts";
 import { readQueryResult } from "../local-queries.ts";
 import { refreshed } from "../registry/query-state.ts";
-import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import { RelayError } from "../relay-error.ts";
 import { failureText, isRedundant } from "../submit/attribute-error.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";

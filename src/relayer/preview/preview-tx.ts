@@ -1,11 +1,11 @@
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
+import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
+import { MsgSubmitQueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { concat, toHex, uint64BigEndian } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
-import { createDryIntermediateHeaders } from "../connection/intermediate-headers.ts";
-import { createTrustFinder } from "../connection/client-update.ts";
 import { createClientOfConnection, viewConnection } from "../connection/connection-view.ts";
+import { createDryIntermediateHeaders } from "../connection/intermediate-headers.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
-import { MsgSubmitQueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { parseTxFilter } from "../tx/tx-filter.ts";
 import { txFinderOf } from "../tx/tx-finder.ts";
 import { createTxProver } from "../tx/tx-prover.ts";

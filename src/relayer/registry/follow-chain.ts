@@ -1,15 +1,14 @@
 import { pause, withTimeout } from "../../platform/base/abort.ts";
-import { backoffMs } from "../../platform/base/backoff.ts";
+import { backoffMs } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import { isHeightUnavailable } from "../../cosmos/client/errors.ts";
 import type { ChainNotice, ChainSubscription } from "../../cosmos/client/events/subscription.ts";
-import type { RelayerMetrics } from "../api/metrics.ts";
+import type { Counter } from "prom-client";
 import { errorBackoff, errorKind } from "../relay-error.ts";
-import { MAX_LAG } from "../state/history.ts";
-import type { HeightSignal } from "./height-signal.ts";
+import { type HeightSignal, MAX_LAG } from "./height-signal.ts";
 import { type QueryChange, queryChanges } from "./query-events.ts";
 import type { Registry } from "./registry.ts";
 
@@ -37,7 +36,7 @@ export interface FollowDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  readonly metrics: Pick<RelayerMetrics, "queryListReloads">;
+  readonly metrics: { readonly queryListReloads: Pick<Counter, "inc"> };
   /** Interval of the regular reload of the list of queries. */
   readonly reloadMs: number;
   /** Called after each complete read of the list. */

@@ -1,4 +1,4 @@
-import { type ChangeSignal, createChangeSignal } from "../../platform/base/change-signal.ts";
+import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 
 /** The latest local height, and a way to wait until it or the list of queries changes. */
@@ -26,3 +26,6 @@ export function createHeightSignal(clock: Pick<Clock, "sleep">, onHeight: Height
     },
   };
 }
+
+/** Blocks that one endpoint may be behind another. A greater decrease of the height means that the chain was reset. */
+export const MAX_LAG = 20n;

@@ -1,4 +1,4 @@
-import { type BackoffOptions, backoffMs } from "../../platform/base/backoff.ts";
+import { type BackoffOptions, backoffMs } from "../../platform/base/waits.ts";
 import type { RegisteredQuery } from "./registered-query.ts";
 
 /** Why a query has no new result. */

@@ -1,15 +1,10 @@
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { RegisteredQuery as WireQuery } from "../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 
 /** A key of a KV query: store name on the remote chain, and raw key. */
 export interface QueryKey {
   readonly path: string;
   readonly key: Uint8Array;
-}
-
-/** A height of a remote chain. */
-export interface RemoteHeight {
-  readonly revision: bigint;
-  readonly height: bigint;
 }
 
 /** A registered query. Heights and the period count blocks of the local chain unless the name says remote. */
@@ -50,13 +45,6 @@ export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
     lastLocalHeight: wire.lastSubmittedResultLocalHeight,
     lastRemoteHeight: last && { revision: last.revisionNumber, height: last.revisionHeight },
   };
-}
-
-/** Whether `candidate` is higher than `last`; the revision is compared first. Any height is newer than undefined. */
-export function isNewer(candidate: RemoteHeight, last: RemoteHeight | undefined): boolean {
-  if (last === undefined) return true;
-  if (candidate.revision !== last.revision) return candidate.revision > last.revision;
-  return candidate.height > last.height;
 }
 
 /** Selects the queries that this relayer serves. A query must match all four lists. */

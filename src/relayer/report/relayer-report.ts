@@ -1,5 +1,4 @@
-import { counted } from "../../platform/base/counted.ts";
-import type { Attempt } from "../state/attempt.ts";
+import { counted } from "../../platform/base/text.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
 import {
   formatCount,
@@ -9,7 +8,7 @@ import {
   isoTime,
 } from "../../platform/report/format.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
-import { costsByOwner, type OwnerCost } from "./owner-costs.ts";
+import type { Attempt } from "../state/attempt.ts";
 import type { RelayerData } from "./relayer-data.ts";
 
 /** `report relayer`: results, their lateness, what each owner's queries cost, and dead letters. */
@@ -183,5 +182,46 @@ function deadLetterBlock({ deadLetters }: RelayerData): ReportBlock {
         ]),
       ...(rest > 0 ? [["", "", `and ${rest} more`, ""]] : []),
     ],
+  };
+}
+
+/** What the queries of one owner cost. */
+interface OwnerCost {
+  readonly owner: string;
+  readonly attempts: number;
+  readonly included: number;
+  readonly gas: bigint;
+  /** In units of the fee denom. */
+  readonly fee: bigint;
+}
+
+/** Sums the costs by owner, greatest fee first: of the attempts, or of whole days when attempts were left out. */
+export function costsByOwner({ attempts, costs, isCut }: RelayerData): readonly OwnerCost[] {
+  const parts: readonly OwnerCost[] = isCut
+    ? costs
+    : attempts.map(({ owner, outcome, gas, fee }) => ({
+        owner,
+        attempts: 1,
+        included: outcome === "included" ? 1 : 0,
+        gas,
+        fee,
+      }));
+  const sums = new Map<string, OwnerCost>();
+  for (const part of parts) {
+    const sum = sums.get(part.owner);
+    sums.set(part.owner, sum === undefined ? part : add(sum, part));
+  }
+  return [...sums.values()].toSorted((a, b) =>
+    a.fee === b.fee ? (a.owner < b.owner ? -1 : 1) : a.fee > b.fee ? -1 : 1,
+  );
+}
+
+function add(a: OwnerCost, b: OwnerCost): OwnerCost {
+  return {
+    owner: a.owner,
+    attempts: a.attempts + b.attempts,
+    included: a.included + b.included,
+    gas: a.gas + b.gas,
+    fee: a.fee + b.fee,
   };
 }

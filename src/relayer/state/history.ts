@@ -4,6 +4,7 @@ import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
+import { MAX_LAG } from "../registry/height-signal.ts";
 import type { Registry } from "../registry/registry.ts";
 import { type Journal, LOCAL_CHAIN } from "./journal.ts";
 
@@ -12,9 +13,6 @@ export interface HistoryDeps {
   /** Upper-case hex hash of a block; undefined when the endpoint does not have the block. */
   readonly blockHash: (height: bigint, signal: AbortSignal) => Promise<string | undefined>;
 }
-
-/** Blocks that one endpoint may be behind another. A greater decrease of the height means that the chain was reset. */
-export const MAX_LAG = 20n;
 
 /**
  * Returns whether a chain still has the newest block that the journal knows, and stores the block at `latestHeight`.

@@ -1,7 +1,11 @@
-import type { DeadLetter, KnownBlock, SendingTx } from "./journal-entries.ts";
+import {
+  bigintOf,
+  numberOf,
+  type SqlRow,
+  type SqlSession,
+  textOf,
+} from "../../platform/storage/sql-database.ts";
 import type { WriteQueue } from "../../platform/storage/write-queue.ts";
-import type { SqlSession } from "../../platform/storage/sql-database.ts";
-import { emptyJournal, type JournalRows, readJournal, sendingKey } from "./journal-rows.ts";
 
 /** The local chain as a subject of {@link Journal.knownBlock}. A remote chain has the id of its connection. */
 export const LOCAL_CHAIN = "";
@@ -161,4 +165,101 @@ function dropUpTo(rows: JournalRows, queryId: bigint, height: bigint): void {
     rows.deadLetters.filter((letter) => letter.queryId === queryId).map(({ hash }) => hash),
   );
   for (const [hash, at] of handled) if (at <= height && !letters.has(hash)) handled.delete(hash);
+}
+
+/** The stored rows of one local chain, in memory. */
+interface JournalRows {
+  readonly searchedTo: Map<bigint, bigint>;
+  /** By query id: remote height by hash, of relayed transactions and dead letters. */
+  readonly handled: Map<bigint, Map<string, bigint>>;
+  /** Newest first. */
+  deadLetters: DeadLetter[];
+  readonly blocks: Map<string, KnownBlock>;
+  /** By {@link sendingKey}. */
+  readonly sending: Map<string, SendingTx>;
+}
+
+/** Identifies a remote transaction and the query that it answers. */
+function sendingKey(queryId: bigint, hash: string): string {
+  return `${queryId} ${hash}`;
+}
+
+/** Creates the rows of a new journal. */
+function emptyJournal(): JournalRows {
+  return {
+    searchedTo: new Map(),
+    handled: new Map(),
+    deadLetters: [],
+    blocks: new Map(),
+    sending: new Map(),
+  };
+}
+
+/** Reads the rows of one local chain. */
+async function readJournal(session: SqlSession, chain: string): Promise<JournalRows> {
+  const rows = emptyJournal();
+  for (const row of await session.run("SELECT query_id, height FROM tx_progress WHERE chain = ?", [chain]))
+    rows.searchedTo.set(bigintOf(row, "query_id") ?? 0n, bigintOf(row, "height") ?? 0n);
+  for (const row of await session.run("SELECT subject, height, hash FROM known_block WHERE chain = ?", [
+    chain,
+  ]))
+    rows.blocks.set(textOf(row, "subject") ?? "", {
+      height: bigintOf(row, "height") ?? 0n,
+      hash: textOf(row, "hash") ?? "",
+    });
+  const handled = await session.run(
+    "SELECT query_id, hash, remote_height, reason, at_ms FROM tx_handled WHERE chain = ? ORDER BY at_ms DESC, query_id, hash",
+    [chain],
+  );
+  for (const row of handled) addHandled(rows, row);
+  const sending = await session.run("SELECT * FROM tx_sending WHERE chain = ?", [chain]);
+  for (const tx of sending.map(toSending)) rows.sending.set(sendingKey(tx.queryId, tx.hash), tx);
+  return rows;
+}
+
+function addHandled(rows: JournalRows, row: SqlRow): void {
+  const queryId = bigintOf(row, "query_id") ?? 0n;
+  const hash = textOf(row, "hash") ?? "";
+  const remoteHeight = bigintOf(row, "remote_height") ?? 0n;
+  const ofQuery = rows.handled.get(queryId) ?? new Map<string, bigint>();
+  rows.handled.set(queryId, ofQuery.set(hash, remoteHeight));
+  const reason = textOf(row, "reason");
+  if (reason !== undefined)
+    rows.deadLetters.push({ queryId, hash, remoteHeight, reason, atMs: numberOf(row, "at_ms") });
+}
+
+function toSending(row: SqlRow): SendingTx {
+  return {
+    queryId: bigintOf(row, "query_id") ?? 0n,
+    hash: textOf(row, "hash") ?? "",
+    remoteHeight: bigintOf(row, "remote_height") ?? 0n,
+    localHeight: bigintOf(row, "local_height") ?? 0n,
+  };
+}
+
+/** A remote transaction that will not be sent again: rejected by its contract, too large, or no longer provable. */
+export interface DeadLetter {
+  readonly queryId: bigint;
+  /** Lower-case hex SHA-256 of the remote transaction. */
+  readonly hash: string;
+  readonly remoteHeight: bigint;
+  readonly reason: string;
+  /** Wall-clock time, ms. */
+  readonly atMs: number;
+}
+
+/** A block by which a chain is recognised after a restart of either. */
+interface KnownBlock {
+  readonly height: bigint;
+  /** Upper-case hex; empty when only the height is known. */
+  readonly hash: string;
+}
+
+/** A remote transaction on its way. */
+export interface SendingTx {
+  readonly queryId: bigint;
+  /** Lower-case hex SHA-256 of the remote transaction. */
+  readonly hash: string;
+  readonly remoteHeight: bigint;
+  readonly localHeight: bigint;
 }

@@ -2,10 +2,10 @@ import { z } from "zod";
 import {
   amountField,
   durationField,
-  type SecretSource,
+  issueText,
   secretField,
+  type SecretSource,
 } from "../../platform/config/config-fields.ts";
-import { issueText } from "../../platform/config/config-issue.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type PostgresAddress, parsePostgresUrl } from "../../platform/storage/postgres-url.ts";
 import type { StorePlace } from "./store.ts";
@@ -25,9 +25,15 @@ export function storeField(secrets: SecretSource) {
   return z.preprocess(
     (given) => (typeof given === "string" ? { url: given } : given),
     z.strictObject({
-      /** `postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full`, without a password. */
-      url: postgresField(),
-      password: secretField(secrets).optional(),
+      url: postgresField()
+        .describe(
+          "address of the database, postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full, without a password",
+        )
+        .meta({ example: "postgres://relaywatch@db.example:5432/relaywatch?sslmode=verify-full" }),
+      password: secretField(secrets)
+        .optional()
+        .describe("password of the database; a secret")
+        .meta({ example: { env: "STORE_PASSWORD" } }),
     }),
   );
 }
@@ -36,10 +42,13 @@ export function storeField(secrets: SecretSource) {
 export function historySchema() {
   return z
     .strictObject({
-      /** Age at which an attempt is deleted. */
-      max_age: durationField(60_000).prefault("30d"),
-      /** Attempts that are kept. An attempt takes about 300 bytes. */
-      max_attempts: z.int().min(1_000).max(10_000_000).default(200_000),
+      max_age: durationField(60_000).prefault("30d").describe("age at which an attempt is deleted"),
+      max_attempts: z
+        .int()
+        .min(1_000)
+        .max(10_000_000)
+        .default(200_000)
+        .describe("number of stored attempts; one takes about 300 bytes"),
     })
     .prefault({});
 }
@@ -48,8 +57,11 @@ export function historySchema() {
 export function leaseSchema() {
   return z
     .strictObject({
-      /** Lifetime of the lease without a renewal. Another instance takes over within it, plus a second. */
-      ttl: durationField(2_000).prefault("5s"),
+      ttl: durationField(2_000)
+        .prefault("5s")
+        .describe(
+          "lifetime of the lease without a renewal; another instance takes over within it, plus a second",
+        ),
     })
     .prefault({});
 }
@@ -57,7 +69,10 @@ export function leaseSchema() {
 /** `shards`: this instance serves a part of `connections`. Each shard needs a signer of its own. */
 export function shardsSchema() {
   return z
-    .strictObject({ count: z.int().min(1).max(64), index: z.int().min(0).max(63) })
+    .strictObject({
+      count: z.int().min(1).max(64).describe("number of shards").meta({ example: 2 }),
+      index: z.int().min(0).max(63).describe("shard of this instance, from 0").meta({ example: 0 }),
+    })
     .refine(({ count, index }) => index < count, {
       error: issueText("has an index that is not below count", "index 0 to count - 1"),
     });
@@ -67,12 +82,15 @@ export function shardsSchema() {
 export function spendingSchema() {
   return z
     .strictObject({
-      /** Balance that is never spent, in units of `gas.denom`. */
-      reserve: amountField().prefault("0"),
-      /** Fees of one day, in units of `gas.denom`; absent: no limit. */
-      daily_fee: amountField().optional(),
-      /** Gas of one day for the queries of one owner; absent: no limit. */
-      daily_gas_per_owner: amountField().optional(),
+      reserve: amountField().prefault("0").describe("balance that is never spent"),
+      daily_fee: amountField()
+        .optional()
+        .describe("fees of one day; default: no limit")
+        .meta({ example: "50000000", commentedOut: true }),
+      daily_gas_per_owner: amountField()
+        .optional()
+        .describe("gas of one day for the queries of one owner; default: no limit")
+        .meta({ example: "2000000000", commentedOut: true }),
     })
     .prefault({});
 }

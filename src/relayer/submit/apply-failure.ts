@@ -1,16 +1,16 @@
+import { isNewer } from "../../cosmos/comet/ibc-height.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
-import { isNewer } from "../registry/registered-query.ts";
 import { RelayError } from "../relay-error.ts";
 import { attributeError, failureText, type Slot, type TxFailure } from "./attribute-error.ts";
 import type { Entry } from "./pipeline.ts";
 import {
   entriesOf,
-  resolve,
   gasItem,
   type PaidShare,
-  requeue,
   REDUNDANT,
+  requeue,
+  resolve,
   type SubmitterState,
 } from "./submitter-state.ts";
 

@@ -1,5 +1,5 @@
-import { TX_TOO_LARGE } from "../../cosmos/client/tx/simulation.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import { TX_TOO_LARGE } from "../../cosmos/client/tx/tx-queries.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import type { ClientUpdate } from "./proven-result.ts";
 import type { Entry } from "./pipeline.ts";
 

@@ -1,12 +1,12 @@
+import { feeFor } from "../../cosmos/client/tx/tx-queries.ts";
+import type { BroadcastResult, TxDraft } from "../../cosmos/client/tx/tx-types.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
-import type { BroadcastResult, TxDraft } from "../../cosmos/client/tx/tx-window.ts";
-import { feeFor } from "../../cosmos/client/tx/gas-price.ts";
 import { applyFailure } from "./apply-failure.ts";
-import { isTooOld, evaluateResult, TOO_OLD } from "./evaluate-result.ts";
 import { layOut, type Slot, toMessages } from "./attribute-error.ts";
-import { gasOfEntries, groupOf } from "./prepare.ts";
+import { evaluateResult, isTooOld, TOO_OLD } from "./evaluate-result.ts";
 import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
+import { gasOfEntries, groupOf } from "./prepare.ts";
 import {
   byNeed,
   entriesOf,

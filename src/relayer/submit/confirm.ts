@@ -1,15 +1,15 @@
-import type { FinalTx } from "../../cosmos/client/tx/tx-window.ts";
+import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
 import { applyFailure } from "./apply-failure.ts";
 import { attributeError, failureText, type Slot } from "./attribute-error.ts";
-import { GAS_PER_TRANSACTION } from "./plan.ts";
 import type { Entry } from "./pipeline.ts";
+import { GAS_PER_TRANSACTION } from "./plan.ts";
 import {
   entriesOf,
-  resolve,
   gasItem,
   hashText,
   type PaidShare,
   requeue,
+  resolve,
   type SentTransaction,
   slotItems,
   type SubmitterState,

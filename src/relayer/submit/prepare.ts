@@ -1,4 +1,4 @@
-import type { SimulationOutcome } from "../../cosmos/client/tx/tx-sender.ts";
+import type { SimulationOutcome } from "../../cosmos/client/tx/tx-types.ts";
 import { isSuspect } from "../registry/query-state.ts";
 import { applyFailure, rereadQueries } from "./apply-failure.ts";
 import { layOut, type Slot, toMessages } from "./attribute-error.ts";

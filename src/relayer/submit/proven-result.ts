@@ -1,10 +1,11 @@
-import type { WireMessage } from "../../cosmos/client/tx/tx-sender.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import {
   MsgSubmitQueryResult,
   type QueryResult,
 } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
-import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { AttemptStart } from "../state/attempt.ts";
 
 /** A result that is being read and proven. */

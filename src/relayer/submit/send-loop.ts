@@ -1,5 +1,5 @@
 import { pause, withTimeout } from "../../platform/base/abort.ts";
-import { backoffMs } from "../../platform/base/backoff.ts";
+import { backoffMs } from "../../platform/base/waits.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { errorBackoff, errorKind } from "../relay-error.ts";
 import { confirm } from "./confirm.ts";

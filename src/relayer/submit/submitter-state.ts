@@ -1,19 +1,24 @@
+import type { FlightTx, TxWindow } from "../../cosmos/client/tx/tx-types.ts";
 import { toHex } from "../../platform/base/bytes.ts";
-import { type ChangeSignal, createChangeSignal } from "../../platform/base/change-signal.ts";
-import type { Dec18 } from "../../platform/base/decimal.ts";
 import type { Clock } from "../../platform/base/clock.ts";
+import type { Dec18 } from "../../platform/base/decimal.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import type { FlightTx, TxWindow } from "../../cosmos/client/tx/tx-window.ts";
+import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import type { Upkeep } from "../connection/client-refresh.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
-import type { Registry } from "../registry/registry.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { Registry } from "../registry/registry.ts";
 import type { AttemptOutcome, AttemptSink } from "../state/attempt.ts";
-import { type BatchBudget, createBatchBudget } from "./budgets.ts";
-import { type BlockBudget, type BlockLimits, createBlockBudget } from "./budgets.ts";
-import { createGasEstimates, type GasEstimates, type GasItem } from "./gas-estimates.ts";
 import type { Slot } from "./attribute-error.ts";
+import {
+  type BatchBudget,
+  type BlockBudget,
+  type BlockLimits,
+  createBatchBudget,
+  createBlockBudget,
+} from "./budgets.ts";
+import { createGasEstimates, type GasEstimates, type GasItem } from "./gas-estimates.ts";
 import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
 import { type BatchLimits, GAS_PER_CLIENT_UPDATE } from "./plan.ts";
 import type { ClientUpdate, ExpectedResult, OutcomeListener, ResultOutcome } from "./proven-result.ts";

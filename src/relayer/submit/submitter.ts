@@ -1,4 +1,6 @@
-import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { BlockBudgetStatus } from "./budgets.ts";
 import { type QueryKey, sentAtOf, unsentOf } from "./pipeline.ts";
 import type { ExpectedResult, OutcomeListener, ProvenResult } from "./proven-result.ts";
 import { runPreparing, runSending } from "./send-loop.ts";
@@ -16,7 +18,6 @@ import {
   unsent,
   WITHDRAWN,
 } from "./submitter-state.ts";
-import type { BlockBudgetStatus } from "./budgets.ts";
 
 /** Takes proven results of all connections and brings them into blocks. */
 export interface Submitter {

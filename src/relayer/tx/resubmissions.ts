@@ -1,8 +1,7 @@
 import { withTimeout } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { Journal } from "../state/journal.ts";
-import type { DeadLetter } from "../state/journal-entries.ts";
+import type { Journal, DeadLetter } from "../state/journal.ts";
 
 export interface ResubmissionDeps {
   readonly journal: Pick<Journal, "deadLetters">;

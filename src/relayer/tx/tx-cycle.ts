@@ -1,19 +1,19 @@
-import { toHex } from "../../platform/base/bytes.ts";
-import { errorText } from "../../platform/base/errors.ts";
-import { mapLimit } from "../../platform/base/map-limit.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
-import { createTrustFinder } from "../connection/client-update.ts";
+import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
+import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import { bad, errorText, good, type Result } from "../../platform/base/errors.ts";
+import { mapLimit } from "../../platform/base/waits.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
 import {
-  intermediateHeadersOf,
   type ConnectionWorker,
+  intermediateHeadersOf,
   recordUnproven,
   updateState,
 } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
-import { RelayError } from "../relay-error.ts";
-import type { DeadLetter } from "../state/journal-entries.ts";
 import { startAttempt } from "../state/attempt.ts";
+import type { DeadLetter, Journal } from "../state/journal.ts";
 import { submitMessage } from "../submit/proven-result.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
 import { txFinderOf } from "./tx-finder.ts";
@@ -21,8 +21,6 @@ import type { FoundTx } from "./tx-proof.ts";
 import { createTxProver, type TxProver } from "./tx-prover.ts";
 import { addDeadLetter, type ProvenRange, type ProvenTx, type TxDeps, type TxRelay } from "./tx-relay.ts";
 import { MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
-import { bad, good, type Result } from "../../platform/base/result.ts";
-import type { Journal } from "../state/journal.ts";
 
 /** Queries that are searched at once. */
 const QUERIES_AT_ONCE = 4;
@@ -227,8 +225,8 @@ async function proveBlock(
 
 /** Whether the block is below all trusted heights, or the endpoint has refused it several times (it may be pruned). */
 function isUnprovable(error: unknown, state: QueryState): boolean {
-  if (error instanceof RelayError && error.facts.code === "no-trusted-height") return true;
-  const isMissing = error instanceof RelayError && error.facts.code === "trusted-headers-missing";
+  if (error instanceof LightClientError && error.facts.code === "no-trusted-height") return true;
+  const isMissing = error instanceof LightClientError && error.facts.code === "trusted-headers-missing";
   const isRefused = error instanceof ClientError && error.facts.code === "rpc";
   return (isMissing || isRefused) && state.failures >= MAX_BLOCK_FAILURES;
 }

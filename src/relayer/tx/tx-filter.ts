@@ -1,5 +1,5 @@
 import { isRecord } from "../../platform/base/json.ts";
-import { bad, good, type Result } from "../../platform/base/result.ts";
+import { bad, good, type Result } from "../../platform/base/errors.ts";
 import type { WireEvent } from "../../cosmos/client/events/subscription.ts";
 
 /** One condition of a TX query's filter. */

@@ -1,16 +1,15 @@
+import type { comet38 } from "@cosmjs/tendermint-rpc";
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
+import { simpleProofs } from "../../cosmos/merkle/simple-tree.ts";
+import { raceAbort } from "../../platform/base/abort.ts";
+import { sha256, toHex } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import type { ChainClient } from "../../cosmos/client/chain-client.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
-import { type FoundTxs, findTxs, type TxSearch, MAX_TXS_PER_SEARCH } from "./tx-search.ts";
-import type { comet38 } from "@cosmjs/tendermint-rpc";
-import { raceAbort } from "../../platform/base/abort.ts";
-import { toHex } from "../../platform/base/bytes.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
-import { simpleProofs } from "../../cosmos/merkle/simple-tree.ts";
 import { matches } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
+import { findTxs, type FoundTxs, MAX_TXS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 
 export interface TxFinderDeps {
   readonly connectionId: string;

@@ -1,6 +1,5 @@
 import type { comet38 } from "@cosmjs/tendermint-rpc";
-import { equalBytes, toHex } from "../../platform/base/bytes.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
+import { equalBytes, toHex, sha256 } from "../../platform/base/bytes.ts";
 import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
 import { txResultLeaf } from "../../cosmos/comet/block-hashes.ts";
 import { type SimpleProof, simpleProofs, verifySimpleProof } from "../../cosmos/merkle/simple-tree.ts";

@@ -1,8 +1,8 @@
-import { raceAbort } from "../../platform/base/abort.ts";
 import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-client.ts";
-import { headerAny, type TrustFinder } from "../connection/client-update.ts";
+import { headerAny, type TrustFinder } from "../../cosmos/light-client/client-update.ts";
+import { raceAbort } from "../../platform/base/abort.ts";
+import { memoize } from "../../platform/base/caches.ts";
 import type { IntermediateHeaders } from "../connection/intermediate-headers.ts";
-import { memoize } from "../connection/client-update.ts";
 import { deliveryProofs, type FoundTx, type HeaderPair, requireIncluded, txQueryResult } from "./tx-proof.ts";
 
 interface ProvenTxResult {

@@ -1,3 +1,4 @@
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import {
   type ConnectionWorker,
   dueHeight,
@@ -5,13 +6,12 @@ import {
   recordSubmission,
   updateState,
 } from "../connection/worker.ts";
-import type { QueryFailure, QueryState } from "../registry/query-state.ts";
-import { searched } from "../registry/query-state.ts";
-import type { Journal } from "../state/journal.ts";
+import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
 import type { AttemptStart } from "../state/attempt.ts";
+import type { Journal } from "../state/journal.ts";
 import { GAS_PER_KEY, tooLarge } from "../submit/plan.ts";
 import type { OutcomeListener, ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
-import type { RegisteredQuery, RemoteHeight } from "../registry/registered-query.ts";
 import type { Resubmissions } from "./resubmissions.ts";
 
 /** Dependencies of TX cycles besides the worker. */

@@ -1,4 +1,5 @@
-import type { AlertRule, Severity } from "../conditions/condition.ts";
+import type { AlertRule } from "../conditions/condition.ts";
+import type { Severity } from "../../platform/monitoring/severity.ts";
 import type { AlertState } from "./alert-state.ts";
 
 /** An alert that fired, for reports. */

@@ -2,7 +2,7 @@ import { judgeAll } from "../conditions/conditions.ts";
 import { advanceTrail, type Trail } from "../conditions/trail.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
-import type { AlertCost } from "../notify/alert-event.ts";
+import type { AlertCost } from "../notify/channels/alert-event.ts";
 import type { Observation } from "../observation.ts";
 import type { Assessment } from "../policy/assessment.ts";
 import { rewardCents } from "../policy/reward.ts";

@@ -1,5 +1,6 @@
 import type { Verdict } from "../conditions/condition.ts";
-import type { AlertEvent } from "../notify/alert-event.ts";
+import type { CurrentAlert } from "../notify/channels/channel.ts";
+import type { AlertEvent } from "../notify/channels/alert-event.ts";
 
 /** What was notified of an alert. */
 export interface NotifiedState {
@@ -128,4 +129,14 @@ function advanceUnknown(
 function kept(state: AlertState | undefined, { nowMs }: AlertTiming): AlertState | undefined {
   if (state?.phase !== "resolved" || state.resolvedAtMs === undefined) return undefined;
   return nowMs - state.resolvedAtMs < KEEP_RESOLVED_MS && nowMs >= state.resolvedAtMs ? state : undefined;
+}
+
+/** Returns the alerts of which people were notified, with their present reasons. A quiet alert is not among them. */
+export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAlert[] {
+  return alerts.flatMap(({ notified, phase, quietReason, reason, resolvedAtMs }) => {
+    if (notified === undefined || phase === "pending" || (phase === "firing" && quietReason !== undefined))
+      return [];
+    const event = { ...notified.event, reason };
+    return [{ event, ...(resolvedAtMs === undefined ? {} : { resolvedAtMs }) }];
+  });
 }

@@ -1,5 +1,5 @@
 import type { Verdict } from "../conditions/condition.ts";
-import type { AlertCost } from "../notify/alert-event.ts";
+import type { AlertCost } from "../notify/channels/alert-event.ts";
 
 /** One poll of one validator, judged. */
 export interface JudgedPoll {

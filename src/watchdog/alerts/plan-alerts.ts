@@ -1,13 +1,14 @@
 import type { AlertRule } from "../conditions/condition.ts";
-import type { AlertEvent } from "../notify/alert-event.ts";
-import type { ChannelSettings } from "../notify/channel.ts";
+import type { AlertEvent } from "../notify/channels/alert-event.ts";
+import type { ReminderTimes } from "../notify/notify-config.ts";
+import type { ChannelSettings } from "../notify/channels/channel.ts";
 import { type Delivery, enqueue } from "../notify/outbox.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
 import { type Silence, silences, withoutExpired } from "../silences/silence.ts";
 import { noteAlerts, type PastAlert } from "./alert-history.ts";
 import { type AlertState, advanceAlert } from "./alert-state.ts";
 import type { JudgedPoll } from "./judged-poll.ts";
-import { dueNotification, type ReminderTimes, toEvent, withNotification } from "./plan-notification.ts";
+import { dueNotification, toEvent, withNotification } from "./plan-notification.ts";
 
 /** State of alerting that survives a restart. */
 export interface AlertingState {

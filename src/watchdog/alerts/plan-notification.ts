@@ -1,13 +1,9 @@
-import { type AlertRule, runbookFile, type Severity } from "../conditions/condition.ts";
-import { type AlertEvent, alertKey, type EventKind } from "../notify/alert-event.ts";
+import { type AlertRule, runbookFile } from "../conditions/condition.ts";
+import { type Severity } from "../../platform/monitoring/severity.ts";
+import { type AlertEvent, alertKey, type EventKind } from "../notify/channels/alert-event.ts";
+import type { ReminderTimes } from "../notify/notify-config.ts";
 import type { AlertState, NotifiedState } from "./alert-state.ts";
 import type { JudgedPoll } from "./judged-poll.ts";
-
-/**
- * Times between the reminders of a firing alert, ms, by severity: what lasts is repeated less and less. The last time applies to
- * all later ones; without a time there is no reminder.
- */
-export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 
 /**
  * An alert that was muted notifies only after this time without a cause: what the cause did to it disappears a little later

@@ -1,11 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+} from "../../platform/http/http-route.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { AlertRule } from "../conditions/condition.ts";
-import type { ChannelTest } from "../notify/test-notification.ts";
+import type { ChannelTest } from "../notify/notifier.ts";
 import type { MaintenanceWindow } from "../silences/maintenance.ts";
 import { MAX_SILENCES, parseSilence, silenceJson, withoutExpired } from "../silences/silence.ts";
 import { alertJson, alertStatuses } from "./alert-json.ts";

@@ -1,6 +1,5 @@
 import type { Registry } from "prom-client";
-import { errorReply, jsonReply, textReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute } from "../../platform/http/http-route.ts";
+import { errorReply, type HttpRoute, jsonReply, textReply } from "../../platform/http/http-route.ts";
 import { allStatusJson, type WatchdogStatus } from "../status.ts";
 
 export interface RoutesDeps {

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from "node:os";
 import { Command, Option } from "commander";
 import { z } from "zod";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { loadConfig } from "../../platform/config/config.ts";
@@ -13,7 +13,8 @@ import { monthStartMs, nextMonthMs } from "../ledger/month.ts";
 import { CheckExit } from "../../platform/cli/check-exit.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
-import { lastMonth, monthOption, parseDuration } from "../../platform/cli/options.ts";
+import { parseDuration } from "../../platform/cli/options.ts";
+import { lastMonth, monthOption } from "./month-option.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 
 interface Options extends OracleOptions {
@@ -178,7 +179,7 @@ function backtestCommand(context: CliContext): Command {
   return command.action(async (options: BacktestCommand) => {
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
-    // The rules look back for three days, the forecast for 28.
+    // The rules reach back three days, the forecast for 28.
     const range = { fromMs: fromMs - 28 * 86_400_000, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
     printReport(backtestReport(validators, month, backtestOptions(options)), options, context);

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { z } from "zod";
-import { portsAt } from "../../platform/base/default-ports.ts";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { loadConfig } from "../../platform/config/config.ts";
 import { type DataRange, parseValidatorData } from "../report/data-json.ts";

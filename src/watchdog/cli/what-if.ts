@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { EXIT } from "../../platform/base/exit-codes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { formatDuration } from "../../platform/report/format.ts";
 import { type Scenario, whatIfReport } from "../report/what-if-report.ts";
 import { outageMisses, restartMisses } from "../policy/what-if.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { durationField } from "../../platform/config/config-fields.ts";
-import { issueText } from "../../platform/config/config-issue.ts";
-import { unreachable } from "../../platform/base/errors.ts";
-import { type AlertRule, type Condition, SEVERITIES, type Threshold } from "./condition.ts";
+import { durationField, durationText, issueText } from "../../platform/config/config-fields.ts";
+import { SEVERITIES } from "../../platform/monitoring/severity.ts";
+import type { AlertRule, Condition, Threshold } from "./condition.ts";
 import { CONDITIONS } from "./conditions.ts";
 
 /** What the configuration says of all alerts. */
@@ -24,21 +23,27 @@ const majorPairs = z
 function section(condition: Condition) {
   return z
     .strictObject({
-      enabled: z.boolean().default(true).describe("false: the condition is not evaluated"),
+      enabled: z.boolean().default(true).describe("evaluate the condition; false: the alert is off"),
       severity: z.enum(SEVERITIES).default(condition.severity).describe("severity of the alert"),
-      for: durationField(0).prefault(condition.for).describe(`how long it must last: ${condition.when}`),
-      resolve_for: durationField(0).prefault(condition.resolveFor).describe("how long it must be over"),
+      for: durationField(0)
+        .prefault(condition.for)
+        .describe("how long the condition must hold before the alert fires"),
+      resolve_for: durationField(0)
+        .prefault(condition.resolveFor)
+        .describe("how long the condition must be over before the alert is resolved"),
       ...Object.fromEntries(
         Object.entries(condition.thresholds).map(([key, threshold]) => [key, thresholdField(threshold)]),
       ),
     })
-    .prefault({});
+    .prefault({})
+    .describe(`fires when ${condition.when.replaceAll("`", "")}`);
 }
 
 function thresholdField({ unit, initial, description }: Threshold): z.ZodType<number> {
   if (unit === "duration") return durationField(1).prefault(durationText(initial)).describe(description);
-  const number = unit === "percent" ? z.number().min(0).max(100) : z.number().min(0).max(1e9);
-  return number.default(initial).describe(description);
+  if (unit === "percent")
+    return z.number().min(0).max(100).default(initial).describe(`${description}, in percent`);
+  return z.number().min(0).max(1e9).default(initial).describe(description);
 }
 
 const sections = z.strictObject({
@@ -47,14 +52,17 @@ const sections = z.strictObject({
 });
 
 /** Schema of the section `alerts`: one section for each condition of the table. */
-export const alertsSchema = sections.prefault({}).transform((file): AlertsConfig => {
-  const { major_pairs, ...rest } = file;
-  const values: Readonly<Record<string, unknown>> = rest;
-  return {
-    majorPairs: major_pairs,
-    rules: CONDITIONS.flatMap((one) => toRule(one, values[sectionKey(one.name)])),
-  };
-});
+export const alertsSchema = sections
+  .prefault({})
+  .describe("the alerts, each with a section of its own")
+  .transform((file): AlertsConfig => {
+    const { major_pairs, ...rest } = file;
+    const values: Readonly<Record<string, unknown>> = rest;
+    return {
+      majorPairs: major_pairs,
+      rules: CONDITIONS.flatMap((one) => toRule(one, values[sectionKey(one.name)])),
+    };
+  });
 
 const parsedSection = z
   .object({ enabled: z.boolean(), severity: z.enum(SEVERITIES), for: z.number(), resolve_for: z.number() })
@@ -68,16 +76,4 @@ function toRule(condition: Condition, value: unknown): readonly AlertRule[] {
 /** Configuration key of a condition. */
 export function sectionKey(name: string): string {
   return name.replaceAll("-", "_");
-}
-
-/** Formats a threshold as the configuration file has it. */
-export function durationText(ms: number): string {
-  const units = [
-    ["h", 3_600_000],
-    ["m", 60_000],
-    ["s", 1000],
-    ["ms", 1],
-  ] as const;
-  const text = units.map(([unit, size]) => [unit, size] as const).find(([, size]) => ms % size === 0);
-  return text === undefined ? unreachable(`${ms} ms`) : `${ms / text[1]}${text[0]}`;
 }

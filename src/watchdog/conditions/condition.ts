@@ -1,15 +1,5 @@
+import type { Severity } from "../../platform/monitoring/severity.ts";
 import type { ConditionInput } from "./condition-input.ts";
-
-/** Severities, most severe first. Critical: a person acts now. Warning: today. Info: worth knowing. */
-export const SEVERITIES = ["critical", "warning", "info"] as const;
-
-/** One of {@link SEVERITIES}. */
-export type Severity = (typeof SEVERITIES)[number];
-
-/** Whether a severity is `least` or more severe. */
-export function isAtLeast(severity: Severity, least: Severity): boolean {
-  return SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(least);
-}
 
 /** Result of one evaluation. `unknown`: the poll does not show whether the condition holds. */
 export interface Verdict {

@@ -1,4 +1,4 @@
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import { monthStartMs, nextMonthMs } from "../ledger/month.ts";
 import type { Assessment, BurnWindow, Headroom } from "../policy/assessment.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
 import { judgeNodes, latestCalls, type NodeInput, secondsText, verdictOf } from "./judge.ts";
 

@@ -1,5 +1,6 @@
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
-import { type Condition, condition, type Severity } from "./condition.ts";
+import { type Condition, condition } from "./condition.ts";
+import { type Severity } from "../../platform/monitoring/severity.ts";
 import {
   type Boundary,
   judgeBurn,

@@ -1,4 +1,4 @@
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import type { BlockCounts } from "./block-counts.ts";
 import type { LedgerEvent } from "./ledger-view.ts";
 

@@ -1,5 +1,4 @@
-import { toHex } from "../../platform/base/bytes.ts";
-import { sha256 } from "../../platform/base/sha256.ts";
+import { toHex, sha256 } from "../../platform/base/bytes.ts";
 import type { BlockCounts } from "./block-counts.ts";
 import type { Books } from "./books.ts";
 import type { LedgerSource, MonthRecord } from "./ledger-view.ts";

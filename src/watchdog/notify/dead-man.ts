@@ -2,7 +2,7 @@ import { withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { type PostJson, postAccepted, safeText } from "./http-post.ts";
+import { type PostJson, postAccepted, safeText } from "./channels/transport.ts";
 
 /** A monitor that raises an alarm when requests stop to come. */
 export interface DeadManConfig {

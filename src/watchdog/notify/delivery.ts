@@ -1,9 +1,10 @@
-import { withDeadline } from "../../platform/base/abort.ts";
-import { backoffMs } from "../../platform/base/backoff.ts";
+import { withDeadline, withTimeout } from "../../platform/base/abort.ts";
+import { backoffMs } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import type { EventChannel } from "./channel.ts";
-import { ChannelError, safeText } from "./http-post.ts";
+import { isAtLeast } from "../../platform/monitoring/severity.ts";
+import type { Channel, CurrentAlert, StatePush } from "./channels/channel.ts";
+import { ChannelError, safeText } from "./channels/transport.ts";
 import type { Delivery } from "./outbox.ts";
 
 /** Outbox of all channels, as one delivery loop uses it. */
@@ -45,7 +46,7 @@ const MAX_REJECTIONS = 5;
  * Events that come within `groupWaitMs` of each other share a message. A channel that fails delays no other.
  */
 export async function runDelivery(
-  channel: EventChannel,
+  channel: Channel,
   groupWaitMs: number,
   deps: DeliveryDeps,
   signal: AbortSignal,
@@ -73,7 +74,7 @@ export async function runDelivery(
 
 /** Returns the next events, after the time in which related ones can join them. */
 async function nextBatch(
-  { name, maxEvents }: EventChannel,
+  { name, maxEvents }: Channel,
   groupWaitMs: number,
   { outbox, clock }: DeliveryDeps,
   signal: AbortSignal,
@@ -100,7 +101,7 @@ interface Attempt {
 }
 
 async function deliverOnce(
-  channel: EventChannel,
+  channel: Channel,
   { batch, failures }: Try,
   { clock, logger }: DeliveryDeps,
   signal: AbortSignal,
@@ -130,4 +131,53 @@ function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOut
   if (ageMs > EXPIRE_AFTER_MS) return "expired";
   const isRejection = error instanceof ChannelError && error.facts.code === "rejected";
   return isRejection && failures + 1 >= MAX_REJECTIONS ? "rejected" : "failed";
+}
+
+export interface PushDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Notified alerts that fire, and those that were resolved in the last minutes. */
+  readonly alerts: () => readonly CurrentAlert[];
+  /** Resolves when an alert changed. Rejects on abort. */
+  readonly changed: (signal: AbortSignal) => Promise<void>;
+  readonly count: (channel: string, outcome: DeliveryOutcome) => void;
+}
+
+/**
+ * Pushes the state of all alerts to every server of a channel, at each change and every `everyMs`, until the signal fires. A
+ * push is complete, so a lost one needs no outbox: the next one repeats it. The receiver gets the end of an alert for as long
+ * as the alert is in the state.
+ */
+export async function runPushes(
+  channel: Channel,
+  state: StatePush,
+  deps: PushDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const alerts = deps.alerts().filter(({ event }) => isAtLeast(event.severity, channel.minSeverity));
+      const pushes = alerts.length === 0 ? [] : state.pushes(alerts, deps.clock.nowMs());
+      await Promise.all(pushes.map((push) => pushOnce(channel, { push, size: alerts.length }, deps, signal)));
+      await withTimeout(state.everyMs, deps.clock, signal, deps.changed);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+}
+
+async function pushOnce(
+  { name, deadlineMs }: Channel,
+  { push, size }: { readonly push: (signal: AbortSignal) => Promise<void>; readonly size: number },
+  { logger, count }: PushDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await withDeadline(`channel ${name}`, deadlineMs, signal, push);
+    count(name, "delivered");
+  } catch (error) {
+    if (signal.aborted) throw error;
+    logger.warn("alerts not pushed, repeating", { channel: name, alerts: size, reason: safeText(error) });
+    count(name, "failed");
+  }
 }

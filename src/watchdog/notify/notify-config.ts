@@ -1,30 +1,22 @@
 import { z } from "zod";
-import { durationField, httpUrlField, parseDurationMs } from "../../platform/config/config-fields.ts";
-import { issueText } from "../../platform/config/config-issue.ts";
-import type { ReminderTimes } from "../alerts/plan-notification.ts";
-import { type AlertmanagerConfig, alertmanagerFields } from "./channels/alertmanager.ts";
-import { createDiscord, type DiscordConfig, discordFields } from "./channels/discord.ts";
-import { createEmail, type EmailConfig, emailFields } from "./channels/email.ts";
-import { createPagerduty, type PagerdutyConfig, pagerdutyFields } from "./channels/pagerduty.ts";
-import { createSlack, type SlackConfig, slackFields } from "./channels/slack.ts";
-import { createTelegram, type TelegramConfig, telegramFields } from "./channels/telegram.ts";
-import { createWebhook, type WebhookConfig, webhookFields } from "./channels/webhook.ts";
-import { type ChannelDeps, type EventChannel, secretUrlField } from "./channel.ts";
+import {
+  durationField,
+  httpUrlField,
+  issueText,
+  parseDurationMs,
+} from "../../platform/config/config-fields.ts";
+import type { Severity } from "../../platform/monitoring/severity.ts";
+import { type ChannelConfig, channelSchema } from "./channels/channel-kinds.ts";
+import { secretUrlField } from "./channels/channel.ts";
 import type { DeadManConfig } from "./dead-man.ts";
 
-/** A channel that receives events one after another. */
-export type EventChannelConfig =
-  | DiscordConfig
-  | EmailConfig
-  | PagerdutyConfig
-  | SlackConfig
-  | TelegramConfig
-  | WebhookConfig;
+/**
+ * Times between the reminders of a firing alert, ms, by severity: the longer an alert lasts, the less often it is repeated. The
+ * last time applies to all later reminders; without a time there is no reminder.
+ */
+export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 
-/** Configuration of any channel. */
-export type ChannelConfig = AlertmanagerConfig | EventChannelConfig;
-
-/** What the configuration says of notifications. */
+/** Configuration of the notifications. */
 export interface NotifyConfig {
   readonly channels: readonly ChannelConfig[];
   readonly groupWaitMs: number;
@@ -35,25 +27,6 @@ export interface NotifyConfig {
   readonly testsAtStart?: boolean;
   readonly deadMan?: DeadManConfig;
 }
-
-const channel = z.discriminatedUnion(
-  "kind",
-  [
-    alertmanagerFields,
-    discordFields,
-    emailFields,
-    pagerdutyFields,
-    slackFields,
-    telegramFields,
-    webhookFields,
-  ],
-  {
-    error: issueText(
-      "is not a kind of channel",
-      "alertmanager, discord, email, pagerduty, slack, telegram or webhook",
-    ),
-  },
-);
 
 const REMINDERS = 'up to ten durations such as "1h, 4h, 24h", each at least 1s, or "0s" for none';
 
@@ -76,8 +49,13 @@ const reminder = (initial: string, severity: string) =>
     );
 
 const deadMan = z.strictObject({
-  url: secretUrlField().describe("URL that expects a request while the watchdog works; a secret"),
-  failure_url: secretUrlField().optional().describe("URL that gets a request while it does not; a secret"),
+  url: secretUrlField()
+    .describe("URL that expects a request while the watchdog works; a secret")
+    .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_URL" } }),
+  failure_url: secretUrlField()
+    .optional()
+    .describe("URL that gets a request while it does not; a secret")
+    .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL" } }),
   interval: durationField(1000).prefault("1m").describe("time between requests"),
   deadline: durationField(100).prefault("10s").describe("limit for one request"),
 });
@@ -86,7 +64,7 @@ const deadMan = z.strictObject({
 export const notifySchema = z
   .strictObject({
     channels: z
-      .array(channel)
+      .array(channelSchema)
       .max(20)
       .default([])
       .describe("receivers of notifications; without one, notifications go to the log only"),
@@ -99,15 +77,23 @@ export const notifySchema = z
         warning: reminder("12h, 24h", "warning"),
         info: reminder("0s", "info"),
       })
-      .prefault({}),
+      .prefault({})
+      .describe(
+        "reminders of firing alerts by severity; one comes earlier, after a quarter of its time, when the alert got worse by half",
+      ),
     runbooks: httpUrlField()
       .optional()
-      .describe("URL of the folder of the runbooks; without it, notifications have the file name"),
+      .describe("URL of the folder of the runbooks; without it, notifications have the file name")
+      .meta({ example: "https://validator.example/runbooks/" }),
     test_at_start: z
       .boolean()
       .default(false)
       .describe("send a test notification to every channel when the watchdog starts"),
-    dead_man: deadMan.optional(),
+    dead_man: deadMan
+      .optional()
+      .describe(
+        "a monitor that raises an alarm when the watchdog's requests stop; they are sent only while it reads the node, counts, and stores its state",
+      ),
   })
   .prefault({})
   .superRefine((file, context) => {
@@ -136,22 +122,4 @@ function toDeadMan(file: z.output<typeof deadMan>): DeadManConfig {
     intervalMs: file.interval,
     deadlineMs: file.deadline,
   };
-}
-
-/** Creates a channel. */
-export function createChannel(config: EventChannelConfig, deps: ChannelDeps): EventChannel {
-  switch (config.kind) {
-    case "discord":
-      return createDiscord(config, deps);
-    case "email":
-      return createEmail(config, deps);
-    case "pagerduty":
-      return createPagerduty(config, deps);
-    case "slack":
-      return createSlack(config, deps);
-    case "telegram":
-      return createTelegram(config, deps);
-    case "webhook":
-      return createWebhook(config, deps);
-  }
 }

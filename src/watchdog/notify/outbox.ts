@@ -1,6 +1,6 @@
-import type { AlertEvent } from "./alert-event.ts";
-import type { ChannelSettings } from "./channel.ts";
-import { isAtLeast } from "../conditions/condition.ts";
+import type { AlertEvent } from "./channels/alert-event.ts";
+import type { ChannelSettings } from "./channels/channel.ts";
+import { isAtLeast } from "../../platform/monitoring/severity.ts";
 
 /** An event that one channel has not accepted yet. */
 export interface Delivery {

@@ -1,4 +1,4 @@
-import { formatDuration } from "../../platform/base/duration-text.ts";
+import { formatDuration } from "../../platform/base/text.ts";
 import { type Html, html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
 import { badge, grouped } from "../../platform/web/parts.ts";

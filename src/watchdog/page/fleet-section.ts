@@ -1,5 +1,4 @@
-import { counted } from "../../platform/base/counted.ts";
-import { formatDuration } from "../../platform/base/duration-text.ts";
+import { counted, formatDuration } from "../../platform/base/text.ts";
 import { type Html, html } from "../../platform/web/html.ts";
 import { badge, type Column, dataTable, grouped, verdict } from "../../platform/web/parts.ts";
 import type { Headroom } from "../policy/assessment.ts";

@@ -1,5 +1,5 @@
 import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
-import { formatDuration } from "../../platform/base/duration-text.ts";
+import { formatDuration } from "../../platform/base/text.ts";
 import { type Html, html } from "../../platform/web/html.ts";
 import {
   badge,

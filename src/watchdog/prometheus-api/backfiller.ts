@@ -1,4 +1,4 @@
-import { type BackoffOptions, backoffMs } from "../../platform/base/backoff.ts";
+import { type BackoffOptions, backoffMs } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../platform/base/json.ts";
 import { type Assessment, BURN_WINDOWS, type Forecast } from "../policy/assessment.ts";
-import { countsJson } from "../../platform/report/format.ts";
+import { countsJson } from "./block-format.ts";
 import { percent, policyJson } from "./month-json.ts";
 
 /** Encodes an assessment. Amounts and counts are decimal strings. */

@@ -1,5 +1,10 @@
-import { errorReply, type HttpReply, jsonReply } from "../../platform/http/http-reply.ts";
-import type { HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+} from "../../platform/http/http-route.ts";
 import { monthOf, monthStartMs } from "../ledger/month.ts";
 import { type DataRange, encodeValidatorData } from "./data-json.ts";
 import type { ValidatorData } from "./validator-data.ts";

@@ -1,7 +1,8 @@
 import type { Assessment } from "../policy/assessment.ts";
 import { BURN_WINDOWS } from "../policy/assessment.ts";
 import type { Report, ReportBlock } from "../../platform/report/document.ts";
-import { formatCents, formatRate } from "../../platform/report/format.ts";
+import { formatCents } from "../../platform/report/format.ts";
+import { formatRate } from "./block-format.ts";
 import { assessmentJson } from "./assessment-json.ts";
 import { headroomText } from "./handover.ts";
 import { earlyBlocks, monthVerdictOf } from "./status-report.ts";

@@ -4,14 +4,13 @@ import type { Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportVerdict, Spark } from "../../platform/report/document.ts";
 import {
-  countsJson,
   formatCount,
   formatDuration,
   formatMinute,
-  formatRate,
   formatTime,
   isoTime,
 } from "../../platform/report/format.ts";
+import { countsJson, formatRate } from "./block-format.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import { percent } from "./month-json.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";

@@ -1,7 +1,8 @@
-import { counted } from "../../platform/base/counted.ts";
+import { counted } from "../../platform/base/text.ts";
 import type { Month } from "../ledger/month.ts";
 import type { Report, ReportBlock } from "../../platform/report/document.ts";
-import { formatCents, formatCount, formatMinute, formatRate } from "../../platform/report/format.ts";
+import { formatCents, formatCount, formatMinute } from "../../platform/report/format.ts";
+import { formatRate } from "./block-format.ts";
 import { monthFacts, type MonthFacts } from "./month-facts.ts";
 import { monthJson } from "./month-json.ts";
 import {

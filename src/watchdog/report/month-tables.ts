@@ -1,13 +1,8 @@
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
-import {
-  formatCents,
-  formatCount,
-  formatDuration,
-  formatMinute,
-  formatRate,
-} from "../../platform/report/format.ts";
+import { formatCents, formatCount, formatDuration, formatMinute } from "../../platform/report/format.ts";
+import { formatRate } from "./block-format.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { MonthFacts } from "./month-facts.ts";
 

@@ -1,14 +1,8 @@
 import { isEarly } from "../policy/early-month.ts";
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
-import {
-  formatCents,
-  formatCount,
-  formatMinute,
-  formatRate,
-  formatTime,
-  isoTime,
-} from "../../platform/report/format.ts";
+import { formatCents, formatCount, formatMinute, formatTime, isoTime } from "../../platform/report/format.ts";
+import { formatRate } from "./block-format.ts";
 import { assessmentJson } from "./assessment-json.ts";
 import { HEADROOM_COLUMNS, headroomText } from "./handover.ts";
 import type { ActiveAlert } from "./active-alert.ts";

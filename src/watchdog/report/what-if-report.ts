@@ -2,7 +2,8 @@ import type { Outcome, WhatIf } from "../policy/assessment.ts";
 import { whatIf } from "../policy/what-if.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { Report, ReportVerdict } from "../../platform/report/document.ts";
-import { formatCents, formatCount, formatRate } from "../../platform/report/format.ts";
+import { formatCents, formatCount } from "../../platform/report/format.ts";
+import { formatRate } from "./block-format.ts";
 import { percent } from "./month-json.ts";
 import type { ValidatorData } from "./validator-data.ts";
 

@@ -1,6 +1,7 @@
 import { monthStartMs, nextMonthMs } from "../ledger/month.ts";
 import type { Report, ReportBlock } from "../../platform/report/document.ts";
-import { formatCount, formatMinute, formatRate } from "../../platform/report/format.ts";
+import { formatCount, formatMinute } from "../../platform/report/format.ts";
+import { formatRate } from "./block-format.ts";
 import { type ActiveAlert, activeAlertJson } from "./active-alert.ts";
 import { type CauseCount, causesOf, NO_ALERT } from "./incidents.ts";
 import { type OracleNow, statusVerdict, storeBlocks } from "./status-report.ts";

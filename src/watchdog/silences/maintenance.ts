@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { durationField } from "../../platform/config/config-fields.ts";
-import { issueText } from "../../platform/config/config-issue.ts";
+import { durationField, issueText } from "../../platform/config/config-fields.ts";
 
 const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 

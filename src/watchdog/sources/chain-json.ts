@@ -7,7 +7,7 @@ import {
   type JsonField,
   member,
   required,
-} from "../../platform/base/json-fields.ts";
+} from "../../platform/base/json.ts";
 import { parseDec18 } from "../../platform/base/decimal.ts";
 import type { ChainPrice, RevenueParams, RevenueStats } from "../observation.ts";
 import { SourceError } from "./source-failure.ts";

@@ -1,5 +1,4 @@
-import { decodeBech32 } from "../../platform/base/bech32.ts";
-import { toBase64 } from "../../platform/base/bytes.ts";
+import { decodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import { monthOf, monthStartMs } from "../ledger/month.ts";
 import type {
   ChainHead,

@@ -1,6 +1,5 @@
 import { errorText } from "../../platform/base/errors.ts";
-import { isRecord } from "../../platform/base/json.ts";
-import { asTimeNs, type JsonField, member, required } from "../../platform/base/json-fields.ts";
+import { isRecord, asTimeNs, type JsonField, member, required } from "../../platform/base/json.ts";
 import type { PricesPage } from "../observation.ts";
 import { drain, forEachChunk, type PageReader, requireOk } from "./page-reader.ts";
 import { SourceError } from "./source-failure.ts";

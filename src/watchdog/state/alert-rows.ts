@@ -4,8 +4,8 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import type { PastAlert } from "../alerts/alert-history.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
-import { SEVERITIES } from "../conditions/condition.ts";
-import { type AlertEvent, EVENT_KINDS } from "../notify/alert-event.ts";
+import { SEVERITIES } from "../../platform/monitoring/severity.ts";
+import { type AlertEvent, EVENT_KINDS } from "../notify/channels/alert-event.ts";
 import { storedSilence } from "../silences/silence.ts";
 
 /** A bigint, stored as digits: JSON has no integers of that size. */

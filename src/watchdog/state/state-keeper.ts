@@ -1,8 +1,7 @@
-import { type BackoffOptions, backoffMs } from "../../platform/base/backoff.ts";
+import { type BackoffOptions, backoffMs, createWakeSignal } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import { createWakeSignal } from "../../platform/base/wake-signal.ts";
 import type { Outbox } from "../notify/delivery.ts";
 import { nextDeliveries, withoutDeliveries } from "../notify/outbox.ts";
 import { createMemoryState, type StateStore, type WatchdogState } from "./state-store.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { openRouteServer } from "../../../src/platform/http/route-server.ts";
-import { goRelayerRoutes } from "../../../src/relayer/api/go-routes.ts";
-import type { DeadLetter } from "../../../src/relayer/state/journal-entries.ts";
+import { goRelayerRoutes } from "../../../src/relayer/api/routes.ts";
+import type { DeadLetter } from "../../../src/relayer/state/journal.ts";
 import { runCommand } from "../../support/cli-chain.ts";
 
 const HASH = "ab".repeat(32);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { encodeBech32 } from "../../../src/platform/base/bech32.ts";
+import { encodeBech32 } from "../../../src/platform/base/bytes.ts";
 import { escrowAddress } from "../../../src/localnet/chain/modules/transfer/escrow.ts";
 import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";
 

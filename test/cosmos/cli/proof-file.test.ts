@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { verifyProofFile } from "../../../src/cosmos/cli/proof-file.ts";
-import { isAsRecorded } from "../../../src/cosmos/cli/proof-verdict.ts";
+import { verifyProofFile, isAsRecorded } from "../../../src/cosmos/cli/proof-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "relaywatch-proofs-"));
 afterAll(() => rmSync(folder, { recursive: true }));

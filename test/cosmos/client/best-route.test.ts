@@ -4,7 +4,7 @@ import {
   BetterEndpointError,
   createRoutePicker,
   whileBest,
-} from "../../../src/cosmos/client/events/best-route.ts";
+} from "../../../src/cosmos/client/events/websocket-subscription.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const SIGNAL = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../../src/platform/base/secret.ts";
-import { parseEndpoint } from "../../../src/cosmos/client/endpoints/endpoint.ts";
+import { parseEndpoint } from "../../../src/cosmos/client/pooled-endpoint.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 
 describe("parseEndpoint", () => {

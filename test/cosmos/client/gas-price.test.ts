@@ -6,7 +6,7 @@ import {
   feeFor,
   planGasPrice,
   readGasPrice,
-} from "../../../src/cosmos/client/tx/gas-price.ts";
+} from "../../../src/cosmos/client/tx/tx-queries.ts";
 import { GasPriceResponse } from "../../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 
 const policy = { denom: "untrn", multiplier: parseDec18("1.5"), cap: parseDec18("0.01") };

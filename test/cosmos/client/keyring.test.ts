@@ -3,11 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { toHex } from "../../../src/platform/base/bytes.ts";
-import { decodeBech32 } from "../../../src/platform/base/bech32.ts";
+import { toHex, decodeBech32 } from "../../../src/platform/base/bytes.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import type { KeyringKey } from "../../../src/cosmos/client/keyring/read-keyring-key.ts";
+import type { KeyringKey } from "../../../src/cosmos/client/tx/keyring.ts";
 import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 

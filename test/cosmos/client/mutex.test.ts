@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMutex } from "../../../src/cosmos/client/tx/mutex.ts";
+import { createMutex } from "../../../src/platform/base/waits.ts";
 
 const signal = new AbortController().signal;
 

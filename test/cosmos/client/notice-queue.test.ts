@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createNoticeQueue } from "../../../src/cosmos/client/events/notice-queue.ts";
-import type { ChainNotice } from "../../../src/cosmos/client/events/subscription.ts";
+import { createNoticeQueue, type ChainNotice } from "../../../src/cosmos/client/events/subscription.ts";
 
 const signal = new AbortController().signal;
 

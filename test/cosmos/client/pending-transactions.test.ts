@@ -1,8 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { createTxWindow } from "../../../src/cosmos/client/tx/create-tx-window.ts";
-import { countPendingTransactions } from "../../../src/cosmos/client/tx/pending-transactions.ts";
+import { createTxWindow, countPendingTransactions } from "../../../src/cosmos/client/tx/create-tx-window.ts";
 import type { Signer } from "../../../src/cosmos/client/tx/signer.ts";
 import { createFakeChain, type FakeChain } from "../../support/client/fake-chain.ts";
 import { createSteppingClock } from "../../support/manual-clock.ts";

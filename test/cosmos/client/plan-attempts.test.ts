@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { planAttempts } from "../../../src/cosmos/client/endpoints/plan-attempts.ts";
+import { planAttempts } from "../../../src/cosmos/client/endpoint-pool.ts";
 
 type Candidate = Parameters<typeof planAttempts>[0][number];
 

@@ -2,8 +2,8 @@ import { createSteppingClock } from "../../support/manual-clock.ts";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import { createPooledEndpoint } from "../../../src/cosmos/client/endpoints/pooled-endpoint.ts";
-import type { RpcCaller } from "../../../src/cosmos/client/rpc/rpc-caller.ts";
+import { createPooledEndpoint } from "../../../src/cosmos/client/pooled-endpoint.ts";
+import type { RpcCaller } from "../../../src/cosmos/client/rpc-caller.ts";
 import { statusResult } from "../../support/client/rpc-server.ts";
 
 const signal = new AbortController().signal;

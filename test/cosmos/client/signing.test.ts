@@ -15,16 +15,16 @@ import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
-import { decodeAccount } from "../../../src/cosmos/client/tx/account.ts";
+import { decodeAccount } from "../../../src/cosmos/client/tx/tx-queries.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import {
   encodeForSimulation,
   signTransaction,
   type TransactionDraft,
-} from "../../../src/cosmos/client/tx/signed-transaction.ts";
-import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
-import { decodeGrpcResponse } from "../../../src/cosmos/client/read/store-read.ts";
-import { payerOf } from "../../../src/relayer/signer-config.ts";
+  createSigner,
+} from "../../../src/cosmos/client/tx/signer.ts";
+import { decodeGrpcResponse } from "../../../src/cosmos/client/chain-reads.ts";
+import { payerOf } from "../../../src/relayer/config/signer-config.ts";
 import { AuthInfo, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { recordedCalls } from "../../support/client/fixture.ts";
 

@@ -8,7 +8,7 @@ import { createTxSender } from "../../../src/cosmos/client/tx/create-tx-sender.t
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import type { WindowLimits } from "../../../src/cosmos/client/tx/create-tx-window.ts";
 import { createSigner, type Signer } from "../../../src/cosmos/client/tx/signer.ts";
-import type { SendOutcome, TxSender, WireMessage } from "../../../src/cosmos/client/tx/tx-sender.ts";
+import type { SendOutcome, TxSender, WireMessage } from "../../../src/cosmos/client/tx/tx-types.ts";
 import { createFakeChain, type FakeChain } from "../../support/client/fake-chain.ts";
 
 const signal = new AbortController().signal;

@@ -4,7 +4,7 @@ import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { createTxWindow } from "../../../src/cosmos/client/tx/create-tx-window.ts";
 import type { Signer } from "../../../src/cosmos/client/tx/signer.ts";
-import type { BroadcastResult, TxWindow } from "../../../src/cosmos/client/tx/tx-window.ts";
+import type { BroadcastResult, TxWindow } from "../../../src/cosmos/client/tx/tx-types.ts";
 import { createFakeChain, type FakeChain } from "../../support/client/fake-chain.ts";
 import { createSteppingClock } from "../../support/manual-clock.ts";
 

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { formatRfc3339Ns, GO_ZERO_TIME_NS, parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
-import { goDurationText, goTimeText } from "../../../src/cosmos/comet/go-time.ts";
+import {
+  formatRfc3339Ns,
+  GO_ZERO_TIME_NS,
+  parseRfc3339Ns,
+  goDurationText,
+  goTimeText,
+} from "../../../src/platform/base/time.ts";
 
 describe("times", () => {
   it.each([

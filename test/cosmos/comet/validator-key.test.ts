@@ -1,13 +1,12 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { fromHex, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import type { Validator } from "../../../src/cosmos/comet/block-types.ts";
-import { commitSignBytes } from "../../../src/cosmos/comet/commit-bytes.ts";
+import { commitSignBytes } from "../../../src/cosmos/comet/block-hashes.ts";
 import { validatorSetFromProto, validatorSetToProto } from "../../../src/cosmos/comet/proto-blocks.ts";
-import { parseValidators } from "../../../src/cosmos/comet/rpc-parse.ts";
-import { validatorToJson } from "../../../src/cosmos/comet/rpc-print.ts";
-import { newValidator, validatorSetOf, validatorsHash } from "../../../src/cosmos/comet/validator-set.ts";
+import { parseValidators, validatorToJson } from "../../../src/cosmos/comet/rpc-json.ts";
+import { newValidator, validatorSetOf } from "../../../src/cosmos/comet/validator-set.ts";
+import { validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { addressOf, verifySignature } from "../../../src/cosmos/comet/validator-key.ts";
 import {
   createSignatureChecks,

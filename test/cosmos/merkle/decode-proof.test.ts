@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { concat, fromHex } from "../../../src/platform/base/bytes.ts";
+import { concat, fromHex, encodeUvarint } from "../../../src/platform/base/bytes.ts";
 import {
   decodeCommitmentProof,
   decodeMerkleProof,
   MAX_PROOF_BYTES,
   MAX_STEPS,
 } from "../../../src/cosmos/merkle/ics23/decode-proof.ts";
-import { encodeUvarint } from "../../../src/cosmos/merkle/varint.ts";
 
 function decoded(hex: string) {
   const proof = decodeCommitmentProof(fromHex(hex));

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { fromUtf8, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { fromUtf8, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import { createIavlTree, type IavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
-import { IavlError } from "../../../src/cosmos/merkle/iavl/node-codec.ts";
+import { IavlError } from "../../../src/cosmos/merkle/iavl/node.ts";
 import type { IavlReader } from "../../../src/cosmos/merkle/iavl/view.ts";
 import { createTreeStorage } from "../../support/merkle/tree-storage.ts";
 

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
-import { newInner, newLeaf } from "../../../src/cosmos/merkle/iavl/node.ts";
 import {
+  newInner,
+  newLeaf,
   decodeNode,
   decodeNodeId,
   encodeNode,
   encodeNodeId,
   IavlError,
-} from "../../../src/cosmos/merkle/iavl/node-codec.ts";
+} from "../../../src/cosmos/merkle/iavl/node.ts";
 
 const noChild = () => {
   throw new Error("a leaf has no children");

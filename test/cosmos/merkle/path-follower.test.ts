@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { concat, utf8 } from "../../../src/platform/base/bytes.ts";
+import { concat, utf8, encodeUvarint } from "../../../src/platform/base/bytes.ts";
 import { createIavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
-import { conformingRoot } from "../../../src/cosmos/merkle/ics23/conforming-root.ts";
+import {
+  conformingRoot,
+  toHashText,
+  createPathFollower,
+  type PathFollower,
+} from "../../../src/cosmos/merkle/ics23/conforming-root.ts";
 import { decodeCommitmentProof } from "../../../src/cosmos/merkle/ics23/decode-proof.ts";
-import { toHashText } from "../../../src/cosmos/merkle/ics23/hashing.ts";
-import { createPathFollower, type PathFollower } from "../../../src/cosmos/merkle/ics23/path-follower.ts";
-import { SDK_SPECS } from "../../../src/cosmos/merkle/ics23/proof-spec.ts";
-import { encodeUvarint } from "../../../src/cosmos/merkle/varint.ts";
+import { SDK_SPECS } from "../../../src/cosmos/merkle/ics23/proof-types.ts";
 
 const KEYS = 64;
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { concat, fromHex } from "../../../src/platform/base/bytes.ts";
+import { concat, fromHex, encodeUvarint } from "../../../src/platform/base/bytes.ts";
 import { decodeCommitmentProof } from "../../../src/cosmos/merkle/ics23/decode-proof.ts";
 import type { ExistenceProof } from "../../../src/cosmos/merkle/ics23/proof-types.ts";
 import { createRootCache, type RootCache } from "../../../src/cosmos/merkle/ics23/root-cache.ts";
-import { encodeUvarint } from "../../../src/cosmos/merkle/varint.ts";
 
 const CHILD = "c".repeat(32);
 const NEXT = "n".repeat(32);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fromBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { fromBase64, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import { createProofVerifier } from "../../../src/cosmos/merkle/ics23/proof-verifier.ts";
 import { createIavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
 import { simpleMapProof, simpleMapRoot } from "../../../src/cosmos/merkle/simple-map.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fromHex, utf8 } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { fromHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import {
   type SimpleProof,
   simpleInnerHash,

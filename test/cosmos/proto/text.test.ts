@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { numberFromJson, numberToJson } from "../../../src/cosmos/proto/number-text.ts";
 import {
+  numberFromJson,
+  numberToJson,
   durationFromText,
   durationToText,
   timestampFromText,
   timestampToText,
-} from "../../../src/cosmos/proto/time-text.ts";
+} from "../../../src/cosmos/proto/field-formats.ts";
 
 describe("timestamps", () => {
   it.each([

@@ -1,6 +1,9 @@
 import { utf8 } from "../../../src/platform/base/bytes.ts";
-import { createNoticeQueue } from "../../../src/cosmos/client/events/notice-queue.ts";
-import type { ChainNotice, ChainSubscription } from "../../../src/cosmos/client/events/subscription.ts";
+import {
+  createNoticeQueue,
+  type ChainNotice,
+  type ChainSubscription,
+} from "../../../src/cosmos/client/events/subscription.ts";
 import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
 import type { Random } from "../random.ts";
 import type { SimState } from "./sim-execution.ts";

@@ -1,6 +1,5 @@
-import { equalBytes, toHex } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
-import type { WireMessage } from "../../../src/cosmos/client/tx/tx-sender.ts";
+import { equalBytes, toHex, sha256 } from "../../../src/platform/base/bytes.ts";
+import type { WireMessage } from "../../../src/cosmos/client/tx/tx-types.ts";
 import { txResultLeaf } from "../../../src/cosmos/comet/block-hashes.ts";
 import { createProofVerifier, type ProofVerifier } from "../../../src/cosmos/merkle/ics23/proof-verifier.ts";
 import { verifySimpleProof } from "../../../src/cosmos/merkle/simple-tree.ts";

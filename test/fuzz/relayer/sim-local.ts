@@ -1,8 +1,8 @@
 import type { NodeStatus } from "../../../src/cosmos/client/chain-client.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import type { ChainSubscription } from "../../../src/cosmos/client/events/subscription.ts";
-import type { TxWindow } from "../../../src/cosmos/client/tx/tx-window.ts";
-import { revisionOfChainId } from "../../../src/cosmos/comet/chain-revision.ts";
+import type { TxWindow } from "../../../src/cosmos/client/tx/tx-types.ts";
+import { revisionOfChainId } from "../../../src/cosmos/comet/ibc-height.ts";
 import type { LocalQueries } from "../../../src/relayer/local-queries.ts";
 import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";

@@ -1,10 +1,8 @@
-import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { fromBase64, toHex, sha256 } from "../../../src/platform/base/bytes.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import { createTxWindow, type TxWindowDeps } from "../../../src/cosmos/client/tx/create-tx-window.ts";
 import type { Signer } from "../../../src/cosmos/client/tx/signer.ts";
-import type { WireMessage } from "../../../src/cosmos/client/tx/tx-sender.ts";
-import type { TxWindow } from "../../../src/cosmos/client/tx/tx-window.ts";
+import type { WireMessage, TxWindow } from "../../../src/cosmos/client/tx/tx-types.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { BaseAccount } from "../../../src/cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import { QueryAccountResponse } from "../../../src/cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";

@@ -1,6 +1,6 @@
 import type { ChainClient } from "../../../src/cosmos/client/chain-client.ts";
-import type { EndpointCheck } from "../../../src/cosmos/client/endpoints/endpoint-pool.ts";
-import type { ChainPool } from "../../../src/relayer/create-health.ts";
+import type { EndpointCheck } from "../../../src/cosmos/client/endpoint-pool.ts";
+import type { ChainPool } from "../../../src/relayer/health/create-health.ts";
 
 /** Creates the pool of a simulated chain, which has one endpoint. */
 export function poolOf(chainId: string, status: ChainClient["status"]): ChainPool {

@@ -1,7 +1,6 @@
 import type { ManualClock } from "../../support/manual-clock.ts";
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
-import { toBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { toBase64, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import type { ChainClient, LightBlockBytes, StoreAnswer } from "../../../src/cosmos/client/chain-client.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import { dataHash, resultsHash } from "../../../src/cosmos/comet/block-hashes.ts";

@@ -2,13 +2,13 @@ import { DEC18_ONE } from "../../../src/platform/base/decimal.ts";
 import { Registry as MetricsRegistry } from "prom-client";
 import { supervise } from "../../../src/platform/base/service.ts";
 import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
-import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
-import { createHealth } from "../../../src/relayer/create-health.ts";
+import type { RelayerStatus } from "../../../src/relayer/health/status.ts";
+import { registerStatusGauges } from "../../../src/relayer/api/status-gauges.ts";
+import { createHealth } from "../../../src/relayer/health/create-health.ts";
 import { unreachable } from "../../../src/platform/base/errors.ts";
 import { createClientRefresh } from "../../../src/relayer/connection/client-refresh.ts";
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
-import { watchedClient } from "../../../src/relayer/health/watched-client.ts";
-import { createWatches } from "../../../src/relayer/health/watches.ts";
+import { watchedClient, createWatches } from "../../../src/relayer/health/watches.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
 import type { EndedAttempt } from "../../../src/relayer/state/attempt.ts";
@@ -184,7 +184,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
   const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
   const journal = createJournal("local-1", { session: { run: async () => [] }, queue: { push: () => {} } });
   const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
-    watches.local.note({ latestHeight, latestTimeNs }),
+    watches.local.record({ latestHeight, latestTimeNs }),
   );
   const watches = createWatches(
     remotes.map(({ chainId }, index) => ({ id: `connection-${index}`, chainId })),
@@ -228,7 +228,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     height,
     tx: { journal, lookbackBlocks: 100n },
     reloadMs: 60_000,
-    onLocalError: watches.local.noteError,
+    onLocalError: watches.local.recordError,
     gate: parts.gate,
     upkeep: clients,
     window: local.window,
@@ -285,7 +285,6 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
         })),
       },
       metrics,
-      metricsRegistry,
       context: {
         ...common,
         signal: stop.signal,
@@ -293,6 +292,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       },
     },
   );
+  registerStatusGauges(metricsRegistry, health.status);
   const done = supervise([...health.services, ...engine.services], stop.signal, common.logger);
   return {
     engine,

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toHex } from "../../../src/platform/base/bytes.ts";
-import { encodeBech32 } from "../../../src/platform/base/bech32.ts";
+import { toHex, encodeBech32 } from "../../../src/platform/base/bytes.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../../src/localnet/chain/runtime/address.ts";
 
 describe("addresses", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../../src/localnet/chain/runtime/address.ts";
-import { verifySecp256k1 } from "../../../src/localnet/chain/runtime/ante/public-key.ts";
+import { verifySecp256k1 } from "../../../src/localnet/chain/runtime/signature-steps.ts";
 import { createItem, rememberingCodec, uint64Codec } from "../../../src/localnet/chain/store/collections.ts";
 import type { KVStore } from "../../../src/localnet/chain/store/kv-store.ts";
 import { createTestKey } from "../../support/test-keys.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/platform/base/bytes.ts";
-import type { Application } from "../../../src/localnet/chain/abci.ts";
+import type { Application } from "../../../src/localnet/chain/runtime/abci.ts";
 import { createConsensusModule } from "../../../src/localnet/chain/modules/consensus/module.ts";
 import { createApplication } from "../../../src/localnet/chain/runtime/application.ts";
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 import { event } from "../../../src/localnet/chain/runtime/events.ts";
-import { type ChainModule, QueryError } from "../../../src/localnet/chain/runtime/module.ts";
-import { registerError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import type { ChainModule } from "../../../src/localnet/chain/runtime/module.ts";
+import { QueryError, registerError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { MsgSend } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { continueTestChain, type TestChain } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";

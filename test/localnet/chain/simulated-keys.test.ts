@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TxResult } from "../../../src/localnet/chain/abci.ts";
+import type { TxResult } from "../../../src/localnet/chain/runtime/abci.ts";
 import { PubKey } from "../../../src/cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../../src/cosmos/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { AuthInfo, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { concat, fromHex, utf8 } from "../../../src/platform/base/bytes.ts";
-import { rejectNonCanonicalTx } from "../../../src/localnet/chain/runtime/tx-bytes.ts";
-import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import { rejectNonCanonicalTx } from "../../../src/localnet/chain/runtime/tx.ts";
+import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { startTestChain, testGenesis } from "../../support/test-chain.ts";
 import { createTestKey, type TestKey } from "../../support/test-keys.ts";
 import { buildTx, sendMessage, signTx } from "../../support/test-tx.ts";

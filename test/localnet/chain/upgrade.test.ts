@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fromUtf8, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
-import type { Application } from "../../../src/localnet/chain/abci.ts";
+import type { Application } from "../../../src/localnet/chain/runtime/abci.ts";
 import { createProofVerifier } from "../../../src/cosmos/merkle/ics23/proof-verifier.ts";
 import { type CounterProgram, createCounterApplication } from "../../support/counter-application.ts";
 import { createMemoryStorage, type MemoryStorage } from "../../support/memory-storage.ts";

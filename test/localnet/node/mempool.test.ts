@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
-import type { TxResult } from "../../../src/localnet/chain/abci.ts";
+import type { TxResult } from "../../../src/localnet/chain/runtime/abci.ts";
 import { createMempool, DEFAULT_MEMPOOL } from "../../../src/localnet/node/consensus/mempool.ts";
 
 const GOOD: TxResult = {

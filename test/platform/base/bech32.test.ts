@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeBech32, encodeBech32 } from "../../../src/platform/base/bech32.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
-import { utf8 } from "../../../src/platform/base/bytes.ts";
+import { decodeBech32, encodeBech32, sha256, utf8 } from "../../../src/platform/base/bytes.ts";
 
 const MODULE = "neutron19dhua4r55gpc86fqtzfhdkklryspmsjy3h6300";
 

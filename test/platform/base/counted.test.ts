@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { counted } from "../../../src/platform/base/counted.ts";
+import { counted } from "../../../src/platform/base/text.ts";
 
 describe("counted", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formatDuration } from "../../../src/platform/base/duration-text.ts";
+import { formatDuration } from "../../../src/platform/base/text.ts";
 
 it("formats durations in seconds up to ten minutes, then in two units", () => {
   const texts = [-5, 0, 999, 200_000, 599_999, 600_000, 725_000, 10_920_000, 86_400_000, 187_200_000].map(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type GoIntegerForm, parseGoBool, parseGoInteger } from "../../../src/platform/base/go-numbers.ts";
+import { type GoIntegerForm, parseGoBool, parseGoInteger } from "../../../src/platform/base/integers.ts";
 
 const UINT64: GoIntegerForm = { signed: false, bits: 64, base: 0 };
 const INT32: GoIntegerForm = { signed: true, bits: 32, base: 0 };

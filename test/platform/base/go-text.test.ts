@@ -1,6 +1,5 @@
-import { goString, upperHex } from "../../../src/platform/base/go-text.ts";
+import { goString, upperHex, fromHex } from "../../../src/platform/base/bytes.ts";
 import { describe, expect, it } from "vitest";
-import { fromHex } from "../../../src/platform/base/bytes.ts";
 
 describe("goString and upperHex", () => {
   it.each([

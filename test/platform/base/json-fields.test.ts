@@ -12,7 +12,7 @@ import {
   type JsonField,
   member,
   required,
-} from "../../../src/platform/base/json-fields.ts";
+} from "../../../src/platform/base/json.ts";
 
 function root(value: unknown): JsonField {
   return { value, path: "", error: (path, expected) => new Error(`${path} is not ${expected}`) };

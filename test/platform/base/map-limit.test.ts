@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mapLimit } from "../../../src/platform/base/map-limit.ts";
+import { mapLimit } from "../../../src/platform/base/waits.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

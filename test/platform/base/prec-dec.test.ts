@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkInt, OverflowError, parseGoBigInt, parseInt256 } from "../../../src/platform/base/int256.ts";
-import * as prec from "../../../src/platform/base/prec-dec.ts";
+import { checkInt, OverflowError, parseGoBigInt, parseInt256 } from "../../../src/platform/base/integers.ts";
+import * as prec from "../../../src/platform/base/decimal.ts";
 
 const ONE = prec.PREC_ONE;
 const dec = prec.parsePrecDec;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRecentCache } from "../../../src/platform/base/recent-cache.ts";
+import { createRecentCache } from "../../../src/platform/base/caches.ts";
 
 describe("createRecentCache", () => {
   it("loads a value once, and again when it was undefined", () => {

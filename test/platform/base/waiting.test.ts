@@ -1,7 +1,6 @@
 import { DeadlineError, withDeadline } from "../../../src/platform/base/abort.ts";
 import { describe, expect, it } from "vitest";
-import { backoffMs } from "../../../src/platform/base/backoff.ts";
-import { createBoundedQueue } from "../../../src/platform/base/bounded-queue.ts";
+import { backoffMs, createBoundedQueue } from "../../../src/platform/base/waits.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { supervise } from "../../../src/platform/base/service.ts";
 

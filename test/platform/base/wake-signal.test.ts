@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createWakeSignal } from "../../../src/platform/base/wake-signal.ts";
+import { createWakeSignal } from "../../../src/platform/base/waits.ts";
 
 const { signal } = new AbortController();
 

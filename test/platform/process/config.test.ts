@@ -4,15 +4,14 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { loadConfig, parseConfig } from "../../../src/platform/config/config.ts";
-import { ConfigError } from "../../../src/platform/config/config-error.ts";
+import { ConfigError, loadConfig, parseConfig } from "../../../src/platform/config/config.ts";
 import {
   amountField,
   durationField,
   httpUrlField,
   listenField,
-  type SecretSource,
   secretField,
+  type SecretSource,
 } from "../../../src/platform/config/config-fields.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
 

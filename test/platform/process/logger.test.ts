@@ -7,9 +7,8 @@ import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { CodedError } from "../../../src/platform/base/errors.ts";
 import { parseConfig } from "../../../src/platform/config/config.ts";
-import { type LogConfig, logSchema } from "../../../src/platform/config/log-config.ts";
-import { createLogger } from "../../../src/platform/process/logger.ts";
-import { openConfiguredLogger } from "../../../src/platform/process/open-logger.ts";
+import { type LogConfig, logSchema } from "../../../src/platform/config/config-fields.ts";
+import { createLogger, openConfiguredLogger } from "../../../src/platform/process/logger.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
 import { createShutdown, StopRequest } from "../../../src/platform/process/shutdown.ts";
 

@@ -5,8 +5,10 @@ import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { migrateSchema, NewerSchemaError } from "../../../src/platform/storage/sqlite-schema.ts";
 import { RelayError } from "../../../src/relayer/relay-error.ts";
-import { MIGRATIONS as RELAYER_MIGRATIONS } from "../../../src/relayer/state/schema.ts";
-import { STORE_FILE as RELAYER_FILE } from "../../../src/relayer/state/store.ts";
+import {
+  MIGRATIONS as RELAYER_MIGRATIONS,
+  STORE_FILE as RELAYER_FILE,
+} from "../../../src/relayer/state/store.ts";
 import { MIGRATIONS as WATCHDOG_MIGRATIONS } from "../../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 import { LOCAL_CHAIN } from "../../../src/relayer/state/journal.ts";

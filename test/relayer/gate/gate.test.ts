@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createGate } from "../../../src/relayer/gate/create-gate.ts";
+import { createGate, createReserve } from "../../../src/relayer/gate/create-gate.ts";
 import type { LeadershipStatus } from "../../../src/relayer/gate/leadership.ts";
-import { createReserve } from "../../../src/relayer/gate/reserve.ts";
 import { createSpending, type SpendingLimits } from "../../../src/relayer/gate/spending.ts";
 import type { RelayerStore } from "../../../src/relayer/state/store.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";

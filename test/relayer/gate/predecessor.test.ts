@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
 import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { type PredecessorDeps, settlePredecessor } from "../../../src/relayer/gate/predecessor.ts";
-import type { SendingTx } from "../../../src/relayer/state/journal-entries.ts";
+import { type PredecessorDeps, settlePredecessor } from "../../../src/relayer/gate/leadership.ts";
+import type { SendingTx } from "../../../src/relayer/state/journal.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const signal = new AbortController().signal;

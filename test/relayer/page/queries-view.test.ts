@@ -5,8 +5,8 @@ import {
   selectQueries,
   SORTS,
   viewHref,
-} from "../../../src/relayer/page/queries-view.ts";
-import type { QueryView } from "../../../src/relayer/api/status.ts";
+} from "../../../src/relayer/page/query-section.ts";
+import type { QueryView } from "../../../src/relayer/health/status.ts";
 import { sampleLateness, sampleView } from "../status-samples.ts";
 
 const view = (text = "") => parseQueriesView(new URLSearchParams(text));

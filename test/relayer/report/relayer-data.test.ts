@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseAttempts } from "../../../src/relayer/report/attempts-json.ts";
-import { costsByOwner } from "../../../src/relayer/report/owner-costs.ts";
-import { readRelayerData } from "../../../src/relayer/report/relayer-data.ts";
-import { relayerReport } from "../../../src/relayer/report/relayer-report.ts";
+import { parseAttempts, readRelayerData } from "../../../src/relayer/report/relayer-data.ts";
+import { costsByOwner, relayerReport } from "../../../src/relayer/report/relayer-report.ts";
 import type { Attempt, AttemptFilter } from "../../../src/relayer/state/attempt.ts";
 import { sampleRelayerData } from "../../support/report/sample-attempts.ts";
 

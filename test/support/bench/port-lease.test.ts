@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { portsAt } from "../../../src/platform/base/default-ports.ts";
+import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { leasePorts, OFFSETS } from "../port-lease.ts";
 
 describe("leased ports", () => {

@@ -1,5 +1,4 @@
-import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { fromBase64, toHex, sha256 } from "../../../src/platform/base/bytes.ts";
 import type { PooledChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import { BaseAccount } from "../../../src/cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";

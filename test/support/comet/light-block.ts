@@ -2,10 +2,10 @@ import type { JsonObject } from "../../../src/platform/base/json.ts";
 import type { SignedHeader, ValidatorSet } from "../../../src/cosmos/comet/block-types.ts";
 import { verifyHeader } from "../../../src/cosmos/comet/light-client.ts";
 import { signedHeaderToProto, validatorSetToProto } from "../../../src/cosmos/comet/proto-blocks.ts";
-import { commitToJson, headerToJson } from "../../../src/cosmos/comet/rpc-print.ts";
+import { commitToJson, headerToJson } from "../../../src/cosmos/comet/rpc-json.ts";
 import type { Height } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Header as UpdateHeader } from "../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import type { NodeView } from "../../../src/localnet/node/node-view.ts";
+import type { NodeView } from "../../../src/localnet/node/base/node-view.ts";
 
 const CENTURY_NS = 100n * 365n * 86_400n * 1_000_000_000n;
 

@@ -1,7 +1,7 @@
 import type { LightBlock } from "./light-block.ts";
 import { readFileSync } from "node:fs";
 import { isRecord } from "../../../src/platform/base/json.ts";
-import { parseSignedHeader, parseValidators } from "../../../src/cosmos/comet/rpc-parse.ts";
+import { parseSignedHeader, parseValidators } from "../../../src/cosmos/comet/rpc-json.ts";
 
 /** A recorded light block, with its JSON. */
 export interface RecordedBlock extends LightBlock {

@@ -1,13 +1,11 @@
 import type { LightBlock } from "./light-block.ts";
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
-import { toHex, fromHex, concat } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
+import { toHex, fromHex, concat, sha256 } from "../../../src/platform/base/bytes.ts";
 import type { CommitSig, Header, ValidatorSet } from "../../../src/cosmos/comet/block-types.ts";
 import { BLOCK_ID_FLAG, NO_BLOCK_ID } from "../../../src/cosmos/comet/block-types.ts";
-import { commitSignBytes } from "../../../src/cosmos/comet/commit-bytes.ts";
-import { headerHash } from "../../../src/cosmos/comet/header-hash.ts";
-import { createValidatorSet } from "../../../src/cosmos/comet/proposer-rotation.ts";
-import { validatorsHash } from "../../../src/cosmos/comet/validator-set.ts";
+import { commitSignBytes, headerHash } from "../../../src/cosmos/comet/block-hashes.ts";
+import { createValidatorSet } from "../../../src/cosmos/comet/validator-set.ts";
+import { validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 
 const PKCS8_PREFIX = fromHex("302e020100300506032b657004220420");
 const SECOND = 1_000_000_000n;

@@ -1,6 +1,5 @@
-import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
+import { fromBase64, toHex, sha256 } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
 import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { getJson } from "./cli-process.ts";

@@ -1,5 +1,8 @@
-import { type ClientStatus, statusOf } from "../../../src/localnet/chain/modules/ibc/client/client-status.ts";
-import { openClientStore } from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import {
+  type ClientStatus,
+  statusOf,
+  openClientStore,
+} from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 
 /** Returns a client's status at the block of the context; "Unknown" when the client does not exist. */

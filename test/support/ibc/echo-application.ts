@@ -1,7 +1,7 @@
 import { fromUtf8, utf8 } from "../../../src/platform/base/bytes.ts";
-import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/application.ts";
+import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { event } from "../../../src/localnet/chain/runtime/events.ts";
-import { unregisteredError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import { unregisteredError } from "../../../src/localnet/chain/runtime/errors.ts";
 
 /** Version of the channels of the echo application. */
 export const ECHO_VERSION = "echo-1";
@@ -10,7 +10,7 @@ export const ECHO_VERSION = "echo-1";
  * Creates an application that acknowledges each packet with its data. It refuses "refuse", acknowledges "later" not at all, and
  * throws for "throw". Its calls are in `calls`, those of a refused packet too.
  */
-export function createEchoApplication(): IbcApplication & { readonly calls: string[] } {
+export function createEchoApplication(): IBCModule & { readonly calls: string[] } {
   const calls: string[] = [];
   const version = (wanted: string): string => {
     if (wanted !== "" && wanted !== ECHO_VERSION) throw unregisteredError(`unknown version ${wanted}`);

@@ -1,25 +1,27 @@
 import { createIbcModule, type IbcModule } from "../../../src/localnet/chain/modules/ibc/module.ts";
-import { packConsensusState } from "../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
-import { openClientStore } from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import {
+  packConsensusState,
+  openClientStore,
   latestHeightOf,
   packClientState,
-  TENDERMINT_TYPE,
-} from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
+} from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import { TENDERMINT_TYPE } from "../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import { tendermintClientState } from "../../../src/localnet/chain/modules/ibc/open-connection.ts";
-import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/application.ts";
+import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { formatAddress } from "../../../src/localnet/chain/runtime/address.ts";
-import type { Context, ExecutionMode } from "../../../src/localnet/chain/runtime/context.ts";
+import {
+  type Context,
+  type ExecutionMode,
+  createContext,
+} from "../../../src/localnet/chain/runtime/context.ts";
 import type { ChainEvent } from "../../../src/localnet/chain/runtime/events.ts";
-import { createContext } from "../../../src/localnet/chain/runtime/execution-context.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
-import { runMessages } from "../../../src/localnet/chain/runtime/message-router.ts";
+import { runMessages } from "../../../src/localnet/chain/runtime/tx-runner.ts";
 import type { ChainModule } from "../../../src/localnet/chain/runtime/module.ts";
-import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import type { DecodedTx } from "../../../src/localnet/chain/runtime/tx.ts";
-import { createBranch } from "../../../src/localnet/chain/store/branch.ts";
 import { createMultiStore } from "../../../src/localnet/chain/store/multi-store.ts";
-import { revisionOfChainId } from "../../../src/cosmos/comet/chain-revision.ts";
+import { revisionOfChainId } from "../../../src/cosmos/comet/ibc-height.ts";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonObject } from "../../../src/platform/base/json.ts";
 import { TxMsgData } from "../../../src/cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
@@ -94,7 +96,7 @@ export interface LinkedChainOptions {
   /** Creates the modules besides IBC, and the applications of its ports. */
   readonly build?: (ibc: () => IbcModule) => {
     readonly modules: readonly ChainModule[];
-    readonly applications: ReadonlyMap<string, IbcApplication>;
+    readonly applications: ReadonlyMap<string, IBCModule>;
   };
 }
 
@@ -122,7 +124,7 @@ export function createLinkedChain(options: LinkedChainOptions): LinkedChain {
   const contextOn = (mode: ExecutionMode, source = branch, events: ChainEvent[] = []): Context =>
     createContext(
       { chainId, height, timeNs },
-      { mode, gas: createGasMeter(), stores: source.store, emit: (event) => events.push(event) },
+      { mode, gas: createGasMeter(), branch: source, emit: (event) => events.push(event) },
     );
   const headerAt = (at: bigint) =>
     signBlock(signers, {
@@ -164,7 +166,7 @@ export function createLinkedChain(options: LinkedChainOptions): LinkedChain {
     query: (path, request) => required(queries.get(path)).query(contextOn("check"), request),
     deliver: (...messages) =>
       run(() => {
-        const inner = createBranch(branch.store);
+        const inner = branch.branch();
         const { events, data } = runMessages(contextOn("deliver", inner), decode(messages));
         inner.write();
         return { events, responses: TxMsgData.decode(data).msgResponses.map(({ value }) => value) };
@@ -174,7 +176,7 @@ export function createLinkedChain(options: LinkedChainOptions): LinkedChain {
         const tx = decode(messages);
         for (const { handler, value } of tx.messages) handler?.validate?.(value);
         const environment = { proposerAddress: new Uint8Array(20), maxBlockGas: 0n };
-        ibc.relayCheck(contextOn(mode, createBranch(branch.store)), tx, environment);
+        ibc.relayCheck(contextOn(mode, branch.branch()), tx, environment);
         return {};
       }),
     block: (seconds = 1n) => {

@@ -1,5 +1,5 @@
 import { fromUtf8, utf8 } from "../../../src/platform/base/bytes.ts";
-import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/application.ts";
+import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 
 /**
  * The acknowledgements of the recorded transaction 170: what the modules of packet forwarding and of hooks, which this chain does
@@ -14,7 +14,7 @@ const REPLIES: readonly (readonly [memo: RegExp, reply: string])[] = [
 ];
 
 /** Stands in for the two modules, so that what follows their replies is as recorded. */
-export function replyToMemos(inner: IbcApplication): IbcApplication {
+export function replyToMemos(inner: IBCModule): IBCModule {
   return {
     ...inner,
     onReceive: (context, packet) => {

@@ -1,8 +1,11 @@
-import { createContext } from "../../../src/localnet/chain/runtime/execution-context.ts";
-import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
+import { createContext, type Context } from "../../../src/localnet/chain/runtime/context.ts";
 import type { ChainEvent } from "../../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
-import { createCacheStore } from "../../../src/localnet/chain/store/cache-store.ts";
+import {
+  type CacheStore,
+  createBranch,
+  createCacheStore,
+} from "../../../src/localnet/chain/store/cache-store.ts";
 import type { Entry, KVStore } from "../../../src/localnet/chain/store/kv-store.ts";
 
 /** A chain without blocks: one store in memory, and contexts of any height and time. */
@@ -31,6 +34,10 @@ function* nothing(): IterableIterator<Entry> {}
 export function createMemoryChain(chainId: string): MemoryChain {
   const store = createCacheStore(EMPTY);
   const events: ChainEvent[] = [];
+  const open = (name: string): CacheStore => {
+    if (name !== "ibc") throw new Error(`no store ${name}`);
+    return store;
+  };
   return {
     store,
     events,
@@ -40,10 +47,7 @@ export function createMemoryChain(chainId: string): MemoryChain {
         {
           mode: "deliver",
           gas: createGasMeter(),
-          stores: (name) => {
-            if (name !== "ibc") throw new Error(`no store ${name}`);
-            return store;
-          },
+          branch: { store: open, branch: () => createBranch(open), write: () => undefined },
           emit: (event) => events.push(event),
         },
       ),

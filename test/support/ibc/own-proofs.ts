@@ -2,18 +2,17 @@ import { toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import {
   latestHeightOf,
   unpackClientState,
-} from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
-import { packConsensusState } from "../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
-import { packetPath } from "../../../src/localnet/chain/modules/ibc/keys.ts";
-import { unpackClientMessage } from "../../../src/localnet/chain/modules/ibc/tendermint/client-message.ts";
+  packConsensusState,
+} from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import { packetPath } from "../../../src/localnet/chain/modules/ibc/host/keys.ts";
 import {
+  unpackClientMessage,
   heightOfHeader,
   trustedHeightOf,
-} from "../../../src/localnet/chain/modules/ibc/tendermint/header.ts";
+} from "../../../src/localnet/chain/modules/ibc/client/client-message.ts";
 import type { DecodedTx } from "../../../src/localnet/chain/runtime/tx.ts";
-import { calculateRoot } from "../../../src/cosmos/merkle/ics23/calculate-root.ts";
-import { decodeCommitmentProof } from "../../../src/cosmos/merkle/ics23/decode-proof.ts";
-import { splitMerkleProof } from "../../../src/cosmos/merkle/ics23/split-proof.ts";
+import { calculateRoot } from "../../../src/cosmos/merkle/ics23/verify-merkle-proof.ts";
+import { decodeCommitmentProof, splitMerkleProof } from "../../../src/cosmos/merkle/ics23/decode-proof.ts";
 import { CommitmentProof } from "../../../src/cosmos/proto/gen/cosmos/ics23/v1/proofs.ts";
 import * as channel from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import type { Packet } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";

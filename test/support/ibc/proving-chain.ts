@@ -1,12 +1,14 @@
 import { fromBase64, toBase64 } from "../../../src/platform/base/bytes.ts";
-import type { Context, ExecutionMode } from "../../../src/localnet/chain/runtime/context.ts";
-import { createContext } from "../../../src/localnet/chain/runtime/execution-context.ts";
+import {
+  type Context,
+  type ExecutionMode,
+  createContext,
+} from "../../../src/localnet/chain/runtime/context.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
-import { requireRoutable, runMessages } from "../../../src/localnet/chain/runtime/message-router.ts";
+import { requireRoutable, runMessages } from "../../../src/localnet/chain/runtime/tx-runner.ts";
 import type { MessageHandler } from "../../../src/localnet/chain/runtime/module.ts";
-import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { type DecodedTx, decodeTx } from "../../../src/localnet/chain/runtime/tx.ts";
-import { createBranch } from "../../../src/localnet/chain/store/branch.ts";
 import { createMultiStore } from "../../../src/localnet/chain/store/multi-store.ts";
 import type { LightBlock } from "../comet/light-block.ts";
 import { createSigners, signBlock } from "../comet/signed-chain.ts";
@@ -63,18 +65,18 @@ export function startProvingChain(
   const contextOn = (source: typeof branch, place: Place, mode: ExecutionMode = "deliver"): Context =>
     createContext(
       { chainId, ...place },
-      { mode, gas: createGasMeter(), stores: source.store, emit: () => undefined },
+      { mode, gas: createGasMeter(), branch: source, emit: () => undefined },
     );
   const place = (): Place => ({ height, timeNs: timeOf(height) });
   const deliver = (tx: DecodedTx, at: Place): Pick<ReplayedTx, "events" | "data"> => {
-    const inner = createBranch(branch.store);
+    const inner = branch.branch();
     const { events, data } = runMessages(contextOn(inner, at), tx);
     inner.write();
     return { events, data: toBase64(data) };
   };
   const check = (tx: DecodedTx, at: Place): void => {
     const environment = { proposerAddress: new Uint8Array(20), maxBlockGas: 0n };
-    ibc.relayCheck(contextOn(createBranch(branch.store), at, "check"), tx, environment);
+    ibc.relayCheck(contextOn(branch.branch(), at, "check"), tx, environment);
   };
   for (const module of modules) module.initGenesis(contextOn(branch, place()), RECORDED_GENESIS[module.name]);
   // A client that is older than the recording.

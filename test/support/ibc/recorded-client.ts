@@ -1,20 +1,22 @@
 import { readFileSync } from "node:fs";
-import { fromBase64, fromHex } from "../../../src/platform/base/bytes.ts";
-import { isRecord } from "../../../src/platform/base/json.ts";
-import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
-import { unpackClientState } from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
-import { openClientStore } from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
-import type { ConsensusState } from "../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
-import { createLocalhostClient } from "../../../src/localnet/chain/modules/ibc/client/localhost.ts";
+import { Any } from "../../../src/cosmos/proto/gen/google/protobuf/any.ts";
+import { IdentifiedConnection } from "../../../src/cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import { messageFromJson } from "../../../src/cosmos/proto/json.ts";
+import {
+  type ConsensusState,
+  openClientStore,
+  unpackClientState,
+} from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import { createLocalhostClient } from "../../../src/localnet/chain/modules/ibc/client/keeper.ts";
 import {
   createLocalhostConnection,
   setClientConnections,
   setConnection,
 } from "../../../src/localnet/chain/modules/ibc/connection/connection-store.ts";
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
-import { Any } from "../../../src/cosmos/proto/gen/google/protobuf/any.ts";
-import { IdentifiedConnection } from "../../../src/cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
-import { messageFromJson } from "../../../src/cosmos/proto/json.ts";
+import { fromBase64, fromHex } from "../../../src/platform/base/bytes.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
 
 /** Revision of the recorded remote chain, `test-2`. */
 const REVISION = 2n;

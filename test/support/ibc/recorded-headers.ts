@@ -1,15 +1,15 @@
 import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
-import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
 import {
   latestHeightOf,
   unpackClientState,
-} from "../../../src/localnet/chain/modules/ibc/client/client-state.ts";
-import { unpackConsensusState } from "../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
+  unpackConsensusState,
+} from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import {
   consensusStateOfHeader,
   heightOfHeader,
-} from "../../../src/localnet/chain/modules/ibc/tendermint/header.ts";
-import { unpackClientMessage } from "../../../src/localnet/chain/modules/ibc/tendermint/client-message.ts";
+  unpackClientMessage,
+} from "../../../src/localnet/chain/modules/ibc/client/client-message.ts";
 import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import type { Any } from "../../../src/cosmos/proto/gen/google/protobuf/any.ts";
 import { MsgCreateClient, MsgUpdateClient } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { fromBase64, toBase64 } from "../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../src/platform/base/json.ts";
-import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
 import { createAdminModule } from "../../../src/localnet/chain/modules/adminmodule/module.ts";
 import { createAuthModule } from "../../../src/localnet/chain/modules/auth/module.ts";
 import { createBankModule } from "../../../src/localnet/chain/modules/bank/module.ts";
-import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/application.ts";
+import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { createIbcModule, type IbcModule } from "../../../src/localnet/chain/modules/ibc/module.ts";
 import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
 import { createTransferModule } from "../../../src/localnet/chain/modules/transfer/module.ts";
@@ -13,9 +13,9 @@ import { ErrNoSuchContract } from "../../../src/localnet/chain/modules/wasm/erro
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 import { event } from "../../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
-import { requireRoutable, runMessages } from "../../../src/localnet/chain/runtime/message-router.ts";
+import { requireRoutable, runMessages } from "../../../src/localnet/chain/runtime/tx-runner.ts";
 import type { ChainModule, MessageHandler } from "../../../src/localnet/chain/runtime/module.ts";
-import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { decodeTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { fixtureFile } from "../fixture-file.ts";
 import { replyToMemos } from "./memo-modules.ts";
@@ -149,7 +149,7 @@ export function createRecordedModules(findMessage: (typeUrl: string) => MessageH
   };
   const auth = createAuthModule({ bech32Prefix: "neutron", moduleAccounts: accounts });
   const bank = createBankModule({ blockedModules: Object.keys(accounts) }, auth.keeper);
-  const ports = new Map<string, IbcApplication>();
+  const ports = new Map<string, IBCModule>();
   const ibc = createIbcModule(names, (port) => ports.get(port));
   const limits = createRateLimitModule(names, { contracts: { sudo: echoSudo } });
   const transfer = createTransferModule(

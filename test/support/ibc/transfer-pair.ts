@@ -4,7 +4,7 @@ import { rateLimiter } from "../../../src/localnet/chain/contracts/rate-limiter/
 import { createAuthModule } from "../../../src/localnet/chain/modules/auth/module.ts";
 import type { BankKeeper } from "../../../src/localnet/chain/modules/bank/keeper.ts";
 import { createBankModule } from "../../../src/localnet/chain/modules/bank/module.ts";
-import type { IbcApplication } from "../../../src/localnet/chain/modules/ibc/channel/application.ts";
+import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import type { Packet } from "../../../src/localnet/chain/modules/ibc/channel/packet.ts";
 import { createContractManagerModule } from "../../../src/localnet/chain/modules/contractmanager/module.ts";
 import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
@@ -115,7 +115,7 @@ function prepare(settings: Settings): {
     });
     const modules: readonly ChainModule[] = [auth, bank, transfer, wasm, manager, limits];
     const application = limits.limitApplication(manager.informSenders(transfer.application));
-    return { modules, applications: new Map<string, IbcApplication>([["transfer", application]]) };
+    return { modules, applications: new Map<string, IBCModule>([["transfer", application]]) };
   };
   const genesis = genesisOf({ address, denom, limiter, authority, contract }, paths);
   return {

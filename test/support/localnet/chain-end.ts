@@ -4,12 +4,11 @@ import { isRecord, type JsonObject, stringifyJson } from "../../../src/platform/
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
 import { createChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
-import { silentObserver } from "../../../src/cosmos/client/rpc/rpc-caller.ts";
+import { silentObserver } from "../../../src/cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../../src/cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
 import type { RunningNode } from "../../../src/localnet/node/create-node.ts";
-import { accountNamed } from "../../../src/localnet/network/accounts.ts";
-import type { ChainProfile } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, type ChainProfile } from "../../../src/localnet/network/chains.ts";
 import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";
 
 const deps = { clock: systemClock, random: Math.random, logger: silentLogger };

@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, ScalarType, toBinary } from "@bufbuild/protobuf";
 import { isReflectList, isReflectMap, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import fc from "fast-check";
-import { formOf } from "../../../src/cosmos/proto/field-forms.ts";
+import { formOf } from "../../../src/cosmos/proto/field-formats.ts";
 
 const MAX_DEPTH = 3;
 

@@ -4,7 +4,7 @@ import {
   type SeriesCase,
 } from "../../../src/platform/monitoring/alerts/alert-spec.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { textReply } from "../../../src/platform/http/http-reply.ts";
+import { textReply } from "../../../src/platform/http/http-route.ts";
 import { openRouteServer } from "../../../src/platform/http/route-server.ts";
 
 /** A metrics page with the situations of alerts, each one with the labels of a target of its own. */

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { type Ports, portsAt } from "../../../src/platform/base/default-ports.ts";
-import { encodeBech32 } from "../../../src/platform/base/bech32.ts";
+import { type Ports, portsAt } from "../../../src/platform/base/localnet-defaults.ts";
+import { encodeBech32 } from "../../../src/platform/base/bytes.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { sectionKey } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { type CliHome, getJson } from "../e2e/cli-process.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { textReply } from "../../../src/platform/http/http-reply.ts";
+import { textReply } from "../../../src/platform/http/http-route.ts";
 import { openRouteServer } from "../../../src/platform/http/route-server.ts";
 
 const message = z.object({

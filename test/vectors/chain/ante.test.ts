@@ -1,7 +1,6 @@
-import { goString } from "../../../src/platform/base/go-text.ts";
+import { goString, fromBase64, toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fromBase64, toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
 import { parseAddress } from "../../../src/localnet/chain/runtime/address.ts";
 import { SignMode } from "../../../src/cosmos/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { AuthInfo, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fromBase64, fromHex, toHex } from "../../../src/platform/base/bytes.ts";
-import { encodeBech32 } from "../../../src/platform/base/bech32.ts";
+import { fromBase64, fromHex, toHex, encodeBech32 } from "../../../src/platform/base/bytes.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { startTestChain } from "../../support/test-chain.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { equalBytes } from "../../../src/platform/base/bytes.ts";
-import { headerHash } from "../../../src/cosmos/comet/header-hash.ts";
+import { headerHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/cosmos/comet/proto-blocks.ts";
-import { validatorsHash } from "../../../src/cosmos/comet/validator-set.ts";
+import { validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import { type ReadRpc, readLightBlock } from "../../../src/cosmos/client/read/light-block.ts";
+import { type ReadRpc, readLightBlock } from "../../../src/cosmos/client/chain-reads.ts";
 import { SignedHeader } from "../../../src/cosmos/proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../../src/cosmos/proto/gen/tendermint/types/validator.ts";
 import { fixtureText } from "../../support/client/fixture.ts";

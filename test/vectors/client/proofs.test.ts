@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
 import { fromBase64, fromHex, toBase64, toHex } from "../../../src/platform/base/bytes.ts";
-import { decodeFound } from "../../../src/cosmos/client/tx/confirmation.ts";
-import { createCosmjsRpcClient } from "../../../src/cosmos/client/rpc/cosmjs-rpc-client.ts";
-import { decodeSignedHeader } from "../../../src/cosmos/client/read/light-block.ts";
-import { decodeStoreAnswer } from "../../../src/cosmos/client/read/store-read.ts";
-import { isTransaction } from "../../../src/cosmos/client/events/wire-transaction.ts";
+import { decodeFound } from "../../../src/cosmos/client/tx/flights.ts";
+import { createCosmjsRpcClient } from "../../../src/cosmos/client/rpc-caller.ts";
+import { decodeSignedHeader, decodeStoreAnswer } from "../../../src/cosmos/client/chain-reads.ts";
+import { isTransaction } from "../../../src/cosmos/client/events/event-frame.ts";
 import { fixtureText } from "../../support/client/fixture.ts";
 
 interface KvCase {

@@ -2,18 +2,17 @@ import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
 import { fromBase64 } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
-import { decodeBroadcast } from "../../../src/cosmos/client/tx/broadcast.ts";
-import { decodeFound } from "../../../src/cosmos/client/tx/confirmation.ts";
-import { createCosmjsRpcClient } from "../../../src/cosmos/client/rpc/cosmjs-rpc-client.ts";
+import { decodeBroadcast, decodeFound } from "../../../src/cosmos/client/tx/flights.ts";
+import { createCosmjsRpcClient } from "../../../src/cosmos/client/rpc-caller.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import {
   decodeHeader,
   decodeSignedHeader,
   decodeValidatorsPage,
-} from "../../../src/cosmos/client/read/light-block.ts";
-import { decodeStatus } from "../../../src/cosmos/client/read/node-status.ts";
-import { parseRpcResponses } from "../../../src/cosmos/client/rpc/rpc-response.ts";
-import { decodeGrpcResponse, decodeStoreAnswer } from "../../../src/cosmos/client/read/store-read.ts";
+  decodeGrpcResponse,
+  decodeStoreAnswer,
+} from "../../../src/cosmos/client/chain-reads.ts";
+import { decodeStatus, parseRpcResponses } from "../../../src/cosmos/client/rpc-response.ts";
 import { type RecordedCall, recordedBody, recordedCalls } from "../../support/client/fixture.ts";
 
 const calls = recordedCalls();

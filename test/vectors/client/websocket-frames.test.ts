@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { decodeEventFrame, type EventFrame } from "../../../src/cosmos/client/events/event-frame.ts";
-import { isTransaction } from "../../../src/cosmos/client/events/wire-transaction.ts";
+import {
+  decodeEventFrame,
+  type EventFrame,
+  isTransaction,
+} from "../../../src/cosmos/client/events/event-frame.ts";
 import { fromBase64 } from "../../../src/platform/base/bytes.ts";
 import { fixtureText, recordedCalls } from "../../support/client/fixture.ts";
 

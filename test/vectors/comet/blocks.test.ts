@@ -9,11 +9,11 @@ import {
   evidenceHash,
   partSetHeader,
   resultsHash,
+  commitHash,
 } from "../../../src/cosmos/comet/block-hashes.ts";
 import type { Commit, Header } from "../../../src/cosmos/comet/block-types.ts";
-import { commitHash } from "../../../src/cosmos/comet/commit-bytes.ts";
 import { commitToProto, headerToProto } from "../../../src/cosmos/comet/proto-blocks.ts";
-import { parseSignedHeader } from "../../../src/cosmos/comet/rpc-parse.ts";
+import { parseSignedHeader } from "../../../src/cosmos/comet/rpc-json.ts";
 import { Block } from "../../../src/cosmos/proto/gen/tendermint/types/block.ts";
 
 function readJson(path: string): readonly Readonly<Record<string, unknown>>[] {

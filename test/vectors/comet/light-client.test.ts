@@ -1,9 +1,9 @@
 import { signedHeaderToJson } from "../../support/comet/light-block.ts";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/platform/base/bytes.ts";
-import { parseRfc3339Ns } from "../../../src/platform/base/rfc3339.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
 import { CometError } from "../../../src/cosmos/comet/comet-error.ts";
-import { headerHash } from "../../../src/cosmos/comet/header-hash.ts";
+import { headerHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { verifyHeader } from "../../../src/cosmos/comet/light-client.ts";
 import {
   signedHeaderFromProto,
@@ -11,8 +11,8 @@ import {
   validatorSetFromProto,
   validatorSetToProto,
 } from "../../../src/cosmos/comet/proto-blocks.ts";
-import { validatorToJson } from "../../../src/cosmos/comet/rpc-print.ts";
-import { validatorsHash } from "../../../src/cosmos/comet/validator-set.ts";
+import { validatorToJson } from "../../../src/cosmos/comet/rpc-json.ts";
+import { validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { SignedHeader } from "../../../src/cosmos/proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../../src/cosmos/proto/gen/tendermint/types/validator.ts";
 import { readRecordedChain, type RecordedChain, recordedBlock } from "../../support/comet/recorded-chain.ts";

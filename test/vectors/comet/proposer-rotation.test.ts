@@ -4,7 +4,7 @@ import {
   createValidatorSet,
   rotateProposer,
   updateValidatorSet,
-} from "../../../src/cosmos/comet/proposer-rotation.ts";
+} from "../../../src/cosmos/comet/validator-set.ts";
 import type { ValidatorSet } from "../../../src/cosmos/comet/block-types.ts";
 import { readRecordedChain, recordedBlock } from "../../support/comet/recorded-chain.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/platform/base/bytes.ts";
 import { BLOCK_ID_FLAG } from "../../../src/cosmos/comet/block-types.ts";
-import { commitSignBytes } from "../../../src/cosmos/comet/commit-bytes.ts";
-import { verifyEd25519 } from "../../../src/cosmos/comet/ed25519.ts";
+import { commitSignBytes } from "../../../src/cosmos/comet/block-hashes.ts";
+import { verifyEd25519 } from "../../../src/cosmos/comet/validator-key.ts";
 import { readRecordedChain, recordedBlock } from "../../support/comet/recorded-chain.ts";
 
 describe("sign bytes", () => {

@@ -4,7 +4,7 @@ import { isRecord } from "../../../src/platform/base/json.ts";
 import { createIbcModule } from "../../../src/localnet/chain/modules/ibc/module.ts";
 import { initGenesis } from "../../../src/localnet/chain/modules/ibc/genesis.ts";
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
-import { QueryError } from "../../../src/localnet/chain/runtime/module.ts";
+import { QueryError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";
 import { createMemoryChain } from "../../support/ibc/memory-chain.ts";
 import { readRecordedClient } from "../../support/ibc/recorded-client.ts";

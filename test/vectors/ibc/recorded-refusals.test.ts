@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { updateClient } from "../../../src/localnet/chain/modules/ibc/client/keeper.ts";
+import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { fromBase64 } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
-import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts";
-import { updateClient } from "../../../src/localnet/chain/modules/ibc/client/update-client.ts";
-import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { createMemoryChain } from "../../support/ibc/memory-chain.ts";
 import { readRecordedClient } from "../../support/ibc/recorded-client.ts";
 

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { openClientStore } from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
-import { updateClient } from "../../../src/localnet/chain/modules/ibc/client/update-client.ts";
+import { updateClient } from "../../../src/localnet/chain/modules/ibc/client/keeper.ts";
 import { ibcKeeper } from "../../../src/localnet/chain/modules/ibc/keeper.ts";
-import { unpackClientMessage } from "../../../src/localnet/chain/modules/ibc/tendermint/client-message.ts";
 import {
+  unpackClientMessage,
   heightOfHeader,
   consensusStateOfHeader,
   validateUpdateHeader,
-} from "../../../src/localnet/chain/modules/ibc/tendermint/header.ts";
+} from "../../../src/localnet/chain/modules/ibc/client/client-message.ts";
 import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgUpdateClient } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import { TYPE_URL } from "../../../src/cosmos/proto/type-urls.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
-import { uint64BigEndian } from "../../../src/platform/base/bytes.ts";
+import { sha256, uint64BigEndian } from "../../../src/platform/base/bytes.ts";
 import { cleanUpRemovedQueries } from "../../../src/localnet/chain/modules/interchainqueries/cleanup.ts";
 import * as keeper from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { defaultParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";

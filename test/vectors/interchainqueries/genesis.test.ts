@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { fromHex, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import type { JsonValue } from "../../../src/platform/base/json.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
 import * as keeper from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { defaultParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
 import { queryUpdated } from "../../../src/localnet/chain/modules/interchainqueries/events.ts";

@@ -6,7 +6,7 @@ import {
   validateUpdate,
 } from "../../../src/localnet/chain/modules/interchainqueries/messages.ts";
 import { defaultParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
-import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { createFakeIbc } from "../../support/fake-ibc.ts";
 import {
   addContract,

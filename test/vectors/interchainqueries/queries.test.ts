@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { uint64BigEndian } from "../../../src/platform/base/bytes.ts";
 import { setQuery } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
-import { QueryError } from "../../../src/localnet/chain/runtime/module.ts";
-import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError, QueryError } from "../../../src/localnet/chain/runtime/errors.ts";
 import type { PageRequest } from "../../../src/cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import type { RegisteredQuery } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import * as wire from "../../../src/cosmos/proto/gen/neutron/interchainqueries/query.ts";

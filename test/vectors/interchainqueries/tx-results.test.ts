@@ -1,15 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { fromBase64, fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { fromBase64, fromHex, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import { txResultLeaf } from "../../../src/cosmos/comet/block-hashes.ts";
 import { simpleProofs } from "../../../src/cosmos/merkle/simple-tree.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
 import {
   checkConsecutive,
   type BlockHeader,
 } from "../../../src/localnet/chain/modules/interchainqueries/submission/block-headers.ts";
 import { queries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { verifyTransaction } from "../../../src/localnet/chain/modules/interchainqueries/submission/verify-transaction.ts";
-import { ModuleError } from "../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import {
   MsgSubmitQueryResult,
   type TxValue,

@@ -1,7 +1,7 @@
 import { decodeMerkleProof } from "../../../src/cosmos/merkle/ics23/decode-proof.ts";
 import { describe, expect, it } from "vitest";
-import type { Result } from "../../../src/platform/base/result.ts";
-import type { ProofFailure } from "../../../src/cosmos/merkle/ics23/proof-failure.ts";
+import type { Result } from "../../../src/platform/base/errors.ts";
+import type { ProofFailure } from "../../../src/cosmos/merkle/ics23/proof-types.ts";
 import { createProofVerifier, type ProofItem } from "../../../src/cosmos/merkle/ics23/proof-verifier.ts";
 import {
   verifyMembership,

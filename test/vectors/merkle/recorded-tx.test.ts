@@ -1,9 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { concat, fromBase64, fromHex } from "../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../src/platform/base/sha256.ts";
+import {
+  concat,
+  fromBase64,
+  fromHex,
+  sha256,
+  encodeUvarint,
+  lengthPrefixed,
+} from "../../../src/platform/base/bytes.ts";
 import { type SimpleProof, simpleProofs, verifySimpleProof } from "../../../src/cosmos/merkle/simple-tree.ts";
-import { encodeUvarint, lengthPrefixed } from "../../../src/cosmos/merkle/varint.ts";
 
 interface TxResult {
   readonly code: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ChainClient, StoreAnswer } from "../../../src/cosmos/client/chain-client.ts";
-import { decodeStoreAnswer } from "../../../src/cosmos/client/read/store-read.ts";
+import { decodeStoreAnswer } from "../../../src/cosmos/client/chain-reads.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { type ProofOutcome, type ProofPoint, proveResults } from "../../../src/relayer/kv/prove.ts";
 import type { QueryState } from "../../../src/relayer/registry/query-state.ts";

@@ -7,8 +7,8 @@ import {
 } from "../../../src/watchdog/alerts/plan-alerts.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { active, type AlertRule, clear, type Verdict } from "../../../src/watchdog/conditions/condition.ts";
-import type { AlertEvent } from "../../../src/watchdog/notify/alert-event.ts";
-import type { ChannelSettings } from "../../../src/watchdog/notify/channel.ts";
+import type { AlertEvent } from "../../../src/watchdog/notify/channels/alert-event.ts";
+import type { ChannelSettings } from "../../../src/watchdog/notify/channels/channel.ts";
 import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
 import type { Silence } from "../../../src/watchdog/silences/silence.ts";
 

@@ -1,15 +1,14 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { type HttpReply, textReply } from "../../../src/platform/http/http-reply.ts";
+import { type HttpReply, textReply } from "../../../src/platform/http/http-route.ts";
 import { openRouteServer } from "../../../src/platform/http/route-server.ts";
-import type { AlertEvent } from "../../../src/watchdog/notify/alert-event.ts";
-import type { EventChannel } from "../../../src/watchdog/notify/channel.ts";
-import { createAlertmanagerTest } from "../../../src/watchdog/notify/channels/alertmanager.ts";
-import { postJson } from "../../../src/watchdog/notify/http-post.ts";
-import { createChannel, notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
-import { sendSmtp } from "../../../src/watchdog/notify/send-mail.ts";
-import { testChannels } from "../../../src/watchdog/notify/test-notification.ts";
+import type { AlertEvent } from "../../../src/watchdog/notify/channels/alert-event.ts";
+import type { Channel } from "../../../src/watchdog/notify/channels/channel.ts";
+import { postJson, sendSmtp } from "../../../src/watchdog/notify/channels/transport.ts";
+import { createChannel } from "../../../src/watchdog/notify/channels/channel-kinds.ts";
+import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
+import { testChannels } from "../../../src/watchdog/notify/notifier.ts";
 import { alertEvent } from "../../support/watchdog/alert-event.ts";
 import { startSmtpServer } from "../../support/watchdog/smtp-server.ts";
 
@@ -55,12 +54,11 @@ async function startReceiver() {
 const SECRET = "very-secret-part";
 
 /** Creates a channel from the keys of the configuration file. Secrets come from the environment of the test. */
-function channelOf(kind: string, keys: Readonly<Record<string, unknown>>): EventChannel {
+function channelOf(kind: string, keys: Readonly<Record<string, unknown>>): Channel {
   const { channels } = notifySchema.parse({ channels: [{ kind, name: "test", ...keys }] });
   const [config] = channels;
   if (config === undefined) throw new Error("no channel");
-  const deps = { clock: systemClock, post: postJson, mail: sendSmtp };
-  return config.kind === "alertmanager" ? createAlertmanagerTest(config, deps) : createChannel(config, deps);
+  return createChannel(config, { post: postJson, mail: sendSmtp });
 }
 
 /** A reference to a secret. */
@@ -74,7 +72,7 @@ function secret(value: string): { readonly env: string } {
 }
 
 const signal = new AbortController().signal;
-const send = (channel: EventChannel, ...events: readonly AlertEvent[]) => channel.send(events, signal);
+const send = (channel: Channel, ...events: readonly AlertEvent[]) => channel.send(events, signal);
 const FIRING = alertEvent();
 const RESOLVED = alertEvent({ kind: "resolved", reason: "the sidecar answers", atMs: FIRING.atMs + 600_000 });
 
@@ -308,7 +306,7 @@ describe("e-mail", () => {
 });
 
 describe("a receiver that does not accept", () => {
-  const webhook = (url: string): EventChannel => channelOf("webhook", { url: secret(`${url}/${SECRET}`) });
+  const webhook = (url: string): Channel => channelOf("webhook", { url: secret(`${url}/${SECRET}`) });
 
   it.each([
     [500, { code: "refused", status: 500 }],

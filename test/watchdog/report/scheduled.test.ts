@@ -12,10 +12,8 @@ import {
   type ReportServiceDeps,
 } from "../../../src/watchdog/report/schedule/report-service.ts";
 import { dueReports } from "../../../src/watchdog/report/schedule/scheduled-reports.ts";
-import { sendReport } from "../../../src/watchdog/report/schedule/send-report.ts";
-import type { JsonPost } from "../../../src/watchdog/notify/http-post.ts";
-import type { ChannelConfig } from "../../../src/watchdog/notify/notify-config.ts";
-import type { Mail } from "../../../src/watchdog/notify/send-mail.ts";
+import type { JsonPost, Mail } from "../../../src/watchdog/notify/channels/transport.ts";
+import { type ChannelConfig, createChannel } from "../../../src/watchdog/notify/channels/channel-kinds.ts";
 import { type ReportsConfig, reportsSchema } from "../../../src/watchdog/reports-config.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";
@@ -214,7 +212,7 @@ describe("receivers", () => {
     [HOOK, "text", 100_000],
   ] as const)("%o get a text within their limit", async (channel, field, limit) => {
     const { deps, posts } = world();
-    await sendReport(channel, message, deps, never);
+    await createChannel(channel, deps).sendReport?.(message, never);
     const { [field]: text } = z
       .record(z.string(), z.unknown())
       .pipe(z.object({ [field]: z.string() }))
@@ -236,8 +234,8 @@ describe("receivers", () => {
       from: "a@example.org",
       to: ["b@example.org"],
     };
-    await sendReport(email, message, deps, never);
-    await sendReport(email, message, deps, never);
+    await createChannel(email, deps).sendReport?.(message, never);
+    await createChannel(email, deps).sendReport?.(message, never);
     expect(mails[0]).toEqual(mails[1]);
     expect(mails[0]).toMatchObject({ subject: "Oracle <!channel>", text: message.text });
   });

@@ -7,9 +7,16 @@ import {
   type TxWindowOptions,
   type WindowLimits,
 } from "./create-tx-window.ts";
-import { createMutex } from "./mutex.ts";
-import type { Confirmation, SendOutcome, TxSender } from "./tx-sender.ts";
-import type { BroadcastResult, FlightTx, TxDraft, TxWindow } from "./tx-window.ts";
+import { createMutex } from "../../../platform/base/waits.ts";
+import type {
+  Confirmation,
+  SendOutcome,
+  TxSender,
+  BroadcastResult,
+  FlightTx,
+  TxDraft,
+  TxWindow,
+} from "./tx-types.ts";
 
 export interface TxSenderOptions extends Omit<TxWindowOptions, "limits"> {
   readonly limits?: Partial<WindowLimits> & {

@@ -1,19 +1,34 @@
-import { errorText } from "../../../platform/base/errors.ts";
-import { type BackoffOptions, backoffMs } from "../../../platform/base/backoff.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
+import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
+import { backoffMs, type BackoffOptions } from "../../../platform/base/waits.ts";
+import { MsgSend } from "../../proto/gen/cosmos/bank/v1beta1/tx.ts";
+import type { ChainClient } from "../chain-client.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import { ClientError } from "../errors.ts";
-import { type AccountState, readAccount } from "./account.ts";
-import { type BroadcastOutcome, broadcastTransaction } from "./broadcast.ts";
-import { type Flight, settleFlights } from "./flights.ts";
-import { feeFor, type GasPricePolicy, readGasPrice } from "./gas-price.ts";
-import { encodeForSimulation, type SignedTransaction, signTransaction } from "./signed-transaction.ts";
-import type { Signer } from "./signer.ts";
-import { isSequenceMismatch, simulateInSequence, simulateTransaction } from "./simulation.ts";
-import type { SimulationOutcome, WireMessage } from "./tx-sender.ts";
-import type { BroadcastResult, ChainMoment, FlightTx, TxDraft, TxWindow } from "./tx-window.ts";
+import { type BroadcastOutcome, broadcastTransaction, type Flight, settleFlights } from "./flights.ts";
+import { encodeForSimulation, type SignedTransaction, type Signer, signTransaction } from "./signer.ts";
+import {
+  type AccountState,
+  expectedSequence,
+  feeFor,
+  type GasPricePolicy,
+  isSequenceMismatch,
+  readAccount,
+  readGasPrice,
+  simulateInSequence,
+  simulateTransaction,
+} from "./tx-queries.ts";
+import type {
+  BroadcastResult,
+  ChainMoment,
+  FlightTx,
+  SimulationOutcome,
+  TxDraft,
+  TxWindow,
+  WireMessage,
+} from "./tx-types.ts";
 
 export interface TxWindowOptions {
   readonly chainId: string;
@@ -291,4 +306,35 @@ function toRefusal(
 
 function skipped(reason: string): Extract<BroadcastResult, { readonly kind: "skipped" }> {
   return { kind: "skipped", reason };
+}
+
+/**
+ * Returns how many transactions of the account wait in the node's mempool, also those of an earlier process. The mempool
+ * counts their sequences, and a simulation with the sequence of the last block says which one the mempool expects. Two
+ * reads. Rejects with `ClientError`.
+ */
+export async function countPendingTransactions(
+  client: Pick<ChainClient, "grpcQuery">,
+  signer: Signer,
+  denom: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const { address } = signer;
+  const { sequence } = await readAccount(client, address, signal);
+  const coin = { denom, amount: "1" };
+  const value = MsgSend.encode({ fromAddress: address, toAddress: address, amount: [coin] }).finish();
+  const bytes = encodeForSimulation(
+    {
+      messages: [{ typeUrl: "/cosmos.bank.v1beta1.MsgSend", value }],
+      memo: "",
+      timeoutHeight: 0n,
+      gasLimit: 0n,
+      fee: { denom, amount: 0n },
+      sequence,
+    },
+    signer,
+  );
+  const outcome = await simulateTransaction(client, bytes, signal);
+  const expected = outcome.ok ? undefined : expectedSequence(outcome.log);
+  return expected === undefined || expected < sequence ? 0n : expected - sequence;
 }

@@ -1,12 +1,13 @@
-import { errorText } from "../../../platform/base/errors.ts";
 import { toBase64 } from "../../../platform/base/bytes.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
+import { errorText } from "../../../platform/base/errors.ts";
+import { asBase64, asInt64, asText, asUint32, member } from "../../../platform/base/json.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
-import { ClientError, classifyClientError } from "../errors.ts";
-import { broadcastTransaction } from "./broadcast.ts";
-import { decodeFound, type FoundTransaction } from "./confirmation.ts";
-import { expectedSequence, isSequenceMismatch } from "./simulation.ts";
-import type { FinalTx, FlightTx } from "./tx-window.ts";
+import type { EndpointPool } from "../endpoint-pool.ts";
+import { classifyClientError, ClientError } from "../errors.ts";
+import { resultField } from "../rpc-response.ts";
+import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
+import type { Confirmation, FinalTx, FlightTx } from "./tx-types.ts";
 
 /** A transaction in flight, with what is needed to follow it. */
 export interface Flight {
@@ -162,4 +163,88 @@ async function findTransaction(
 
 function isNotFound(error: unknown): boolean {
   return error instanceof ClientError && error.facts.code === "rpc" && /not found/.test(error.facts.data);
+}
+
+/** A transaction in a block, or undefined while it is in none. */
+type FoundTransaction = Extract<Confirmation, { readonly kind: "included" | "failed" }> | undefined;
+
+/** Decodes the result of `tx`. */
+export function decodeFound(result: unknown, endpoint: string): NonNullable<FoundTransaction> {
+  const root = resultField(result, "tx", endpoint);
+  const txResult = member(root, "tx_result");
+  const code = asUint32(member(txResult, "code"));
+  const height = asInt64(member(root, "height"));
+  const gasUsed = asInt64(member(txResult, "gas_used"));
+  if (code === 0) {
+    const gasWanted = asInt64(member(txResult, "gas_wanted"));
+    return { kind: "included", height, gasUsed, gasWanted, data: asBase64(member(txResult, "data")) };
+  }
+  const codespace = asText(member(txResult, "codespace"));
+  return { kind: "failed", height, code, codespace, log: asText(member(txResult, "log")), gasUsed };
+}
+
+/** Result of a broadcast. */
+export type BroadcastOutcome =
+  /** the transaction is in the node's mempool, or the node has seen these bytes before */
+  | { readonly kind: "accepted" }
+  /** CheckTx refused the transaction */
+  | {
+      readonly kind: "refused";
+      readonly code: number;
+      readonly codespace: string;
+      readonly log: string;
+      /** The JSON-RPC error instead of a response of CheckTx. */
+      readonly cause?: ClientError;
+    }
+  /** no usable response; the node may have the transaction or not */
+  | { readonly kind: "unclear"; readonly error: ClientError };
+
+/** Sends a transaction with `broadcast_tx_sync`. Throws the signal's reason, and JSON-RPC errors such as a full mempool. */
+export async function broadcastTransaction(
+  pool: Pick<EndpointPool, "read">,
+  bytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<BroadcastOutcome> {
+  try {
+    return await pool.read(
+      { method: "broadcast_tx_sync", params: { tx: toBase64(bytes) }, decode: decodeBroadcast },
+      signal,
+    );
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    if (isInCache(error)) return { kind: "accepted" };
+    if (isTooLarge(error)) return { kind: "refused", ...TX_TOO_LARGE, log: error.message };
+    if (isUnclear(error)) return { kind: "unclear", error };
+    throw error;
+  }
+}
+
+/** Decodes the result of `broadcast_tx_sync`. */
+export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOutcome {
+  const root = resultField(result, "broadcast_tx_sync", endpoint);
+  const code = asUint32(member(root, "code"));
+  if (code === 0) return { kind: "accepted" };
+  return {
+    kind: "refused",
+    code,
+    codespace: asText(member(root, "codespace")),
+    log: asText(member(root, "log")),
+  };
+}
+
+/** The mempool's cache has these bytes from an earlier broadcast, so that broadcast arrived. */
+function isInCache({ facts }: ClientError): boolean {
+  return facts.code === "rpc" && facts.data.includes("tx already exists in cache");
+}
+
+/**
+ * CometBFT reports its size limits (`max_tx_bytes`, `max_body_bytes`) as JSON-RPC errors. Another attempt cannot succeed,
+ * so they count as a refusal.
+ */
+function isTooLarge({ facts }: ClientError): boolean {
+  return facts.code === "request-too-large" || (facts.code === "rpc" && /tx too large/i.test(facts.data));
+}
+
+function isUnclear({ facts }: ClientError): boolean {
+  return ["unreachable", "timeout", "http-status", "bad-answer"].includes(facts.code);
 }

@@ -1,4 +1,5 @@
-import { compareBytes } from "../../../platform/base/bytes.ts";
+import { compareBytes, readUint64BigEndian, sha256 } from "../../../platform/base/bytes.ts";
+import { CodedError, unreachable } from "../../../platform/base/errors.ts";
 
 /**
  * Key of a saved node: the version that created it, and its position among the nodes of that version. Positions count
@@ -84,4 +85,253 @@ export function rightOf(node: Inner, read: ReadNode): IavlNode {
 /** Whether the path to `key` goes to the left child of this node. */
 export function goesLeft(node: Inner, key: Uint8Array): boolean {
   return compareBytes(key, node.key) < 0;
+}
+
+/** Returns the hash of a saved node. */
+export function savedHash(node: IavlNode): Uint8Array {
+  return node.hash ?? unreachable("a saved tree node has no hash");
+}
+
+/** Returns the id of a saved node. */
+export function savedId(node: IavlNode): NodeId {
+  return node.id ?? unreachable("a tree node was not saved");
+}
+
+/** Returns the id of a saved node, which may be in memory or not. */
+export function idOf(child: IavlNode | NodeId): NodeId {
+  return "kind" in child ? savedId(child) : child;
+}
+
+const writer = createByteWriter();
+
+/** Root hash of an empty tree: SHA-256 of no bytes. */
+export const EMPTY_ROOT_HASH: Uint8Array = sha256(new Uint8Array());
+
+/** Encodes the start of a node's preimage: height, size and the version that created the node, as zigzag varints. */
+export function hashPrefix(node: IavlNode, version: number): Uint8Array {
+  writePrefix(node, version);
+  return writer.copy();
+}
+
+/**
+ * Hashes a leaf: SHA-256 of the prefix, the key and the SHA-256 of the value. Key and value hash follow their lengths.
+ */
+export function hashLeaf(node: Leaf, version: number): Uint8Array {
+  const valueHash = sha256(node.value);
+  writePrefix(node, version);
+  return writer.prefixed(node.key).prefixed(valueHash).sha256();
+}
+
+/**
+ * Hashes an inner node: SHA-256 of the prefix and both children's hashes, each after its length. The key of an inner
+ * node is not hashed.
+ */
+export function hashInner(
+  node: IavlNode,
+  version: number,
+  children: { readonly left: Uint8Array; readonly right: Uint8Array },
+): Uint8Array {
+  writePrefix(node, version);
+  return writer.prefixed(children.left).prefixed(children.right).sha256();
+}
+
+function writePrefix(node: IavlNode, version: number): void {
+  writer.clear().varint(node.height).varint(node.size).varint(version);
+}
+
+const ID_BYTES = 12;
+const HASH_BYTES = 32;
+
+/** Facts of an {@link IavlError}. `what` completes "it has …". */
+type IavlErrorFacts =
+  | { readonly code: "broken-node"; readonly what: string }
+  | { readonly code: "missing-node"; readonly version: number; readonly nonce: number }
+  | { readonly code: "bad-version"; readonly version: bigint }
+  | { readonly code: "empty-key" };
+
+/** A saved node is missing or broken, or a caller passed an empty key or a version that the tree does not have. */
+export class IavlError extends CodedError<IavlErrorFacts> {}
+
+/** Encodes a node id: the version in 8 bytes and the nonce in 4 bytes, both big-endian. */
+export function encodeNodeId(id: NodeId): Uint8Array {
+  const bytes = new Uint8Array(ID_BYTES);
+  putUint32(bytes, 0, Math.floor(id.version / 2 ** 32));
+  putUint32(bytes, 4, id.version);
+  putUint32(bytes, 8, id.nonce);
+  return bytes;
+}
+
+/** Writes the lower 32 bits, big-endian. Creating a `DataView` would cost more than all other work on an id. */
+function putUint32(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value >>> 24;
+  bytes[at + 1] = value >>> 16;
+  bytes[at + 2] = value >>> 8;
+  bytes[at + 3] = value;
+}
+
+/** Decodes a node id. Throws `IavlError` for another length or a version above 2^53. */
+export function decodeNodeId(bytes: Uint8Array): NodeId {
+  if (bytes.length !== ID_BYTES) throw broken(`an id of ${bytes.length} bytes`);
+  const version = Number(readUint64BigEndian(bytes));
+  if (!Number.isSafeInteger(version)) throw broken("an id with a version above 2^53");
+  const nonce = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(8);
+  return { version, nonce };
+}
+
+/**
+ * Encodes a node as cosmos/iavl 1.x does (`Node.writeBytes`): height, size and key, then the value of a leaf, or the
+ * hash, the mode and both children's ids of an inner node. A leaf's hash is not stored: the decoder computes it.
+ */
+export function encodeNode(
+  node: IavlNode,
+  hash: Uint8Array,
+  idOf: (child: IavlNode | NodeId) => NodeId,
+): Uint8Array {
+  writer.clear().varint(node.height).varint(node.size).prefixed(node.key);
+  if (node.kind === "leaf") return writer.prefixed(node.value).copy();
+  const left = idOf(node.left);
+  const right = idOf(node.right);
+  // Mode 0: both children are named by id. In other modes a child is named by its hash, as in iavl 0.x.
+  writer.prefixed(hash).varint(0);
+  writer.varint(left.version).varint(left.nonce).varint(right.version).varint(right.nonce);
+  return writer.copy();
+}
+
+/** Decodes the node with this id. Throws `IavlError` for bytes that `encodeNode` does not write. */
+export function decodeNode(id: NodeId, bytes: Uint8Array): IavlNode {
+  const reader = createReader(bytes);
+  const height = reader.varint();
+  const size = reader.varint();
+  const key = reader.bytes();
+  const node = height === 0 ? decodeLeaf(id, key, reader) : decodeInner({ id, height, size, key }, reader);
+  if (!reader.atEnd()) throw broken("bytes after the end");
+  if (node.size !== size) throw broken(`a leaf with size ${size}`);
+  return node;
+}
+
+function decodeLeaf(id: NodeId, key: Uint8Array, reader: Reader): IavlNode {
+  const leaf: IavlNode = {
+    kind: "leaf",
+    height: 0,
+    size: 1,
+    key,
+    value: reader.bytes(),
+    id,
+    hash: undefined,
+  };
+  leaf.hash = hashLeaf(leaf, id.version);
+  return leaf;
+}
+
+function decodeInner(
+  head: { readonly id: NodeId; readonly height: number; readonly size: number; readonly key: Uint8Array },
+  reader: Reader,
+): IavlNode {
+  const hash = reader.bytes();
+  if (hash.length !== HASH_BYTES) throw broken(`a hash of ${hash.length} bytes`);
+  if (reader.varint() !== 0) throw broken("children in the form of iavl 0.x");
+  const left = { version: reader.varint(), nonce: reader.varint() };
+  const right = { version: reader.varint(), nonce: reader.varint() };
+  return { kind: "inner", ...head, left, right, hash };
+}
+
+interface Reader {
+  readonly varint: () => number;
+  readonly bytes: () => Uint8Array;
+  readonly atEnd: () => boolean;
+}
+
+function createReader(source: Uint8Array): Reader {
+  let at = 0;
+  // Multiplies instead of shifting: JavaScript shifts work on 32 bits.
+  const uvarint = (): number => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 0x80) {
+      const byte = source[at++];
+      if (byte === undefined) throw broken("an early end");
+      value += (byte & 0x7f) * scale;
+      if (value > Number.MAX_SAFE_INTEGER) throw broken("a number above 2^53");
+      if (byte < 0x80) return value;
+    }
+  };
+  const varint = (): number => {
+    const value = uvarint();
+    if (value % 2 !== 0) throw broken("a negative number");
+    return value / 2;
+  };
+  const bytes = (): Uint8Array => {
+    const length = uvarint();
+    if (length > source.length - at) throw broken("an early end");
+    at += length;
+    return source.slice(at - length, at);
+  };
+  return { varint, bytes, atEnd: () => at === source.length };
+}
+
+function broken(what: string): IavlError {
+  return new IavlError({ code: "broken-node", what }, `a saved tree node is broken: it has ${what}`);
+}
+
+/**
+ * A byte buffer that is reused for many small encodings. A commit of a tree makes thousands of them, and an allocation
+ * for each part would cost more than the hashing.
+ */
+interface ByteWriter {
+  /** Removes the content. */
+  readonly clear: () => ByteWriter;
+  /** Appends a zigzag varint; `value` is from 0 to 2^52. */
+  readonly varint: (value: number) => ByteWriter;
+  readonly bytes: (bytes: Uint8Array) => ByteWriter;
+  /** Appends the length of the bytes as an unsigned varint, then the bytes. */
+  readonly prefixed: (bytes: Uint8Array) => ByteWriter;
+  /** Returns the content in a new array. */
+  readonly copy: () => Uint8Array;
+  /** Returns the SHA-256 of the content. */
+  readonly sha256: () => Uint8Array;
+}
+
+/** Creates an empty writer. */
+function createByteWriter(): ByteWriter {
+  let memory = new Uint8Array(1024);
+  let length = 0;
+  const reserve = (more: number): void => {
+    if (length + more <= memory.length) return;
+    const larger = new Uint8Array(2 * memory.length + more);
+    larger.set(memory);
+    memory = larger;
+  };
+  const uvarint = (value: number): void => {
+    let rest = value;
+    while (rest >= 0x80) {
+      memory[length++] = (rest % 0x80) + 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    memory[length++] = rest;
+  };
+  const writer: ByteWriter = {
+    clear: () => {
+      length = 0;
+      return writer;
+    },
+    varint: (value) => {
+      reserve(10);
+      // Zigzag maps a number n >= 0 to 2n.
+      uvarint(value * 2);
+      return writer;
+    },
+    bytes: (bytes) => {
+      reserve(bytes.length);
+      memory.set(bytes, length);
+      length += bytes.length;
+      return writer;
+    },
+    prefixed: (bytes) => {
+      reserve(10);
+      uvarint(bytes.length);
+      return writer.bytes(bytes);
+    },
+    copy: () => memory.slice(0, length),
+    sha256: () => sha256(memory.subarray(0, length)),
+  };
+  return writer;
 }

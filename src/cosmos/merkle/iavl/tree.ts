@@ -1,8 +1,20 @@
 import { removeKey, setKey } from "./mutate.ts";
-import type { IavlNode, ReadNode } from "./node.ts";
-import { decodeNode, decodeNodeId, encodeNodeId, IavlError } from "./node-codec.ts";
-import { nodesOnlyIn, type VersionRoot } from "./prune.ts";
-import { idOf, type NodeBytes, savedId, saveNewNodes } from "./save.ts";
+import {
+  decodeNode,
+  decodeNodeId,
+  encodeNode,
+  encodeNodeId,
+  hashInner,
+  hashLeaf,
+  IavlError,
+  type IavlNode,
+  idOf,
+  type Inner,
+  type NodeId,
+  type ReadNode,
+  savedHash,
+  savedId,
+} from "./node.ts";
 import { createIavlReader, createIavlView, type IavlReader, type IavlView, rootHashOf } from "./view.ts";
 
 /** A tree with a storage keeps the nodes of this many versions in memory, up to the latest one. */
@@ -154,4 +166,96 @@ function requireKey(key: Uint8Array): Uint8Array {
 function toNumber(version: bigint): number {
   if (version >= 0n && version < 2n ** 52n) return Number(version);
   throw new IavlError({ code: "bad-version", version }, `version ${version} is out of range`);
+}
+
+/** A node as it is stored: the 12 bytes of its id, and its encoding. */
+interface NodeBytes {
+  readonly id: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Sets the id and the hash of every new node under `root`, and returns these nodes encoded, children before parents.
+ */
+function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly NodeBytes[] {
+  const writes: NodeBytes[] = [];
+  let nonce = 0;
+  const save = (node: IavlNode): void => {
+    // A node with an id was saved before, and so was its subtree.
+    if (node.id !== undefined) return;
+    nonce += 1;
+    const id = { version, nonce };
+    // Parents take their nonce first (pre-order), but their hash needs the hashes of the children.
+    if (node.kind === "inner") saveChildren(node, save);
+    node.id = id;
+    node.hash = hashNode(node, version, read);
+    writes.push({ id: encodeNodeId(id), bytes: encodeNode(node, node.hash, idOf) });
+  };
+  save(root);
+  return writes;
+}
+
+function saveChildren(node: Inner, save: (node: IavlNode) => void): void {
+  if ("kind" in node.left) save(node.left);
+  if ("kind" in node.right) save(node.right);
+}
+
+function hashNode(node: IavlNode, version: number, read: ReadNode): Uint8Array {
+  if (node.kind === "leaf") return hashLeaf(node, version);
+  const left = childHash(node.left, read);
+  return hashInner(node, version, { left, right: childHash(node.right, read) });
+}
+
+function childHash(child: IavlNode | NodeId, read: ReadNode): Uint8Array {
+  return savedHash("kind" in child ? child : read(child));
+}
+
+/** A version and its root: a node, the id of a saved node, or undefined for an empty tree. */
+interface VersionRoot {
+  readonly version: number;
+  readonly root: IavlNode | NodeId | undefined;
+}
+
+/**
+ * Returns the nodes that `released` has and no kept version has. `kept` names the nearest kept version on each side.
+ *
+ * A node is in every version from the one that created it to the last one that has it, without a gap. So the returned
+ * nodes are those that were created after `older` and are not in `newer`. The version of a child is at most that of its
+ * parent. So the id of a node decides for its subtree too, and the walk visits only nodes that changed between the
+ * three versions.
+ */
+function nodesOnlyIn(
+  released: VersionRoot,
+  kept: { readonly older: VersionRoot | undefined; readonly newer: VersionRoot | undefined },
+  read: ReadNode,
+): readonly NodeId[] {
+  const oldest = kept.older?.version ?? 0;
+  // The highest nodes that `newer` shares with `released`. Everything below them is shared too.
+  const shared = new Set<string>();
+  visitTree(kept.newer?.root, read, (id) => {
+    if (id.version > released.version) return true;
+    shared.add(idText(id));
+    return false;
+  });
+  const found: NodeId[] = [];
+  visitTree(released.root, read, (id) => {
+    if (id.version <= oldest || shared.has(idText(id))) return false;
+    found.push(id);
+    return true;
+  });
+  return found;
+}
+
+/** Visits parents before children. Visits the children of a node only if `enter` returns true for it. */
+function visitTree(root: VersionRoot["root"], read: ReadNode, enter: (id: NodeId) => boolean): void {
+  const pending: (IavlNode | NodeId)[] = root === undefined ? [] : [root];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (!enter(idOf(next))) continue;
+    const node = "kind" in next ? next : read(next);
+    if (node.kind === "inner") pending.push(node.right, node.left);
+  }
+}
+
+function idText(id: NodeId): string {
+  return `${id.version}.${id.nonce}`;
 }

@@ -1,8 +1,23 @@
-import { EMPTY_ROOT_HASH } from "./hash-node.ts";
-import type { IavlNode, Leaf, ReadNode } from "./node.ts";
-import { proveKey } from "./prove.ts";
-import { savedHash } from "./save.ts";
-import { findLeaf, walkDown, walkUp } from "./walk.ts";
+import { compareBytes, concat, equalBytes } from "../../../platform/base/bytes.ts";
+import {
+  encodeExistence,
+  encodeNonExistence,
+  type ProofPath,
+  type ProofStep,
+} from "../ics23/encode-proof.ts";
+import {
+  EMPTY_ROOT_HASH,
+  goesLeft,
+  hashPrefix,
+  type IavlNode,
+  type Inner,
+  type Leaf,
+  leftOf,
+  type ReadNode,
+  rightOf,
+  savedHash,
+  savedId,
+} from "./node.ts";
 
 /** A key with its value. The bytes belong to the tree and must not be changed. */
 type IavlEntry = readonly [key: Uint8Array, value: Uint8Array];
@@ -59,4 +74,111 @@ export function rootHashOf(root: IavlNode | undefined): Uint8Array {
 
 function* entriesOf(leaves: Iterable<Leaf>): IterableIterator<IavlEntry> {
   for (const leaf of leaves) yield [leaf.key, leaf.value];
+}
+
+const NOTHING = new Uint8Array();
+/** Length of a hash. It precedes each hash in a node's preimage. */
+const HASH_LENGTH = Uint8Array.of(32);
+
+/**
+ * Returns an ICS-23 proof (an encoded `CommitmentProof`) that a saved tree has `key` with its value, or that it does
+ * not have `key`.
+ *
+ * Three cases cannot be proven with ICS-23: an empty value, an absent key next to an empty value, and an empty tree. As
+ * on a Go node, the function then returns a proof that does not verify.
+ */
+function proveKey(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Uint8Array {
+  if (root === undefined) return encodeNonExistence(key, undefined, undefined);
+  if (findLeaf(root, key, read) !== undefined) return encodeExistence(pathTo(root, key, read));
+  const { left, right } = neighbours(root, key, read);
+  return encodeNonExistence(
+    key,
+    left && pathTo(root, left.key, read),
+    right && pathTo(root, right.key, read),
+  );
+}
+
+function pathTo(root: IavlNode, key: Uint8Array, read: ReadNode): ProofPath {
+  const steps: ProofStep[] = [];
+  let node = root;
+  while (node.kind === "inner") {
+    const left = goesLeft(node, key);
+    steps.push(stepAt(node, left, read));
+    node = left ? leftOf(node, read) : rightOf(node, read);
+  }
+  return { key: node.key, value: node.value, leafPrefix: nodePrefix(node), steps: steps.toReversed() };
+}
+
+/** Splits the preimage of an inner node at the hash of the child that the path comes from. */
+function stepAt(node: Inner, comesFromLeft: boolean, read: ReadNode): ProofStep {
+  const prefix = nodePrefix(node);
+  if (comesFromLeft) {
+    const suffix = concat(HASH_LENGTH, savedHash(rightOf(node, read)));
+    return { prefix: concat(prefix, HASH_LENGTH), suffix };
+  }
+  return {
+    prefix: concat(prefix, HASH_LENGTH, savedHash(leftOf(node, read)), HASH_LENGTH),
+    suffix: NOTHING,
+  };
+}
+
+function nodePrefix(node: IavlNode): Uint8Array {
+  return hashPrefix(node, savedId(node).version);
+}
+
+/** A range of keys: start <= key < end. An undefined bound is open. */
+interface KeyRange {
+  readonly start: Uint8Array | undefined;
+  readonly end: Uint8Array | undefined;
+}
+
+/** Returns the leaf with this key, or undefined. */
+function findLeaf(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Leaf | undefined {
+  let node = root;
+  while (node?.kind === "inner") node = goesLeft(node, key) ? leftOf(node, read) : rightOf(node, read);
+  return node !== undefined && equalBytes(node.key, key) ? node : undefined;
+}
+
+/** Returns the last leaf before `key` and the first leaf after it. The tree must not have `key`. */
+function neighbours(
+  root: IavlNode | undefined,
+  key: Uint8Array,
+  read: ReadNode,
+): { readonly left: Leaf | undefined; readonly right: Leaf | undefined } {
+  const [left] = walkDown(root, { start: undefined, end: key }, read);
+  const [right] = walkUp(root, { start: key, end: undefined }, read);
+  return { left, right };
+}
+
+/** Iterates over the leaves of a range by ascending key. Reads nodes when it reaches them. */
+function* walkUp(root: IavlNode | undefined, range: KeyRange, read: ReadNode): IterableIterator<Leaf> {
+  const { start, end } = range;
+  // A stack of functions, so that a subtree is read from the storage only when the iteration reaches it.
+  const pending: (() => IavlNode)[] = root === undefined ? [] : [() => root];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const node = next();
+    if (node.kind === "leaf") {
+      if (end !== undefined && compareBytes(node.key, end) >= 0) return;
+      if (start === undefined || compareBytes(node.key, start) >= 0) yield node;
+      continue;
+    }
+    if (end === undefined || compareBytes(node.key, end) < 0) pending.push(() => rightOf(node, read));
+    if (start === undefined || compareBytes(start, node.key) < 0) pending.push(() => leftOf(node, read));
+  }
+}
+
+/** Iterates over the leaves of a range by descending key. Reads nodes when it reaches them. */
+function* walkDown(root: IavlNode | undefined, range: KeyRange, read: ReadNode): IterableIterator<Leaf> {
+  const { start, end } = range;
+  const pending: (() => IavlNode)[] = root === undefined ? [] : [() => root];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const node = next();
+    if (node.kind === "leaf") {
+      if (start !== undefined && compareBytes(node.key, start) < 0) return;
+      if (end === undefined || compareBytes(node.key, end) < 0) yield node;
+      continue;
+    }
+    if (start === undefined || compareBytes(start, node.key) < 0) pending.push(() => leftOf(node, read));
+    if (end === undefined || compareBytes(node.key, end) < 0) pending.push(() => rightOf(node, read));
+  }
 }

@@ -1,8 +1,20 @@
-import { bad, good, type Result } from "../../../platform/base/result.ts";
-import { checkLeaf, checkStep } from "./check-spec.ts";
-import { sha256Leaf, sha256Step } from "./hashing.ts";
-import { MAX_DEPTH, type ProofSpec } from "./proof-spec.ts";
-import type { ExistenceProof, HashText } from "./proof-types.ts";
+import { Buffer } from "node:buffer";
+import { hash } from "node:crypto";
+import { encodeUvarint } from "../../../platform/base/bytes.ts";
+import { bad, good, type Result } from "../../../platform/base/errors.ts";
+import {
+  type ExistenceProof,
+  type HashText,
+  type InnerOp,
+  type LeafOp,
+  MAX_DEPTH,
+  NO_HASH,
+  type ProofSpec,
+  SDK_SPECS,
+  SHA256,
+  VAR_PROTO,
+} from "./proof-types.ts";
+import { type AppliedStep, type CachedPath, createRootCache } from "./root-cache.ts";
 
 /** Computes the root of a proof; see {@link conformingRoot}. */
 export type ComputeRoot = (proof: ExistenceProof, spec: ProofSpec) => Result<HashText, string>;
@@ -28,4 +40,305 @@ export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<H
     hash = sha256Step(step, hash);
   }
   return good(hash);
+}
+
+/*
+ * Follows ics23/go v0.11 `LeafOp.CheckAgainstSpec` and `InnerOp.CheckAgainstSpec`, error texts included.
+ *
+ * A step hashes prefix, child hash and suffix, and the proof itself says where these parts end. With free lengths an
+ * attacker could cut the preimage of a real node at another place and present other bytes of it as the child hash. For
+ * the preimage of a real node, the checks allow only two cuts: at the left child and at the right child. Leaf prefixes
+ * start with 00 and inner prefixes do not, so a leaf cannot pass as an inner node, nor an inner node as a leaf.
+ *
+ * The npm package `@confio/ics23` lacks some of these checks: the numbers in an IAVL prefix, the length of the suffix,
+ * and the limit of 128 steps.
+ */
+
+/**
+ * Lengths of an IAVL inner prefix after its three numbers. Left child: 1 byte, the length of the child's hash. Right
+ * child: 34 bytes, the left sibling's hash with its length, and the length of the child's hash.
+ */
+const IAVL_TAIL_BYTES: readonly number[] = [1, 34];
+
+const MAX_VARINT_BYTES = 10;
+
+/** Checks a leaf operation. Returns Go's error text, or undefined if the operation conforms to the spec. */
+function checkLeaf(proof: ExistenceProof, leaf: LeafOp, spec: ProofSpec): string | undefined {
+  if (spec.name === "iavl") {
+    const numbers = readIavlNumbers(proof.bytes, leaf.prefixStart, leaf.prefixEnd);
+    if (typeof numbers === "string") return numbers;
+    if (numbers.end !== leaf.prefixEnd) return "invalid op";
+  }
+  if (leaf.hash !== SHA256) return `unexpected HashOp: ${leaf.hash}`;
+  if (leaf.prehashKey !== NO_HASH) return `unexpected PrehashKey: ${leaf.prehashKey}`;
+  if (leaf.prehashValue !== SHA256) return `unexpected PrehashValue: ${leaf.prehashValue}`;
+  if (leaf.length !== VAR_PROTO) return `unexpected LengthOp: ${leaf.length}`;
+  if (!startsWithZero(proof.bytes, leaf)) return "leaf Prefix doesn't start with 00";
+  return undefined;
+}
+
+/**
+ * Checks an inner operation. Returns Go's error text, or the height in the IAVL prefix (Infinity for the other spec).
+ * `layer` counts from 1 at the parent of the leaf. A node at layer n has a height of at least n.
+ */
+function checkStep(step: InnerOp, layer: number, spec: ProofSpec): number | string {
+  if (step.hash !== SHA256) return `unexpected HashOp: ${step.hash}`;
+  let height = Number.POSITIVE_INFINITY;
+  if (spec.name === "iavl") {
+    const numbers = readIavlNumbers(step.bytes, step.prefixStart, step.prefixEnd);
+    if (typeof numbers === "string") return numbers;
+    if (numbers.height < layer) return "wrong value in IAVL leaf op";
+    if (!IAVL_TAIL_BYTES.includes(step.prefixEnd - numbers.end)) return "invalid op";
+    height = numbers.height;
+  }
+  return checkPadding(step, spec) ?? height;
+}
+
+function checkPadding(step: InnerOp, spec: ProofSpec): string | undefined {
+  const length = step.prefixEnd - step.prefixStart;
+  if (startsWithZero(step.bytes, step)) return "inner Prefix starts with 00";
+  if (length < spec.minPrefix) return `innerOp prefix too short (${length})`;
+  if (length > spec.maxPrefix + spec.childSize) return `innerOp prefix too long (${length})`;
+  if ((step.suffixEnd - step.suffixStart) % spec.childSize !== 0) return "InnerOp suffix malformed";
+  return undefined;
+}
+
+function startsWithZero(
+  bytes: Uint8Array,
+  op: { readonly prefixStart: number; readonly prefixEnd: number },
+): boolean {
+  return op.prefixEnd > op.prefixStart && bytes[op.prefixStart] === 0;
+}
+
+/** The height in an IAVL prefix, and the position after its three numbers. */
+interface IavlNumbers {
+  readonly height: number;
+  readonly end: number;
+}
+
+/**
+ * Reads height, size and version from the start of a prefix (ics23 `validateIavlOps`). They are zigzag varints and must
+ * not be negative. Returns Go's error text if they are malformed. A height above 2^53 is rounded: it is compared with a
+ * layer, which is at most 1024.
+ */
+function readIavlNumbers(bytes: Uint8Array, start: number, end: number): IavlNumbers | string {
+  let at = start;
+  let height = 0;
+  for (let index = 0; index < 3; index++) {
+    const length = varintLength(bytes, at, end);
+    if (length === 0) return at >= end ? "EOF" : "unexpected EOF";
+    if (length > MAX_VARINT_BYTES) return "binary: varint overflows a 64-bit integer";
+    // Zigzag: the lowest bit is the sign.
+    if (((bytes[at] ?? 0) & 1) === 1) return "wrong value in IAVL leaf op";
+    if (index === 0) height = unsigned(bytes, at, length) / 2;
+    at += length;
+  }
+  return { height, end: at };
+}
+
+/** Returns the length of the varint at `at`; 0 if it does not end before `end`, 11 if it does not fit in 64 bits. */
+function varintLength(bytes: Uint8Array, at: number, end: number): number {
+  for (let length = 1; length <= MAX_VARINT_BYTES; length++) {
+    if (at + length > end) return 0;
+    const byte = bytes[at + length - 1] ?? 0;
+    if (byte < 0x80) return length === MAX_VARINT_BYTES && byte > 1 ? MAX_VARINT_BYTES + 1 : length;
+  }
+  return MAX_VARINT_BYTES + 1;
+}
+
+function unsigned(bytes: Uint8Array, at: number, length: number): number {
+  let value = 0;
+  for (let index = length - 1; index >= 0; index--) value = value * 0x80 + ((bytes[at + index] ?? 0) & 0x7f);
+  return value;
+}
+
+/** Buffer for preimages. One is enough: the functions are synchronous and compute the digest before they return. */
+const SCRATCH = Buffer.alloc(512);
+/** `VIEWS[n]` is a view of the first n bytes of `SCRATCH`. Creating a view takes a third of the time of a hash. */
+const VIEWS: readonly Buffer[] = Array.from({ length: SCRATCH.length + 1 }, (_, length) =>
+  SCRATCH.subarray(0, length),
+);
+const HASH_BYTES = 32;
+/**
+ * Maximum size of a leaf's prefix and key in `SCRATCH`. The value's hash and two lengths (10 bytes and 1 byte) fit too.
+ */
+const MAX_LEAF_BYTES = SCRATCH.length - HASH_BYTES - 11;
+const NOTHING = Buffer.alloc(0);
+/** Up to this length, a loop is faster than a call into the runtime. */
+const SHORT = 64;
+
+/** Converts bytes to a {@link HashText}. */
+export function toHashText(bytes: Uint8Array): HashText {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+}
+
+/** Converts a {@link HashText} to bytes. */
+export function fromHashText(text: HashText): Buffer {
+  return Buffer.from(text, "latin1");
+}
+
+function sha256Range(bytes: Buffer, start: number, end: number): HashText {
+  const length = end - start;
+  if (length > SCRATCH.length) return digest(bytes.subarray(start, end));
+  copyRange(bytes, start, end, 0);
+  return digest(viewOf(length));
+}
+
+/** Computes the hash of a node from a step and the hash of its child: SHA-256 of prefix, child and suffix. */
+function sha256Step(step: InnerOp, child: HashText): HashText {
+  const { bytes } = step;
+  const childAt = step.prefixEnd - step.prefixStart;
+  const suffixAt = childAt + HASH_BYTES;
+  const length = suffixAt + step.suffixEnd - step.suffixStart;
+  if (length > SCRATCH.length) return digest(joinStep(step, child));
+  copyRange(bytes, step.prefixStart, step.prefixEnd, 0);
+  writeHash(child, childAt);
+  copyRange(bytes, step.suffixStart, step.suffixEnd, suffixAt);
+  return digest(viewOf(length));
+}
+
+/** Returns prefix, child and suffix of a step in a new Buffer. */
+export function joinStep(step: InnerOp, child: HashText): Buffer {
+  const { bytes } = step;
+  const prefix = bytes.subarray(step.prefixStart, step.prefixEnd);
+  return Buffer.concat([prefix, fromHashText(child), bytes.subarray(step.suffixStart, step.suffixEnd)]);
+}
+
+/**
+ * Computes the hash of a leaf with the operations that both specs require: SHA-256 of the prefix, the key and the
+ * SHA-256 of the value. Key and value hash follow their lengths.
+ */
+function sha256Leaf(proof: ExistenceProof, leaf: LeafOp): HashText {
+  const { bytes, keyStart, keyEnd } = proof;
+  const value = sha256Range(bytes, proof.valueStart, proof.valueEnd);
+  const prefixBytes = leaf.prefixEnd - leaf.prefixStart;
+  if (prefixBytes + keyEnd - keyStart > MAX_LEAF_BYTES) return digest(joinLeaf(proof, leaf, value));
+  copyRange(bytes, leaf.prefixStart, leaf.prefixEnd, 0);
+  const keyAt = writeUvarint(keyEnd - keyStart, prefixBytes);
+  copyRange(bytes, keyStart, keyEnd, keyAt);
+  const valueAt = keyAt + keyEnd - keyStart;
+  SCRATCH[valueAt] = HASH_BYTES;
+  writeHash(value, valueAt + 1);
+  return digest(viewOf(valueAt + 1 + HASH_BYTES));
+}
+
+/** Returns the preimage of a leaf in a new Buffer. */
+function joinLeaf({ bytes, keyStart, keyEnd }: ExistenceProof, leaf: LeafOp, value: HashText): Buffer {
+  return Buffer.concat([
+    bytes.subarray(leaf.prefixStart, leaf.prefixEnd),
+    encodeUvarint(keyEnd - keyStart),
+    bytes.subarray(keyStart, keyEnd),
+    Uint8Array.of(HASH_BYTES),
+    fromHashText(value),
+  ]);
+}
+
+/** Whether a hash equals `bytes` from `start` to `end`. */
+export function isHashText(
+  text: HashText,
+  bytes: Uint8Array,
+  start = 0,
+  end: number = bytes.length,
+): boolean {
+  if (text.length !== end - start) return false;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) !== bytes[start + at]) return false;
+  return true;
+}
+
+/** Whether `part` equals `bytes` from `start` to `end`. */
+export function equalRange(part: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  if (part.length !== end - start) return false;
+  if (part.length > SHORT) return Buffer.compare(part, bytes.subarray(start, end)) === 0;
+  for (let at = 0; at < part.length; at++) if (part[at] !== bytes[start + at]) return false;
+  return true;
+}
+
+function digest(bytes: Uint8Array): HashText {
+  return hash("sha256", bytes, "binary");
+}
+
+function viewOf(length: number): Buffer {
+  return VIEWS[length] ?? NOTHING;
+}
+
+function copyRange(bytes: Buffer, start: number, end: number, target: number): void {
+  if (end - start > SHORT) {
+    bytes.copy(SCRATCH, target, start, end);
+    return;
+  }
+  for (let from = start, to = target; from < end; from++, to++) SCRATCH[to] = bytes[from] ?? 0;
+}
+
+function writeHash(text: HashText, target: number): void {
+  for (let at = 0; at < HASH_BYTES; at++) SCRATCH[target + at] = text.charCodeAt(at);
+}
+
+/** Writes an unsigned varint to `SCRATCH`. Returns the position after it. */
+function writeUvarint(value: number, target: number): number {
+  let at = target;
+  let rest = value;
+  for (; rest >= 0x80; rest >>>= 7) SCRATCH[at++] = (rest & 0x7f) | 0x80;
+  SCRATCH[at++] = rest;
+  return at;
+}
+
+const [IAVL_SPEC] = SDK_SPECS;
+
+/** Follows the path of one proof while the decoder reads it. */
+export interface PathRun {
+  /** Returns the cached path that equals the remaining bytes, from `start` to the end of the proof, or undefined. */
+  readonly findCached: (start: number) => CachedPath | undefined;
+  /** Checks and hashes a decoded step. Returns false if the step does not conform to the spec. */
+  readonly apply: (step: InnerOp) => boolean;
+  /** Returns the root and adds the path to the cache. Returns undefined for a path that is too long. */
+  readonly finish: () => HashText | undefined;
+}
+
+/**
+ * Starts to follow the path of an IAVL proof whose leaf was read. The decoder then need not read steps that are cached.
+ * Returns undefined if the leaf does not conform to the spec. `conformingRoot` finds the reason later.
+ */
+export type PathFollower = (proof: ExistenceProof) => PathRun | undefined;
+
+/** Creates a follower with an empty cache of computed roots. */
+export function createPathFollower(): PathFollower {
+  const cache = createRootCache();
+  return (proof) => {
+    const leafHash = hashLeaf(proof);
+    if (leafHash === undefined) return undefined;
+    const applied: AppliedStep[] = [];
+    let hash: HashText = leafHash;
+    let cached: CachedPath | undefined;
+    return {
+      findCached: (start) => {
+        const layer = applied.length + 1;
+        const found = cache.find(hash, { bytes: proof.bytes, start, end: proof.end }, layer);
+        // The same steps can be too deep under a longer lower part.
+        if (found === undefined || applied.length + found.path.length - found.from > MAX_DEPTH)
+          return undefined;
+        cached = found;
+        return found;
+      },
+      apply: (step) => {
+        const height = checkStep(step, applied.length + 1, IAVL_SPEC);
+        if (typeof height === "string") return false;
+        applied.push({ child: hash, height });
+        hash = sha256Step(step, hash);
+        return true;
+      },
+      finish: () => {
+        if (proof.path.length > MAX_DEPTH) return undefined;
+        const above = cached ?? { root: hash, highestLayer: Number.POSITIVE_INFINITY };
+        cache.add({ path: proof.path, end: proof.end, applied, above });
+        return above.root;
+      },
+    };
+  };
+}
+
+function hashLeaf(proof: ExistenceProof): HashText | undefined {
+  const { leaf } = proof;
+  if (leaf === undefined || checkLeaf(proof, leaf, IAVL_SPEC) !== undefined) return undefined;
+  if (proof.keyStart === proof.keyEnd || proof.valueStart === proof.valueEnd) return undefined;
+  return sha256Leaf(proof, leaf);
 }

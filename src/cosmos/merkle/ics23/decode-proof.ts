@@ -1,17 +1,17 @@
 import { Buffer } from "node:buffer";
-import { bad, good, type Result } from "../../../platform/base/result.ts";
-import { checkMessage } from "./check-wire.ts";
-import { createPathFollower, type PathFollower, type PathRun } from "./path-follower.ts";
-import { invalidMerkleProof, type ProofFailure } from "./proof-failure.ts";
-import type {
-  CommitmentProof,
-  ExistenceProof,
-  InnerOp,
-  LeafOp,
-  MerkleProof,
-  NonExistenceProof,
+import { bad, good, type Result } from "../../../platform/base/errors.ts";
+import { createPathFollower, type PathFollower, type PathRun } from "./conforming-root.ts";
+import {
+  type CommitmentProof,
+  type ExistenceProof,
+  type InnerOp,
+  invalidMerkleProof,
+  type LeafOp,
+  type MerkleProof,
+  type NonExistenceProof,
+  type ProofFailure,
 } from "./proof-types.ts";
-import { WireError, WireReader } from "./wire-reader.ts";
+import { checkMessage, WireError, WireReader } from "./wire-reader.ts";
 
 /** Maximum size of a proof. CometBFT refuses requests of this size, so no larger proof can reach a real chain. */
 export const MAX_PROOF_BYTES: number = 4 * 1024 * 1024;
@@ -254,4 +254,23 @@ function readInner(reader: WireReader, bytes: Buffer): InnerOp {
   }
   reader.end = outerEnd;
   return op;
+}
+
+/**
+ * Splits an encoded `ibc.core.commitment.v1.MerkleProof`, as the messages of IBC carry it, into its encoded
+ * `CommitmentProof`s: the store's proof, then the multistore's. Returns undefined for bytes that do not decode.
+ */
+export function splitMerkleProof(encoded: Uint8Array): readonly Uint8Array[] | undefined {
+  const reader = new WireReader(encoded);
+  const proofs: Uint8Array[] = [];
+  try {
+    for (let field = reader.nextField("MerkleProof"); field !== 0; field = reader.nextField("MerkleProof")) {
+      if (field === 1) proofs.push(encoded.subarray(reader.startOfBytes("Proofs"), reader.at));
+      else reader.skipUnknown();
+    }
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
+  }
+  return proofs;
 }

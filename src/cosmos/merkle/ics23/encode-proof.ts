@@ -1,5 +1,4 @@
-import { concat } from "../../../platform/base/bytes.ts";
-import { encodeUvarint } from "../varint.ts";
+import { concat, encodeUvarint } from "../../../platform/base/bytes.ts";
 
 /** One step of a path: the parent's hash is SHA-256 of prefix, child's hash and suffix. */
 export interface ProofStep {

@@ -74,3 +74,78 @@ export function rangeOf(proof: ExistenceProof, start: number, end: number): Buff
 export function keyOf(proof: ExistenceProof): Buffer {
   return rangeOf(proof, proof.keyStart, proof.keyEnd);
 }
+
+/** Form of the proofs of one kind of tree (`ics23.ProofSpec`). Both kinds use SHA-256. Sizes are in bytes. */
+export interface ProofSpec {
+  readonly name: "iavl" | "tendermint";
+  /** Size of an inner operation's prefix without a left sibling. */
+  readonly minPrefix: number;
+  readonly maxPrefix: number;
+  /** Size of a sibling in a prefix or suffix. */
+  readonly childSize: number;
+}
+
+/** `ics23.IavlSpec`. A prefix has height, size, version and a length byte; a sibling has a length byte and a hash. */
+const IAVL_SPEC: ProofSpec = { name: "iavl", minPrefix: 4, maxPrefix: 12, childSize: 33 };
+
+/** `ics23.TendermintSpec`. A prefix has one byte; a sibling is a hash. */
+const TENDERMINT_SPEC: ProofSpec = { name: "tendermint", minPrefix: 1, maxPrefix: 1, childSize: 32 };
+
+/** The specs of a Cosmos SDK chain: the store's tree, then the multistore's tree (ibc-go `GetSDKSpecs`). */
+export const SDK_SPECS: readonly [ProofSpec, ProofSpec] = [IAVL_SPEC, TENDERMINT_SPEC];
+
+/** Maximum number of steps for a spec without its own limit (ics23/go). */
+export const MAX_DEPTH = 128;
+
+/** Values of the enums `HashOp` and `LengthOp` that both specs require. */
+export const NO_HASH = 0;
+export const SHA256 = 1;
+export const VAR_PROTO = 1;
+
+/**
+ * Why a proof was refused.
+ *
+ * - `malformed-proof`, `no-proof`, `no-root`, `wrong-number-of-proofs`: the arguments cannot be verified;
+ * - `wrong-kind`: a proof of existence for a claim of absence, a proof of absence for a claim of existence, or a batch;
+ * - `empty-value`: the claimed value is empty;
+ * - `empty-neighbour`: the key is absent, but a neighbour has an empty value;
+ * - `empty-tree`: the key is absent and the tree is empty;
+ * - `not-member`, `not-absent`: the proof does not prove the claim;
+ * - `wrong-root`: the proof is valid for another root.
+ *
+ * ICS-23 cannot prove the three `empty-` cases: ics23 refuses to hash a leaf with an empty value, and a tree without
+ * leaves has no path. No node can return a valid proof while the chain is in this state.
+ */
+export type ProofFailureCode =
+  | "malformed-proof"
+  | "no-proof"
+  | "no-root"
+  | "wrong-number-of-proofs"
+  | "wrong-kind"
+  | "empty-value"
+  | "empty-neighbour"
+  | "empty-tree"
+  | "not-member"
+  | "not-absent"
+  | "wrong-root";
+
+/**
+ * `text` is the error text of ibc-go v8, which a chain includes in its errors. `detail` is the text of the cause in
+ * ics23.
+ */
+export interface ProofFailure {
+  readonly code: ProofFailureCode;
+  readonly text: string;
+  readonly detail?: string;
+}
+
+/** Creates a failure with a text that is wrapped as ibc-go's `ErrInvalidProof`. */
+export function invalidProof(code: ProofFailureCode, text: string, detail?: string): ProofFailure {
+  const failure = { code, text: `${text}: invalid proof` };
+  return detail === undefined ? failure : { ...failure, detail };
+}
+
+/** Creates a failure with a text that is wrapped as ibc-go's `ErrInvalidMerkleProof`. */
+export function invalidMerkleProof(code: ProofFailureCode, text: string): ProofFailure {
+  return { code, text: `${text}: invalid merkle proof` };
+}

@@ -1,10 +1,8 @@
 import { equalBytes } from "../../../platform/base/bytes.ts";
-import type { Result } from "../../../platform/base/result.ts";
-import { type ComputeRoot, conformingRoot } from "./conforming-root.ts";
+import type { Result } from "../../../platform/base/errors.ts";
+import { type ComputeRoot, conformingRoot, createPathFollower } from "./conforming-root.ts";
 import { decodeCommitmentProof, decodeMerkleProof, type DecodeOperation } from "./decode-proof.ts";
-import { createPathFollower } from "./path-follower.ts";
-import type { ProofFailure } from "./proof-failure.ts";
-import type { CommitmentProof, ExistenceProof, HashText, MerkleProof } from "./proof-types.ts";
+import type { ProofFailure, CommitmentProof, ExistenceProof, HashText, MerkleProof } from "./proof-types.ts";
 import {
   type Claim,
   type ComputeRoots,

@@ -1,19 +1,33 @@
-import { goString, upperHex } from "../../../platform/base/go-text.ts";
-import { utf8 } from "../../../platform/base/bytes.ts";
-import { bad, good, type Result } from "../../../platform/base/result.ts";
-import { calculateRoot } from "./calculate-root.ts";
-import { type ComputeRoot, conformingRoot } from "./conforming-root.ts";
-import { equalRange, fromHashText, isHashText } from "./hashing.ts";
-import { invalidMerkleProof, invalidProof, type ProofFailure } from "./proof-failure.ts";
-import { SDK_SPECS } from "./proof-spec.ts";
-import type {
-  CommitmentProof,
-  ExistenceProof,
-  HashText,
-  MerkleProof,
-  NonExistenceProof,
+import { Buffer } from "node:buffer";
+import { hash as digest } from "node:crypto";
+import { compareBytes, encodeUvarint, goString, upperHex, utf8 } from "../../../platform/base/bytes.ts";
+import { bad, good, type Result } from "../../../platform/base/errors.ts";
+import {
+  type ComputeRoot,
+  conformingRoot,
+  equalRange,
+  fromHashText,
+  isHashText,
+  joinStep,
+  toHashText,
+} from "./conforming-root.ts";
+import {
+  type CommitmentProof,
+  type ExistenceProof,
+  type HashText,
+  type InnerOp,
+  invalidMerkleProof,
+  invalidProof,
+  keyOf,
+  type LeafOp,
+  type MerkleProof,
+  NO_HASH,
+  type NonExistenceProof,
+  type ProofFailure,
+  type ProofSpec,
+  rangeOf,
+  SDK_SPECS,
 } from "./proof-types.ts";
-import { rootWithoutKey } from "./verify-absence.ts";
 
 /** A key of a store under an app hash, and the proof for it. */
 export interface Claim {
@@ -169,4 +183,194 @@ function unexpectedType(proof: CommitmentProof | undefined): string {
 
 function hexText(value: Uint8Array | HashText): string {
   return upperHex(typeof value === "string" ? fromHashText(value) : value);
+}
+
+/**
+ * Computes the root of a proof with the operations that the proof names, without any check against a spec (ics23
+ * `Calculate`). Go prints this root when it refuses a proof, so it is used for error texts only. The error is Go's
+ * text.
+ */
+export function calculateRoot(proof: CommitmentProof): Result<HashText, string> {
+  if (proof.kind === "exist") return calculateExistence(proof.exist);
+  if (proof.kind !== "nonexist") return bad("unrecognized proof type");
+  const neighbour = proof.nonexist.left ?? proof.nonexist.right;
+  if (neighbour === undefined) return bad("nonexistence proof has empty Left and Right proof");
+  return calculateExistence(neighbour);
+}
+
+function calculateExistence(proof: ExistenceProof): Result<HashText, string> {
+  if (proof.leaf === undefined) return bad("existence Proof needs defined LeafOp");
+  let hash = applyLeaf(proof, proof.leaf);
+  if (!hash.ok) return bad(`leaf, ${hash.error}`);
+  for (const step of proof.path) {
+    if (hash.value.length === 0) return bad("inner, inner op needs child value");
+    hash = hashWith(step.hash, joinStep(step, hash.value));
+    if (!hash.ok) return bad(`inner, ${hash.error}`);
+  }
+  return hash;
+}
+
+function applyLeaf(proof: ExistenceProof, leaf: LeafOp): Result<HashText, string> {
+  const key = keyOf(proof);
+  const value = rangeOf(proof, proof.valueStart, proof.valueEnd);
+  if (key.length === 0) return bad("leaf op needs key");
+  if (value.length === 0) return bad("leaf op needs value");
+  const keyData = prepare(leaf.prehashKey, leaf.length, key);
+  if (!keyData.ok) return bad(`prehash key, ${keyData.error}`);
+  const valueData = prepare(leaf.prehashValue, leaf.length, value);
+  if (!valueData.ok) return bad(`prehash value, ${valueData.error}`);
+  const prefix = rangeOf(proof, leaf.prefixStart, leaf.prefixEnd);
+  return hashWith(leaf.hash, Buffer.concat([prefix, keyData.value, valueData.value]));
+}
+
+function prepare(hashOp: number, lengthOp: number, data: Buffer): Result<Buffer, string> {
+  const hashed = hashOp === NO_HASH ? good(toHashText(data)) : hashWith(hashOp, data);
+  return hashed.ok ? withLength(lengthOp, fromHashText(hashed.value)) : hashed;
+}
+
+/** Node's names of the hash functions in the enum `HashOp`. BITCOIN (5) applies two functions. */
+const HASH_NAMES: ReadonlyMap<number, readonly string[]> = new Map([
+  [1, ["sha256"]],
+  [2, ["sha512"]],
+  [4, ["ripemd160"]],
+  [5, ["sha256", "ripemd160"]],
+  [6, ["sha512-256"]],
+  [7, ["blake2b512"]],
+  [8, ["blake2s256"]],
+]);
+
+function hashWith(hashOp: number, data: Buffer): Result<HashText, string> {
+  const names = HASH_NAMES.get(hashOp);
+  if (names === undefined) return bad(`unsupported hashop: ${hashOp}`);
+  return good(toHashText(names.reduce((bytes, name) => digest(name, bytes, "buffer"), data)));
+}
+
+function withLength(lengthOp: number, data: Buffer): Result<Buffer, string> {
+  const { length } = data;
+  if (lengthOp === 0) return good(data);
+  if (lengthOp === 1) return good(Buffer.concat([encodeUvarint(length), data]));
+  if (lengthOp === 3 || lengthOp === 4) return good(Buffer.concat([fixed(length, 4, lengthOp === 3), data]));
+  if (lengthOp === 5 || lengthOp === 6) return good(Buffer.concat([fixed(length, 8, lengthOp === 5), data]));
+  if (lengthOp !== 7 && lengthOp !== 8) return bad(`unsupported lengthop: ${lengthOp}`);
+  const wanted = lengthOp === 7 ? 32 : 64;
+  return length === wanted ? good(data) : bad(`data was ${length} bytes, not ${wanted}`);
+}
+
+function fixed(length: number, size: 4 | 8, bigEndian: boolean): Buffer {
+  const bytes = Buffer.alloc(size);
+  if (bigEndian) bytes.writeUInt32BE(length, size - 4);
+  else bytes.writeUInt32LE(length, 0);
+  return bytes;
+}
+
+/**
+ * Returns the root of a tree that does not have `key` (ics23 `NonExistenceProof.Verify`). The proof consists of the
+ * leaves before and after `key`. Both must have the same root, and no leaf may lie between them. If one is absent, the
+ * other must be the first or the last leaf of the tree. The error is Go's text.
+ *
+ * A leaf with an empty value has no root, because ics23 refuses to hash it. So absence cannot be proven next to such a
+ * leaf. An empty tree has no leaf at all.
+ */
+function rootWithoutKey(
+  proof: NonExistenceProof,
+  key: Uint8Array,
+  spec: ProofSpec,
+  computeRoot: ComputeRoot,
+): Result<HashText, string> {
+  const { left, right } = proof;
+  const leftRoot = left && computeRoot(left, spec);
+  if (leftRoot?.ok === false) return bad(`left proof, ${leftRoot.error}`);
+  const rightRoot = right && computeRoot(right, spec);
+  if (rightRoot?.ok === false) return bad(`right proof, ${rightRoot.error}`);
+  const root = leftRoot?.value ?? rightRoot?.value;
+  if (root === undefined) return bad("both left and right proofs missing");
+  if (rightRoot !== undefined && rightRoot.value !== root) {
+    return bad("right proof, calculated root doesn't match provided root");
+  }
+  const error = checkOrder(left, right, key) ?? checkAdjacent(left, right, spec);
+  return error === undefined ? good(root) : bad(error);
+}
+
+function checkOrder(
+  left: ExistenceProof | undefined,
+  right: ExistenceProof | undefined,
+  key: Uint8Array,
+): string | undefined {
+  if (right !== undefined && compareBytes(key, keyOf(right)) >= 0) return "key is not left of right proof";
+  if (left !== undefined && compareBytes(key, keyOf(left)) <= 0) return "key is not right of left proof";
+  return undefined;
+}
+
+function checkAdjacent(
+  left: ExistenceProof | undefined,
+  right: ExistenceProof | undefined,
+  spec: ProofSpec,
+): string | undefined {
+  if (left !== undefined && right !== undefined) {
+    return areNeighbours(left, right, spec) ? undefined : "left and right proofs are not neighbours";
+  }
+  if (right !== undefined && !isLeftMost(right.path, spec)) {
+    return "left proof missing, right proof must be left-most";
+  }
+  if (left !== undefined && !isRightMost(left.path, spec)) {
+    return "right proof missing, left proof must be right-most";
+  }
+  return undefined;
+}
+
+/** Whether the path starts at the left-most leaf of the tree (ics23 `IsLeftMost`). */
+function isLeftMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
+  return path.every((step) => sideOf(step, spec) === "left");
+}
+
+/** Whether the path starts at the right-most leaf of the tree (ics23 `IsRightMost`). */
+function isRightMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
+  return path.every((step) => sideOf(step, spec) === "right");
+}
+
+/**
+ * Whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above it they
+ * must be equal. At it, `left` must come from the left child and `right` from the right child. Below it, `left` must
+ * start at the right-most leaf of its subtree, and `right` at the left-most leaf of its subtree.
+ *
+ * Returns false if one path is the end of the other. Go panics then.
+ */
+function areNeighbours(left: ExistenceProof, right: ExistenceProof, spec: ProofSpec): boolean {
+  let shared = 0;
+  let leftTop = left.path.at(-1);
+  let rightTop = right.path.at(-1);
+  while (leftTop !== undefined && rightTop !== undefined && sameStep(leftTop, rightTop)) {
+    shared += 1;
+    leftTop = left.path.at(-1 - shared);
+    rightTop = right.path.at(-1 - shared);
+  }
+  if (leftTop === undefined || rightTop === undefined) return false;
+  return (
+    sideOf(leftTop, spec) === "left" &&
+    sideOf(rightTop, spec) === "right" &&
+    isRightMost(left.path.slice(0, -1 - shared), spec) &&
+    isLeftMost(right.path.slice(0, -1 - shared), spec)
+  );
+}
+
+/**
+ * Returns the side of the child, according to the lengths of prefix and suffix. Returns undefined if they fit no side.
+ */
+function sideOf(step: InnerOp, spec: ProofSpec): "left" | "right" | undefined {
+  const prefix = step.prefixEnd - step.prefixStart;
+  const suffix = step.suffixEnd - step.suffixStart;
+  if (suffix === spec.childSize) {
+    return prefix >= spec.minPrefix && prefix <= spec.maxPrefix ? "left" : undefined;
+  }
+  const sibling = prefix - spec.childSize;
+  return suffix === 0 && sibling >= spec.minPrefix && sibling <= spec.maxPrefix ? "right" : undefined;
+}
+
+function sameStep(a: InnerOp, b: InnerOp): boolean {
+  // Paths from one cache share their upper steps.
+  if (a === b) return true;
+  return (
+    a.bytes.compare(b.bytes, b.prefixStart, b.prefixEnd, a.prefixStart, a.prefixEnd) === 0 &&
+    a.bytes.compare(b.bytes, b.suffixStart, b.suffixEnd, a.suffixStart, a.suffixEnd) === 0
+  );
 }

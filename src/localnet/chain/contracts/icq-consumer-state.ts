@@ -6,8 +6,15 @@ import {
   uint64BigEndian,
   utf8,
 } from "../../../platform/base/bytes.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
-import { asUint64, type JsonField, member, required } from "../../../platform/base/json-fields.ts";
+import {
+  isRecord,
+  type JsonObject,
+  type JsonValue,
+  asUint64,
+  type JsonField,
+  member,
+  required,
+} from "../../../platform/base/json.ts";
 import {
   ContractError,
   type ContractResponse,

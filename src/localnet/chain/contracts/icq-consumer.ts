@@ -1,7 +1,11 @@
-import { concat, toBase64, utf8 } from "../../../platform/base/bytes.ts";
-import { decodeBech32 } from "../../../platform/base/bech32.ts";
-import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
-import { asBoolean, type JsonField, member } from "../../../platform/base/json-fields.ts";
+import { concat, toBase64, utf8, decodeBech32 } from "../../../platform/base/bytes.ts";
+import {
+  type JsonObject,
+  type JsonValue,
+  asBoolean,
+  type JsonField,
+  member,
+} from "../../../platform/base/json.ts";
 import {
   type ContractCode,
   ContractError,

@@ -1,5 +1,11 @@
-import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
-import { asText, type JsonField, member, required } from "../../../platform/base/json-fields.ts";
+import {
+  isRecord,
+  type JsonValue,
+  asText,
+  type JsonField,
+  member,
+  required,
+} from "../../../platform/base/json.ts";
 import { ContractError } from "../modules/wasm/contract.ts";
 
 /** Wraps the fields of a message. A field of the wrong type is a `ContractError` that names the field. */

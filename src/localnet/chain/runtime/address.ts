@@ -1,9 +1,6 @@
-import { encodeBech32 } from "../../../platform/base/bech32.ts";
+import { encodeBech32, sha256, latin1, utf8 } from "../../../platform/base/bytes.ts";
 import { CodedError } from "../../../platform/base/errors.ts";
-import { createObjectSlot } from "../../../platform/base/object-slot.ts";
-import { createRecentCache, type RecentCache } from "../../../platform/base/recent-cache.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
-import { latin1, utf8 } from "../../../platform/base/bytes.ts";
+import { createObjectSlot, createRecentCache, type RecentCache } from "../../../platform/base/caches.ts";
 
 const CHARSET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];

@@ -1,29 +1,30 @@
-import type { Application, QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../abci.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
-import { createBranch } from "../store/branch.ts";
-import type { StoreView } from "../store/multi-store.ts";
-import type { StateStorage } from "../store/state-storage.ts";
-import type { AnteStep } from "./ante/ante-step.ts";
-import { createSimulateQuery, queryApp } from "./app-query.ts";
-import { blockContext, type BlockRules, executeBlock } from "./block-execution.ts";
-import { BLOCK_RECORD_STORE, readBlockRecord } from "./block-record.ts";
-import type { Context, ExecutionMode } from "./context.ts";
-import { createContext } from "./execution-context.ts";
+import { unreachable } from "../../../platform/base/errors.ts";
+import { type Branch, createBranch } from "../store/cache-store.ts";
+import {
+  type CommitChanges,
+  createMultiStore,
+  type MultiStore,
+  type StateStorage,
+  type StoreView,
+} from "../store/multi-store.ts";
+import type {
+  Application,
+  FinalizeBlockRequest,
+  FinalizeBlockResult,
+  TxResult,
+  ValidatorPower,
+} from "./abci.ts";
+import type { AnteStep } from "./ante-step.ts";
+import { BLOCK_RECORD_STORE, type BlockRecord, readBlockRecord, writeBlockRecord } from "./block-record.ts";
+import { type BlockFacts, type Context, createContext, type ExecutionMode } from "./context.ts";
+import { ErrOutOfGas } from "./errors.ts";
+import type { ChainEvent } from "./events.ts";
 import { createGasMeter } from "./gas.ts";
 import { checkModuleNames } from "./genesis.ts";
-import { createMachine, type Machine } from "./machine.ts";
-import { collectHandlers } from "./message-router.ts";
-import type { ChainModule, QueryHandler } from "./module.ts";
-import { collectQueries, errorResponse, runGrpcQuery } from "./query-router.ts";
-import {
-  ErrInvalidHeight,
-  ErrInvalidRequest,
-  ErrNotFound,
-  ErrPanic,
-  ErrUnknownRequest,
-} from "./sdk-errors.ts";
-import { queryStore } from "./store-query.ts";
-import { runTx } from "./tx-runner.ts";
+import type { BlockInput, ChainModule } from "./module.ts";
+import { collectQueries, runQuery, createSimulateQuery } from "./query-router.ts";
+import { collectHandlers, runTx, type TxRules } from "./tx-runner.ts";
 import { planUpgrades, runUpgrades, type Upgrade } from "./upgrade.ts";
 
 /** Modules and rules of an application. */
@@ -64,7 +65,8 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
   });
   // Checks and simulations before the next block see the added modules. Their writes are dropped with the check state.
   const { lastBlock } = machine;
-  runUpgrades(pendingUpgrades, { ...lastBlock(), height: lastBlock().height + 1n }, machine.checkState());
+  const nextBlock = { ...lastBlock(), height: lastBlock().height + 1n };
+  runUpgrades(pendingUpgrades, blockContext(nextBlock, machine.checkState()));
   const rules = blockRulesOf(options);
   const run = (tx: Uint8Array, mode: ExecutionMode): TxResult => runOutsideBlock(tx, mode, machine, rules);
   const queries = collectQueries([
@@ -101,14 +103,23 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       const { appHash } = machine.committed();
       const block = machine.openBlock();
       const { chainId } = machine.lastBlock();
-      runUpgrades(pendingUpgrades, { chainId, height: request.height, timeNs: request.timeNs }, block);
+      const facts = { chainId, height: request.height, timeNs: request.timeNs };
+      runUpgrades(pendingUpgrades, blockContext(facts, block));
       pendingUpgrades = [];
       const executed = executeBlock({ ...request, appHash }, chainId, block, rules);
       return { ...executed, appHash: machine.finalize(block).appHash };
     },
     commit: machine.commit,
     query: (request) =>
-      answerQuery(request, { options, machine, queries, simulate: (tx) => run(tx, "simulate") }),
+      runQuery(request, {
+        version: options.version,
+        chainName: options.chainName,
+        handlers: queries,
+        simulate: (tx) => run(tx, "simulate"),
+        latest: machine.committed(),
+        view: (height) => committedView(machine, height),
+        contextOf: (view) => queryContext(machine, view),
+      }),
     exportState: () => {
       const view = machine.committed();
       const context = queryContext(machine, view);
@@ -156,12 +167,12 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
 function runOutsideBlock(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): TxResult {
   const block = machine.lastBlock();
   const checkState = machine.checkState();
-  const branch = mode === "simulate" ? createBranch(checkState.store) : checkState;
+  const branch = mode === "simulate" ? checkState.branch() : checkState;
   const environment = {
     proposerAddress: block.proposerAddress,
     maxBlockGas: rules.maxBlockGas(blockContext(block, branch)),
   };
-  return runTx(tx, rules.tx, { mode, block, environment, stores: branch.store });
+  return runTx(tx, rules.tx, { mode, block, environment, branch });
 }
 
 /** Creates the context of a query. Handlers may write, as in the SDK; the writes go to a branch that is dropped. */
@@ -171,81 +182,183 @@ function queryContext(machine: Machine, view: StoreView): Context {
   return createContext(block, {
     mode: "check",
     gas: createGasMeter(),
-    stores: branch.store,
+    branch,
     emit: () => undefined,
   });
 }
 
-interface QueryScope {
-  readonly options: ApplicationOptions;
-  readonly machine: Machine;
-  readonly queries: ReadonlyMap<string, QueryHandler>;
-  readonly simulate: (tx: Uint8Array) => TxResult;
-}
-
-const GRPC_INTERNAL = 13;
-
-/** A query cannot change the state, so a bug in one is a response too: `ErrPanic`, as baseapp does when it recovers. */
-function answerQuery(request: QueryRequest, scope: QueryScope): QueryResponse {
-  try {
-    return routeQuery(request, scope);
-  } catch (thrown) {
-    const text = thrown instanceof Error ? thrown.message : String(thrown);
-    return errorResponse(ErrPanic(text), { grpcCode: GRPC_INTERNAL, grpcMessage: text });
-  }
-}
-
-/** Routes an ABCI query as baseapp does: gRPC paths first, then by the first path segment. */
-function routeQuery(request: QueryRequest, scope: QueryScope): QueryResponse {
-  const { machine, options } = scope;
-  const handler = scope.queries.get(request.path);
-  if (handler !== undefined) return queryGrpc(handler, request, machine);
-  const [first = "", ...rest] = request.path.replace(/^\//, "").split("/");
-  const latest = machine.committed();
-  switch (first) {
-    case "app":
-      return queryApp(rest, request, {
-        version: options.version,
-        height: latest.height,
-        chainName: options.chainName,
-        simulate: scope.simulate,
-      });
-    case "store":
-      return queryStore(rest, request, { latest, view: (height) => committedView(machine, height) });
-    case "p2p":
-      return errorResponse(ErrUnknownRequest("expected path is p2p filter <addr|id> <parameter>"));
-    default:
-      return errorResponse(ErrUnknownRequest("unknown query path"));
-  }
-}
-
-/** Returns a kept height. The multistore already has a finalized height before its commit; queries must not see it. */
+/** Returns a stored height. The multistore already has a finalized height before its commit; queries must not see it. */
 function committedView(machine: Machine, height: bigint): StoreView | undefined {
   return height > machine.committed().height ? undefined : machine.stores.view(height);
 }
 
-/** Runs a gRPC query at the requested height. The order of these checks and their texts are baseapp's. */
-function queryGrpc(handler: QueryHandler, request: QueryRequest, machine: Machine): QueryResponse {
-  const latest = machine.committed().height;
-  const height = request.height === 0n ? latest : request.height;
-  if (height < 0n)
-    return errorResponse(ErrInvalidRequest("cannot query with height < 0; please provide a valid height"));
-  if (latest === 0n)
-    return errorResponse(ErrInvalidHeight("the chain is not ready; please wait for first block"));
-  if (height > latest) {
-    return errorResponse(
-      ErrInvalidHeight("cannot query with height in the future; please provide a valid height"),
-    );
-  }
-  if (height <= 1n && request.prove) {
-    return errorResponse(
-      ErrInvalidRequest("cannot query with proof when height <= 1; please provide a valid height"),
-    );
-  }
-  const view = committedView(machine, height);
-  if (view === undefined) {
-    const text = `failed to load state at height ${height}; version does not exist (latest height: ${latest})`;
-    return errorResponse(ErrNotFound(text));
-  }
-  return runGrpcQuery(handler, queryContext(machine, view), request.data);
+/** The states of an application: committed, check state, genesis and the finalized block. */
+interface Machine {
+  readonly stores: MultiStore;
+  /** Latest committed height. Queries read it. */
+  readonly committed: () => StoreView;
+  /** Record of the last committed block; before the first block, the record of genesis. */
+  readonly lastBlock: () => BlockRecord;
+  /** Branch above the committed state that collects the writes of checks until the next commit. */
+  readonly checkState: () => Branch;
+  /** Creates the branch of the next block. */
+  readonly openBlock: () => Branch;
+  /** Starts with an empty state and returns the branch of genesis. The first block runs above it. */
+  readonly beginGenesis: (record: BlockRecord) => Branch;
+  /** Writes a block's branch into the trees as the next height. Queries see it only after `commit`. */
+  readonly finalize: (block: Branch) => CommitChanges;
+  /** Makes the finalized height the latest and starts a new check state. */
+  readonly commit: () => CommitChanges;
+}
+
+interface MachineOptions {
+  readonly stores: readonly string[];
+  readonly keepRecent: number;
+  readonly storage?: StateStorage;
+}
+
+const NO_BLOCK: BlockRecord = { chainId: "", height: 0n, timeNs: 0n, proposerAddress: new Uint8Array(20) };
+
+/** Opens the saved state, or an empty one. */
+function createMachine(options: MachineOptions): Machine {
+  let stores = createMultiStore({ ...options, initialHeight: 1n });
+  let committed = viewAt(stores, stores.height());
+  let genesis: Branch | undefined;
+  let lastBlock = readBlockRecord(committed.store(BLOCK_RECORD_STORE)) ?? NO_BLOCK;
+  let checkState = createBranch((name) => committed.store(name));
+  let finalized: CommitChanges | undefined;
+  const machine: Machine = {
+    get stores() {
+      return stores;
+    },
+    committed: () => committed,
+    lastBlock: () => lastBlock,
+    checkState: () => checkState,
+    openBlock: () => {
+      if (finalized !== undefined)
+        throw new Error(`block ${finalized.height} is finalized and not committed`);
+      return genesis === undefined ? stores.branch() : aboveGenesis(genesis);
+    },
+    beginGenesis: (record) => {
+      if (stores.height() > 0n) throw new Error(`a state of height ${stores.height()} already exists`);
+      stores = createMultiStore({ ...options, initialHeight: record.height + 1n });
+      genesis = stores.branch();
+      lastBlock = record;
+      checkState = genesis.branch();
+      return genesis;
+    },
+    finalize: (block) => {
+      block.write();
+      genesis = undefined;
+      finalized = stores.commit();
+      return finalized;
+    },
+    commit: () => {
+      const changes = finalized ?? unreachable("commit was called without a finalized block");
+      finalized = undefined;
+      committed = viewAt(stores, changes.height);
+      lastBlock = readBlockRecord(committed.store(BLOCK_RECORD_STORE)) ?? lastBlock;
+      checkState = createBranch((name) => committed.store(name));
+      return changes;
+    },
+  };
+  return machine;
+}
+
+function viewAt(stores: MultiStore, height: bigint): StoreView {
+  return stores.view(height) ?? unreachable(`height ${height} is not kept`);
+}
+
+/**
+ * Creates the branch of the first block. InitChain commits nothing: genesis is part of the first height, so the write
+ * of this branch also writes genesis into the trees.
+ */
+function aboveGenesis(genesis: Branch): Branch {
+  const block = genesis.branch();
+  return {
+    ...block,
+    write: () => {
+      block.write();
+      genesis.write();
+    },
+  };
+}
+
+type BeginHook = (context: Context, block: BlockInput) => void;
+type EndHook = (context: Context) => void;
+
+/** Hooks and rules of every block. */
+interface BlockRules {
+  readonly tx: TxRules;
+  readonly begin: readonly BeginHook[];
+  readonly end: readonly EndHook[];
+  /** Returns the changes to the validator set. Called after the end hooks. */
+  readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
+  /** Gas that the transactions of a block may use together; 0 or less: no limit. */
+  readonly maxBlockGas: (context: Context) => bigint;
+}
+
+/** Outcome of a block before its state has a hash. */
+type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
+
+/**
+ * Runs a decided block on its branch. A failed transaction is a result. Any other exception is a bug of ours; it
+ * propagates and stops the machine.
+ */
+function executeBlock(
+  request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
+  chainId: string,
+  branch: Branch,
+  rules: BlockRules,
+): ExecutedBlock {
+  const block: BlockFacts = { chainId, height: request.height, timeNs: request.timeNs };
+  const events: ChainEvent[] = [];
+  // Written before the hooks, so that the record is part of the state that this height commits to.
+  writeBlockRecord(branch.store(BLOCK_RECORD_STORE), { ...block, proposerAddress: request.proposerAddress });
+  const beginContext = blockContext(block, branch, appendWithMode("BeginBlock", events));
+  for (const hook of rules.begin) hook(beginContext, request);
+  const txResults = runTransactions(request, block, branch, rules);
+  const endContext = blockContext(block, branch, appendWithMode("EndBlock", events));
+  for (const hook of rules.end) hook(endContext);
+  return { txResults, events, validatorUpdates: rules.validatorUpdates(endContext) };
+}
+
+/** Creates the context of a block hook: no gas limit. By default its events are dropped. */
+function blockContext(
+  block: BlockFacts,
+  branch: Branch,
+  emit: (event: ChainEvent) => void = () => undefined,
+): Context {
+  return createContext(block, { mode: "deliver", gas: createGasMeter(), branch, emit });
+}
+
+/** Returns a function that appends events with the attribute `mode`, as baseapp's `beginBlock` and `endBlock` do. */
+function appendWithMode(mode: "BeginBlock" | "EndBlock", events: ChainEvent[]): (event: ChainEvent) => void {
+  return ({ type, attributes }) => {
+    events.push({ type, attributes: [...attributes, { key: "mode", value: mode, index: true }] });
+  };
+}
+
+function runTransactions(
+  request: FinalizeBlockRequest,
+  block: BlockFacts,
+  branch: Branch,
+  rules: BlockRules,
+): readonly TxResult[] {
+  const maxBlockGas = rules.maxBlockGas(blockContext(block, branch));
+  const environment = { proposerAddress: request.proposerAddress, maxBlockGas };
+  // The transaction that crosses the limit keeps its result; the ones after it fail without running.
+  let used = 0n;
+  return request.txs.map((tx) => {
+    if (maxBlockGas > 0n && used >= maxBlockGas) return noBlockGasLeft();
+    const result = runTx(tx, rules.tx, { mode: "deliver", block, environment, branch });
+    used += result.gasUsed;
+    return result;
+  });
+}
+
+function noBlockGasLeft(): TxResult {
+  const { code, codespace, message } = ErrOutOfGas("no block gas left to run tx");
+  const data = new Uint8Array(0);
+  return { code, codespace, log: message, data, gasWanted: 0n, gasUsed: 0n, events: [] };
 }

@@ -1,8 +1,8 @@
 import { utf8 } from "../../../platform/base/bytes.ts";
-import { nsToTimestamp, timestampToNs } from "../../../cosmos/comet/proto-blocks.ts";
+import { nsToTimestamp, timestampToNs } from "../../../cosmos/comet/timestamp.ts";
 import { Header } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
 import type { KVStore } from "../store/kv-store.ts";
-import type { BlockFacts } from "./execution-context.ts";
+import type { BlockFacts } from "./context.ts";
 
 /** Data about a block that stays in the state. Queries at its height and the first checks after a restart read it. */
 export interface BlockRecord extends BlockFacts {

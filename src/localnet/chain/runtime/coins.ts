@@ -1,5 +1,5 @@
 import type { Coin as WireCoin } from "../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
-import { ErrTxDecode } from "./sdk-errors.ts";
+import { ErrTxDecode } from "./errors.ts";
 
 /** An amount of one denomination. */
 export interface Coin {

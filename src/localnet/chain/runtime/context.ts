@@ -1,4 +1,5 @@
-import type { KVStore } from "../store/kv-store.ts";
+import type { Branch } from "../store/cache-store.ts";
+import type { Entry, KVStore } from "../store/kv-store.ts";
 import type { ChainEvent } from "./events.ts";
 import type { GasMeter } from "./gas.ts";
 
@@ -24,4 +25,163 @@ export interface Context {
   readonly atomically: <T>(work: (inner: Context) => T) => T;
   /** Returns a context with the same stores and events and another gas meter. */
   readonly withGas: (gas: GasMeter) => Context;
+}
+
+/** Data of the block that a context belongs to. */
+export interface BlockFacts {
+  readonly chainId: string;
+  readonly height: bigint;
+  readonly timeNs: bigint;
+}
+
+/** Stores, gas meter and event sink of a context. */
+interface ExecutionScope {
+  readonly mode: ExecutionMode;
+  readonly gas: GasMeter;
+  /** The writes of the context go to it. */
+  readonly branch: Branch;
+  readonly emit: (event: ChainEvent) => void;
+}
+
+/** Creates a context. Every access to its stores consumes gas of its meter. */
+export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
+  // A handler opens the same store for every read and write, so the gas wrapper of each store is created once. The stores are
+  // few and the contexts many: a list is created faster than a map.
+  const opened: { readonly name: string; readonly store: KVStore }[] = [];
+  return {
+    chainId: block.chainId,
+    height: block.height,
+    timeNs: block.timeNs,
+    mode: scope.mode,
+    gas: scope.gas,
+    emit: scope.emit,
+    store: (name) => {
+      for (const known of opened) if (known.name === name) return known.store;
+      const store = createGasStore(scope.branch.store(name), scope.gas);
+      opened.push({ name, store });
+      return store;
+    },
+    atomically: (work) => runAtomically(block, scope, work),
+    withGas: (gas) => createContext(block, { ...scope, gas }),
+  };
+}
+
+function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner: Context) => T): T {
+  // The branch is above the raw stores, not above the gas stores: the write at the end must not consume gas.
+  const branch = scope.branch.branch();
+  const events: ChainEvent[] = [];
+  const inner = createContext(block, { ...scope, branch, emit: (event) => events.push(event) });
+  const result = work(inner);
+  branch.write();
+  for (const event of events) scope.emit(event);
+  return result;
+}
+
+/** Returns the context with another list of events. Its branches use the list too, once their work has succeeded. */
+export function collectEvents(context: Context, events: ChainEvent[]): Context {
+  return {
+    ...context,
+    emit: (each) => {
+      events.push(each);
+    },
+    atomically: (work) =>
+      context.atomically((inner) => {
+        const pending: ChainEvent[] = [];
+        const result = work(collectEvents(inner, pending));
+        events.push(...pending);
+        return result;
+      }),
+    withGas: (gas) => collectEvents(context.withGas(gas), events),
+  };
+}
+
+// Gas prices of the SDK's default KVGasConfig.
+const HAS_COST = 1000;
+const DELETE_COST = 1000;
+const READ_COST_FLAT = 1000;
+const READ_COST_PER_BYTE = 3;
+const WRITE_COST_FLAT = 2000;
+const WRITE_COST_PER_BYTE = 30;
+const ITERATE_NEXT_COST_FLAT = 30;
+
+/**
+ * Creates a view of a store that consumes gas as the SDK's `gaskv`. The sequence of charges is part of the behaviour:
+ * when the gas runs out, the error text names the charge that exceeded the limit.
+ */
+export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
+  return new GasStore(parent, gas);
+}
+
+// A class for the same reason as the layers of the cache store: every transaction creates several.
+class GasStore implements KVStore {
+  readonly parent: KVStore;
+  readonly gas: GasMeter;
+
+  constructor(parent: KVStore, gas: GasMeter) {
+    this.parent = parent;
+    this.gas = gas;
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    // The cost by size follows the read, because only the read returns the size of the value.
+    this.gas.charge(READ_COST_FLAT, "ReadFlat");
+    const value = this.parent.get(key);
+    this.gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");
+    if (value !== undefined) this.gas.charge(READ_COST_PER_BYTE * value.length, "ReadPerByte");
+    return value;
+  }
+
+  has(key: Uint8Array): boolean {
+    this.gas.charge(HAS_COST, "Has");
+    return this.parent.has(key);
+  }
+
+  set(key: Uint8Array, value: Uint8Array): void {
+    this.gas.charge(WRITE_COST_FLAT, "WriteFlat");
+    this.gas.charge(WRITE_COST_PER_BYTE * key.length, "WritePerByte");
+    this.gas.charge(WRITE_COST_PER_BYTE * value.length, "WritePerByte");
+    this.parent.set(key, value);
+  }
+
+  delete(key: Uint8Array): void {
+    this.gas.charge(DELETE_COST, "Delete");
+    this.parent.delete(key);
+  }
+
+  iterate(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    return metered(this.parent.iterate(start, end), this.gas);
+  }
+
+  iterateReverse(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    return metered(this.parent.iterateReverse(start, end), this.gas);
+  }
+}
+
+/**
+ * Iterates like `gasIterator`: it charges for the first entry when it is created, and for the current entry before each
+ * step to the next. The first entry is thus charged twice, and an empty range costs one flat charge.
+ */
+function metered(entries: IterableIterator<Entry>, gas: GasMeter): IterableIterator<Entry> {
+  const first = entries.next();
+  chargeSeek(first, gas);
+  return walk(entries, first, gas);
+}
+
+function* walk(
+  entries: IterableIterator<Entry>,
+  first: IteratorResult<Entry>,
+  gas: GasMeter,
+): IterableIterator<Entry> {
+  for (let at = first; at.done !== true; at = entries.next()) {
+    yield at.value;
+    chargeSeek(at, gas);
+  }
+}
+
+function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
+  if (at.done !== true) {
+    gas.charge(READ_COST_PER_BYTE * at.value[0].length, "ValuePerByte");
+    gas.charge(READ_COST_PER_BYTE * at.value[1].length, "ValuePerByte");
+  }
+  gas.charge(ITERATE_NEXT_COST_FLAT, "IterNextFlat");
 }

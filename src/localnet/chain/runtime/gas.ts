@@ -1,5 +1,4 @@
-import type { ModuleError } from "./module-error.ts";
-import { ErrOutOfGas } from "./sdk-errors.ts";
+import { type ModuleError, ErrOutOfGas } from "./errors.ts";
 
 /** Counts the gas of one transaction or query. */
 export interface GasMeter {

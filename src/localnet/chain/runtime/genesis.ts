@@ -15,7 +15,7 @@ interface MessageType<T> {
 }
 
 /** Type of a module's genesis state. The document contains it as proto JSON. */
-export interface GenesisForm<T> {
+export interface GenesisSchema<T> {
   /** The module's name: its member in `app_state`. */
   readonly module: string;
   /** Full name of the protobuf message. */
@@ -24,7 +24,7 @@ export interface GenesisForm<T> {
 }
 
 /** Decodes a module's genesis state. Returns undefined when the document has none. Throws `GenesisError`. */
-export function readGenesis<T>(form: GenesisForm<T>, json: JsonValue | undefined): T | undefined {
+export function readGenesis<T>(form: GenesisSchema<T>, json: JsonValue | undefined): T | undefined {
   if (json === undefined) return undefined;
   if (!isRecord(json)) throw new GenesisError(`app_state.${form.module}`, "an object was expected");
   try {
@@ -53,7 +53,7 @@ export function atPath<T>(path: string, read: () => T): T {
 }
 
 /** Encodes a module's genesis state as proto JSON. */
-export function printGenesis<T>(form: GenesisForm<T>, state: T): JsonValue {
+export function printGenesis<T>(form: GenesisSchema<T>, state: T): JsonValue {
   return messageToJson(form.typeName, form.type.encode(state).finish());
 }
 

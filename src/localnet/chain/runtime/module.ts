@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../../platform/base/json.ts";
-import type { FinalizeBlockRequest } from "../abci.ts";
+import type { FinalizeBlockRequest } from "./abci.ts";
 import type { Context } from "./context.ts";
 
 /** Response of a message handler. */
@@ -57,16 +57,4 @@ export interface ChainModule {
   /** Reads the module's part of the genesis document (proto JSON, snake_case). Throws with the path of an invalid field. */
   readonly initGenesis: (context: Context, genesis: JsonValue | undefined) => void;
   readonly exportGenesis: (context: Context) => JsonValue;
-}
-
-/** A query failed with a gRPC status. It becomes the REST status and body, or the ABCI code and log. */
-export class QueryError extends Error {
-  /** gRPC code: 2 unknown, 3 invalid argument, 5 not found, 12 unimplemented, 13 internal. */
-  readonly grpcCode: number;
-
-  constructor(grpcCode: number, text: string) {
-    super(text);
-    this.name = "QueryError";
-    this.grpcCode = grpcCode;
-  }
 }

@@ -4,7 +4,7 @@ import type {
   PageResponse,
 } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import type { Entry, KVStore } from "../store/kv-store.ts";
-import { QueryError } from "./module.ts";
+import { GrpcCode, QueryError } from "./errors.ts";
 
 /** Page size of a request with limit 0. The SDK also sets `count_total` for such a request. */
 const DEFAULT_PAGE_LIMIT = 100n;
@@ -48,7 +48,7 @@ export function paginateFiltered(
 ): PageResponse {
   const page = withDefaults(request);
   if (page.offset > 0n && page.key.length > 0) {
-    throw new QueryError(2, "invalid request, either offset or key is expected, got both");
+    throw new QueryError(GrpcCode.Unknown, "invalid request, either offset or key is expected, got both");
   }
   return page.key.length > 0 ? pageFromKey(paged, page, onEntry) : pageFromOffset(paged, page, onEntry);
 }

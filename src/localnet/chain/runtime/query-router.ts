@@ -1,9 +1,28 @@
-import type { QueryResponse } from "../abci.ts";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { SimulationResponse, TxMsgData } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
+import { SimulateRequest, SimulateResponse } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/service.ts";
+import { Tx } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { messageToJson } from "../../../cosmos/proto/json.ts";
+import { prefixEnd, utf8 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
+import { stringifyJson } from "../../../platform/base/json.ts";
+import type { StoreView } from "../store/multi-store.ts";
+import type { QueryRequest, QueryResponse, TxResult } from "./abci.ts";
 import type { Context } from "./context.ts";
-import type { ModuleError } from "./module-error.ts";
+import {
+  ErrInvalidRequest,
+  ErrKeyNotFound,
+  ErrUnauthorized,
+  ErrUnknownRequest,
+  ErrInvalidHeight,
+  ErrNotFound,
+  ErrPanic,
+  GrpcCode,
+  ModuleError,
+  QueryError,
+  registerError,
+} from "./errors.ts";
 import type { QueryHandler } from "./module.ts";
-import { toQueryFailure } from "./query-errors.ts";
 
 /** Indexes query handlers by gRPC path. Throws a plain error when two handlers have the same path. */
 export function collectQueries(handlers: readonly QueryHandler[]): ReadonlyMap<string, QueryHandler> {
@@ -13,6 +32,205 @@ export function collectQueries(handlers: readonly QueryHandler[]): ReadonlyMap<s
     byPath.set(handler.path, handler);
   }
   return byPath;
+}
+
+/** State and rules that queries read. */
+export interface QueryState {
+  readonly version: string;
+  /** First part of the type URLs of the chain's own modules. */
+  readonly chainName: string;
+  /** Handlers by gRPC path. */
+  readonly handlers: ReadonlyMap<string, QueryHandler>;
+  readonly simulate: (tx: Uint8Array) => TxResult;
+  /** Latest committed height. */
+  readonly latest: StoreView;
+  /** Returns a committed height; undefined when it is pruned. */
+  readonly view: (height: bigint) => StoreView | undefined;
+  /** Creates the context of a gRPC query. Its writes are dropped. */
+  readonly contextOf: (view: StoreView) => Context;
+}
+
+/**
+ * Runs an ABCI query. A query cannot change the state, so a bug in one is a response too: `ErrPanic`, as baseapp does when it
+ * recovers.
+ */
+export function runQuery(request: QueryRequest, state: QueryState): QueryResponse {
+  try {
+    return routeQuery(request, state);
+  } catch (thrown) {
+    const text = thrown instanceof Error ? thrown.message : String(thrown);
+    return errorResponse(ErrPanic(text), { grpcCode: GrpcCode.Internal, grpcMessage: text });
+  }
+}
+
+/** Routes an ABCI query as baseapp does: gRPC paths first, then by the first path segment. */
+function routeQuery(request: QueryRequest, state: QueryState): QueryResponse {
+  const handler = state.handlers.get(request.path);
+  if (handler !== undefined) return queryGrpc(handler, request, state);
+  const [first = "", ...rest] = request.path.replace(/^\//, "").split("/");
+  switch (first) {
+    case "app":
+      return queryApp(rest, request, state);
+    case "store":
+      return queryStore(rest, request, state);
+    case "p2p":
+      return errorResponse(ErrUnknownRequest("expected path is p2p filter <addr|id> <parameter>"));
+    default:
+      return errorResponse(ErrUnknownRequest("unknown query path"));
+  }
+}
+
+/** Runs a gRPC query at the requested height. The order of these checks and their texts are baseapp's. */
+function queryGrpc(handler: QueryHandler, request: QueryRequest, state: QueryState): QueryResponse {
+  const latest = state.latest.height;
+  const height = request.height === 0n ? latest : request.height;
+  if (height < 0n)
+    return errorResponse(ErrInvalidRequest("cannot query with height < 0; please provide a valid height"));
+  if (latest === 0n)
+    return errorResponse(ErrInvalidHeight("the chain is not ready; please wait for first block"));
+  if (height > latest) {
+    return errorResponse(
+      ErrInvalidHeight("cannot query with height in the future; please provide a valid height"),
+    );
+  }
+  if (height <= 1n && request.prove) {
+    return errorResponse(
+      ErrInvalidRequest("cannot query with proof when height <= 1; please provide a valid height"),
+    );
+  }
+  const view = state.view(height);
+  if (view === undefined) {
+    const text = `failed to load state at height ${height}; version does not exist (latest height: ${latest})`;
+    return errorResponse(ErrNotFound(text));
+  }
+  return runGrpcQuery(handler, state.contextOf(view), request.data);
+}
+
+/** Runs one gRPC query on a context. A failure becomes a response. */
+export function runGrpcQuery(handler: QueryHandler, context: Context, request: Uint8Array): QueryResponse {
+  const { height } = context;
+  try {
+    return okResponse({ value: handler.query(context, request), height });
+  } catch (thrown) {
+    const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
+    return errorResponse(abci, { grpcCode, grpcMessage, height });
+  }
+}
+
+/** Runs "/app/version" and "/app/simulate". `path` holds the segments after "app". */
+function queryApp(path: readonly string[], request: QueryRequest, state: QueryState): QueryResponse {
+  // baseapp sets this codespace on successful responses too, and echoes the requested height.
+  const head = { codespace: "sdk", height: request.height === 0n ? state.latest.height : request.height };
+  switch (path[0]) {
+    case undefined:
+      return errorResponse(
+        ErrUnknownRequest(
+          "expected second parameter to be either 'simulate' or 'version', neither was present",
+        ),
+      );
+    case "version":
+      return okResponse({ ...head, value: utf8(state.version) });
+    case "simulate":
+      return simulateAsJson(request.data, state, head);
+    default:
+      return errorResponse(ErrUnknownRequest(`unknown query: ${path.join("/")}`));
+  }
+}
+
+function simulateAsJson(tx: Uint8Array, state: QueryState, head: Partial<QueryResponse>): QueryResponse {
+  const result = state.simulate(tx);
+  if (result.code !== 0)
+    return errorResponse(
+      new ModuleError(result.codespace, result.code, result.log).wrap("failed to simulate tx"),
+    );
+  const bytes = SimulationResponse.encode(toSimulation(result)).finish();
+  const json = messageToJson("cosmos.base.abci.v1beta1.SimulationResponse", bytes, state.chainName);
+  return okResponse({ ...head, value: utf8(stringifyJson(json)) });
+}
+
+/** Creates the query `cosmos.tx.v1beta1.Service/Simulate`. Clients also call it through `abci_query`. */
+export function createSimulateQuery(simulate: (tx: Uint8Array) => TxResult): QueryHandler {
+  return {
+    path: "/cosmos.tx.v1beta1.Service/Simulate",
+    query: (_context, request) => {
+      const { tx, txBytes } = SimulateRequest.decode(request);
+      const bytes = tx === undefined ? txBytes : Tx.encode(tx).finish();
+      if (bytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "empty txBytes is not allowed");
+      const result = simulate(bytes);
+      if (result.code !== 0)
+        throw new QueryError(GrpcCode.Unknown, `${result.log} with gas used: '${result.gasUsed}'`);
+      return SimulateResponse.encode(toSimulation(result)).finish();
+    },
+  };
+}
+
+function toSimulation(result: TxResult): SimulateResponse {
+  const { gasWanted, gasUsed, data, log, events } = result;
+  return {
+    gasInfo: { gasWanted, gasUsed },
+    result: {
+      data,
+      log,
+      events: events.map(({ type, attributes }) => ({ type, attributes: [...attributes] })),
+      msgResponses: TxMsgData.decode(data).msgResponses,
+    },
+  };
+}
+
+/** Errors of codespace "store" (cosmossdk.io/store types/errors.go). `Store` distinguishes them from the errors of codespace "sdk". */
+const ErrStoreTxDecode = registerError("store", 3, "tx parse error");
+const ErrStoreUnknownRequest = registerError("store", 4, "unknown request");
+const ErrStoreInvalidRequest = registerError("store", 7, "invalid request");
+
+/**
+ * Runs "store/<name>/key" and "store/<name>/subspace", as the SDK's rootmulti and IAVL stores. `path` holds the segments
+ * after "store". A subspace is always read at the latest height; the SDK ignores the requested height too.
+ */
+function queryStore(path: readonly string[], request: QueryRequest, state: QueryState): QueryResponse {
+  const height = request.height === 0n ? state.latest.height : request.height;
+  if (height <= 1n && request.prove) {
+    return errorResponse(
+      ErrInvalidRequest("cannot query with proof when height <= 1; please provide a valid height"),
+    );
+  }
+  const [name = "", ...rest] = path;
+  if (!state.latest.has(name)) return errorResponse(ErrStoreUnknownRequest(`no such store: ${name}`));
+  if (request.data.length === 0) return errorResponse(ErrStoreTxDecode("query cannot be zero length"));
+  const kind = `/${rest.join("/")}`;
+  if (kind === "/subspace") return querySubspace(name, request.data, height, state.latest);
+  if (kind !== "/key") return errorResponse(ErrStoreUnknownRequest(`unexpected query path: ${kind}`));
+  return queryKey(name, { ...request, height }, state.view(height));
+}
+
+function queryKey(name: string, request: QueryRequest, view: StoreView | undefined): QueryResponse {
+  const { data: key, height } = request;
+  // Without a proof the SDK reports a pruned height as a success with this log. The store of an added module has no
+  // versions before its upgrade.
+  if (view === undefined || !view.has(name)) {
+    return request.prove
+      ? errorResponse(
+          ErrStoreInvalidRequest("proof is unexpectedly empty; ensure height has not been pruned"),
+        )
+      : okResponse({ key, height, log: "version does not exist" });
+  }
+  const value = view.store(name).get(key) ?? new Uint8Array(0);
+  return okResponse({ key, height, value, proof: request.prove ? view.prove(name, key) : undefined });
+}
+
+function querySubspace(name: string, prefix: Uint8Array, height: bigint, view: StoreView): QueryResponse {
+  const pairs = new BinaryWriter();
+  for (const [key, value] of view.store(name).iterate(prefix, prefixEnd(prefix)))
+    writePair(pairs, key, value);
+  return okResponse({ key: prefix, height, value: pairs.finish() });
+}
+
+/**
+ * Appends one entry of `cosmos.store.internal.kv.v1beta1.Pairs`. 10 and 18 are the tags of fields 1 (pair, key) and 2
+ * (value). An empty value is omitted, as proto3 requires.
+ */
+function writePair(pairs: BinaryWriter, key: Uint8Array, value: Uint8Array): void {
+  const pair = pairs.uint32(10).fork().uint32(10).bytes(key);
+  (value.length === 0 ? pair : pair.uint32(18).bytes(value)).join();
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -40,13 +258,51 @@ export function errorResponse(error: ModuleError, response: Partial<QueryRespons
   return okResponse({ grpcCode, grpcMessage, ...response, code, codespace, log: message });
 }
 
-/** Runs one gRPC query on a context. A failure becomes a response. */
-export function runGrpcQuery(handler: QueryHandler, context: Context, request: Uint8Array): QueryResponse {
-  const { height } = context;
-  try {
-    return okResponse({ value: handler.query(context, request), height });
-  } catch (thrown) {
-    const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
-    return errorResponse(abci, { grpcCode, grpcMessage, height });
+/** A failed gRPC query in both forms: gRPC status and ABCI error. */
+interface QueryFailure {
+  readonly grpcCode: number;
+  readonly grpcMessage: string;
+  readonly abci: ModuleError;
+}
+
+const GRPC_NAMES = new Map<number, string>(Object.entries(GrpcCode).map(([name, code]) => [code, name]));
+
+/**
+ * Converts the error of a query as the SDK does (baseapp `gRPCErrorToSDKError`). Rethrows anything but `ModuleError` and
+ * `QueryError`.
+ *
+ * | thrown | gRPC status | ABCI |
+ * |---|---|---|
+ * | `ModuleError` | 2, "codespace x code n: description: wraps, innermost first" | sdk/6 |
+ * | `QueryError` of code 2 (a plain error in Go) | 2, its text | sdk/18 |
+ * | other `QueryError` | its code and text | by code, with the text "rpc error: code = … desc = …" |
+ */
+export function toQueryFailure(thrown: unknown): QueryFailure {
+  if (thrown instanceof ModuleError) {
+    const grpcMessage = grpcMessageOf(thrown);
+    return { grpcCode: GrpcCode.Unknown, grpcMessage, abci: ErrUnknownRequest(thrown.message) };
   }
+  if (!(thrown instanceof QueryError)) throw thrown;
+  return { grpcCode: thrown.grpcCode, grpcMessage: thrown.message, abci: abciErrorOf(thrown) };
+}
+
+function abciErrorOf({ grpcCode, message }: QueryError): ModuleError {
+  if (grpcCode === GrpcCode.Unknown) return ErrInvalidRequest(message);
+  const text = `rpc error: code = ${GRPC_NAMES.get(grpcCode) ?? `Code(${grpcCode})`} desc = ${message}`;
+  switch (grpcCode) {
+    case GrpcCode.InvalidArgument:
+    case GrpcCode.FailedPrecondition:
+      return ErrInvalidRequest(text);
+    case GrpcCode.NotFound:
+      return ErrKeyNotFound(text);
+    case GrpcCode.Unauthenticated:
+      return ErrUnauthorized(text);
+    default:
+      return ErrUnknownRequest(text);
+  }
+}
+
+/** Formats "codespace x code n: description: inner wrap: outer wrap". The ABCI log has the reverse order. */
+function grpcMessageOf({ codespace, code, description, wraps }: ModuleError): string {
+  return `codespace ${codespace} code ${code}: ${[description, ...wraps].join(": ")}`;
 }

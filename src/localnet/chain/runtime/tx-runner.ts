@@ -1,14 +1,26 @@
-import type { TxResult } from "../abci.ts";
-import { type Branch, createBranch, type StoreSource } from "../store/branch.ts";
-import type { AnteStep, TxEnvironment } from "./ante/ante-step.ts";
-import type { Context, ExecutionMode } from "./context.ts";
-import type { ChainEvent } from "./events.ts";
-import { type BlockFacts, createContext } from "./execution-context.ts";
+import { TxMsgData } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
+import { unreachable } from "../../../platform/base/errors.ts";
+import type { Branch } from "../store/cache-store.ts";
+import type { TxResult } from "./abci.ts";
+import type { AnteStep, TxEnvironment } from "./ante-step.ts";
+import {
+  type BlockFacts,
+  collectEvents,
+  type Context,
+  createContext,
+  type ExecutionMode,
+} from "./context.ts";
+import {
+  ErrInvalidGasLimit,
+  ErrInvalidRequest,
+  ErrTxDecode,
+  ErrUnknownRequest,
+  ModuleError,
+} from "./errors.ts";
+import { type ChainEvent, event } from "./events.ts";
 import { createGasMeter, type GasMeter, isPastLimit } from "./gas.ts";
-import { type MessagesResult, requireRoutable, runMessages } from "./message-router.ts";
-import { ModuleError } from "./module-error.ts";
-import { ErrInvalidGasLimit, ErrTxDecode } from "./sdk-errors.ts";
-import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec } from "./tx.ts";
+import type { ChainModule, HandlerResult, MessageHandler } from "./module.ts";
+import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec, type TxMessage } from "./tx.ts";
 
 /** Rules for all transactions of an application. */
 export interface TxRules {
@@ -23,7 +35,8 @@ export interface TxScope {
   readonly mode: ExecutionMode;
   readonly block: BlockFacts;
   readonly environment: TxEnvironment;
-  readonly stores: StoreSource;
+  /** The writes of a delivered transaction go to it. */
+  readonly branch: Branch;
 }
 
 const EMPTY_DATA = new Uint8Array(0);
@@ -69,7 +82,7 @@ function execute(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProg
   openGasMeter(tx, scope, progress);
   runAnte(tx, rules, scope, progress);
   // Messages and post handler share one branch, so that a failed transaction keeps neither.
-  const branch = createBranch(scope.stores);
+  const branch = scope.branch.branch();
   const outcome = tryMessages(tx, scope, progress, branch);
   const postEvents = runPost(tx, { rules, scope, progress, branch }, outcome);
   if (outcome instanceof ModuleError) throw outcome;
@@ -105,7 +118,7 @@ function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void
 
 /** Runs the ante handler. Its events stay in the result when the messages fail, because its writes stay too. */
 function runAnte(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProgress): void {
-  const branch = createBranch(scope.stores);
+  const branch = scope.branch.branch();
   const events: ChainEvent[] = [];
   rules.ante(contextOn(branch, scope, progress, events), tx, scope.environment);
   branch.write();
@@ -117,7 +130,7 @@ function contextOn(branch: Branch, scope: TxScope, progress: TxProgress, events:
   return createContext(block, {
     mode,
     gas: progress.gas,
-    stores: branch.store,
+    branch,
     emit: (each) => events.push(each),
   });
 }
@@ -179,4 +192,94 @@ function failedResult(error: ModuleError, progress: TxProgress, mode: ExecutionM
     gasUsed: progress.gas.used(),
     events: runsMessages(mode) ? progress.anteEvents : [],
   };
+}
+
+/** Indexes message handlers by type URL. Throws a plain error when two modules have the same one. */
+export function collectHandlers(modules: readonly ChainModule[]): ReadonlyMap<string, MessageHandler> {
+  const handlers = new Map<string, MessageHandler>();
+  for (const handler of modules.flatMap(({ messages }) => messages)) {
+    if (handlers.has(handler.typeUrl)) unreachable(`two modules handle ${handler.typeUrl}`);
+    handlers.set(handler.typeUrl, handler);
+  }
+  return handlers;
+}
+
+/**
+ * Throws when a transaction has no messages (sdk/18), a message that fails its stateless checks, or one without a handler
+ * (sdk/6).
+ */
+export function requireRoutable(tx: DecodedTx): void {
+  if (tx.messages.length === 0) throw ErrInvalidRequest("must contain at least one message");
+  for (const { value, handler } of tx.messages) handler?.validate?.(value);
+  for (const { typeUrl, handler } of tx.messages) {
+    if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${typeUrl}`);
+  }
+}
+
+/** Outcome of the messages of one transaction. */
+interface MessagesResult {
+  /** Encoded `TxMsgData`. */
+  readonly data: Uint8Array;
+  readonly events: readonly ChainEvent[];
+}
+
+/**
+ * Runs the messages in order, each on its own branch. Throws the first failure, with the index of the message in front.
+ * The out-of-gas error of the transaction keeps its own text: in Go it is a panic, and the message router does not
+ * see panics.
+ */
+export function runMessages(context: Context, tx: DecodedTx): MessagesResult {
+  const results = tx.messages.map((message, index) => runMessage(context, message, index));
+  const msgResponses = results.map(({ typeUrl, response }) => ({ typeUrl, value: response }));
+  return {
+    data: TxMsgData.encode({ data: [], msgResponses }).finish(),
+    events: results.flatMap(({ events }) => events),
+  };
+}
+
+interface MessageResult extends HandlerResult {
+  readonly events: readonly ChainEvent[];
+}
+
+function runMessage(context: Context, message: TxMessage, index: number): MessageResult {
+  try {
+    return handleMessage(context, message, index);
+  } catch (thrown) {
+    if (!(thrown instanceof ModuleError) || isPastLimit(context.gas)) throw thrown;
+    throw thrown.wrap(`failed to execute message; message index: ${index}`);
+  }
+}
+
+function handleMessage(context: Context, message: TxMessage, index: number): MessageResult {
+  const { handler } = message;
+  if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${message.typeUrl}`);
+  const events: ChainEvent[] = [];
+  const result = context.atomically((inner) => handler.handle(collectEvents(inner, events), message.value));
+  const sender = handler.signers(message.value)[0];
+  // The message event precedes the handler's events, but it depends on them (see `messageEvent`).
+  const all = [messageEvent(message.typeUrl, sender, events), ...events];
+  return { ...result, events: all.map((each) => withMessageIndex(each, index)) };
+}
+
+/**
+ * Creates the first event of every message. Like the SDK's `createEvents`, it names the module only when no event of the
+ * handler has the attribute `module`; the name is the second segment of the type URL.
+ */
+function messageEvent(
+  typeUrl: string,
+  sender: string | undefined,
+  events: readonly ChainEvent[],
+): ChainEvent {
+  const hasModule = events.some(({ attributes }) => attributes.some(({ key }) => key === "module"));
+  const module = typeUrl.split(".")[1];
+  return event("message", [
+    ["action", typeUrl],
+    ...(sender === undefined ? [] : [["sender", sender] as const]),
+    ...(hasModule || module === undefined ? [] : [["module", module] as const]),
+  ]);
+}
+
+function withMessageIndex(each: ChainEvent, index: number): ChainEvent {
+  const attribute = { key: "msg_index", value: index.toString(), index: true };
+  return { type: each.type, attributes: [...each.attributes, attribute] };
 }

@@ -1,10 +1,8 @@
+import type { Context } from "./context.ts";
 import { concat, uint64BigEndian, utf8 } from "../../../platform/base/bytes.ts";
 import { CodedError } from "../../../platform/base/errors.ts";
-import type { Branch } from "../store/branch.ts";
-import type { StateStorage } from "../store/state-storage.ts";
-import { blockContext } from "./block-execution.ts";
+import type { StateStorage } from "../store/multi-store.ts";
 import { BLOCK_RECORD_STORE } from "./block-record.ts";
-import type { BlockFacts } from "./execution-context.ts";
 import type { ChainModule } from "./module.ts";
 
 /** A change of the program that adds modules to running chains. */
@@ -68,13 +66,13 @@ function requireModules(saved: readonly string[], modules: readonly ChainModule[
 
 /**
  * Starts the added modules from their default genesis and writes each upgrade with its height into the state. Runs on
- * the branch of the block before its hooks, as the SDK's upgrade module does. Events are dropped.
+ * a context of the block before its hooks, as the SDK's upgrade module does.
  */
-export function runUpgrades(pending: readonly PendingUpgrade[], block: BlockFacts, branch: Branch): void {
-  const context = blockContext(block, branch);
+export function runUpgrades(pending: readonly PendingUpgrade[], context: Context): void {
   for (const { name, modules } of pending) {
     for (const module of modules) module.initGenesis(context, undefined);
-    branch.store(BLOCK_RECORD_STORE).set(concat(UPGRADE_PREFIX, utf8(name)), uint64BigEndian(block.height));
+    const key = concat(UPGRADE_PREFIX, utf8(name));
+    context.store(BLOCK_RECORD_STORE).set(key, uint64BigEndian(context.height));
   }
 }
 

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
+import { latin1 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { sortTexts } from "../../../platform/base/sort-texts.ts";
-import { type KeyText, keyText } from "./key-text.ts";
 import type { Entry, KVStore } from "./kv-store.ts";
 
 /** A cache layer: it collects writes above another store, its parent. The parent sees them after `write`. */
@@ -177,4 +177,66 @@ function* merge(
       lower = parentEntries.next();
     }
   }
+}
+
+/** A key as latin-1 text. It works as a map key, and the order of such texts is the order of the bytes. */
+type KeyText = string;
+
+const TEXT = Symbol("key text");
+
+/** A key that may carry its text. */
+interface TextHolder extends Uint8Array {
+  [TEXT]?: KeyText;
+}
+
+/** Up to this length, appending characters is faster than a call to Buffer. */
+const SHORT_KEY = 12;
+
+/** Returns the text of a key: the kept one, or a new one. */
+export function keyText(key: Uint8Array): KeyText {
+  const { [TEXT]: kept }: TextHolder = key;
+  if (kept !== undefined) return kept;
+  if (key.length > SHORT_KEY) return latin1(key);
+  let text = "";
+  for (let at = 0; at < key.length; at++) text += String.fromCharCode(key[at] ?? 0);
+  return text;
+}
+
+/** Keeps the text with a key that is used again and again, and returns the key. Nobody may modify it afterwards. */
+export function keepKeyText(key: TextHolder): Uint8Array {
+  key[TEXT] = latin1(key);
+  return key;
+}
+
+/** Returns a store by name. Throws a plain error (a bug) for a name that no module registered. */
+export type StoreSource = (name: string) => KVStore;
+
+/** A cache layer above every store. Its writes reach the stores below with `write`, or never. */
+export interface Branch {
+  readonly store: StoreSource;
+  /** Creates a branch above this one. */
+  readonly branch: () => Branch;
+  /** Applies all writes to the stores below. */
+  readonly write: () => void;
+}
+
+/** Creates a branch. The cache layer of a store is created when the store is first used. */
+export function createBranch(below: StoreSource): Branch {
+  // A list by name: a transaction opens few stores on each of its branches, and a map for each branch takes longer to create.
+  // Every node writes in the order of the names, whichever store was used first.
+  const layers: { readonly name: string; readonly layer: CacheStore }[] = [];
+  const branch: Branch = {
+    store: (name) => {
+      for (const opened of layers) if (opened.name === name) return opened.layer;
+      const layer = createCacheStore(below(name));
+      const after = layers.findIndex((opened) => opened.name > name);
+      layers.splice(after < 0 ? layers.length : after, 0, { name, layer });
+      return layer;
+    },
+    write: () => {
+      for (const { layer } of layers) layer.write();
+    },
+    branch: () => createBranch(branch.store),
+  };
+  return branch;
 }

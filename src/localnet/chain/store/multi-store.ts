@@ -1,13 +1,17 @@
-import { utf8 } from "../../../platform/base/bytes.ts";
-import { unreachable } from "../../../platform/base/errors.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
 import { createIavlTree, type IavlTree } from "../../../cosmos/merkle/iavl/tree.ts";
 import type { IavlReader, IavlView } from "../../../cosmos/merkle/iavl/view.ts";
 import { simpleMapProof, simpleMapRoot, type StoreRoot } from "../../../cosmos/merkle/simple-map.ts";
-import type { ProofOperator } from "../abci.ts";
-import { type Branch, createBranch } from "./branch.ts";
+import { sha256, utf8 } from "../../../platform/base/bytes.ts";
+import { unreachable } from "../../../platform/base/errors.ts";
+import { type Branch, createBranch } from "./cache-store.ts";
 import type { KVStore } from "./kv-store.ts";
-import type { CommitChanges, StateStorage } from "./state-storage.ts";
+
+/** One proof operator of a store query: "ics23:iavl", then "ics23:simple". `data` is an encoded CommitmentProof. */
+export interface ProofOperator {
+  readonly type: string;
+  readonly key: Uint8Array;
+  readonly data: Uint8Array;
+}
 
 /** Default of {@link MultiStoreOptions.keepRecent}. */
 export const DEFAULT_KEEP_RECENT = 1000;
@@ -221,4 +225,34 @@ function readMethods(reader: IavlReader): ReadMethods {
     iterate: (start, end) => reader.iterate(start, end, "ascending"),
     iterateReverse: (start, end) => reader.iterate(start, end, "descending"),
   };
+}
+
+/** A tree node to save. `id` is unique within its store. */
+interface NodeWrite {
+  readonly store: string;
+  readonly id: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+/** Changes of one commit. The node saves them in one database transaction with the block. */
+export interface CommitChanges {
+  readonly height: bigint;
+  readonly appHash: Uint8Array;
+  readonly writes: readonly NodeWrite[];
+  /** Nodes that no kept height needs any more. */
+  readonly deletes: readonly { readonly store: string; readonly id: Uint8Array }[];
+  /** Heights that this commit makes unreadable. The node can delete their roots. */
+  readonly expired?: readonly bigint[];
+  /** Roots of all stores at this height. An absent id is an empty tree. */
+  readonly roots: readonly { readonly store: string; readonly rootId: Uint8Array | undefined }[];
+}
+
+/** Saved state of an application, synchronous. The node implements it over SQLite. */
+export interface StateStorage {
+  /** Returns undefined for an empty storage. */
+  readonly latestHeight: () => bigint | undefined;
+  /** Heights with saved roots, ascending. */
+  readonly heights: () => readonly bigint[];
+  readonly roots: (height: bigint) => CommitChanges["roots"];
+  readonly node: (store: string, id: Uint8Array) => Uint8Array | undefined;
 }

@@ -1,12 +1,10 @@
-import { toBase64, toHex, utf8 } from "../../../platform/base/bytes.ts";
-import { EXIT } from "../../../platform/base/exit-codes.ts";
+import { toBase64, toHex, utf8, encodeBech32 } from "../../../platform/base/bytes.ts";
+import { EXIT } from "../../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../../platform/base/json.ts";
-import { encodeBech32 } from "../../../platform/base/bech32.ts";
 import { rateLimiter } from "../../chain/contracts/rate-limiter/rate-limiter.ts";
 import { codeHash } from "../../chain/modules/wasm/keeper.ts";
 import { moduleAddress } from "../../chain/runtime/address.ts";
-import { accountNamed } from "../../network/accounts.ts";
-import { CHAINS } from "../../network/chains.ts";
+import { accountNamed, CHAINS } from "../../network/chains.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";
 import { fieldAt } from "../../../platform/cli/table.ts";
 import type { ScenarioChain, ScenarioTx } from "./scenario-chain.ts";

@@ -1,15 +1,13 @@
-import { toBase64, utf8 } from "../../../platform/base/bytes.ts";
-import { upperHex } from "../../../platform/base/go-text.ts";
-import type { JsonObject } from "../../../platform/base/json.ts";
-import { sha256 } from "../../../platform/base/sha256.ts";
-import type { ChainEvent } from "../../chain/runtime/events.ts";
+import { blockIdToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-json.ts";
 import { newValidator } from "../../../cosmos/comet/validator-set.ts";
-import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
-import type { StoredBlock, StoredResults } from "../node-view.ts";
-import { type TagValues, tagsOf } from "../query-language/matches.ts";
-import { blockIdToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-print.ts";
-import { blockJson } from "./block-json.ts";
+import { sha256, toBase64, upperHex, utf8 } from "../../../platform/base/bytes.ts";
+import type { JsonObject } from "../../../platform/base/json.ts";
+import type { ChainEvent } from "../../chain/runtime/events.ts";
+import { type ConsensusParams, consensusParamsToJson } from "../base/consensus-params.ts";
+import type { StoredBlock, StoredResults } from "../base/node-view.ts";
+import { tagsOf, type TagValues } from "../query-language/matches.ts";
 import {
+  blockJson,
   eventJson,
   sparseTxResultJson,
   txResultJson,

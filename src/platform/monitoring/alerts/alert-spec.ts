@@ -1,4 +1,4 @@
-import type { Severity } from "../../../watchdog/conditions/condition.ts";
+import type { Severity } from "../severity.ts";
 import type { Times } from "./times.ts";
 
 /** What an alert is about. It is the alert's label `component`. */

@@ -1,69 +1,72 @@
 import { z } from "zod";
 import type { Secret } from "../../../platform/base/secret.ts";
 import { secretField } from "../../../platform/config/config-fields.ts";
-import type { AlertEvent } from "../alert-event.ts";
+import type { AlertEvent } from "./alert-event.ts";
 import {
-  type ChannelDeps,
   type ChannelSettings,
   COMMON_FIELDS,
-  type EventChannel,
+  defineChannel,
   MESSAGE_EVENTS,
   secretUrlField,
   toSettings,
-} from "../channel.ts";
-import { postAccepted } from "../http-post.ts";
-import { alertMessage, messageText } from "../message.ts";
+} from "./channel.ts";
+import { alertMessage, cutLines, messageText } from "./message.ts";
 
-/** Generic webhook: a JSON document with all fields, and texts that Discord (`content`) and Slack (`text`) show. */
-export interface WebhookConfig extends ChannelSettings {
+type WebhookConfig = ChannelSettings & {
   readonly kind: "webhook";
   readonly url: Secret;
   /** Value of the header `Authorization`. */
   readonly authorization?: Secret;
-}
-
-/** Keys of a webhook channel. */
-export const webhookFields = z
-  .strictObject({
-    kind: z.literal("webhook"),
-    ...COMMON_FIELDS,
-    url: secretUrlField().describe("receives JSON; a secret"),
-    authorization: secretField().optional().describe("value of the header Authorization; a secret"),
-  })
-  .transform(
-    (file): WebhookConfig => ({
-      kind: "webhook",
-      ...toSettings(file),
-      url: file.url,
-      ...(file.authorization === undefined ? {} : { authorization: file.authorization }),
-    }),
-  );
+};
 
 /** Longest text: Discord refuses `content` of more than 2,000 characters. */
 const TEXT_LIMIT = 2000;
+const REPORT_LIMIT = 100_000;
 
-/** Creates the channel. The header `idempotency-key` is the id of the newest event. */
-export function createWebhook(config: WebhookConfig, { post }: ChannelDeps): EventChannel {
-  return {
-    ...config,
-    maxEvents: MESSAGE_EVENTS,
-    send: (events, signal) =>
-      postAccepted(post, "the webhook", {
-        url: config.url.reveal(),
-        headers: {
-          "idempotency-key": events.at(-1)?.id ?? "",
-          ...(config.authorization === undefined ? {} : { authorization: config.authorization.reveal() }),
-        },
-        body: webhookBody(events),
-        signal,
+/** Generic webhook: a JSON document with all fields, and texts that Discord (`content`) and Slack (`text`) show. */
+export const webhook = defineChannel({
+  kind: "webhook",
+  receiver: "the webhook",
+  about: "any receiver of JSON",
+  schema: z
+    .strictObject({
+      kind: z.literal("webhook"),
+      ...COMMON_FIELDS,
+      url: secretUrlField().describe("receives JSON; a secret"),
+      authorization: secretField().optional().describe("value of the header Authorization; a secret"),
+    })
+    .transform(
+      (file): WebhookConfig => ({
+        kind: "webhook",
+        ...toSettings(file),
+        url: file.url,
+        ...(file.authorization === undefined ? {} : { authorization: file.authorization }),
       }),
-  };
-}
+    ),
+  example: {
+    name: "webhook",
+    url: { env: "ORACLE_WATCHDOG_WEBHOOK_URL" },
+    authorization: { env: "ORACLE_WATCHDOG_WEBHOOK_AUTHORIZATION" },
+  },
+  maxEvents: MESSAGE_EVENTS,
+  alert: (events, config) => {
+    const text = messageText(alertMessage(events), TEXT_LIMIT);
+    const body = { version: 2, alerts: events.map(eventJson), content: text, text };
+    // The newest event identifies the delivery: the same events are sent again after a failure, or with newer ones.
+    return [{ ...endpoint(config, events.at(-1)?.id ?? ""), body }];
+  },
+  report: ({ id, subject, text }, config) => ({
+    ...endpoint(config, id),
+    body: { version: 2, report: id, subject, text: cutLines(text, REPORT_LIMIT) },
+  }),
+});
 
-/** Encodes events as the body of a webhook request. */
-function webhookBody(events: readonly AlertEvent[]): Readonly<Record<string, unknown>> {
-  const text = messageText(alertMessage(events), TEXT_LIMIT);
-  return { version: 2, alerts: events.map(eventJson), content: text, text };
+function endpoint({ url, authorization }: WebhookConfig, idempotencyKey: string) {
+  const headers = {
+    "idempotency-key": idempotencyKey,
+    ...(authorization === undefined ? {} : { authorization: authorization.reveal() }),
+  };
+  return { url: url.reveal(), headers };
 }
 
 /** Encodes one event as JSON. Times are ISO 8601, blocks are strings. */

@@ -1,21 +1,21 @@
 import { join } from "node:path";
 import { createTask, setLogger } from "node-cron";
 import { pause, untilAborted, withDeadline } from "../../../platform/base/abort.ts";
-import { backoffMs } from "../../../platform/base/backoff.ts";
+import { backoffMs } from "../../../platform/base/waits.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { Service } from "../../../platform/base/service.ts";
-import { safeText } from "../../notify/http-post.ts";
-import type { ChannelConfig } from "../../notify/notify-config.ts";
+import type { Channel, ChannelDeps } from "../../notify/channels/channel.ts";
+import { type ChannelConfig, createChannel } from "../../notify/channels/channel-kinds.ts";
+import { safeText } from "../../notify/channels/transport.ts";
 import type { ReportsConfig } from "../../reports-config.ts";
 import type { ValidatorData } from "../validator-data.ts";
 import { FILE_ENDINGS, renderReport } from "../../../platform/report/render/render-report.ts";
 import { openDeliveredLog, writeDurably } from "./delivered-log.ts";
 import { type DueReport, dueReports, type ScheduleKind } from "./scheduled-reports.ts";
-import { type SendDeps, sendReport } from "./send-report.ts";
 
-export interface ReportServiceDeps extends SendDeps {
+export interface ReportServiceDeps extends ChannelDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Uniform in [0, 1). */
@@ -104,7 +104,9 @@ export function createPublisher(
   deps: ReportServiceDeps,
 ): (kind: ScheduleKind, dueAtMs: number, signal: AbortSignal) => Promise<boolean> {
   const log = openDeliveredLog(config.directory);
-  const own = channels.filter(({ name }) => config.channels.includes(name));
+  const own = channels
+    .filter(({ name }) => config.channels.includes(name))
+    .map((channel) => createChannel(channel, deps));
   const writeFiles = ({ id, report }: DueReport): void => {
     const { directory } = config;
     if (directory === undefined || log.has(id, "file")) return;
@@ -113,13 +115,13 @@ export function createPublisher(
     log.note(id, "file", deps.clock.nowMs());
     deps.logger.info("report written", { report: id });
   };
-  const send = async (due: DueReport, channel: ChannelConfig, signal: AbortSignal): Promise<boolean> => {
+  const send = async (due: DueReport, channel: Channel, signal: AbortSignal): Promise<boolean> => {
     const { id, report } = due;
     if (log.has(id, channel.name)) return true;
     const message = { id, subject: report.title, text: renderReport(report, "text") };
     try {
-      await withDeadline(`channel ${channel.name}`, channel.deadlineMs, signal, (inner) =>
-        sendReport(channel, message, deps, inner),
+      await withDeadline(`channel ${channel.name}`, channel.deadlineMs, signal, async (inner) =>
+        channel.sendReport?.(message, inner),
       );
     } catch (error) {
       signal.throwIfAborted();

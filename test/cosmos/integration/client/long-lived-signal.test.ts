@@ -3,10 +3,9 @@ import { describe, expect, it } from "vitest";
 import { pause, raceAbort, withDeadline, withTimeout } from "../../../../src/platform/base/abort.ts";
 import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
-import { createWakeSignal } from "../../../../src/platform/base/wake-signal.ts";
+import { createWakeSignal, createMutex } from "../../../../src/platform/base/waits.ts";
 import { createChainClient } from "../../../../src/cosmos/client/create-chain-client.ts";
-import { silentObserver } from "../../../../src/cosmos/client/rpc/rpc-caller.ts";
-import { createMutex } from "../../../../src/cosmos/client/tx/mutex.ts";
+import { silentObserver } from "../../../../src/cosmos/client/rpc-caller.ts";
 import { createHeightSignal } from "../../../../src/relayer/registry/height-signal.ts";
 import { answerCalls, startRpcServer, statusResult } from "../../../support/client/rpc-server.ts";
 

@@ -6,7 +6,7 @@ import {
   type PooledChainClient,
 } from "../../../../src/cosmos/client/create-chain-client.ts";
 import { ClientError } from "../../../../src/cosmos/client/errors.ts";
-import { silentObserver } from "../../../../src/cosmos/client/rpc/rpc-caller.ts";
+import { silentObserver } from "../../../../src/cosmos/client/rpc-caller.ts";
 import {
   answerCalls,
   type RpcExchange,

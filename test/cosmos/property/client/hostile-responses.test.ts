@@ -1,19 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../../../../src/platform/base/json.ts";
-import { decodeBroadcast } from "../../../../src/cosmos/client/tx/broadcast.ts";
-import { decodeFound } from "../../../../src/cosmos/client/tx/confirmation.ts";
+import { decodeBroadcast, decodeFound } from "../../../../src/cosmos/client/tx/flights.ts";
 import { ClientError } from "../../../../src/cosmos/client/errors.ts";
-import { decodeEventFrame } from "../../../../src/cosmos/client/events/event-frame.ts";
+import { decodeEventFrame, isTransaction } from "../../../../src/cosmos/client/events/event-frame.ts";
 import {
   decodeHeader,
   decodeSignedHeader,
   decodeValidatorsPage,
-} from "../../../../src/cosmos/client/read/light-block.ts";
-import { decodeStatus } from "../../../../src/cosmos/client/read/node-status.ts";
-import { parseRpcResponses } from "../../../../src/cosmos/client/rpc/rpc-response.ts";
-import { decodeGrpcResponse, decodeStoreAnswer } from "../../../../src/cosmos/client/read/store-read.ts";
-import { isTransaction } from "../../../../src/cosmos/client/events/wire-transaction.ts";
+  decodeGrpcResponse,
+  decodeStoreAnswer,
+} from "../../../../src/cosmos/client/chain-reads.ts";
+import { decodeStatus, parseRpcResponses } from "../../../../src/cosmos/client/rpc-response.ts";
 import { fixtureText, recordedCalls } from "../../../support/client/fixture.ts";
 
 const decoders: Readonly<Record<string, (result: unknown) => unknown>> = {

@@ -13,8 +13,8 @@ import {
   createValidatorSet,
   rotateProposer,
   updateValidatorSet,
-} from "../../../../src/cosmos/comet/proposer-rotation.ts";
-import { totalPower } from "../../../../src/cosmos/comet/validator-set.ts";
+  totalPower,
+} from "../../../../src/cosmos/comet/validator-set.ts";
 import { SignedHeader } from "../../../../src/cosmos/proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../../../src/cosmos/proto/gen/tendermint/types/validator.ts";
 import { requireMessage } from "../../../../src/cosmos/proto/registry.ts";

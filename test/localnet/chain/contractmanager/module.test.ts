@@ -12,8 +12,7 @@ import type { Environment } from "../../../../src/localnet/chain/modules/contrac
 import type { Context } from "../../../../src/localnet/chain/runtime/context.ts";
 import { event } from "../../../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
-import { QueryError } from "../../../../src/localnet/chain/runtime/module.ts";
-import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError, QueryError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { createMemoryWorld, type MemoryWorld } from "../../../support/memory-context.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { formatPrecDec } from "../../../../src/platform/base/prec-dec.ts";
+import { formatPrecDec } from "../../../../src/platform/base/decimal.ts";
 import { calcPrice, MAX_TICK } from "../../../../src/localnet/chain/modules/dex/price.ts";
 
 /** SHA-256 of the prices of a range of ticks, each as a line. */

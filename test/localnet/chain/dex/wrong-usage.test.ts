@@ -1,7 +1,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";
-import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson } from "../../../../src/cosmos/proto/json.ts";
 import { AUTHORITY, createDexWorld, DEX_ADDRESS, type DexWorld } from "../../../support/dex-world.ts";
 import { startTestChain, testGenesis as appStateOf } from "../../../support/test-chain.ts";

@@ -5,7 +5,7 @@ import {
   type HarpoonModule,
 } from "../../../../src/localnet/chain/modules/harpoon/module.ts";
 import { parseAddress } from "../../../../src/localnet/chain/runtime/address.ts";
-import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import {
   QuerySubscribedContractsRequest,
   QuerySubscribedContractsResponse,

@@ -1,19 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { concat, fromHex } from "../../../../src/platform/base/bytes.ts";
-import { revisionOfChainId, withRevision } from "../../../../src/cosmos/comet/chain-revision.ts";
+import { revisionOfChainId, withRevision } from "../../../../src/cosmos/comet/ibc-height.ts";
 import {
   packClientState,
-  TENDERMINT_TYPE,
-} from "../../../../src/localnet/chain/modules/ibc/client/client-state.ts";
-import { packConsensusState } from "../../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
-import { createClient } from "../../../../src/localnet/chain/modules/ibc/client/create-client.ts";
-import { recoverClient } from "../../../../src/localnet/chain/modules/ibc/client/recover-client.ts";
-import { updateClient } from "../../../../src/localnet/chain/modules/ibc/client/update-client.ts";
+  packConsensusState,
+} from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
+import {
+  createClient,
+  recoverClient,
+  updateClient,
+} from "../../../../src/localnet/chain/modules/ibc/client/keeper.ts";
 import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
-import { validateMisbehaviour } from "../../../../src/localnet/chain/modules/ibc/tendermint/misbehaviour.ts";
+import { validateMisbehaviour } from "../../../../src/localnet/chain/modules/ibc/client/client-message.ts";
 import { validatorSetOf, newValidator } from "../../../../src/cosmos/comet/validator-set.ts";
-import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import {
   Header,
   type Misbehaviour,

@@ -1,19 +1,16 @@
 import { updateHeader } from "../../../support/comet/light-block.ts";
 import { beforeEach, describe, expect, it } from "vitest";
-import { encodeBech32 } from "../../../../src/platform/base/bech32.ts";
+import { encodeBech32 } from "../../../../src/platform/base/bytes.ts";
 import {
   packClientState,
-  TENDERMINT_TYPE,
-} from "../../../../src/localnet/chain/modules/ibc/client/client-state.ts";
-import {
   packConsensusState,
   type ConsensusState,
-} from "../../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
-import { getChannelParams } from "../../../../src/localnet/chain/modules/ibc/channel/channel-store.ts";
+} from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
 import { createIbcModule } from "../../../../src/localnet/chain/modules/ibc/module.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
-import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import {
   MsgCreateClient,
   MsgRecoverClient,
@@ -28,6 +25,7 @@ import {
 import { TYPE_URL } from "../../../../src/cosmos/proto/type-urls.ts";
 import { blockTimeNs, createSigners, signBlock } from "../../../support/comet/signed-chain.ts";
 import { createMemoryChain, type MemoryChain } from "../../../support/ibc/memory-chain.ts";
+import { channelParams } from "../../../../src/localnet/chain/modules/ibc/host/params.ts";
 
 const SECOND = 1_000_000_000n;
 const SETTINGS = {
@@ -240,7 +238,7 @@ describe("only the authority", () => {
     );
     expect(run(url, message(signer, 1n))).toBe(`ibc/2 expected ${authority}, got ${signer}: unauthorized`);
     expect(run(url, message(authority, 7n))).toBe("done");
-    expect(getChannelParams(chain.at(1n, 0n))).toEqual({
+    expect(channelParams.get(chain.at(1n, 0n))).toEqual({
       upgradeTimeout: { height: { revisionNumber: 0n, revisionHeight: 0n }, timestamp: 7n },
     });
   });

@@ -1,26 +1,28 @@
-import { updateHeader, type LightBlock } from "../../../support/comet/light-block.ts";
 import { beforeEach, describe, expect, it } from "vitest";
-import { toHex } from "../../../../src/platform/base/bytes.ts";
-import {
-  packClientState,
-  TENDERMINT_TYPE,
-} from "../../../../src/localnet/chain/modules/ibc/client/client-state.ts";
-import { packConsensusState } from "../../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
-import { createClient } from "../../../../src/localnet/chain/modules/ibc/client/create-client.ts";
-import { createLocalhostClient } from "../../../../src/localnet/chain/modules/ibc/client/localhost.ts";
-import { openClientStore } from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
-import { recoverClient } from "../../../../src/localnet/chain/modules/ibc/client/recover-client.ts";
-import { updateClient } from "../../../../src/localnet/chain/modules/ibc/client/update-client.ts";
-import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
-import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
-import { setClientParams } from "../../../../src/localnet/chain/modules/ibc/params.ts";
-import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
 import type { Any } from "../../../../src/cosmos/proto/gen/google/protobuf/any.ts";
 import {
   Header,
   Misbehaviour,
 } from "../../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../src/cosmos/proto/type-urls.ts";
+import {
+  openClientStore,
+  packClientState,
+  packConsensusState,
+} from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import {
+  createClient,
+  createLocalhostClient,
+  recoverClient,
+  updateClient,
+} from "../../../../src/localnet/chain/modules/ibc/client/keeper.ts";
+import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
+import { clientParams } from "../../../../src/localnet/chain/modules/ibc/host/params.ts";
+import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
+import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
+import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
+import { toHex } from "../../../../src/platform/base/bytes.ts";
+import { type LightBlock, updateHeader } from "../../../support/comet/light-block.ts";
 import { blockTimeNs, createSigners, signBlock, type Signers } from "../../../support/comet/signed-chain.ts";
 import { clientStatus } from "../../../support/ibc/client-status.ts";
 import { createMemoryChain, type MemoryChain } from "../../../support/ibc/memory-chain.ts";
@@ -318,7 +320,7 @@ describe("the trusting period and clock drift", () => {
 
 describe("client status and recovery", () => {
   it("a client of a type that is not allowed is unauthorized", () => {
-    setClientParams(at(10n), { allowedClients: ["06-solomachine"] });
+    clientParams.set(at(10n), { allowedClients: ["06-solomachine"] });
     expect(clientStatus(at(10n), CLIENT)).toBe("Unauthorized");
     expect(clientStatus(at(10n), "07-tendermint-9")).toBe("Unknown");
     expect(failure(() => create(block(12n)))).toBe(

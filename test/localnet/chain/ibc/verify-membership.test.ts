@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";
 import { openClientStore } from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
-import { verifyMembership } from "../../../../src/localnet/chain/modules/ibc/client/verify-membership.ts";
+import { verifyMembership } from "../../../../src/localnet/chain/modules/ibc/client/queries.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
-import { QueryError } from "../../../../src/localnet/chain/runtime/module.ts";
+import { QueryError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { QueryVerifyMembershipRequest } from "../../../../src/cosmos/proto/gen/ibc/core/client/v1/query.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import {

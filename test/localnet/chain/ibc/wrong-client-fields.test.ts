@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { encodeBech32 } from "../../../../src/platform/base/bech32.ts";
+import { encodeBech32 } from "../../../../src/platform/base/bytes.ts";
 import {
   packClientState,
-  TENDERMINT_TYPE,
-} from "../../../../src/localnet/chain/modules/ibc/client/client-state.ts";
-import { packConsensusState } from "../../../../src/localnet/chain/modules/ibc/client/consensus-state.ts";
+  packConsensusState,
+} from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
+import { TENDERMINT_TYPE } from "../../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import { createIbcModule } from "../../../../src/localnet/chain/modules/ibc/module.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
-import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import * as wire from "../../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import { MsgUpdateParams as MsgUpdateConnectionParams } from "../../../../src/cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
 import { ClientState as LocalhostState } from "../../../../src/cosmos/proto/gen/ibc/lightclients/localhost/v2/localhost.ts";

@@ -1,8 +1,8 @@
+import { getQuery, setQuery } from "../../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type ErrorKind, ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
+import { type ErrorKind, ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import * as query from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import * as errors from "../../../../src/localnet/chain/modules/interchainqueries/errors.ts";
-import { setQuery, getQuery } from "../../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { createFakeIbc, type FakeIbc } from "../../../support/fake-ibc.ts";
 import {
   addContract,

@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { isRecord, type JsonObject } from "../../../../src/platform/base/json.ts";
 import { formatAddress, moduleAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { DEC18_ONE } from "../../../../src/platform/base/decimal.ts";
-import { ModuleError } from "../../../../src/localnet/chain/runtime/module-error.ts";
-import { ErrOutOfGas } from "../../../../src/localnet/chain/runtime/sdk-errors.ts";
+import { ModuleError, ErrOutOfGas } from "../../../../src/localnet/chain/runtime/errors.ts";
 import {
   account,
   castBank,

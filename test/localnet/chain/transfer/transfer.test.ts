@@ -11,7 +11,7 @@ import { fullDenom, localDenom, parseTrace } from "../../../../src/localnet/chai
 import { exportGenesis, initGenesis } from "../../../../src/localnet/chain/modules/transfer/genesis.ts";
 import type { LinkedMessage } from "../../../support/ibc/linked-chain.ts";
 import { carryHeader, receiveMessage } from "../../../support/ibc/linked-pair.ts";
-import { sendPacket } from "../../../../src/localnet/chain/modules/ibc/channel/send.ts";
+import { sendPacket } from "../../../../src/localnet/chain/modules/ibc/channel/keeper.ts";
 import { CHANNEL, openTransferPair, writtenAcknowledgement } from "../../../support/ibc/transfer-pair.ts";
 import { createMemoryWorld } from "../../../support/memory-context.ts";
 

@@ -3,8 +3,7 @@ import { DirectSecp256k1Wallet, type OfflineSigner } from "@cosmjs/proto-signing
 import { SigningStargateClient } from "@cosmjs/stargate";
 import { TxRaw } from "cosmjs-types/cosmos/tx/v1beta1/tx";
 import { describe, expect, it } from "vitest";
-import { sha256 } from "../../../../src/platform/base/sha256.ts";
-import { utf8 } from "../../../../src/platform/base/bytes.ts";
+import { sha256, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { parseAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { startTestChain } from "../../../support/test-chain.ts";
 import { createTestKey } from "../../../support/test-keys.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { OracleFaultName } from "../../../../src/localnet/node/oracle/oracle-faults.ts";
+import type { OracleFaultName } from "../../../../src/localnet/node/oracle/oracle-client.ts";
 import type { FaultName } from "../../../../src/localnet/sidecar/faults.ts";
 import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/policies.ts";
 import { rewardCents } from "../../../../src/watchdog/policy/reward.ts";

@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { utf8 } from "../../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../../src/platform/base/sha256.ts";
+import { utf8, sha256 } from "../../../../src/platform/base/bytes.ts";
 import { startTestNode } from "../../../support/test-node.ts";
 import { lightBlockAt, verifyLightBlock } from "../../../support/comet/light-block.ts";
 

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { toBase64, toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../../src/platform/base/sha256.ts";
+import { toBase64, toHex, utf8, sha256 } from "../../../../src/platform/base/bytes.ts";
 import { shapeDifferences, shapeOf } from "../../../support/json-shape.ts";
 import { startTestNode, type TestNode } from "../../../support/test-node.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fromUtf8, toHex } from "../../../../src/platform/base/bytes.ts";
 import { createApp } from "../../../../src/localnet/chain/app.ts";
-import type { StateStorage } from "../../../../src/localnet/chain/store/state-storage.ts";
+import type { StateStorage } from "../../../../src/localnet/chain/store/multi-store.ts";
 import { exportHomeGenesis, importHomeGenesis } from "../../../../src/localnet/node/home-genesis.ts";
 import { type CounterProgram, createCounterApplication } from "../../../support/counter-application.ts";
 import { fixtureFile } from "../../../support/fixture-file.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sha256 } from "../../../../src/platform/base/sha256.ts";
-import { utf8 } from "../../../../src/platform/base/bytes.ts";
+import { sha256, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import type { Validator } from "../../../../src/cosmos/comet/block-types.ts";
 import { createCallRouter, type UnaryReply } from "../../../../src/localnet/node/grpc/call-router.ts";

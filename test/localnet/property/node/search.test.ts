@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../../src/platform/base/sha256.ts";
+import { toHex, utf8, sha256 } from "../../../../src/platform/base/bytes.ts";
 import type { ChainEvent } from "../../../../src/localnet/chain/runtime/events.ts";
 import { matchesSearch } from "../../../../src/localnet/node/query-language/matches.ts";
 import { parseQuery } from "../../../../src/localnet/node/query-language/parse-query.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
-import { textReply } from "../../../../src/platform/http/http-reply.ts";
+import { textReply } from "../../../../src/platform/http/http-route.ts";
 import {
   type HttpLimits,
   type HttpServerOptions,

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import type { HttpAccess } from "../../../../src/platform/http/http-access.ts";
-import { textReply } from "../../../../src/platform/http/http-reply.ts";
+import { textReply } from "../../../../src/platform/http/http-route.ts";
 import type { OpenHttpServer } from "../../../../src/platform/http/http-server.ts";
 import { openRouteServer } from "../../../../src/platform/http/route-server.ts";
 import { startTestNode } from "../../../support/test-node.ts";

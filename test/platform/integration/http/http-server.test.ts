@@ -3,20 +3,24 @@ import { afterEach, describe, expect, it } from "vitest";
 import { abortReason, untilAborted } from "../../../../src/platform/base/abort.ts";
 import { type Logger, silentLogger } from "../../../../src/platform/base/logger.ts";
 import { createDeferred } from "../../../../src/platform/process/deferred.ts";
-import { jsonReply, textReply } from "../../../../src/platform/http/http-reply.ts";
-import type { HttpRoute } from "../../../../src/platform/http/http-route.ts";
-import { type HttpRequest, HttpRequestError } from "../../../../src/platform/http/http-request.ts";
+import {
+  type HttpRequest,
+  HttpRequestError,
+  type HttpRoute,
+  jsonReply,
+  textReply,
+} from "../../../../src/platform/http/http-route.ts";
+import {
+  createHttpService,
+  openRouteServer,
+  ROUTE_SERVER_LIMITS,
+  type RouteServerOptions,
+} from "../../../../src/platform/http/route-server.ts";
 import {
   type HttpServerOptions,
   type OpenHttpServer,
   openHttpServer,
 } from "../../../../src/platform/http/http-server.ts";
-import { createHttpService } from "../../../../src/platform/http/http-service.ts";
-import {
-  openRouteServer,
-  ROUTE_SERVER_LIMITS,
-  type RouteServerOptions,
-} from "../../../../src/platform/http/route-server.ts";
 import { Secret } from "../../../../src/platform/base/secret.ts";
 
 const open: OpenHttpServer[] = [];

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { abortReason, untilAborted } from "../../../../src/platform/base/abort.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { createDeferred } from "../../../../src/platform/process/deferred.ts";
-import type { HttpStream } from "../../../../src/platform/http/http-stream.ts";
+import type { HttpStream } from "../../../../src/platform/http/http-route.ts";
 import { type OpenHttpServer } from "../../../../src/platform/http/http-server.ts";
 import { openRouteServer, type RouteServerOptions } from "../../../../src/platform/http/route-server.ts";
 

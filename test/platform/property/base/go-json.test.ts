@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
-import { type GoJson, parseGoJson } from "../../../../src/platform/base/go-json/parse.ts";
-import { formatGoFloat } from "../../../../src/platform/base/go-json/print.ts";
-import { goJsonSyntaxError } from "../../../../src/platform/base/go-json/syntax.ts";
+import { type GoJson, parseGoJson, formatGoFloat } from "../../../../src/platform/base/go-json.ts";
+import { goJsonSyntaxError } from "../../../../src/platform/base/go-json-syntax.ts";
 
 /** Almost valid JSON: JSON tokens in random order. */
 const nearly = fc

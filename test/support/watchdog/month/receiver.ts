@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { z } from "zod";
 import { Secret } from "../../../../src/platform/base/secret.ts";
 import { stringifyJson } from "../../../../src/platform/base/json.ts";
-import type { WebhookConfig } from "../../../../src/watchdog/notify/channels/webhook.ts";
-import type { PostJson } from "../../../../src/watchdog/notify/http-post.ts";
+import type { ChannelConfig } from "../../../../src/watchdog/notify/channels/channel-kinds.ts";
+import type { PostJson } from "../../../../src/watchdog/notify/channels/transport.ts";
 
 /** A channel that wants everything. */
-export const RECEIVER: WebhookConfig = {
+export const RECEIVER: ChannelConfig = {
   kind: "webhook",
   name: "receiver",
   minSeverity: "info",

@@ -1,7 +1,7 @@
-import { decodeBech32 } from "../../../../platform/base/bech32.ts";
+import { decodeBech32 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import type { JsonValue } from "../../../../platform/base/json.ts";
 import {
+  type JsonValue,
   asText,
   asUint32,
   elements,
@@ -9,7 +9,7 @@ import {
   type JsonField,
   member,
   required,
-} from "../../../../platform/base/json-fields.ts";
+} from "../../../../platform/base/json.ts";
 import {
   type Caller,
   ContractError,

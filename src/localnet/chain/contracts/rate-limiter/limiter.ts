@@ -1,4 +1,4 @@
-import { asText, type JsonField, member, required } from "../../../../platform/base/json-fields.ts";
+import { asText, type JsonField, member, required } from "../../../../platform/base/json.ts";
 import {
   type ContractAttribute,
   ContractError,

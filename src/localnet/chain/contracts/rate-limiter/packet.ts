@@ -1,6 +1,5 @@
-import { toHex, utf8 } from "../../../../platform/base/bytes.ts";
-import { type JsonField, member, required } from "../../../../platform/base/json-fields.ts";
-import { sha256 } from "../../../../platform/base/sha256.ts";
+import { toHex, utf8, sha256 } from "../../../../platform/base/bytes.ts";
+import { type JsonField, member, required } from "../../../../platform/base/json.ts";
 import { text } from "../messages.ts";
 import { uint256, uint64 } from "./serde.ts";
 

@@ -1,5 +1,11 @@
-import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
-import { asUint64, type JsonField, member, required } from "../../../../platform/base/json-fields.ts";
+import {
+  isRecord,
+  type JsonValue,
+  asUint64,
+  type JsonField,
+  member,
+  required,
+} from "../../../../platform/base/json.ts";
 import { ContractError } from "../../modules/wasm/contract.ts";
 import { text, unknownVariant } from "../messages.ts";
 

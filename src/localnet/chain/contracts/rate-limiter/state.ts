@@ -1,14 +1,16 @@
 import { concat, fromUtf8, prefixEnd, utf8 } from "../../../../platform/base/bytes.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
-import { unreachable } from "../../../../platform/base/errors.ts";
 import {
+  isRecord,
+  type JsonObject,
+  type JsonValue,
   asText,
   asUint32,
   asUint64,
   isPresent,
   type JsonField,
   member,
-} from "../../../../platform/base/json-fields.ts";
+} from "../../../../platform/base/json.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 import { messageFields } from "../messages.ts";
 import type { Flow, Quota, RateLimit } from "./quota.ts";

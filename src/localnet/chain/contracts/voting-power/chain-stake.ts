@@ -1,12 +1,6 @@
 import { toBase64 } from "../../../../platform/base/bytes.ts";
 import { type Dec18, parseDec18 } from "../../../../platform/base/decimal.ts";
-import {
-  asBase64,
-  elements,
-  isPresent,
-  type JsonField,
-  member,
-} from "../../../../platform/base/json-fields.ts";
+import { asBase64, elements, isPresent, type JsonField, member } from "../../../../platform/base/json.ts";
 import {
   QueryDelegationRequest,
   QueryValidatorDelegationsRequest,

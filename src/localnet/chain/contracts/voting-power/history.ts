@@ -1,6 +1,5 @@
 import { concat, fromUtf8, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
-import type { JsonValue } from "../../../../platform/base/json.ts";
-import type { JsonField } from "../../../../platform/base/json-fields.ts";
+import type { JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import type { ContractScope } from "../../modules/wasm/contract.ts";
 import { messageFields } from "../messages.ts";
 

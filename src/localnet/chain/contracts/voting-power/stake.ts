@@ -1,6 +1,6 @@
 import { concat, fromUtf8, prefixEnd, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Dec18, quoDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
-import { asBoolean, member } from "../../../../platform/base/json-fields.ts";
+import { asBoolean, member } from "../../../../platform/base/json.ts";
 import type { ContractScope } from "../../modules/wasm/contract.ts";
 import { text } from "../messages.ts";
 import { createHistory, type History } from "./history.ts";

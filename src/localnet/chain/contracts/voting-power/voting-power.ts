@@ -1,5 +1,11 @@
-import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
-import { asUint64, isPresent, type JsonField, member } from "../../../../platform/base/json-fields.ts";
+import {
+  type JsonObject,
+  type JsonValue,
+  asUint64,
+  isPresent,
+  type JsonField,
+  member,
+} from "../../../../platform/base/json.ts";
 import {
   type ContractCode,
   ContractError,

@@ -12,8 +12,8 @@ import {
 import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, type GenesisForm, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toAnsweringHandler, toQueryHandler } from "../../runtime/handler-forms.ts";
+import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { admins, submitProposal } from "./proposals.ts";
@@ -30,7 +30,7 @@ interface AdminDeps {
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
 }
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "cosmos.adminmodule.adminmodule.GenesisState",
   type: GenesisState,
@@ -43,7 +43,7 @@ export function createAdminModule(options: AdminOptions, deps: AdminDeps): Chain
     name: MODULE_NAME,
     stores: [MODULE_NAME],
     messages: [
-      toAnsweringHandler({
+      toMessageHandler({
         typeUrl: TYPE_URL.submitProposal,
         type: MsgSubmitProposal,
         signers: ({ proposer }) => [proposer],

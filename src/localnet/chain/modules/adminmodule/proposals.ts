@@ -3,9 +3,13 @@ import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Context } from "../../runtime/context.ts";
 import { event } from "../../runtime/events.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
-import { ModuleError, unregisteredError } from "../../runtime/module-error.ts";
-import { ErrorInvalidSigner, ErrUnknownRequest } from "../../runtime/sdk-errors.ts";
-import { isOutOfGas } from "../../runtime/wrap-errors.ts";
+import {
+  ModuleError,
+  unregisteredError,
+  ErrorInvalidSigner,
+  ErrUnknownRequest,
+  isOutOfGas,
+} from "../../runtime/errors.ts";
 import { createItem, createMap, textCodec, uint64Codec } from "../../store/collections.ts";
 import { ADMINS, MODULE_NAME, PROPOSAL_ID } from "./keys.ts";
 

@@ -1,14 +1,14 @@
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/genesis.ts";
-import type { Account } from "../../runtime/ante/ante-step.ts";
+import type { Account } from "../../runtime/ante-step.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, type GenesisForm, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { type AuthKeeper, fromAny, toAny } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { DEFAULT_PARAMS, validateParams } from "./params.ts";
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "cosmos.auth.v1beta1.GenesisState",
   type: GenesisState,

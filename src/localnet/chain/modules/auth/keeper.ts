@@ -3,7 +3,7 @@ import { BaseAccount, ModuleAccount, Params } from "../../../../cosmos/proto/gen
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../runtime/address.ts";
-import type { Account, AnteAccounts } from "../../runtime/ante/ante-step.ts";
+import type { Account, AnteAccounts } from "../../runtime/ante-step.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
   bytesCodec,

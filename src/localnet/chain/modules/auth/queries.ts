@@ -1,10 +1,11 @@
 import * as wire from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { orQueryError, toQueryHandler } from "../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
+import { QueryError } from "../../runtime/errors.ts";
 import { paginate } from "../../runtime/pagination.ts";
-import type { Account } from "../../runtime/ante/ante-step.ts";
+import type { Account } from "../../runtime/ante-step.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { type AuthKeeper, toAny } from "./keeper.ts";
 import { ACCOUNT_PREFIX, STORE_NAME } from "./keys.ts";

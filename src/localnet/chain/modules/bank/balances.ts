@@ -1,9 +1,8 @@
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
-import type { Coin } from "../../runtime/coins.ts";
-import { areValidCoins, formatCoin, formatCoins } from "../../runtime/coins.ts";
+import { areValidCoins, type Coin, formatCoin, formatCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInsufficientFunds, ErrInvalidCoins } from "../../runtime/sdk-errors.ts";
+import { ErrInsufficientFunds, ErrInvalidCoins } from "../../runtime/errors.ts";
 import {
   bytesCodec,
   type Codec,

@@ -1,4 +1,4 @@
-import { registerError } from "../../runtime/module-error.ts";
+import { registerError } from "../../runtime/errors.ts";
 
 // Errors of codespace "bank" by their Go names (cosmos-sdk v0.50 x/bank/types/errors.go).
 export const ErrNoInputs = registerError("bank", 2, "no inputs to send transaction");

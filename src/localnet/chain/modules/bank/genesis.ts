@@ -12,7 +12,7 @@ import type { Context } from "../../runtime/context.ts";
 import {
   atPath,
   GenesisError,
-  type GenesisForm,
+  type GenesisSchema,
   partOr,
   printGenesis,
   readGenesis,
@@ -22,7 +22,7 @@ import type { BankAccounts } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { DEFAULT_PARAMS, storedParams } from "./params.ts";
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "cosmos.bank.v1beta1.GenesisState",
   type: GenesisState,

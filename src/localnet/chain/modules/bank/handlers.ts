@@ -2,9 +2,9 @@ import { MsgMultiSend, MsgSend } from "../../../../cosmos/proto/gen/cosmos/bank/
 import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
 import { areValidCoins, type Coin, formatCoins, parseCoins, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toMessageHandler } from "../../runtime/handler-forms.ts";
+import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
-import { ErrInvalidAddress, ErrInvalidCoins, ErrUnauthorized } from "../../runtime/sdk-errors.ts";
+import { ErrInvalidAddress, ErrInvalidCoins, ErrUnauthorized } from "../../runtime/errors.ts";
 import { ErrInputOutputMismatch, ErrMultipleSenders, ErrNoInputs, ErrNoOutputs } from "./errors.ts";
 import type { BankAccounts, BankKeeper, Payment } from "./keeper.ts";
 

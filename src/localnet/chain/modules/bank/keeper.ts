@@ -1,7 +1,7 @@
 import { moduleAddress } from "../../runtime/address.ts";
 import { type Coin, formatCoin, formatCoins, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInsufficientFunds } from "../../runtime/sdk-errors.ts";
+import { ErrInsufficientFunds } from "../../runtime/errors.ts";
 import {
   addCoins,
   balanceOf,

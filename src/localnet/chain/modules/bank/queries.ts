@@ -8,8 +8,9 @@ import type {
 } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import { isDenom, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
+import { QueryError } from "../../runtime/errors.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { textCodec } from "../../store/collections.ts";
 import { balanceOf, metadatas, sendEnabled, supplies } from "./balances.ts";

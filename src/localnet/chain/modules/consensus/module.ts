@@ -4,14 +4,20 @@ import {
   QueryParamsResponse,
 } from "../../../../cosmos/proto/gen/cosmos/consensus/v1/query.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GenesisError, type GenesisForm, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
+import {
+  GenesisError,
+  type GenesisSchema,
+  partOr,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { consensusParams, DEFAULT_PARAMS, storedParams } from "./params.ts";
 
 /** The SDK's module has no genesis. Ours has the form of the query response, `{"params": …}`. */
-const FORM: GenesisForm<QueryParamsResponse> = {
+const FORM: GenesisSchema<QueryParamsResponse> = {
   module: MODULE_NAME,
   typeName: "cosmos.consensus.v1.QueryParamsResponse",
   type: QueryParamsResponse,

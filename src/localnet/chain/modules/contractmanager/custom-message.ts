@@ -1,9 +1,8 @@
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
-import { member } from "../../../../platform/base/json-fields.ts";
+import { isRecord, type JsonValue, member } from "../../../../platform/base/json.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../runtime/errors.ts";
 import { asUintNumber } from "../interchainqueries/bindings/json-number.ts";
 import { customFields } from "../wasm/custom-fields.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";

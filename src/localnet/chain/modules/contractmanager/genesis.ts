@@ -2,11 +2,11 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/contractmanager/genesis.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, type GenesisForm, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { allFailures, DEFAULT_PARAMS, getFailure, paramsOf, setFailure, storedParams } from "./failures.ts";
 import { MODULE_NAME } from "./keys.ts";
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.contractmanager.GenesisState",
   type: GenesisState,

@@ -6,9 +6,7 @@ import type {
 } from "../../../../cosmos/proto/gen/neutron/contractmanager/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
-import { ErrInvalidRequest, ErrNotFound } from "../../runtime/sdk-errors.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { unregisteredError, ErrInvalidRequest, ErrNotFound, wrapErrors } from "../../runtime/errors.ts";
 import { ErrNotContractResubmission, FailedToResubmitFailure, IncorrectFailureToResubmit } from "./errors.ts";
 import { getFailure, removeFailure, storedParams } from "./failures.ts";
 import type { Environment } from "./types.ts";

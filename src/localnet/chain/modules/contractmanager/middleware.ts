@@ -1,5 +1,5 @@
 import type { Context } from "../../runtime/context.ts";
-import type { IbcApplication, RelayedPacket } from "../ibc/channel/application.ts";
+import type { IBCModule, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { decodeReply } from "../transfer/acknowledgement.ts";
 import { decodePacketData } from "../transfer/packet-data.ts";
 import { limitedSudo } from "./limited-sudo.ts";
@@ -10,7 +10,7 @@ import type { Environment } from "./types.ts";
  * Tells a contract what became of the transfer that it sent, after the application has refunded it or not. The failure of the
  * contract is stored: the acknowledgement or the timeout must not depend on it.
  */
-export function informSenders(inner: IbcApplication, environment: Environment): IbcApplication {
+export function informSenders(inner: IBCModule, environment: Environment): IBCModule {
   return {
     ...inner,
     onAcknowledge: (context, packet, acknowledgement) => {

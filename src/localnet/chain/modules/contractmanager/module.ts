@@ -5,9 +5,9 @@ import {
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toMessageHandler } from "../../runtime/handler-forms.ts";
+import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
-import type { IbcApplication } from "../ibc/channel/application.ts";
+import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
 import { handleCustomMessage } from "./custom-message.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
@@ -26,7 +26,7 @@ export interface ContractManagerModule extends ChainModule {
     message: JsonValue,
   ) => CustomMessageResult | undefined;
   /** Tells contracts what became of the transfers that they sent. */
-  readonly informSenders: (inner: IbcApplication) => IbcApplication;
+  readonly informSenders: (inner: IBCModule) => IBCModule;
 }
 
 /** Creates the module `contractmanager`. */

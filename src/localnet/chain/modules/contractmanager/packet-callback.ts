@@ -1,8 +1,7 @@
 import { toBase64 } from "../../../../platform/base/bytes.ts";
-import { printGoObject } from "../../../../platform/base/go-json/object.ts";
-import { printGoString } from "../../../../platform/base/go-json/string.ts";
+import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
 import type { Packet } from "../ibc/channel/packet.ts";
-import { printGoHeight } from "../ibc/height.ts";
+import { printGoHeight } from "../ibc/host/height.ts";
 
 /** What became of a packet that a contract sent. */
 export type PacketOutcome =

@@ -3,15 +3,14 @@ import * as wire from "../../../../cosmos/proto/gen/neutron/contractmanager/quer
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
-import { ErrKeyNotFound } from "../../runtime/sdk-errors.ts";
 import { getFailure, paramsOf } from "./failures.ts";
 import { FAILURES_PREFIX, failuresOf, MODULE_NAME } from "./keys.ts";
 import type { ContractManagerOptions } from "./types.ts";
+import { ErrKeyNotFound, QueryError, GrpcCode } from "../../runtime/errors.ts";
 
-const INVALID_ARGUMENT = 3;
 const MAX_LIMIT = 100n;
 
 /** The queries of the module. Their paths begin with the chain's own name. */
@@ -46,7 +45,7 @@ function queryFailure(
   const failure = getFailure(context, address, failureId);
   if (failure !== undefined) return failure;
   const text = `no failure found for contractAddress = ${address} and failureId = ${failureId}`;
-  throw new QueryError(INVALID_ARGUMENT, ErrKeyNotFound(text).message);
+  throw new QueryError(GrpcCode.InvalidArgument, ErrKeyNotFound(text).message);
 }
 
 /** Lists the failures of a contract, or without an address those of all contracts. */
@@ -57,7 +56,7 @@ function queryFailures(
 ): wire.QueryFailuresResponse {
   if (pagination !== undefined && pagination.limit > MAX_LIMIT)
     throw new QueryError(
-      INVALID_ARGUMENT,
+      GrpcCode.InvalidArgument,
       `limit is more than maximum allowed (${pagination.limit} > ${MAX_LIMIT})`,
     );
   if (address !== "") requireAddress(address, `failed to parse address: ${address}`, options);
@@ -73,6 +72,6 @@ function requireAddress(address: string, text: string, { bech32Prefix }: Contrac
   try {
     parseAddress(bech32Prefix, address);
   } catch {
-    throw new QueryError(INVALID_ARGUMENT, text);
+    throw new QueryError(GrpcCode.InvalidArgument, text);
   }
 }

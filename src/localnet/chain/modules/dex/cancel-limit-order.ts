@@ -1,4 +1,4 @@
-import { precFromInt, quoPrec, truncatePrec } from "../../../../platform/base/prec-dec.ts";
+import { precFromInt, quoPrec, truncatePrec } from "../../../../platform/base/decimal.ts";
 import type { MsgCancelLimitOrderResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { sumCoins, toWireCoin } from "../../runtime/coins.ts";

@@ -1,9 +1,9 @@
-import { checkInt } from "../../../../platform/base/int256.ts";
+import { checkInt } from "../../../../platform/base/integers.ts";
 import type { MsgDepositResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
+import { ModuleError } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
 import { type DepositFacts, depositLp } from "./events.ts";
 import { MODULE_NAME, poolDenom } from "./keys.ts";

@@ -1,5 +1,5 @@
-import { OverflowError } from "../../../../platform/base/int256.ts";
-import { ModuleError, registerError } from "../../runtime/module-error.ts";
+import { OverflowError } from "../../../../platform/base/integers.ts";
+import { ModuleError, registerError } from "../../runtime/errors.ts";
 import { MODULE_NAME } from "./keys.ts";
 
 /** Errors of codespace "dex" (x/dex types/errors.go), by their Go names. */

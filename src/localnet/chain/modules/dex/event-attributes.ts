@@ -1,4 +1,4 @@
-import { createObjectSlot } from "../../../../platform/base/object-slot.ts";
+import { createObjectSlot } from "../../../../platform/base/caches.ts";
 import { attribute, type ChainEvent } from "../../runtime/events.ts";
 import { MODULE_NAME, pairOf } from "./keys.ts";
 import type { TradePairId } from "./types.ts";
@@ -10,7 +10,7 @@ import type { TradePairId } from "./types.ts";
 export type Attribute = ChainEvent["attributes"][number];
 
 /** The first attribute of all events of the module. */
-export const MODULE_ATTRIBUTE = attribute("module", MODULE_NAME);
+export const MODULE_ATTRIBUTE: Attribute = attribute("module", MODULE_NAME);
 
 /** The attributes of a side of a pair: its tokens in byte order, and the one that the maker sells. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];

@@ -1,5 +1,5 @@
-import { formatPrecDec, type PrecDec } from "../../../../platform/base/prec-dec.ts";
-import { formatRfc3339Ns } from "../../../../platform/base/rfc3339.ts";
+import { formatPrecDec, type PrecDec } from "../../../../platform/base/decimal.ts";
+import { formatRfc3339Ns } from "../../../../platform/base/time.ts";
 import { type Coin, formatCoins } from "../../runtime/coins.ts";
 import { attribute, type ChainEvent } from "../../runtime/events.ts";
 import { attributesOf, MODULE_ATTRIBUTE } from "./event-attributes.ts";

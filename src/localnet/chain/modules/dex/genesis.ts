@@ -4,8 +4,14 @@ import type { DepositRecord } from "../../../../cosmos/proto/gen/neutron/dex/dep
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/dex/genesis.ts";
 import type { Params } from "../../../../cosmos/proto/gen/neutron/dex/params.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GenesisError, type GenesisForm, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
+import {
+  GenesisError,
+  type GenesisSchema,
+  partOr,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
+import { ModuleError } from "../../runtime/errors.ts";
 import { MODULE_NAME, poolDenom, poolReservesKey, trancheRef, trancheUserKey } from "./keys.ts";
 import { defaultParams, getParams, setParams, validateParams } from "./params.ts";
 import { getPool } from "./pool.ts";
@@ -14,7 +20,7 @@ import * as store from "./store.ts";
 import type { PairId, TickLiquidity } from "./types.ts";
 import { type DexBalances, toDepositRecord } from "./user-deposits.ts";
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.dex.GenesisState",
   type: GenesisState,

@@ -2,9 +2,9 @@ import { encodeMessage } from "../../../../cosmos/proto/encode.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toAnsweringHandler, type WireType } from "../../runtime/handler-forms.ts";
+import { toMessageHandler, type WireType } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../runtime/errors.ts";
 import { cancelLimitOrder } from "./cancel-limit-order.ts";
 import { deposit } from "./deposit.ts";
 import { ErrDexPaused, orPanic, unregistered } from "./errors.ts";
@@ -87,7 +87,7 @@ export function createHandlers(environment: DexEnvironment): readonly MessageHan
       parse: messages.parseMultiHopSwap,
       run: multiHopSwap,
     }),
-    toAnsweringHandler<tx.MsgUpdateParams>({
+    toMessageHandler<tx.MsgUpdateParams>({
       typeUrl: toChainTypeUrl("/neutron.dex.MsgUpdateParams", environment.chainName),
       type: tx.MsgUpdateParams,
       signers: ({ authority }) => [authority],
@@ -101,7 +101,7 @@ function userHandler<Message extends { readonly creator: string }, Request, Resp
   { name, type, response, checkNumbers, parse, run }: UserMessage<Message, Request, Response>,
 ): MessageHandler {
   const { chainName, bech32Prefix } = environment;
-  return toAnsweringHandler<Message>({
+  return toMessageHandler<Message>({
     typeUrl: toChainTypeUrl(`/neutron.dex.${name}`, chainName),
     type: {
       decode: (bytes) => {

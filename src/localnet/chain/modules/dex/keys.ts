@@ -1,8 +1,7 @@
 import { concat, prefixEnd, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
-import { createObjectSlot } from "../../../../platform/base/object-slot.ts";
-import { createRecentCache } from "../../../../platform/base/recent-cache.ts";
-import { GO_ZERO_TIME_NS, splitNs } from "../../../../platform/base/rfc3339.ts";
-import { keepKeyText } from "../../store/key-text.ts";
+import { createObjectSlot, createRecentCache } from "../../../../platform/base/caches.ts";
+import { GO_ZERO_TIME_NS, splitNs } from "../../../../platform/base/time.ts";
+import { keepKeyText } from "../../store/cache-store.ts";
 import type { PairId, PoolKey, PoolReservesKey, TradePairId, TrancheKey } from "./types.ts";
 
 /** Name of the module and of its store. */

@@ -1,8 +1,8 @@
-import { parseInt256 } from "../../../../platform/base/int256.ts";
-import { parseWirePrecDec, type PrecDec } from "../../../../platform/base/prec-dec.ts";
+import { parseInt256 } from "../../../../platform/base/integers.ts";
+import { parseWirePrecDec, type PrecDec } from "../../../../platform/base/decimal.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { isDenom } from "../../runtime/coins.ts";
-import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
+import { ErrTxDecode } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
 
 /** Checks the addresses of creator and receiver. */

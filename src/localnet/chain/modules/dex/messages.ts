@@ -1,4 +1,4 @@
-import type { PrecDec } from "../../../../platform/base/prec-dec.ts";
+import type { PrecDec } from "../../../../platform/base/decimal.ts";
 import type {
   MsgCancelLimitOrder,
   MsgDeposit,

@@ -1,12 +1,11 @@
 import { unreachable } from "../../../../platform/base/errors.ts";
-import { mulPrec, PREC_ONE, precFromInt, type PrecDec, quoPrec } from "../../../../platform/base/prec-dec.ts";
+import { mulPrec, PREC_ONE, precFromInt, type PrecDec, quoPrec } from "../../../../platform/base/decimal.ts";
 import type { MsgMultiHopSwapResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { ModuleError, wrapErrors } from "../../runtime/errors.ts";
 import { ErrLimitPriceNotSatisfied, ErrNoLiquidity, panicked, unregistered } from "./errors.ts";
 import { multihopSwap as multihopSwapEvent } from "./events.ts";
 import { formatPair, MODULE_NAME, pairOf } from "./keys.ts";

@@ -4,7 +4,7 @@ import { LimitOrderTrancheUser } from "../../../../cosmos/proto/gen/neutron/dex/
 import * as wire from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
 import { TickLiquidity } from "../../../../cosmos/proto/gen/neutron/dex/tick_liquidity.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { orQueryError } from "../../runtime/handler-forms.ts";
+import { orQueryError } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import * as keys from "./keys.ts";
 import { parsePairId, sideSelling } from "./pair-id.ts";

@@ -1,4 +1,4 @@
-import { checkInt } from "../../../../platform/base/int256.ts";
+import { checkInt } from "../../../../platform/base/integers.ts";
 import {
   formatPrecDec,
   PREC_ONE,
@@ -7,8 +7,8 @@ import {
   quoPrec,
   quoPrecInt,
   addPrec,
-} from "../../../../platform/base/prec-dec.ts";
-import { formatRfc3339Ns, GO_ZERO_TIME_NS } from "../../../../platform/base/rfc3339.ts";
+} from "../../../../platform/base/decimal.ts";
+import { formatRfc3339Ns, GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import {
   LimitOrderType,
   type MsgPlaceLimitOrderResponse,
@@ -16,7 +16,7 @@ import {
 import { parseAddress } from "../../runtime/address.ts";
 import { toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
 import { placeLimitOrder as placeLimitOrderEvent } from "./events.ts";
 import { trancheRef } from "./keys.ts";

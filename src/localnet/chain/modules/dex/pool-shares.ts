@@ -1,4 +1,4 @@
-import { checkInt, minInt, OverflowError } from "../../../../platform/base/int256.ts";
+import { checkInt, minInt, OverflowError } from "../../../../platform/base/integers.ts";
 import {
   addPrec,
   ceilPrec,
@@ -10,7 +10,7 @@ import {
   quoPrec,
   subPrec,
   truncatePrec,
-} from "../../../../platform/base/prec-dec.ts";
+} from "../../../../platform/base/decimal.ts";
 import { calcPrice } from "./price.ts";
 
 /** Amounts of token0 and token1. */

@@ -1,5 +1,5 @@
-import { PREC_ONE, quoPrec } from "../../../../platform/base/prec-dec.ts";
-import { createObjectSlot } from "../../../../platform/base/object-slot.ts";
+import { PREC_ONE, quoPrec } from "../../../../platform/base/decimal.ts";
+import { createObjectSlot } from "../../../../platform/base/caches.ts";
 import type { Context } from "../../runtime/context.ts";
 import { pairText, reservesUpdated, type SwapAmounts, tickCount } from "./book-events.ts";
 import { pairOf, poolPlace } from "./keys.ts";

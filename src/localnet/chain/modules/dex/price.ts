@@ -6,7 +6,7 @@ import {
   precFromInt,
   type PrecDec,
   quoPrec,
-} from "../../../../platform/base/prec-dec.ts";
+} from "../../../../platform/base/decimal.ts";
 import { ErrInvalidFee, ErrPriceOutsideRange, ErrTickOutsideRange, ErrTradeTooSmall } from "./errors.ts";
 
 /** Largest magnitude of a tick. */

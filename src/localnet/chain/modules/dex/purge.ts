@@ -1,5 +1,5 @@
 import type { Context } from "../../runtime/context.ts";
-import { GO_ZERO_TIME_NS } from "../../../../platform/base/rfc3339.ts";
+import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import { purgeHitGasLimit, tickCount, tradePairText, trancheUpdated } from "./book-events.ts";
 import { getParams } from "./params.ts";
 import * as store from "./store.ts";

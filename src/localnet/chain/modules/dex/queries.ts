@@ -1,3 +1,5 @@
+import { createEstimates } from "./estimates.ts";
+import { createOrderQueries } from "./order-queries.ts";
 import type { PoolReserves } from "../../../../cosmos/proto/gen/neutron/dex/pool_reserves.ts";
 import { PoolMetadata } from "../../../../cosmos/proto/gen/neutron/dex/pool_metadata.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
@@ -5,13 +7,11 @@ import { TickLiquidity } from "../../../../cosmos/proto/gen/neutron/dex/tick_liq
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { orQueryError } from "../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
+import { orQueryError } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
+import { ModuleError, QueryError } from "../../runtime/errors.ts";
 import { orPanic } from "./errors.ts";
-import { createEstimates } from "./estimates.ts";
 import * as keys from "./keys.ts";
-import { createOrderQueries } from "./order-queries.ts";
 import { parsePairId, sideSelling } from "./pair-id.ts";
 import { getParams } from "./params.ts";
 import { getPool } from "./pool.ts";

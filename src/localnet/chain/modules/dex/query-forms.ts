@@ -4,8 +4,9 @@ import type {
   PageResponse,
 } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toQueryHandler, type WireType } from "../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { toQueryHandler, type WireType } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
+import { QueryError } from "../../runtime/errors.ts";
 import { type FilterEntry, paginateFiltered } from "../../runtime/pagination.ts";
 import * as keys from "./keys.ts";
 import { parsePairId, sideSelling } from "./pair-id.ts";

@@ -1,5 +1,5 @@
-import { createObjectSlot } from "../../../../platform/base/object-slot.ts";
-import { splitNs } from "../../../../platform/base/rfc3339.ts";
+import { createObjectSlot } from "../../../../platform/base/caches.ts";
+import { splitNs } from "../../../../platform/base/time.ts";
 import { LimitOrderExpiration } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_expiration.ts";
 import { LimitOrderTranche } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche.ts";
 import { LimitOrderTrancheUser } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche_user.ts";

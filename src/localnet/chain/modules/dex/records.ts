@@ -1,6 +1,6 @@
 import { unreachable } from "../../../../platform/base/errors.ts";
-import { parseGoBigInt } from "../../../../platform/base/int256.ts";
-import { NS_PER_SECOND, splitNs } from "../../../../platform/base/rfc3339.ts";
+import { parseGoBigInt } from "../../../../platform/base/integers.ts";
+import { NS_PER_SECOND, splitNs } from "../../../../platform/base/time.ts";
 import type { Timestamp } from "../../../../cosmos/proto/gen/google/protobuf/timestamp.ts";
 import type { LimitOrderExpiration } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_expiration.ts";
 import type { LimitOrderTranche } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche.ts";

@@ -2,9 +2,9 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { MsgDeposit, MsgPlaceLimitOrder } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { formatAddress, moduleAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
-import { createContext } from "../../runtime/execution-context.ts";
+import { createContext } from "../../runtime/context.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
-import { createCacheStore } from "../../store/cache-store.ts";
+import { createBranch } from "../../store/cache-store.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 import { deposit } from "./deposit.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
@@ -38,10 +38,9 @@ export interface SeededDex {
 /** Runs messages on an empty state. Throws `ModuleError` when a message fails. */
 export function seedDex(options: SeedOptions): SeededDex {
   const { timeNs, bech32Prefix } = options;
-  const store = createCacheStore(EMPTY);
   const context = createContext(
     { chainId: "", height: 0n, timeNs },
-    { mode: "deliver", gas: createGasMeter(), stores: () => store, emit: () => undefined },
+    { mode: "deliver", gas: createGasMeter(), branch: createBranch(() => EMPTY), emit: () => undefined },
   );
   const ledger = createLedger(options);
   const environment = { ...options, bank: ledger.bank };

@@ -6,7 +6,7 @@ import {
   type PrecDec,
   quoPrec,
   quoPrecInt,
-} from "../../../../platform/base/prec-dec.ts";
+} from "../../../../platform/base/decimal.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
   ErrDoubleSidedSwapOnDeposit,

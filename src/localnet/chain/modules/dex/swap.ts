@@ -1,4 +1,4 @@
-import { checkInt, minInt } from "../../../../platform/base/int256.ts";
+import { checkInt, minInt } from "../../../../platform/base/integers.ts";
 import {
   ceilPrec,
   mulPrecInt,
@@ -7,7 +7,7 @@ import {
   type PrecDec,
   quoPrec,
   truncatePrec,
-} from "../../../../platform/base/prec-dec.ts";
+} from "../../../../platform/base/decimal.ts";
 import type { Context } from "../../runtime/context.ts";
 import { gasConsumed, type SwapAmounts } from "./book-events.ts";
 import { isUpperSide, poolOfReserves, type PoolSides, savePool, withReserves } from "./pool.ts";

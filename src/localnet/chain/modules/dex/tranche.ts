@@ -1,4 +1,4 @@
-import { minInt } from "../../../../platform/base/int256.ts";
+import { minInt } from "../../../../platform/base/integers.ts";
 import {
   ceilPrec,
   mulPrec,
@@ -10,8 +10,8 @@ import {
   quoPrecInt,
   subPrec,
   truncatePrec,
-} from "../../../../platform/base/prec-dec.ts";
-import { GO_ZERO_TIME_NS } from "../../../../platform/base/rfc3339.ts";
+} from "../../../../platform/base/decimal.ts";
+import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientReserves } from "./errors.ts";
 import {

@@ -1,4 +1,4 @@
-import type { PrecDec } from "../../../../platform/base/prec-dec.ts";
+import type { PrecDec } from "../../../../platform/base/decimal.ts";
 import type { LimitOrderType } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";

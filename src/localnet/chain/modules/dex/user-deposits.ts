@@ -7,7 +7,7 @@ import type {
 import type { DepositRecord } from "../../../../cosmos/proto/gen/neutron/dex/deposit_record.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { QueryError } from "../../runtime/module.ts";
+import { QueryError } from "../../runtime/errors.ts";
 import { poolDenom } from "./keys.ts";
 import { getPool } from "./pool.ts";
 import { toWirePool } from "./records.ts";

@@ -1,4 +1,4 @@
-import { checkInt } from "../../../../platform/base/int256.ts";
+import { checkInt } from "../../../../platform/base/integers.ts";
 import type { MsgWithdrawalResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";

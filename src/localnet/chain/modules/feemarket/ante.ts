@@ -1,11 +1,10 @@
-import { goString } from "../../../../platform/base/go-text.ts";
-import type { AnteStep } from "../../runtime/ante/ante-step.ts";
-import { parseSigner } from "../../runtime/ante/signers.ts";
+import { goString } from "../../../../platform/base/bytes.ts";
+import type { AnteStep } from "../../runtime/ante-step.ts";
 import { type Coin, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidGasLimit, ErrNotFound, ErrUnknownAddress } from "../../runtime/sdk-errors.ts";
+import { ErrInvalidGasLimit, ErrNotFound, ErrUnknownAddress, wrapErrors } from "../../runtime/errors.ts";
+import { parseSigner } from "../../runtime/signature-steps.ts";
 import { type DecodedTx, feeOf, feePayerOf } from "../../runtime/tx.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
 import { ErrNoFeeCoins, ErrTooManyFeeCoins } from "./errors.ts";
 import { type FeeAccounts, type FeeBank, gasPriceIn, splitFee } from "./keeper.ts";
 import { ESCROW_NAME } from "./keys.ts";

@@ -1,4 +1,4 @@
-import { registerError } from "../../runtime/module-error.ts";
+import { registerError } from "../../runtime/errors.ts";
 
 // Errors of codespace "feemarket" by their Go names (x/feemarket v1.1.1 types/errors.go).
 export const ErrNoFeeCoins = registerError("feemarket", 1, "no fee coin provided. Must provide one.");

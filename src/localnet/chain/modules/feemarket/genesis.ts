@@ -1,13 +1,19 @@
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GenesisError, type GenesisForm, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import {
+  GenesisError,
+  type GenesisSchema,
+  partOr,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
 import { enabledHeight, storedState } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import * as market from "./market.ts";
 import { defaultParams, findParamsError, fromWire, storedParams, toWire } from "./params.ts";
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "feemarket.feemarket.v1.GenesisState",
   type: GenesisState,

@@ -2,7 +2,7 @@ import { ceilDec18, type Dec18, formatDec18 } from "../../../../platform/base/de
 import { State as WireState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
 import { type Coin, formatCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInsufficientFee } from "../../runtime/sdk-errors.ts";
+import { ErrInsufficientFee } from "../../runtime/errors.ts";
 import {
   createItem,
   createRequiredItem,

@@ -1,4 +1,4 @@
-import type { AnteStep } from "../../runtime/ante/ante-step.ts";
+import type { AnteStep } from "../../runtime/ante-step.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { createTakeFee } from "./ante.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";

@@ -1,10 +1,8 @@
-import type { AnteStep, TxEnvironment } from "../../runtime/ante/ante-step.ts";
+import type { AnteStep, TxEnvironment } from "../../runtime/ante-step.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
-import { ErrInvalidGasLimit } from "../../runtime/sdk-errors.ts";
+import { unregisteredError, ErrInvalidGasLimit, wrapErrors } from "../../runtime/errors.ts";
 import { feeOf } from "../../runtime/tx.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
 import { type FeeDeps, offeredFee } from "./ante.ts";
 import { feePaid, tipPaid } from "./events.ts";
 import { enabledHeight, gasPriceIn, splitFee, storedState } from "./keeper.ts";

@@ -1,5 +1,5 @@
 import * as wire from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { type GasPrice, gasPriceIn, storedState } from "./keeper.ts";
 import * as market from "./market.ts";

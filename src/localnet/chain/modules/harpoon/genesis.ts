@@ -1,17 +1,17 @@
+import { allSubscriptions, setSubscriptions } from "./subscriptions.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/harpoon/genesis.ts";
 import type { HookSubscriptions } from "../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, type GenesisForm, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { ErrInvalidAddress } from "../../runtime/sdk-errors.ts";
+import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { ErrInvalidAddress } from "../../runtime/errors.ts";
 import { requireHookType } from "./hook-type.ts";
 import { MODULE_NAME } from "./keys.ts";
-import { allSubscriptions, setSubscriptions } from "./subscriptions.ts";
 import type { Environment } from "./types.ts";
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.harpoon.GenesisState",
   type: GenesisState,

@@ -1,6 +1,6 @@
 import type { MsgManageHookSubscription } from "../../../../cosmos/proto/gen/neutron/harpoon/tx.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidAddress } from "../../runtime/sdk-errors.ts";
+import { ErrInvalidAddress } from "../../runtime/errors.ts";
 import { ErrInvalidSigner } from "./errors.ts";
 import { validateManageHookSubscription } from "./messages.ts";
 import { replaceSubscriptions } from "./subscriptions.ts";

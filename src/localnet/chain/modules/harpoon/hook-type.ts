@@ -1,5 +1,5 @@
 import { HookType } from "../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
 
 const NAMES = new Map<number, string>(Object.entries(HookType).map(([name, value]) => [value, name]));
 

@@ -1,7 +1,7 @@
 import { HookType } from "../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import { formatAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../runtime/errors.ts";
 import { nameOfHook } from "./hook-type.ts";
 import { subscribedContracts } from "./subscriptions.ts";
 import type { ContractKeeper, Environment } from "./types.ts";

@@ -5,8 +5,7 @@ import type {
   MsgManageHookSubscription,
 } from "../../../../cosmos/proto/gen/neutron/harpoon/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { nameOfHook, requireHookType } from "./hook-type.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { MsgManageHookSubscription } from "../../../../cosmos/proto/gen/neutron/harpoon/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
-import { toMessageHandler } from "../../runtime/handler-forms.ts";
+import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { manageHookSubscription } from "./handlers.ts";

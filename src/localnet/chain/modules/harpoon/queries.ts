@@ -1,12 +1,10 @@
+import { subscribedContracts } from "./subscriptions.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/harpoon/query.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
 import { requireHookType } from "./hook-type.ts";
-import { subscribedContracts } from "./subscriptions.ts";
-
-const INVALID_ARGUMENT = 3;
+import { ModuleError, QueryError, GrpcCode } from "../../runtime/errors.ts";
 
 /** The query of the module. Its path begins with the chain's own name. */
 export function createQueryHandlers(chainName: string): readonly QueryHandler[] {
@@ -26,6 +24,6 @@ function asArgument(check: () => void): void {
   try {
     check();
   } catch (error) {
-    throw error instanceof ModuleError ? new QueryError(INVALID_ARGUMENT, error.message) : error;
+    throw error instanceof ModuleError ? new QueryError(GrpcCode.InvalidArgument, error.message) : error;
   }
 }

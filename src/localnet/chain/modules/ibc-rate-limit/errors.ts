@@ -1,4 +1,4 @@
-import { registerError } from "../../runtime/module-error.ts";
+import { registerError } from "../../runtime/errors.ts";
 import { MODULE_NAME } from "./keys.ts";
 
 export const ErrRateLimitExceeded = registerError(MODULE_NAME, 2, "rate limit exceeded");

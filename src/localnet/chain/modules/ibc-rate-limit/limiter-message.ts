@@ -1,7 +1,6 @@
-import { printGoObject } from "../../../../platform/base/go-json/object.ts";
-import { printGoString } from "../../../../platform/base/go-json/string.ts";
+import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
 import type { Packet } from "../ibc/channel/packet.ts";
-import { printGoHeight } from "../ibc/height.ts";
+import { printGoHeight } from "../ibc/host/height.ts";
 import type { TransferData } from "./transfer-data.ts";
 
 /** What happened to a packet. */

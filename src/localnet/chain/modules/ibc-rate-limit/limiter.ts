@@ -1,7 +1,6 @@
 import { errorText } from "../../../../platform/base/errors.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ModuleError, unregisteredError } from "../../runtime/module-error.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { ModuleError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import type { Packet } from "../ibc/channel/packet.ts";
 import { ErrContractError, ErrRateLimitExceeded } from "./errors.ts";
 import { type LimiterCall, limiterMessage } from "./limiter-message.ts";

@@ -2,16 +2,20 @@ import { fromUtf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { ErrInvalidAddress, ErrUnknownRequest } from "../../runtime/sdk-errors.ts";
-import { isOutOfGas, wrapErrors } from "../../runtime/wrap-errors.ts";
+import {
+  ModuleError,
+  ErrInvalidAddress,
+  ErrUnknownRequest,
+  isOutOfGas,
+  wrapErrors,
+} from "../../runtime/errors.ts";
 import type {
   Acknowledgement,
-  IbcApplication,
+  IBCModule,
   OutgoingPacket,
-  PacketSender,
+  ICS4Wrapper,
   RelayedPacket,
-} from "../ibc/channel/application.ts";
+} from "../ibc/channel/ibc-module.ts";
 import { errorAcknowledgement } from "../transfer/acknowledgement.ts";
 import { ErrBadMessage, ErrContractError, ErrRateLimitExceeded } from "./errors.ts";
 import { badRevert, packetRefused } from "./events.ts";
@@ -26,7 +30,7 @@ const MAX_RECEIVER_BYTES = 4096;
 const EXCEEDED = "rate limit exceeded";
 
 /** Puts the limiter in front of the channels: a transfer that it refuses is not sent. */
-export function limitSender(inner: PacketSender, environment: Environment): PacketSender {
+export function limitSender(inner: ICS4Wrapper, environment: Environment): ICS4Wrapper {
   return {
     sendPacket: (context, packet) => {
       requireAllowed(context, packet, environment);
@@ -36,7 +40,7 @@ export function limitSender(inner: PacketSender, environment: Environment): Pack
 }
 
 /** Puts the limiter in front of an application. */
-export function limitApplication(inner: IbcApplication, environment: Environment): IbcApplication {
+export function limitApplication(inner: IBCModule, environment: Environment): IBCModule {
   return {
     ...inner,
     onReceive: (context, packet) =>

@@ -1,4 +1,3 @@
-import type { JsonValue } from "../../../../platform/base/json.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/genesis.ts";
 import {
   QueryParamsRequest,
@@ -6,13 +5,13 @@ import {
 } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/query.ts";
 import { MsgUpdateParams } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/tx.ts";
 import { toChainTypeUrl, TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, type GenesisForm, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toMessageHandler, toQueryHandler } from "../../runtime/handler-forms.ts";
+import { ErrInvalidRequest, wrapErrors } from "../../runtime/errors.ts";
+import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
-import { ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
-import type { IbcApplication, PacketSender } from "../ibc/channel/application.ts";
+import type { IBCModule, ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { limitApplication, limitSender } from "./middleware.ts";
 import { paramsOf, requireAddress, storedParams } from "./params.ts";
@@ -21,12 +20,12 @@ import type { Environment, RateLimitDeps, RateLimitOptions } from "./types.ts";
 /** The module with its middleware. */
 export interface RateLimitModule extends ChainModule {
   /** Puts the limiter around the application of a port. */
-  readonly limitApplication: (inner: IbcApplication) => IbcApplication;
+  readonly limitApplication: (inner: IBCModule) => IBCModule;
   /** Puts the limiter in front of the channels of an application. */
-  readonly limitSender: (inner: PacketSender) => PacketSender;
+  readonly limitSender: (inner: ICS4Wrapper) => ICS4Wrapper;
 }
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.ibcratelimit.v1beta1.GenesisState",
   type: GenesisState,

@@ -2,7 +2,7 @@ import { errorText } from "../../../../platform/base/errors.ts";
 import { Params } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/params.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
 import { createItem, messageCodec } from "../../store/collections.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 

@@ -1,6 +1,6 @@
 import { fromUtf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import { type GoJson, parseGoJson } from "../../../../platform/base/go-json/parse.ts";
+import { type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
 
 /** The data of a transfer, as far as the packet has it. */
 export interface TransferData {

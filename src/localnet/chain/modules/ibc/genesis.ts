@@ -1,38 +1,74 @@
-import { unreachable } from "../../../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
-import { asUint64, elements, type JsonField, member } from "../../../../platform/base/json-fields.ts";
-import { Params as ClientParams } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import { IdentifiedChannel, PacketState } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { ConsensusStateWithHeight } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import {
   ConnectionPaths,
   IdentifiedConnection,
-  Params as ConnectionParams,
 } from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
-import { messageToJson } from "../../../../cosmos/proto/json.ts";
+import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
+import { concat, prefixEnd, toBase64 } from "../../../../platform/base/bytes.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
+import {
+  asBase64,
+  asText,
+  asUint64,
+  elements,
+  isPresent,
+  isRecord,
+  type JsonField,
+  type JsonObject,
+  type JsonValue,
+  member,
+  required,
+} from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { exportChannels, initChannels } from "./channel/channel-genesis.ts";
-import { importClient, listClients } from "./client/client-genesis.ts";
-import { nextClientSequence } from "./client/create-client.ts";
-import { createLocalhostClient } from "./client/localhost.ts";
+import { atPath, GenesisError } from "../../runtime/genesis.ts";
+import type { ModuleParams } from "../../runtime/params.ts";
+import {
+  getChannel,
+  getSequence,
+  hopOf,
+  listChannels,
+  listPacketEntries,
+  nextChannelSequence,
+  setChannel,
+  setPacketEntry,
+  setSequence,
+} from "./channel/channel-store.ts";
+import { validateChannel } from "./channel/messages.ts";
+import type { ChannelEndpoint } from "./channel/packet.ts";
+import {
+  encodeClientState,
+  encodeConsensusState,
+  unpackClientState,
+  unpackConsensusState,
+} from "./client/client-store.ts";
+import { createLocalhostClient, nextClientSequence } from "./client/keeper.ts";
 import {
   createLocalhostConnection,
   getClientConnections,
+  getConnection,
   listConnections,
   nextConnectionSequence,
   setClientConnections,
   setConnection,
 } from "./connection/connection-store.ts";
-import { asMessage, asMessages, genesisField, objectMember } from "./genesis-fields.ts";
+import { parseHeight, ZERO_HEIGHT } from "./host/height.ts";
+import { validateChannelId, validateClientId, validatePortId } from "./host/identifiers.ts";
 import {
-  DEFAULT_CLIENT_PARAMS,
-  DEFAULT_CONNECTION_PARAMS,
-  getClientParams,
-  getConnectionParams,
-  setClientParams,
-  setConnectionParams,
-} from "./params.ts";
+  clientPrefix,
+  CLIENTS_PREFIX,
+  clientStateKey,
+  consensusStateKey,
+  type PacketEntryName,
+  type SequenceName,
+  STORE_NAME,
+} from "./host/keys.ts";
+import { channelParams, clientParams, connectionParams } from "./host/params.ts";
 
 const CLIENT = "ibc.core.client.v1";
 const CONNECTION = "ibc.core.connection.v1";
+const CHANNEL = "ibc.core.channel.v1";
 
 /**
  * Reads the module's genesis in ibc-go's form: `client_genesis`, `connection_genesis` and `channel_genesis`. Absent parts mean
@@ -47,19 +83,14 @@ export function initGenesis(context: Context, genesis: JsonValue | undefined): v
 }
 
 function initClients(context: Context, genesis: JsonField): void {
-  const params = asMessage(member(genesis, "params"), { name: `${CLIENT}.Params`, codec: ClientParams });
-  setClientParams(context, params ?? DEFAULT_CLIENT_PARAMS);
+  initParams(context, genesis, CLIENT, clientParams);
   for (const client of elements(member(genesis, "clients"))) importClient(context, client, genesis);
   nextClientSequence.set(context, asUint64(member(genesis, "next_client_sequence")));
   createLocalhostClient(context);
 }
 
 function initConnections(context: Context, genesis: JsonField): void {
-  const params = asMessage(member(genesis, "params"), {
-    name: `${CONNECTION}.Params`,
-    codec: ConnectionParams,
-  });
-  setConnectionParams(context, params ?? DEFAULT_CONNECTION_PARAMS);
+  initParams(context, genesis, CONNECTION, connectionParams);
   const connections = asMessages(member(genesis, "connections"), {
     name: `${CONNECTION}.IdentifiedConnection`,
     codec: IdentifiedConnection,
@@ -89,7 +120,7 @@ export function exportGenesis(context: Context): JsonObject {
       clients_metadata: clients
         .filter(({ metadata }) => metadata.length > 0)
         .map(({ clientId, metadata }) => ({ client_id: clientId, client_metadata: metadata })),
-      params: toJson(`${CLIENT}.Params`, ClientParams.encode(getClientParams(context))),
+      params: exportParams(context, CLIENT, clientParams),
       create_localhost: false,
       next_client_sequence: `${nextClientSequence.get(context) ?? 0n}`,
     },
@@ -111,11 +142,255 @@ function exportConnections(context: Context, clientIds: readonly string[]): Json
       return paths === undefined ? [] : [{ client_id: clientId, paths }];
     }),
     next_connection_sequence: `${nextConnectionSequence.get(context) ?? 0n}`,
-    params: toJson(`${CONNECTION}.Params`, ConnectionParams.encode(getConnectionParams(context))),
+    params: exportParams(context, CONNECTION, connectionParams),
   };
+}
+
+/** Stores the `params` of a part of the genesis, or the defaults. Throws `GenesisError` when they are invalid. */
+function initParams<T>(context: Context, genesis: JsonField, service: string, params: ModuleParams<T>): void {
+  const field = member(genesis, "params");
+  const given = asMessage(field, { name: `${service}.Params`, codec: params.type });
+  atPath(field.path, () => params.set(context, given ?? params.defaults));
+}
+
+function exportParams<T>(context: Context, service: string, params: ModuleParams<T>): JsonObject {
+  return toJson(`${service}.Params`, params.type.encode(params.get(context)));
 }
 
 function toJson(typeName: string, writer: { finish(): Uint8Array }): JsonObject {
   const json = messageToJson(typeName, writer.finish());
   return isRecord(json) ? json : unreachable(`${typeName} does not print as an object`);
+}
+
+/** A generated message type with its full name. */
+interface MessageType<T> {
+  readonly name: string;
+  readonly codec: { decode(input: Uint8Array): T };
+}
+
+/** Wraps the module's genesis. An absent genesis is an empty object. Readers of the field throw `GenesisError`. */
+function genesisField(genesis: JsonValue | undefined): JsonField {
+  return {
+    value: genesis ?? {},
+    path: `app_state.${STORE_NAME}`,
+    error: (path, expected) => new GenesisError(path, `not ${expected}`),
+  };
+}
+
+/** Returns a member that is an object. An absent member is an empty object. */
+function objectMember(parent: JsonField, name: string): JsonField {
+  const field = member(parent, name);
+  return isPresent(field) ? field : { ...field, value: {} };
+}
+
+/** Decodes a message in proto JSON; undefined when absent. */
+function asMessage<T>(field: JsonField, type: MessageType<T>): T | undefined {
+  if (!isPresent(field)) return undefined;
+  return atPath(field.path, () => type.codec.decode(messageFromJson(type.name, field.value)));
+}
+
+/** Decodes a list of messages in proto JSON; empty when absent. */
+function asMessages<T>(field: JsonField, type: MessageType<T>): readonly T[] {
+  return elements(field).flatMap((element) => asMessage(element, type) ?? []);
+}
+
+/** A client in the form of the genesis. `metadata` contains all other entries of its store. */
+interface ExportedClient {
+  readonly clientId: string;
+  readonly clientState: JsonValue;
+  readonly consensusStates: readonly JsonObject[];
+  readonly metadata: readonly JsonObject[];
+}
+
+/**
+ * Imports one entry of `clients`, with its entries of `clients_consensus` and `clients_metadata`. `genesis` is the
+ * object that contains the three lists. Throws `GenesisError`, or `ModuleError` for an invalid client.
+ */
+function importClient(context: Context, client: JsonField, genesis: JsonField): void {
+  const clientId = asText(required(member(client, "client_id")));
+  validateClientId(clientId);
+  const state = asMessage(member(client, "client_state"), { name: "google.protobuf.Any", codec: Any });
+  const store = context.store(STORE_NAME);
+  const prefix = clientPrefix(clientId);
+  store.set(clientStateKey(clientId), encodeClientState(unpackClientState(state)));
+  for (const entry of entriesOf(genesis, "clients_consensus", clientId)) {
+    const states = asMessages(member(entry, "consensus_states"), CONSENSUS_STATE);
+    for (const { height, consensusState } of states) {
+      const key = concat(prefix, consensusStateKey(height ?? ZERO_HEIGHT));
+      store.set(key, encodeConsensusState(unpackConsensusState(consensusState)));
+    }
+  }
+  for (const entry of entriesOf(genesis, "clients_metadata", clientId)) {
+    for (const { key, value } of elements(member(entry, "client_metadata")).map(metadataOf))
+      store.set(concat(prefix, key), value);
+  }
+}
+
+const CONSENSUS_STATE = {
+  name: "ibc.core.client.v1.ConsensusStateWithHeight",
+  codec: ConsensusStateWithHeight,
+};
+
+/** Returns the entries of a list that have this `client_id`. */
+function entriesOf(genesis: JsonField, list: string, clientId: string): readonly JsonField[] {
+  return elements(member(genesis, list)).filter(
+    (entry) => asText(required(member(entry, "client_id"))) === clientId,
+  );
+}
+
+function metadataOf(entry: JsonField): { readonly key: Uint8Array; readonly value: Uint8Array } {
+  return {
+    key: asBase64(required(member(entry, "key"))),
+    value: asBase64(required(member(entry, "value"))),
+  };
+}
+
+/** Returns all clients in ascending order of ids as text, each with all entries of its store except its connections. */
+function listClients(context: Context): readonly ExportedClient[] {
+  const clients = new Map<string, { state: JsonValue; consensus: JsonObject[]; metadata: JsonObject[] }>();
+  const entries = context.store(STORE_NAME).iterate(CLIENTS_PREFIX, prefixEnd(CLIENTS_PREFIX));
+  for (const [path, value] of entries) {
+    const { clientId, key } = splitPath(path);
+    if (clientId === undefined || key === undefined || textOf(key) === "connections") continue;
+    const client = clients.get(clientId) ?? { state: null, consensus: [], metadata: [] };
+    clients.set(clientId, client);
+    const consensusState = consensusStateJson(key, value);
+    if (textOf(key) === "clientState") client.state = messageToJson("google.protobuf.Any", value);
+    else if (consensusState !== undefined) client.consensus.push(consensusState);
+    else client.metadata.push({ key: toBase64(key), value: toBase64(value) });
+  }
+  return [...clients].map(([clientId, { state, consensus, metadata }]) => ({
+    clientId,
+    clientState: state,
+    consensusStates: consensus,
+    metadata,
+  }));
+}
+
+/** Splits "clients/{id}/{key}". The key may be any bytes: iteration keys contain binary heights. */
+function splitPath(path: Uint8Array): { readonly clientId?: string; readonly key?: Uint8Array } {
+  const slash = "/".charCodeAt(0);
+  const start = CLIENTS_PREFIX.length + 1;
+  const end = path.indexOf(slash, start);
+  if (end < 0) return {};
+  return { clientId: textOf(path.subarray(start, end)), key: path.subarray(end + 1) };
+}
+
+/** Returns the genesis form of a consensus state; undefined for any other key. */
+function consensusStateJson(key: Uint8Array, value: Uint8Array): JsonObject | undefined {
+  const match = /^consensusStates\/([^/]+)$/.exec(textOf(key));
+  const height = parseHeight(match?.[1] ?? "");
+  if (height === undefined) return undefined;
+  return {
+    height: {
+      revision_number: `${height.revisionNumber}`,
+      revision_height: `${height.revisionHeight}`,
+    },
+    consensus_state: messageToJson("google.protobuf.Any", value),
+  };
+}
+
+/** Latin-1 maps every byte to one character, so that binary keys compare safely. */
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("latin1");
+}
+
+/** Lists of the genesis with the entries of packets. */
+const PACKET_LISTS: readonly (readonly [list: string, name: PacketEntryName])[] = [
+  ["acknowledgements", "acks"],
+  ["commitments", "commitments"],
+  ["receipts", "receipts"],
+];
+
+/** Lists of the genesis with the sequences of channels. */
+const SEQUENCE_LISTS: readonly (readonly [list: string, name: SequenceName])[] = [
+  ["send_sequences", "nextSequenceSend"],
+  ["recv_sequences", "nextSequenceRecv"],
+  ["ack_sequences", "nextSequenceAck"],
+];
+
+/**
+ * Reads `channel_genesis` in ibc-go's form, after the connections. Throws `GenesisError` for a channel that is invalid, given
+ * twice, or without its connection, and for entries of an unknown channel.
+ */
+function initChannels(context: Context, genesis: JsonField): void {
+  initParams(context, genesis, CHANNEL, channelParams);
+  const list = member(genesis, "channels");
+  const channels = asMessages(list, { name: `${CHANNEL}.IdentifiedChannel`, codec: IdentifiedChannel });
+  for (const [index, channel] of channels.entries())
+    atPath(`${list.path}[${index}]`, () => initChannel(context, channel));
+  for (const [name, entry] of PACKET_LISTS) initPackets(context, member(genesis, name), entry);
+  for (const [name, sequence] of SEQUENCE_LISTS) initSequences(context, member(genesis, name), sequence);
+  nextChannelSequence.set(context, asUint64(member(genesis, "next_channel_sequence")));
+}
+
+function initChannel(context: Context, { portId, channelId, ...channel }: IdentifiedChannel): void {
+  const end = { portId, channelId };
+  validatePortId(portId);
+  validateChannelId(channelId);
+  validateChannel(channel);
+  if (getChannel(context, end) !== undefined)
+    throw new Error(`duplicate channel ${channelId} of port ${portId}`);
+  if (getConnection(context, hopOf(channel)) === undefined)
+    throw new Error(`the connection ${hopOf(channel)} does not exist`);
+  setChannel(context, end, channel);
+}
+
+function initPackets(context: Context, list: JsonField, name: PacketEntryName): void {
+  const states = asMessages(list, { name: `${CHANNEL}.PacketState`, codec: PacketState });
+  for (const [index, { portId, channelId, sequence, data }] of states.entries()) {
+    const end = { portId, channelId };
+    requireChannel(context, `${list.path}[${index}]`, end);
+    setPacketEntry(context, name, { end, sequence }, data);
+  }
+}
+
+function initSequences(context: Context, list: JsonField, name: SequenceName): void {
+  for (const element of elements(list)) {
+    const portId = asText(required(member(element, "port_id")));
+    const channelId = asText(required(member(element, "channel_id")));
+    requireChannel(context, element.path, { portId, channelId });
+    setSequence(context, name, { portId, channelId }, asUint64(required(member(element, "sequence"))));
+  }
+}
+
+function requireChannel(context: Context, path: string, end: ChannelEndpoint): void {
+  if (getChannel(context, end) !== undefined) return;
+  throw new GenesisError(path, `the channel ${end.channelId} of port ${end.portId} does not exist`);
+}
+
+/** Prints all channels with their packets. */
+function exportChannels(context: Context): JsonObject {
+  const channels = listChannels(context);
+  return {
+    channels: channels.map((channel) =>
+      messageToJson(`${CHANNEL}.IdentifiedChannel`, IdentifiedChannel.encode(channel).finish()),
+    ),
+    ...Object.fromEntries(PACKET_LISTS.map(([list, name]) => [list, exportPackets(context, name)])),
+    ...Object.fromEntries(
+      SEQUENCE_LISTS.map(([list, name]) => [list, exportSequences(context, channels, name)]),
+    ),
+    next_channel_sequence: `${nextChannelSequence.get(context) ?? 0n}`,
+    params: exportParams(context, CHANNEL, channelParams),
+  };
+}
+
+function exportPackets(context: Context, name: PacketEntryName): readonly JsonValue[] {
+  return listPacketEntries(context, name).map(({ portId, channelId, sequence, data }) => ({
+    port_id: portId,
+    channel_id: channelId,
+    sequence: sequence.toString(),
+    data: toBase64(data),
+  }));
+}
+
+function exportSequences(
+  context: Context,
+  channels: readonly ChannelEndpoint[],
+  name: SequenceName,
+): readonly JsonValue[] {
+  return channels.flatMap((end) => {
+    const sequence = getSequence(context, name, end)?.toString();
+    return sequence === undefined ? [] : [{ port_id: end.portId, channel_id: end.channelId, sequence }];
+  });
 }

@@ -1,18 +1,16 @@
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";
-import type { ModuleError } from "../../runtime/module-error.ts";
-import type { PacketSender } from "./channel/application.ts";
-import { getChannel, getSequence } from "./channel/channel-store.ts";
-import { counterpartyOf } from "./channel/handshake.ts";
+import type { ModuleError } from "../../runtime/errors.ts";
+import { counterpartyOf, getChannel, getSequence } from "./channel/channel-store.ts";
+import type { ICS4Wrapper } from "./channel/ibc-module.ts";
+import { sendPacket } from "./channel/keeper.ts";
 import type { ChannelEndpoint } from "./channel/packet.ts";
-import { sendPacket } from "./channel/send.ts";
-import { latestHeightOf, TENDERMINT_TYPE } from "./client/client-state.ts";
-import { openClientStore } from "./client/client-store.ts";
-import { updateClient } from "./client/update-client.ts";
+import { latestHeightOf, openClientStore } from "./client/client-store.ts";
+import { updateClient } from "./client/keeper.ts";
 import { getConnection } from "./connection/connection-store.ts";
-import { ErrInvalidClientType } from "./errors.ts";
-import { connectionIdError } from "./identifiers.ts";
+import { ErrInvalidClientType } from "./host/errors.ts";
+import { connectionIdError, TENDERMINT_TYPE } from "./host/identifiers.ts";
 
 /** Methods for other modules. */
 export interface IbcKeeper {
@@ -33,7 +31,7 @@ export interface IbcKeeper {
    */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
   /** Sends a packet of an application. Throws `ModuleError`. */
-  readonly sendPacket: PacketSender["sendPacket"];
+  readonly sendPacket: ICS4Wrapper["sendPacket"];
   /** Returns the number of the next packet of a channel; undefined for an unknown channel. */
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
   /** Returns the other end of a channel; undefined for an unknown channel. */

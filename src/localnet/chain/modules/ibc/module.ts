@@ -1,18 +1,19 @@
 import { parseAddress } from "../../runtime/address.ts";
-import type { AnteStep } from "../../runtime/ante/ante-step.ts";
-import type { ChainModule } from "../../runtime/module.ts";
-import type { PortRouter } from "./channel/application.ts";
-import { packetQueries } from "./channel/packet-queries.ts";
-import { channelQueries } from "./channel/queries.ts";
-import { createRelayCheck } from "./channel/relay-check.ts";
-import { updateLocalhostClient } from "./client/localhost.ts";
+import type { AnteStep } from "../../runtime/ante-step.ts";
+import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
+import { channelHandlers } from "./channel/handlers.ts";
+import type { PortRouter } from "./channel/ibc-module.ts";
+import { createRelayCheck, packetHandlers } from "./channel/packet-handlers.ts";
+import { channelQueries, packetQueries } from "./channel/queries.ts";
+import { clientHandlers } from "./client/handlers.ts";
+import { updateLocalhostClient } from "./client/keeper.ts";
 import { clientQueries } from "./client/queries.ts";
+import { connectionHandlers } from "./connection/handlers.ts";
 import { connectionQueries } from "./connection/queries.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
-import { createMessageHandlers } from "./handlers.ts";
-import { type IbcKeeper, ibcKeeper } from "./keeper.ts";
-import { STORE_NAME } from "./keys.ts";
-import type { IbcOptions } from "./types.ts";
+import type { IbcOptions } from "./host/handler-forms.ts";
+import { STORE_NAME } from "./host/keys.ts";
+import { ibcKeeper, type IbcKeeper } from "./keeper.ts";
 
 /** The module with its keeper and its ante step. */
 export interface IbcModule extends ChainModule {
@@ -40,4 +41,14 @@ export function createIbcModule(options: IbcOptions, router: PortRouter = () => 
       parseAddress: (text) => parseAddress(options.bech32Prefix, text),
     }),
   };
+}
+
+/** Handlers of all messages of IBC. */
+function createMessageHandlers(options: IbcOptions, router: PortRouter): readonly MessageHandler[] {
+  return [
+    ...clientHandlers(options),
+    ...connectionHandlers(options),
+    ...channelHandlers(options, router),
+    ...packetHandlers(options, router),
+  ];
 }

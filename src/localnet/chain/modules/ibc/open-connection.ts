@@ -1,8 +1,8 @@
-import { revisionOfChainId } from "../../../../cosmos/comet/chain-revision.ts";
+import { revisionOfChainId } from "../../../../cosmos/comet/ibc-height.ts";
 import { toBase64, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonObject } from "../../../../platform/base/json.ts";
-import { splitNs } from "../../../../platform/base/rfc3339.ts";
+import { splitNs } from "../../../../platform/base/time.ts";
 import type { SignedHeader } from "../../../../cosmos/comet/block-types.ts";
 import { HashOp, LengthOp, type ProofSpec } from "../../../../cosmos/proto/gen/cosmos/ics23/v1/proofs.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
@@ -13,11 +13,17 @@ import {
 } from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { ClientState } from "../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { messageToJson } from "../../../../cosmos/proto/json.ts";
-import { packClientState, TENDERMINT_TYPE } from "./client/client-state.ts";
-import { packConsensusState } from "./client/consensus-state.ts";
-import { SUPPORTED_VERSIONS } from "./connection/versions.ts";
-import { formatHeight, ZERO_HEIGHT } from "./height.ts";
-import { consensusStateKey, iterationKey, processedHeightKey, processedTimeKey, STORE_NAME } from "./keys.ts";
+import { packClientState, packConsensusState } from "./client/client-store.ts";
+import { TENDERMINT_TYPE } from "./host/identifiers.ts";
+import { SUPPORTED_VERSIONS } from "./connection/connection-store.ts";
+import { formatHeight, ZERO_HEIGHT } from "./host/height.ts";
+import {
+  consensusStateKey,
+  iterationKey,
+  processedHeightKey,
+  processedTimeKey,
+  STORE_NAME,
+} from "./host/keys.ts";
 
 const LEAF: ProofSpec["leafSpec"] = {
   hash: HashOp.SHA256,

@@ -1,4 +1,4 @@
-import { type ModuleError, registerError } from "../../runtime/module-error.ts";
+import { type ModuleError, registerError } from "../../runtime/errors.ts";
 import { MODULE_NAME } from "./keys.ts";
 
 // Errors of the module by their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is missing: Go

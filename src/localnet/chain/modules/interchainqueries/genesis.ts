@@ -1,8 +1,10 @@
-import { unregisteredError } from "../../runtime/module-error.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
 import { fromHex, toHex } from "../../../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
 import {
+  isRecord,
+  type JsonObject,
+  type JsonValue,
   asText,
   asUint64,
   elements,
@@ -10,7 +12,7 @@ import {
   type JsonField,
   member,
   required,
-} from "../../../../platform/base/json-fields.ts";
+} from "../../../../platform/base/json.ts";
 import {
   GenesisState,
   type RegisteredQuery,
@@ -20,7 +22,13 @@ import { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainquer
 import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, GenesisError, type GenesisForm, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import {
+  atPath,
+  GenesisError,
+  type GenesisSchema,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
 import { ErrInvalidQueryID, ErrUnexpectedQueryTypeGenesis } from "./errors.ts";
 import * as keeper from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
@@ -29,7 +37,7 @@ import type { InterchainqueriesOptions } from "./types.ts";
 import { validateRegisteredKeys } from "./validation/key-list.ts";
 import { validateTransactionsFilter } from "./validation/transactions-filter.ts";
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.interchainqueries.GenesisState",
   type: GenesisState,

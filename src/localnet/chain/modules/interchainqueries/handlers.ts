@@ -9,15 +9,19 @@ import type {
 import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import type { Context } from "../../runtime/context.ts";
 import { parseCoins } from "../../runtime/coins.ts";
-import { ErrInvalidRequest, ErrUnauthorized } from "../../runtime/sdk-errors.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { ErrInvalidRequest, ErrUnauthorized, wrapErrors } from "../../runtime/errors.ts";
 import { ErrInvalidConnectionID, ErrNotContract, wrapTwice } from "./errors.ts";
 import { queryRemoved, queryUpdated } from "./events.ts";
 import type { KeyList } from "./validation/key-list.ts";
 import { deleteQuery, getParams, getQuery, nextId, setParams, setQuery } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
-import type { WithKeyList } from "./messages.ts";
-import { validateRegister, validateRemove, validateUpdate, validateUpdateParams } from "./messages.ts";
+import {
+  validateRegister,
+  validateRemove,
+  validateUpdate,
+  validateUpdateParams,
+  type WithKeyList,
+} from "./messages.ts";
 import { ZERO_PARAMS } from "./params.ts";
 import type { BankKeeper, ContractKeeper, Environment, IbcKeeper } from "./types.ts";
 

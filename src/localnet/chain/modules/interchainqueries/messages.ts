@@ -1,4 +1,4 @@
-import { unregisteredError } from "../../runtime/module-error.ts";
+import { unregisteredError, ErrInvalidAddress, ErrInvalidRequest, wrapErrors } from "../../runtime/errors.ts";
 import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
 import type {
   MsgRegisterInterchainQuery,
@@ -8,8 +8,6 @@ import type {
   MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
-import { ErrInvalidAddress, ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import {
   ErrEmptyResult,
@@ -19,8 +17,7 @@ import {
   ErrInvalidUpdatePeriod,
 } from "./errors.ts";
 import { validateTransactionsFilter } from "./validation/transactions-filter.ts";
-import type { KeyList } from "./validation/key-list.ts";
-import { validateKeys, validateRegisteredKeys } from "./validation/key-list.ts";
+import { type KeyList, validateKeys, validateRegisteredKeys } from "./validation/key-list.ts";
 
 /** Settings of the stateless checks. */
 export interface CheckRules {

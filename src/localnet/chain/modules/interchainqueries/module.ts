@@ -2,7 +2,7 @@ import { createProofVerifier } from "../../../../cosmos/merkle/ics23/proof-verif
 import * as wire from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toAnsweringHandler, toMessageHandler } from "../../runtime/handler-forms.ts";
+import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
 import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
 import { type CustomMessageResult, handleCustomMessage } from "./bindings/custom-messages.ts";
@@ -52,7 +52,7 @@ function messageHandlers(environment: Environment): readonly MessageHandler[] {
   const typeUrl = (name: string): string =>
     toChainTypeUrl(`/neutron.interchainqueries.${name}`, environment.chainName);
   return [
-    toAnsweringHandler({
+    toMessageHandler({
       typeUrl: typeUrl("MsgRegisterInterchainQuery"),
       type: wire.MsgRegisterInterchainQuery,
       signers: ({ sender }) => [sender],

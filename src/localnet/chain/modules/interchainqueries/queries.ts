@@ -2,17 +2,14 @@ import { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchain
 import * as wire from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
 import { paginateFiltered } from "../../runtime/pagination.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
 import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrProtoUnmarshal } from "./errors.ts";
 import { getParams, getQuery, getResult, queries } from "./keeper.ts";
 import { MODULE_NAME, QUERY_PREFIX } from "./keys.ts";
 import type { IbcKeeper } from "./types.ts";
-
-const INTERNAL = 13;
+import { ModuleError, QueryError, wrapErrors, GrpcCode } from "../../runtime/errors.ts";
 
 /**
  * All queries of the module (chain-extension-modules.md, "Interchain queries module: queries"). Paths begin with the
@@ -74,7 +71,9 @@ function wrapPagingErrors<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof QueryError ? new QueryError(INTERNAL, `paginate: ${error.message}`) : error;
+    throw error instanceof QueryError
+      ? new QueryError(GrpcCode.Internal, `paginate: ${error.message}`)
+      : error;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import type { ModuleError } from "../../runtime/module-error.ts";
+import type { ModuleError } from "../../runtime/errors.ts";
 
 export interface InterchainqueriesOptions {
   /** The chain's own name: event type, and package prefix of type URLs and query paths. */

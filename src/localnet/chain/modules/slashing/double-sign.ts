@@ -1,5 +1,5 @@
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
-import type { Misbehavior } from "../../abci.ts";
+import type { Misbehavior } from "../../runtime/abci.ts";
 import type { Context } from "../../runtime/context.ts";
 import { jailed, slashed } from "./events.ts";
 import { fractionOf, paramsOf } from "./params.ts";

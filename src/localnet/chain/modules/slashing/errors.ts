@@ -1,4 +1,4 @@
-import { registerError } from "../../runtime/module-error.ts";
+import { registerError } from "../../runtime/errors.ts";
 
 // Errors of codespace "slashing" by their Go names (cosmos-sdk v0.50 x/slashing/types/errors.go).
 export const ErrValidatorJailed = registerError("slashing", 4, "validator still jailed; cannot be unjailed");

@@ -2,7 +2,7 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/genesis.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, type GenesisForm, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { createHooks } from "./hooks.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { hasMissed, setMissed } from "./missed-blocks.ts";
@@ -10,7 +10,7 @@ import { DEFAULT_PARAMS, paramsOf, storedParams, validateParams } from "./params
 import { infoFromWire, infoToWire, signingInfos } from "./signing-infos.ts";
 import type { Environment } from "./types.ts";
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "cosmos.slashing.v1beta1.GenesisState",
   type: GenesisState,

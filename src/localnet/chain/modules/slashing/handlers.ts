@@ -1,16 +1,16 @@
+import { DEFAULT_PARAMS, storedParams, validateParams } from "./params.ts";
 import { MsgUnjail, MsgUpdateParams } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/tx.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toMessageHandler } from "../../runtime/handler-forms.ts";
+import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
-import { ErrInvalidAddress, ErrInvalidSigner } from "../../runtime/sdk-errors.ts";
+import { ErrInvalidAddress, ErrInvalidSigner } from "../../runtime/errors.ts";
 import {
   ErrMissingSelfDelegation,
   ErrSelfDelegationTooLowToUnjail,
   ErrValidatorJailed,
   ErrValidatorNotJailed,
 } from "./errors.ts";
-import { DEFAULT_PARAMS, storedParams, validateParams } from "./params.ts";
 import { signingInfos } from "./signing-infos.ts";
 import type { Environment } from "./types.ts";
 

@@ -1,4 +1,4 @@
-import type { LastCommitVote } from "../../abci.ts";
+import type { LastCommitVote } from "../../runtime/abci.ts";
 import type { Context } from "../../runtime/context.ts";
 import { liveness, slashed } from "./events.ts";
 import { clearMissed, hasMissed, setMissed } from "./missed-blocks.ts";

@@ -2,7 +2,7 @@ import { latin1, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Dec18, DEC18_ONE, mulDec18 } from "../../../../platform/base/decimal.ts";
 import { Params } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/slashing.ts";
 import type { Context } from "../../runtime/context.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
 import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
 import { MODULE_NAME, PARAMS } from "./keys.ts";
 

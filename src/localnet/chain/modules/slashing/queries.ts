@@ -1,9 +1,9 @@
 import * as wire from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/query.ts";
-import { orQueryError, toQueryHandler } from "../../runtime/handler-forms.ts";
+import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
 import { AddressError, parseAddress } from "../../runtime/address.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
+import { ErrLogic, QueryError } from "../../runtime/errors.ts";
 import { paginate } from "../../runtime/pagination.ts";
-import { ErrLogic } from "../../runtime/sdk-errors.ts";
 import { MODULE_NAME, SIGNING_INFOS } from "./keys.ts";
 import { paramsOf } from "./params.ts";
 import { infoCodec, infoToWire, signingInfos } from "./signing-infos.ts";

@@ -1,4 +1,4 @@
-import { timestampToNs, nsToTimestamp } from "../../../../cosmos/comet/proto-blocks.ts";
+import { timestampToNs, nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import { ValidatorSigningInfo } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/slashing.ts";
 import { bytesCodec, type Codec, createMap, mappedCodec, messageCodec } from "../../store/collections.ts";
 import { concat } from "../../../../platform/base/bytes.ts";

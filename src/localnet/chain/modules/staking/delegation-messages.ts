@@ -1,4 +1,4 @@
-import { nsToTimestamp } from "../../../../cosmos/comet/proto-blocks.ts";
+import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import {
   type MsgBeginRedelegate,
   MsgBeginRedelegateResponse,
@@ -10,8 +10,7 @@ import {
 } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import { formatCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
-import { ErrInvalidRequest, ErrInvalidSigner, ErrNotFound } from "../../runtime/sdk-errors.ts";
+import { unregisteredError, ErrInvalidRequest, ErrInvalidSigner, ErrNotFound } from "../../runtime/errors.ts";
 import { delegate } from "./delegate.ts";
 import { ErrDelegatorShareExRateInvalid, ErrValidatorJailed } from "./errors.ts";
 import { cancelledUnbonding, delegated, redelegated, undelegated } from "./events.ts";

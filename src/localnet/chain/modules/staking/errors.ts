@@ -1,4 +1,4 @@
-import { registerError } from "../../runtime/module-error.ts";
+import { registerError } from "../../runtime/errors.ts";
 
 // Errors of codespace "staking" by their Go names (cosmos-sdk v0.50 x/staking/types/errors.go).
 const register = (code: number, text: string) => registerError("staking", code, text);

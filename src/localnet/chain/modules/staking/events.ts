@@ -1,5 +1,5 @@
 import { type Dec18, formatDec18 } from "../../../../platform/base/decimal.ts";
-import { formatRfc3339Ns, NS_PER_SECOND, splitNs } from "../../../../platform/base/rfc3339.ts";
+import { formatRfc3339Ns, NS_PER_SECOND, splitNs } from "../../../../platform/base/time.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
 import type { Commission, Validator } from "./records.ts";
 

@@ -7,7 +7,7 @@ import type { Context } from "../../runtime/context.ts";
 import {
   atPath,
   GenesisError,
-  type GenesisForm,
+  type GenesisSchema,
   partOr,
   printGenesis,
   readGenesis,
@@ -47,7 +47,7 @@ import {
   validators,
 } from "./validators.ts";
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "cosmos.staking.v1beta1.GenesisState",
   type: GenesisState,

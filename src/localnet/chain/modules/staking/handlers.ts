@@ -1,5 +1,5 @@
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
-import { toAnsweringHandler, toMessageHandler } from "../../runtime/handler-forms.ts";
+import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import {
   cancelUnbonding,
@@ -36,13 +36,13 @@ export function createHandlers(environment: Environment): readonly MessageHandle
       signers: ofDelegator,
       handle: (context, message) => delegateTokens(context, environment, message),
     }),
-    toAnsweringHandler({
+    toMessageHandler({
       typeUrl: url("MsgUndelegate"),
       type: wire.MsgUndelegate,
       signers: ofDelegator,
       handle: (context, message) => undelegateTokens(context, environment, message),
     }),
-    toAnsweringHandler({
+    toMessageHandler({
       typeUrl: url("MsgBeginRedelegate"),
       type: wire.MsgBeginRedelegate,
       signers: ofDelegator,

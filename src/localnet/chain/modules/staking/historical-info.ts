@@ -1,5 +1,5 @@
 import { compareBytes } from "../../../../platform/base/bytes.ts";
-import { nsToTimestamp } from "../../../../cosmos/comet/proto-blocks.ts";
+import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import { HistoricalInfo } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { Header } from "../../../../cosmos/proto/gen/tendermint/types/types.ts";
 import type { Context } from "../../runtime/context.ts";

@@ -1,5 +1,12 @@
+import {
+  addToPowerOrder,
+  requireValidator,
+  setValidator,
+  validatorByConsensus,
+  validators,
+} from "./validators.ts";
 import { truncateDec18 } from "../../../../platform/base/decimal.ts";
-import type { ValidatorPower } from "../../abci.ts";
+import type { ValidatorPower } from "../../runtime/abci.ts";
 import type { Context } from "../../runtime/context.ts";
 import { jail } from "./delegate.ts";
 import { delegations } from "./delegations.ts";
@@ -8,13 +15,6 @@ import { tokensFromShares } from "./shares.ts";
 import { type Infraction, slash } from "./slash.ts";
 import type { Environment } from "./types.ts";
 import { updatesOf } from "./validator-set.ts";
-import {
-  addToPowerOrder,
-  requireValidator,
-  setValidator,
-  validatorByConsensus,
-  validators,
-} from "./validators.ts";
 
 /** What slashing knows about a validator. */
 interface ValidatorFacts {

@@ -5,7 +5,7 @@ import {
   uint64BigEndian,
   utf8,
 } from "../../../../platform/base/bytes.ts";
-import { splitNs } from "../../../../platform/base/rfc3339.ts";
+import { splitNs } from "../../../../platform/base/time.ts";
 
 /** Name of the module and of its store. Other chains prove keys of this store, so its layout is the SDK's. */
 export const MODULE_NAME = "staking";

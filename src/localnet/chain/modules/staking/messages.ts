@@ -5,7 +5,7 @@ import type { Description } from "../../../../cosmos/proto/gen/cosmos/staking/v1
 import type { MsgCreateValidator } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import { type Coin, isDenom, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidAddress, ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
+import { ErrInvalidAddress, ErrInvalidRequest } from "../../runtime/errors.ts";
 import {
   ErrCommissionChangeRateGTMaxRate,
   ErrCommissionChangeRateNegative,

@@ -2,7 +2,7 @@ import { DEC18_ONE } from "../../../../platform/base/decimal.ts";
 import { Params } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { isDenom } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
 import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
 import { MODULE_NAME, PARAMS } from "./keys.ts";
 import { integerOf } from "./records.ts";

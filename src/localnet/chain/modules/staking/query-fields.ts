@@ -1,6 +1,5 @@
-import { orQueryError } from "../../runtime/handler-forms.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { QueryError } from "../../runtime/module.ts";
+import { orQueryError } from "../../runtime/handlers.ts";
+import { ModuleError, QueryError } from "../../runtime/errors.ts";
 import type { AddressCodec, Environment } from "./types.ts";
 
 export const SERVICE = "/cosmos.staking.v1beta1.Query";

@@ -1,10 +1,10 @@
-import { ed25519Address } from "../../../../cosmos/comet/ed25519.ts";
-import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/proto-blocks.ts";
+import { ed25519Address } from "../../../../cosmos/comet/validator-key.ts";
+import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
 import type { Dec18 } from "../../../../platform/base/decimal.ts";
 import { PubKey } from "../../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
-import { ErrTxDecode } from "../../runtime/sdk-errors.ts";
+import { ErrTxDecode } from "../../runtime/errors.ts";
 import { type Codec, mappedCodec, messageCodec } from "../../store/collections.ts";
 
 /** A stored validator with numbers. */

@@ -1,7 +1,7 @@
 import { type Dec18, formatDec18, mulDec18 } from "../../../../platform/base/decimal.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import type { Context } from "../../runtime/context.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
 import { unbond } from "./delegate.ts";
 import { delegations } from "./delegations.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";

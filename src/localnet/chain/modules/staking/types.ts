@@ -1,7 +1,7 @@
 import { AddressError, formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrLogic } from "../../runtime/sdk-errors.ts";
+import { ErrLogic } from "../../runtime/errors.ts";
 import type { StakingHooks } from "./hooks.ts";
 
 export interface StakingOptions {

@@ -1,7 +1,6 @@
 import type { Context } from "../../runtime/context.ts";
 import { bytesCodec, createItem, createMap, uint64Codec } from "../../store/collections.ts";
-import { isOutOfGas } from "../../runtime/wrap-errors.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
+import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
 import { MODULE_NAME, UNBONDING_ID, UNBONDING_INDEX, UNBONDING_TYPE } from "./keys.ts";
 
 /** Kinds of operations with an unbonding id. */

@@ -1,9 +1,9 @@
-import { equalBytes } from "../../../../platform/base/bytes.ts";
-import { type Dec18 } from "../../../../platform/base/decimal.ts";
-import { GO_ZERO_TIME_NS } from "../../../../platform/base/rfc3339.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { equalBytes } from "../../../../platform/base/bytes.ts";
+import type { Dec18 } from "../../../../platform/base/decimal.ts";
+import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidRequest } from "../../runtime/sdk-errors.ts";
+import { ErrInvalidRequest } from "../../runtime/errors.ts";
 import { delegate, unbond } from "./delegate.ts";
 import { delegations } from "./delegations.ts";
 import {

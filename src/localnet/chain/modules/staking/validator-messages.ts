@@ -1,4 +1,4 @@
-import { ed25519Address } from "../../../../cosmos/comet/ed25519.ts";
+import { ed25519Address } from "../../../../cosmos/comet/validator-key.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import type {
   MsgCreateValidator,
@@ -6,7 +6,7 @@ import type {
 } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import { formatCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidRequest, ErrInvalidType } from "../../runtime/sdk-errors.ts";
+import { ErrInvalidRequest, ErrInvalidType } from "../../runtime/errors.ts";
 import { delegate } from "./delegate.ts";
 import {
   ErrMinSelfDelegationDecreased,

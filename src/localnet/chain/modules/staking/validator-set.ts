@@ -1,6 +1,6 @@
 import { compareBytes, concat, toHex } from "../../../../platform/base/bytes.ts";
 import { BondStatus, ValidatorUpdates } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
-import type { ValidatorPower } from "../../abci.ts";
+import type { ValidatorPower } from "../../runtime/abci.ts";
 import type { Context } from "../../runtime/context.ts";
 import { lengthPrefixed, VALIDATORS } from "./keys.ts";
 import { paramsOf, unbondingTimeNs } from "./params.ts";

@@ -1,10 +1,9 @@
-import { equalBytes, fromUtf8, latin1, toBase64, utf8 } from "../../../../platform/base/bytes.ts";
+import { equalBytes, fromUtf8, latin1, toBase64, utf8, upperHex } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import { printGoString } from "../../../../platform/base/go-json/string.ts";
-import { upperHex } from "../../../../platform/base/go-text.ts";
+import { printGoString } from "../../../../platform/base/go-json.ts";
 import { Acknowledgement } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { messageFromJson } from "../../../../cosmos/proto/json.ts";
-import type { ModuleError } from "../../runtime/module-error.ts";
+import type { ModuleError } from "../../runtime/errors.ts";
 import { ErrIbcInvalidType, ErrIbcUnknownRequest, ErrInvalidAcknowledgement } from "./errors.ts";
 
 /** What the receiver replied. */

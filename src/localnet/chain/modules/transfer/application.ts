@@ -1,16 +1,10 @@
-import { errorText } from "../../../../platform/base/errors.ts";
 import { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/packet.ts";
 import { Order } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import { enumName } from "../../../../platform/base/text.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { isOutOfGas } from "../../runtime/wrap-errors.ts";
-import type {
-  Acknowledgement,
-  IbcApplication,
-  OpeningChannel,
-  RelayedPacket,
-} from "../ibc/channel/application.ts";
-import { enumName } from "../ibc/enum-name.ts";
+import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
+import type { Acknowledgement, IBCModule, OpeningChannel, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { decodeReply, errorAcknowledgement, goReply, SUCCESS } from "./acknowledgement.ts";
 import {
   ErrIbcInvalidRequest,
@@ -28,7 +22,7 @@ import { refund } from "./refund.ts";
 import type { Environment } from "./types.ts";
 
 /** Creates the application of the port `transfer` (ICS-20). */
-export function createTransferApplication(environment: Environment): IbcApplication {
+export function createTransferApplication(environment: Environment): IBCModule {
   return {
     onOpenInit: (_context, channel) => {
       validateChannel(channel);

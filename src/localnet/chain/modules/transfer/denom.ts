@@ -1,8 +1,6 @@
-import { fromHex, utf8 } from "../../../../platform/base/bytes.ts";
-import { upperHex } from "../../../../platform/base/go-text.ts";
-import { sha256 } from "../../../../platform/base/sha256.ts";
+import { fromHex, utf8, sha256, upperHex } from "../../../../platform/base/bytes.ts";
 import type { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
 import { ErrInvalidDenomForTransfer } from "./errors.ts";
 import type { ChannelEnd } from "./types.ts";
 

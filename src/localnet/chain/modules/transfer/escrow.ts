@@ -1,8 +1,7 @@
-import { concat, utf8 } from "../../../../platform/base/bytes.ts";
-import { sha256 } from "../../../../platform/base/sha256.ts";
+import { concat, utf8, sha256 } from "../../../../platform/base/bytes.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../runtime/errors.ts";
 import { VERSION } from "./keys.ts";
 import { changeEscrow } from "./state.ts";
 import type { ChannelEnd, Environment } from "./types.ts";

@@ -1,15 +1,15 @@
+import { GenesisState } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/genesis.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
-import { GenesisState } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/genesis.ts";
 import { areValidCoins, parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, type GenesisForm, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { validatePortId } from "../ibc/identifiers.ts";
+import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { validatePortId } from "../ibc/host/identifiers.ts";
 import { traceHash, validateReceivedDenom } from "./denom.ts";
 import { MODULE_NAME, PORT_ID } from "./keys.ts";
 import { DEFAULT_PARAMS, escrows, paramsOf, port, storedParams, traces } from "./state.ts";
 
-const FORM: GenesisForm<GenesisState> = {
+const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "ibc.applications.transfer.v1.GenesisState",
   type: GenesisState,

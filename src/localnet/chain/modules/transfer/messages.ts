@@ -1,9 +1,9 @@
-import { errorText } from "../../../../platform/base/errors.ts";
 import type { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, formatCoin, isDenom, parseCoins } from "../../runtime/coins.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
-import { validateChannelId, validatePortId } from "../ibc/identifiers.ts";
+import { wrapErrors } from "../../runtime/errors.ts";
+import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
 import { validateSentDenom } from "./denom.ts";
 import {
   ErrIbcInsufficientFunds,

@@ -5,9 +5,9 @@ import {
 } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 import { MsgTransferResponse as OwnResponse } from "../../../../cosmos/proto/gen/neutron/transfer/tx.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
-import { toAnsweringHandler, toMessageHandler } from "../../runtime/handler-forms.ts";
+import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
-import type { IbcApplication } from "../ibc/channel/application.ts";
+import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import { createTransferApplication } from "./application.ts";
 import { ErrIbcUnauthorized } from "./errors.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
@@ -21,7 +21,7 @@ import type { Environment, TransferDeps, TransferOptions } from "./types.ts";
 /** The module with its application. */
 export interface TransferModule extends ChainModule {
   /** The application of the port `transfer`. */
-  readonly application: IbcApplication;
+  readonly application: IBCModule;
 }
 
 /** Creates the module `transfer`: coins over IBC (ICS-20). */
@@ -40,7 +40,7 @@ export function createTransferModule(options: TransferOptions, deps: TransferDep
 
 function transferHandler(environment: Environment): MessageHandler {
   const { bech32Prefix, ownResponse } = environment;
-  const handler = toAnsweringHandler({
+  const handler = toMessageHandler({
     typeUrl: TYPE_URL.transfer,
     type: MsgTransfer,
     signers: ({ sender }) => [sender],

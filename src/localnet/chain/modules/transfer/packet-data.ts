@@ -1,9 +1,9 @@
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import { printGoString } from "../../../../platform/base/go-json/string.ts";
+import { printGoString } from "../../../../platform/base/go-json.ts";
 import { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/packet.ts";
 import { messageFromJson } from "../../../../cosmos/proto/json.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
 import { validateReceivedDenom } from "./denom.ts";
 import { ErrIbcInvalidAddress, ErrInvalidAmount } from "./errors.ts";
 

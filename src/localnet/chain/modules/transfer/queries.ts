@@ -1,23 +1,23 @@
-import { upperHex } from "../../../../platform/base/go-text.ts";
-import type { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
-import { DenomTrace as DenomTraceCodec } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
+import {
+  type DenomTrace,
+  DenomTrace as DenomTraceCodec,
+} from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
 import * as wire from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/query.ts";
+import { upperHex } from "../../../../platform/base/bytes.ts";
 import { formatAddress } from "../../runtime/address.ts";
 import { isDenom } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
-import { ModuleError } from "../../runtime/module-error.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { fullDenom, hashOfVoucher, parseTrace, parseTraceHash, traceHash } from "./denom.ts";
 import { ErrTraceNotFound } from "./errors.ts";
 import { escrowAddress } from "./escrow.ts";
 import { MODULE_NAME, TRACES_PREFIX } from "./keys.ts";
 import { escrows, paramsOf, traces } from "./state.ts";
+import { ModuleError, QueryError, GrpcCode } from "../../runtime/errors.ts";
 
 const SERVICE = "/ibc.applications.transfer.v1.Query";
-const INVALID_ARGUMENT = 3;
-const NOT_FOUND = 5;
 
 /** All queries of `ibc.applications.transfer.v1.Query`. */
 export function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
@@ -42,7 +42,8 @@ export function createQueryHandlers(bech32Prefix: string): readonly QueryHandler
       { request: wire.QueryDenomHashRequest, response: wire.QueryDenomHashResponse },
       (context, { trace }) => {
         const hash = traceHash(parseTrace(trace));
-        if (!traces.has(context, hash)) throw new QueryError(NOT_FOUND, ErrTraceNotFound(trace).message);
+        if (!traces.has(context, hash))
+          throw new QueryError(GrpcCode.NotFound, ErrTraceNotFound(trace).message);
         return { hash: upperHex(hash) };
       },
     ),
@@ -55,7 +56,7 @@ export function createQueryHandlers(bech32Prefix: string): readonly QueryHandler
       `${SERVICE}/TotalEscrowForDenom`,
       { request: wire.QueryTotalEscrowForDenomRequest, response: wire.QueryTotalEscrowForDenomResponse },
       (context, { denom }) => {
-        if (!isDenom(denom)) throw new QueryError(INVALID_ARGUMENT, `invalid denom: ${denom}`);
+        if (!isDenom(denom)) throw new QueryError(GrpcCode.InvalidArgument, `invalid denom: ${denom}`);
         return { amount: { denom, amount: (escrows.get(context, denom) ?? 0n).toString() } };
       },
     ),
@@ -77,7 +78,7 @@ function queryTraces(
 /** Accepts a hash in either case, with or without "ibc/" in front. */
 function traceOf(context: Context, text: string): DenomTrace {
   const trace = traces.get(context, hashOf(hashOfVoucher(text) ?? text));
-  if (trace === undefined) throw new QueryError(NOT_FOUND, ErrTraceNotFound(text).message);
+  if (trace === undefined) throw new QueryError(GrpcCode.NotFound, ErrTraceNotFound(text).message);
   return trace;
 }
 
@@ -87,6 +88,6 @@ function hashOf(text: string): Uint8Array {
   } catch (error) {
     if (!(error instanceof ModuleError)) throw error;
     // The hash is missing in the text of ibc-go.
-    throw new QueryError(INVALID_ARGUMENT, `invalid denom trace hash: , error: ${error.message}`);
+    throw new QueryError(GrpcCode.InvalidArgument, `invalid denom trace hash: , error: ${error.message}`);
   }
 }

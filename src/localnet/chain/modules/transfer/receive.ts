@@ -1,12 +1,10 @@
 import { errorText } from "../../../../platform/base/errors.ts";
-import { upperHex } from "../../../../platform/base/go-text.ts";
+import { upperHex } from "../../../../platform/base/bytes.ts";
 import type { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/packet.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { isDenom } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
-import { ErrUnauthorized } from "../../runtime/sdk-errors.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { unregisteredError, ErrUnauthorized, wrapErrors } from "../../runtime/errors.ts";
 import { channelPrefix, localDenom, parseTrace, traceHash } from "./denom.ts";
 import { ErrIbcUnauthorized, ErrReceiveDisabled } from "./errors.ts";
 import { unescrowCoin } from "./escrow.ts";

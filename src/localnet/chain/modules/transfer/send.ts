@@ -2,7 +2,7 @@ import type { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/
 import { parseAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { wrapErrors } from "../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../runtime/errors.ts";
 import { channelPrefix } from "./denom.ts";
 import { ErrIbcUnauthorized, ErrSendDisabled, ErrSequenceSendNotFound } from "./errors.ts";
 import { escrowCoin } from "./escrow.ts";

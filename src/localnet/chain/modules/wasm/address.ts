@@ -1,5 +1,4 @@
-import { concat, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
-import { sha256 } from "../../../../platform/base/sha256.ts";
+import { concat, uint64BigEndian, utf8, sha256 } from "../../../../platform/base/bytes.ts";
 import { MODULE_NAME } from "./keys.ts";
 
 /**

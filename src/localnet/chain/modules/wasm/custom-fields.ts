@@ -1,5 +1,5 @@
-import type { JsonField } from "../../../../platform/base/json-fields.ts";
-import { unregisteredError } from "../../runtime/module-error.ts";
+import type { JsonField } from "../../../../platform/base/json.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
 
 /** Opens a custom message of a contract for reading. An invalid member fails the message with undefined/1 and its path. */
 export function customFields(message: unknown): JsonField {

@@ -1,4 +1,4 @@
-import { registerError } from "../../runtime/module-error.ts";
+import { registerError } from "../../runtime/errors.ts";
 import { MODULE_NAME } from "./keys.ts";
 
 // Errors of codespace "wasm" by their Go names (wasmd v0.54 x/wasm/types/errors.go).

@@ -1,6 +1,8 @@
 import { fromHex, prefixEnd, toBase64, toHex } from "../../../../platform/base/bytes.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
 import {
+  isRecord,
+  type JsonObject,
+  type JsonValue,
   asBase64,
   asText,
   asUint64,
@@ -9,7 +11,7 @@ import {
   type JsonField,
   member,
   required,
-} from "../../../../platform/base/json-fields.ts";
+} from "../../../../platform/base/json.ts";
 import {
   AccessType,
   ContractCodeHistoryEntry,

@@ -5,14 +5,14 @@ import { fromUtf8 } from "../../../../platform/base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, parseCoins, type Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toAnsweringHandler } from "../../runtime/handler-forms.ts";
+import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import {
   ErrInvalidCoins,
   ErrInvalidRequest,
   ErrNotSupported,
   ErrUnauthorized,
-} from "../../runtime/sdk-errors.ts";
+} from "../../runtime/errors.ts";
 import { ErrEmpty, ErrInvalid, ErrLimit } from "./errors.ts";
 import type { ContractHost } from "./call/contract-host.ts";
 import type { WasmOptions } from "./types.ts";
@@ -23,28 +23,28 @@ const SUDO_CONTRACT = "/cosmwasm.wasm.v1.MsgSudoContract";
 /** Handlers of the module's messages. MsgStoreCode fails: codes are named in the genesis. */
 export function createMessageHandlers(options: WasmOptions, host: ContractHost): readonly MessageHandler[] {
   return [
-    toAnsweringHandler({
+    toMessageHandler({
       typeUrl: TYPE_URL.instantiateContract,
       type: wire.MsgInstantiateContract,
       signers: ({ sender }) => [sender],
       handle: (context, message) =>
         wire.MsgInstantiateContractResponse.encode(instantiate(context, message, options, host)).finish(),
     }),
-    toAnsweringHandler({
+    toMessageHandler({
       typeUrl: TYPE_URL.executeContract,
       type: wire.MsgExecuteContract,
       signers: ({ sender }) => [sender],
       handle: (context, message) =>
         wire.MsgExecuteContractResponse.encode({ data: execute(context, message, options, host) }).finish(),
     }),
-    toAnsweringHandler({
+    toMessageHandler({
       typeUrl: SUDO_CONTRACT,
       type: wire.MsgSudoContract,
       signers: ({ authority }) => [authority],
       handle: (context, message) =>
         wire.MsgSudoContractResponse.encode({ data: sudo(context, message, options, host) }).finish(),
     }),
-    toAnsweringHandler({
+    toMessageHandler({
       typeUrl: TYPE_URL.storeCode,
       type: wire.MsgStoreCode,
       signers: ({ sender }) => [sender],

@@ -1,5 +1,5 @@
 import { fromHex } from "../../../../platform/base/bytes.ts";
-import { goJsonSyntaxError } from "../../../../platform/base/go-json/syntax.ts";
+import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import type {
   PageRequest,
   PageResponse,
@@ -8,15 +8,14 @@ import * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import { AccessType, ContractCodeHistoryEntry } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { formatAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toQueryHandler } from "../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../runtime/module.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
 import { predictableContractAddress } from "./address.ts";
 import { codeIndexPrefix, creatorIndexPrefix, historyPrefix, POSITION_BYTES } from "./contract-index.ts";
 import { ErrInvalid } from "./errors.ts";
+import { QueryError, GrpcCode } from "../../runtime/errors.ts";
 
 const SERVICE = "/cosmwasm.wasm.v1.Query";
-const UNKNOWN = 2;
-const INVALID_ARGUMENT = 3;
 const CHECKSUM_BYTES = 32;
 const MAX_SALT_BYTES = 64;
 
@@ -121,7 +120,7 @@ function buildAddress(
   const checksum = inField("code hash", () => hexBytes(request.codeHash));
   const creator = inField("creator address", () => read(request.creatorAddress));
   const salt = inField("salt", () => hexBytes(request.salt));
-  if (salt.length === 0) throw new QueryError(INVALID_ARGUMENT, "empty salt");
+  if (salt.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "empty salt");
   const message = request.initArgs;
   if (message.length > 0 && goJsonSyntaxError(message) !== undefined) throw ErrInvalid();
   // wasmd panics for both.
@@ -134,7 +133,8 @@ function inField<T>(name: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    if (error instanceof QueryError) throw new QueryError(UNKNOWN, `invalid ${name}: ${error.message}`);
+    if (error instanceof QueryError)
+      throw new QueryError(GrpcCode.Unknown, `invalid ${name}: ${error.message}`);
     throw error;
   }
 }
@@ -144,8 +144,8 @@ function hexBytes(text: string): Uint8Array {
   const bad = /[^0-9a-fA-F]/u.exec(text)?.[0];
   if (bad !== undefined) {
     const code = (bad.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    throw new QueryError(UNKNOWN, `encoding/hex: invalid byte: U+${code} '${bad}'`);
+    throw new QueryError(GrpcCode.Unknown, `encoding/hex: invalid byte: U+${code} '${bad}'`);
   }
-  if (text.length % 2 === 1) throw new QueryError(UNKNOWN, "encoding/hex: odd length hex string");
+  if (text.length % 2 === 1) throw new QueryError(GrpcCode.Unknown, "encoding/hex: odd length hex string");
   return fromHex(text);
 }

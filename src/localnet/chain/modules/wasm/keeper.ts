@@ -1,5 +1,11 @@
-import { concat, prefixEnd, readUint64BigEndian, toHex, utf8 } from "../../../../platform/base/bytes.ts";
-import { sha256 } from "../../../../platform/base/sha256.ts";
+import {
+  concat,
+  prefixEnd,
+  readUint64BigEndian,
+  toHex,
+  utf8,
+  sha256,
+} from "../../../../platform/base/bytes.ts";
 import { CodeInfo, ContractInfo } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import type { Context } from "../../runtime/context.ts";
 import { bytesCodec, createItem, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";

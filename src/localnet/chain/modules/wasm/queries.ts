@@ -8,7 +8,7 @@ import {
 } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { orQueryError, toQueryHandler } from "../../runtime/handler-forms.ts";
+import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import type { ContractHost } from "./call/contract-host.ts";

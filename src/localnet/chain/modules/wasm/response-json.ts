@@ -1,5 +1,5 @@
-import { isRecord } from "../../../../platform/base/json.ts";
 import {
+  isRecord,
   asBase64,
   asText,
   asUint64,
@@ -8,7 +8,7 @@ import {
   type JsonField,
   member,
   required,
-} from "../../../../platform/base/json-fields.ts";
+} from "../../../../platform/base/json.ts";
 import { parseCoins, type Coin } from "../../runtime/coins.ts";
 import {
   type ContractAttribute,

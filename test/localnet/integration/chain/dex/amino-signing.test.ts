@@ -1,7 +1,6 @@
 import { makeSignDoc, Secp256k1Wallet } from "@cosmjs/amino";
 import { describe, expect, it } from "vitest";
-import { fromBase64, utf8 } from "../../../../../src/platform/base/bytes.ts";
-import { sha256 } from "../../../../../src/platform/base/sha256.ts";
+import { fromBase64, utf8, sha256 } from "../../../../../src/platform/base/bytes.ts";
 import { PubKey } from "../../../../../src/cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../../../../src/cosmos/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { AuthInfo, TxBody, TxRaw } from "../../../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { PREC_ONE, type PrecDec } from "../../../../../src/platform/base/prec-dec.ts";
+import { PREC_ONE, type PrecDec } from "../../../../../src/platform/base/decimal.ts";
 import { calcPrice } from "../../../../../src/localnet/chain/modules/dex/price.ts";
 import {
   MsgCancelLimitOrderResponse,

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { PREC_ONE, precFromInt } from "../../../../../src/platform/base/prec-dec.ts";
+import { PREC_ONE, precFromInt } from "../../../../../src/platform/base/decimal.ts";
 import { calcPrice } from "../../../../../src/localnet/chain/modules/dex/price.ts";
-import { ModuleError } from "../../../../../src/localnet/chain/runtime/module-error.ts";
-import { QueryError } from "../../../../../src/localnet/chain/runtime/module.ts";
+import { ModuleError, QueryError } from "../../../../../src/localnet/chain/runtime/errors.ts";
 import {
   MsgDepositResponse,
   MsgPlaceLimitOrderResponse,

@@ -6,7 +6,7 @@ import { delegations } from "../../../../../src/localnet/chain/modules/staking/d
 import { isBonded } from "../../../../../src/localnet/chain/modules/staking/shares.ts";
 import { validators } from "../../../../../src/localnet/chain/modules/staking/validators.ts";
 import { parseAddress } from "../../../../../src/localnet/chain/runtime/address.ts";
-import { ModuleError } from "../../../../../src/localnet/chain/runtime/module-error.ts";
+import { ModuleError } from "../../../../../src/localnet/chain/runtime/errors.ts";
 import {
   account,
   castBank,

@@ -1,8 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { errorText } from "../../../../../platform/base/errors.ts";
-import { parseGoBool, parseGoInteger } from "../../../../../platform/base/go-numbers.ts";
-import { parseInt256 } from "../../../../../platform/base/int256.ts";
-import { parsePrecDec } from "../../../../../platform/base/prec-dec.ts";
+import { parseGoBool, parseGoInteger, parseInt256 } from "../../../../../platform/base/integers.ts";
+import { parsePrecDec } from "../../../../../platform/base/decimal.ts";
 import { ErrInvalidOrderType } from "../errors.ts";
 import type { Timestamp } from "../../../../../cosmos/proto/gen/google/protobuf/timestamp.ts";
 import { LimitOrderType, type MultiHopRoute } from "../../../../../cosmos/proto/gen/neutron/dex/tx.ts";

@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from "commander";
-import { EXIT } from "../../../../../platform/base/exit-codes.ts";
+import { EXIT } from "../../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../../platform/base/json.ts";
 import type { Timestamp } from "../../../../../cosmos/proto/gen/google/protobuf/timestamp.ts";
 import * as wire from "../../../../../cosmos/proto/gen/neutron/dex/tx.ts";

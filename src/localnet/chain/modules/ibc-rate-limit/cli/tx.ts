@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { EXIT } from "../../../../../platform/base/exit-codes.ts";
+import { EXIT } from "../../../../../platform/base/errors.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
 import { AUTHORITY_HELP, sendAuthorityMessage } from "../../../../cli/authority-message.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";

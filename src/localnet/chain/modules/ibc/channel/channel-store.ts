@@ -1,22 +1,21 @@
 import {
+  Channel,
+  type Counterparty,
+  type IdentifiedChannel,
+} from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import {
   latin1,
   prefixEnd,
   readUint64BigEndian,
   uint64BigEndian,
   utf8,
 } from "../../../../../platform/base/bytes.ts";
-import {
-  Channel,
-  type IdentifiedChannel,
-  Params,
-} from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { createItem, messageCodec, uint64Codec } from "../../../store/collections.ts";
-import { ZERO_HEIGHT } from "../height.ts";
+import { createItem, uint64Codec } from "../../../store/collections.ts";
+import { ErrCapabilityNotFound } from "../host/errors.ts";
 import {
-  CHANNEL_PARAMS,
-  CHANNELS_PREFIX,
   channelPath,
+  CHANNELS_PREFIX,
   NEXT_CHANNEL_SEQUENCE,
   type PacketEntryName,
   packetPath,
@@ -24,27 +23,12 @@ import {
   type SequenceName,
   sequencePath,
   STORE_NAME,
-} from "../keys.ts";
+} from "../host/keys.ts";
+import type { IBCModule, PortRouter } from "./ibc-module.ts";
 import type { ChannelEndpoint } from "./packet.ts";
-
-/** Default params: a channel upgrade may take 10 minutes. This chain has no channel upgrades. */
-export const DEFAULT_CHANNEL_PARAMS: Params = {
-  upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 600_000_000_000n },
-};
 
 /** Number of the next channel, from 0. */
 export const nextChannelSequence = createItem(STORE_NAME, NEXT_CHANNEL_SEQUENCE, uint64Codec);
-
-const channelParams = createItem(STORE_NAME, CHANNEL_PARAMS, messageCodec<Params>(Params));
-
-/** Returns the channel params, or the default params before any are stored. */
-export function getChannelParams(context: Context): Params {
-  return channelParams.get(context) ?? DEFAULT_CHANNEL_PARAMS;
-}
-
-export function setChannelParams(context: Context, params: Params): void {
-  channelParams.set(context, params);
-}
 
 export function getChannel(context: Context, { portId, channelId }: ChannelEndpoint): Channel | undefined {
   const bytes = context.store(STORE_NAME).get(utf8(channelPath(portId, channelId)));
@@ -131,4 +115,41 @@ export function packetEntriesPrefix(
   { portId, channelId }: ChannelEndpoint,
 ): Uint8Array {
   return utf8(packetsPath(name, portId, channelId));
+}
+
+/** Returns the id of the connection of a channel. Every channel has exactly one. */
+export function hopOf({ connectionHops }: Pick<Channel, "connectionHops">): string {
+  return connectionHops[0] ?? "";
+}
+
+/** Returns the other end of a channel. Its channel id is empty until it is known. */
+export function counterpartyOf({ counterparty }: Pick<Channel, "counterparty">): Counterparty {
+  return { portId: counterparty?.portId ?? "", channelId: counterparty?.channelId ?? "" };
+}
+
+const WORDS = "could not retrieve module from port-id";
+
+// On the deployed chain, an application owns a capability for its port and for each of its channels. The capability exists
+// exactly as long as the port is bound and the channel stored, so neither needs a store of its own here.
+
+/** Returns the application of a port. Throws capability/7. */
+export function applicationOfPort(router: PortRouter, portId: string): IBCModule {
+  const application = router(portId);
+  if (application === undefined) throw ErrCapabilityNotFound(`ports/${portId}`).wrap(WORDS);
+  return application;
+}
+
+/** Returns a channel with its application. Throws capability/7. */
+export function applicationOfChannel(
+  context: Context,
+  router: PortRouter,
+  end: ChannelEndpoint,
+): { readonly application: IBCModule; readonly channel: Channel } {
+  const channel = getChannel(context, end);
+  const application = router(end.portId);
+  if (channel === undefined || application === undefined) {
+    const name = `capabilities/ports/${end.portId}/channels/${end.channelId}`;
+    throw ErrCapabilityNotFound(name).wrap(WORDS);
+  }
+  return { application, channel };
 }

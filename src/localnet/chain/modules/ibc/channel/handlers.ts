@@ -1,38 +1,42 @@
+import { Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
-import { parseAddress } from "../../../runtime/address.ts";
+import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
-import type { WireType } from "../../../runtime/handler-forms.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
+import { toMessageHandler } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
-import { proofOf } from "../connection/connection-proofs.ts";
-import { toMessageHandler } from "../../../runtime/handler-forms.ts";
+import { type MessageProof, proofOf } from "../client/verify-proof.ts";
 import {
-  answeringHandler,
+  goVersion,
+  goVersions,
+  requireActiveClient,
+  requireConnection,
+  requireOpenConnection,
+} from "../connection/connection-store.ts";
+import { ErrChannelNotFound, ErrInvalidChannelState, ErrInvalidConnectionVersion } from "../host/errors.ts";
+import { channelStep } from "../host/events.ts";
+import {
+  type IbcOptions,
   requireAuthority,
   signedHandler,
-  type SignedMessage,
   unsupportedHandler,
-} from "../signed-message.ts";
-import type { IbcOptions } from "../types.ts";
-import type { PortRouter } from "./application.ts";
-import { setChannelParams } from "./channel-store.ts";
+} from "../host/handler-forms.ts";
+import { channelParams } from "../host/params.ts";
 import {
-  closeConfirm,
-  closeInit,
-  openAck,
-  openConfirm,
-  openInit,
-  type OpenRequest,
-  openTry,
-} from "./handshake.ts";
+  applicationOfChannel,
+  applicationOfPort,
+  counterpartyOf,
+  getChannel,
+  hopOf,
+  nextChannelSequence,
+  setChannel,
+  setSequence,
+} from "./channel-store.ts";
+import type { IBCModule, OpeningChannel, PortRouter } from "./ibc-module.ts";
+import { verifyClosed, verifyCounterparty } from "./keeper.ts";
 import * as checks from "./messages.ts";
-import {
-  relayAcknowledgement,
-  type RelayEnvironment,
-  relayReceive,
-  relayTimeout,
-  relayTimeoutOnClose,
-} from "./relay.ts";
-import { applicationOfChannel, applicationOfPort } from "./router.ts";
+import type { ChannelEndpoint } from "./packet.ts";
 
 const CHANNEL = "/ibc.core.channel.v1.";
 
@@ -41,7 +45,6 @@ export function channelHandlers(options: IbcOptions, router: PortRouter): readon
   return [
     ...openingHandlers(options, router),
     ...laterHandlers(options, router),
-    ...packetHandlers(options, router),
     paramsHandler(options),
     ...upgradeHandlers(),
   ];
@@ -49,7 +52,7 @@ export function channelHandlers(options: IbcOptions, router: PortRouter): readon
 
 function openingHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readonly MessageHandler[] {
   return [
-    answeringHandler(`${CHANNEL}MsgChannelOpenInit`, wire.MsgChannelOpenInit, {
+    signedHandler(`${CHANNEL}MsgChannelOpenInit`, wire.MsgChannelOpenInit, {
       validate: (message) => checks.validateOpenInit(message, bech32Prefix),
       handle: (context, message) => {
         const application = applicationOfPort(router, message.portId);
@@ -57,7 +60,7 @@ function openingHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): read
         return wire.MsgChannelOpenInitResponse.encode(opened).finish();
       },
     }),
-    answeringHandler(`${CHANNEL}MsgChannelOpenTry`, wire.MsgChannelOpenTry, {
+    signedHandler(`${CHANNEL}MsgChannelOpenTry`, wire.MsgChannelOpenTry, {
       validate: (message) => checks.validateOpenTry(message, bech32Prefix),
       handle: (context, message) => {
         const application = applicationOfPort(router, message.portId);
@@ -105,28 +108,6 @@ function laterHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readon
   ];
 }
 
-function packetHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readonly MessageHandler[] {
-  const environment = { router, parseAddress: (text: string) => parseAddress(bech32Prefix, text) };
-  return [
-    packetHandler("MsgRecvPacket", wire.MsgRecvPacket, environment, {
-      validate: (message) => checks.validateReceive(message, bech32Prefix),
-      relay: relayReceive,
-    }),
-    packetHandler("MsgAcknowledgement", wire.MsgAcknowledgement, environment, {
-      validate: (message) => checks.validateAcknowledgement(message, bech32Prefix),
-      relay: relayAcknowledgement,
-    }),
-    packetHandler("MsgTimeout", wire.MsgTimeout, environment, {
-      validate: (message) => checks.validateTimeout(message, bech32Prefix),
-      relay: relayTimeout,
-    }),
-    packetHandler("MsgTimeoutOnClose", wire.MsgTimeoutOnClose, environment, {
-      validate: (message) => checks.validateTimeoutOnClose(message, bech32Prefix),
-      relay: relayTimeoutOnClose,
-    }),
-  ];
-}
-
 function paramsHandler({ bech32Prefix, authority }: IbcOptions): MessageHandler {
   return toMessageHandler({
     typeUrl: `${CHANNEL}MsgUpdateParams`,
@@ -135,7 +116,7 @@ function paramsHandler({ bech32Prefix, authority }: IbcOptions): MessageHandler 
     validate: (message) => checks.validateUpdateParams(message, bech32Prefix),
     handle: (context, message) => {
       requireAuthority(authority, { signer: message.authority });
-      setChannelParams(context, checks.paramsIn(message));
+      channelParams.set(context, checks.paramsIn(message));
     },
   });
 }
@@ -154,23 +135,6 @@ function upgradeHandlers(): readonly MessageHandler[] {
   ];
 }
 
-/** The responses of all packet messages have the same form: field 1 is the result. */
-function packetHandler<T extends SignedMessage>(
-  name: string,
-  type: WireType<T>,
-  environment: RelayEnvironment,
-  form: {
-    readonly validate: (message: T) => void;
-    readonly relay: (context: Context, message: T, environment: RelayEnvironment) => wire.ResponseResultType;
-  },
-): MessageHandler {
-  return answeringHandler(`${CHANNEL}${name}`, type, {
-    validate: form.validate,
-    handle: (context, message) =>
-      wire.MsgRecvPacketResponse.encode({ result: form.relay(context, message, environment) }).finish(),
-  });
-}
-
 function requestOf(
   { portId, channel }: Pick<wire.MsgChannelOpenInit, "portId" | "channel">,
   version: string,
@@ -187,3 +151,203 @@ const EMPTY_CHANNEL: OpenRequest["channel"] = {
   version: "",
   upgradeSequence: 0n,
 };
+
+// The steps of opening and closing a channel (ICS-4, ibc-go 04-channel). Each calls the application of the port.
+
+/** What the first two steps need of their message. */
+interface OpenRequest {
+  readonly portId: string;
+  readonly channel: Channel;
+  /** The wanted version, or that of the counterparty. */
+  readonly version: string;
+}
+
+/** Starts a channel. Returns its id and version. Throws `ModuleError`. */
+function openInit(
+  context: Context,
+  application: IBCModule,
+  request: OpenRequest,
+): { readonly channelId: string; readonly version: string } {
+  const opening = inStep("open init", () => {
+    const connection = requireConnection(context, hopOf(request.channel));
+    requireFeature(connection, request.channel.ordering);
+    requireActiveClient(context, connection.clientId);
+    return openingChannel(request, newChannelId(context));
+  });
+  const version = inCallback("open init", opening, () => application.onOpenInit(context, opening));
+  writeNewChannel(context, opening, { state: State.STATE_INIT, version });
+  return { channelId: opening.channelId, version };
+}
+
+/** Accepts a channel that the counterparty has started. Returns its id and version. Throws `ModuleError`. */
+function openTry(
+  context: Context,
+  application: IBCModule,
+  request: OpenRequest & { readonly proof: MessageProof },
+): { readonly channelId: string; readonly version: string } {
+  const opening = inStep("open try", () => {
+    const { portId, channel, version, proof } = request;
+    const connection = requireOpenConnection(context, hopOf(channel));
+    requireFeature(connection, channel.ordering);
+    verifyCounterparty(
+      context,
+      connection,
+      { ...proof, ...counterpartyOf(channel) },
+      {
+        state: State.STATE_INIT,
+        ordering: channel.ordering,
+        counterparty: { portId, channelId: "" },
+        version,
+      },
+    );
+    return openingChannel(request, newChannelId(context));
+  });
+  const version = inCallback("open try", opening, () => application.onOpenTry(context, opening));
+  writeNewChannel(context, opening, { state: State.STATE_TRYOPEN, version });
+  return { channelId: opening.channelId, version };
+}
+
+/** Opens a channel that the counterparty has accepted. Throws `ModuleError`. */
+function openAck(
+  context: Context,
+  application: IBCModule,
+  end: ChannelEndpoint,
+  remote: { readonly channelId: string; readonly version: string; readonly proof: MessageProof },
+): void {
+  const opened = inStep("open ack", () => {
+    const channel = requireChannel(context, end);
+    if (channel.state !== State.STATE_INIT)
+      throw ErrInvalidChannelState(`channel state should be INIT (got ${enumName(State, channel.state)})`);
+    const connection = requireOpenConnection(context, hopOf(channel));
+    const { portId } = counterpartyOf(channel);
+    verifyCounterparty(
+      context,
+      connection,
+      { ...remote.proof, portId, channelId: remote.channelId },
+      {
+        state: State.STATE_TRYOPEN,
+        ordering: channel.ordering,
+        counterparty: end,
+        version: remote.version,
+      },
+    );
+    const counterparty = { portId, channelId: remote.channelId };
+    return { ...channel, state: State.STATE_OPEN, version: remote.version, counterparty };
+  });
+  write(context, "channel_open_ack", end, opened);
+  inCallback("open ack", end, () => application.onOpenAck(context, end, remote.version));
+}
+
+/** Opens a channel that the counterparty has opened. Throws `ModuleError`. */
+function openConfirm(
+  context: Context,
+  application: IBCModule,
+  end: ChannelEndpoint,
+  proof: MessageProof,
+): void {
+  const opened = inStep("open confirm", () => {
+    const channel = requireChannel(context, end);
+    if (channel.state !== State.STATE_TRYOPEN)
+      throw ErrInvalidChannelState(`channel state is not TRYOPEN (got ${enumName(State, channel.state)})`);
+    const connection = requireOpenConnection(context, hopOf(channel));
+    const { ordering, version } = channel;
+    const expected = { state: State.STATE_OPEN, ordering, counterparty: end, version };
+    verifyCounterparty(context, connection, { ...proof, ...counterpartyOf(channel) }, expected);
+    return { ...channel, state: State.STATE_OPEN };
+  });
+  write(context, "channel_open_confirm", end, opened);
+  inCallback("open confirm", end, () => application.onOpenConfirm(context, end));
+}
+
+/** Closes a channel. Throws `ModuleError`. */
+function closeInit(context: Context, application: IBCModule, end: ChannelEndpoint): void {
+  inCallback("close init", end, () => application.onCloseInit(context, end));
+  const closed = inStep("close init", () => {
+    const channel = requireNotClosed(context, end);
+    requireActiveClient(context, requireConnection(context, hopOf(channel)).clientId);
+    requireOpenConnection(context, hopOf(channel));
+    return { ...channel, state: State.STATE_CLOSED };
+  });
+  write(context, "channel_close_init", end, closed);
+}
+
+/** Closes a channel that the counterparty has closed. Throws `ModuleError`. */
+function closeConfirm(
+  context: Context,
+  application: IBCModule,
+  end: ChannelEndpoint,
+  remote: { readonly proof: MessageProof; readonly upgradeSequence: bigint },
+): void {
+  inCallback("close confirm", end, () => application.onCloseConfirm(context, end));
+  const closed = inStep("close confirm", () => {
+    const channel = requireNotClosed(context, end);
+    const connection = requireOpenConnection(context, hopOf(channel));
+    verifyClosed(context, { connection, channel, end }, remote);
+    return { ...channel, state: State.STATE_CLOSED };
+  });
+  write(context, "channel_close_confirm", end, closed);
+}
+
+function openingChannel({ portId, channel, version }: OpenRequest, channelId: string): OpeningChannel {
+  const { ordering, connectionHops } = channel;
+  return { portId, channelId, ordering, connectionHops, counterparty: counterpartyOf(channel), version };
+}
+
+function requireChannel(context: Context, end: ChannelEndpoint): Channel {
+  const channel = getChannel(context, end);
+  if (channel === undefined)
+    throw ErrChannelNotFound(`port ID (${end.portId}) channel ID (${end.channelId})`);
+  return channel;
+}
+
+function requireNotClosed(context: Context, end: ChannelEndpoint): Channel {
+  const channel = requireChannel(context, end);
+  if (channel.state === State.STATE_CLOSED) throw ErrInvalidChannelState("channel is already CLOSED");
+  return channel;
+}
+
+function requireFeature({ versions }: ConnectionEnd, ordering: Order): void {
+  const [version, ...others] = versions;
+  if (version === undefined || others.length > 0) {
+    throw ErrInvalidConnectionVersion(
+      `single version must be negotiated on connection before opening channel, got: ${goVersions(versions)}`,
+    );
+  }
+  if (version.features.includes(enumName(Order, ordering))) return;
+  throw ErrInvalidConnectionVersion(
+    `connection version ${goVersion(version)} does not support channel ordering: ${enumName(Order, ordering)}`,
+  );
+}
+
+function newChannelId(context: Context): string {
+  const sequence = nextChannelSequence.get(context) ?? 0n;
+  nextChannelSequence.set(context, sequence + 1n);
+  return `channel-${sequence}`;
+}
+
+function writeNewChannel(
+  context: Context,
+  opening: OpeningChannel,
+  { state, version }: Pick<Channel, "state" | "version">,
+): void {
+  const { ordering, counterparty, connectionHops } = opening;
+  for (const name of ["nextSequenceSend", "nextSequenceRecv", "nextSequenceAck"] as const)
+    setSequence(context, name, opening, 1n);
+  const channel = { state, ordering, counterparty, version, upgradeSequence: 0n };
+  const type = state === State.STATE_INIT ? "channel_open_init" : "channel_open_try";
+  write(context, type, opening, { ...channel, connectionHops: [...connectionHops] });
+}
+
+function write(context: Context, type: string, end: ChannelEndpoint, channel: Channel): void {
+  setChannel(context, end, channel);
+  for (const event of channelStep(type, end, channel)) context.emit(event);
+}
+
+function inStep<T>(step: string, work: () => T): T {
+  return wrapErrors((error) => error.wrap(`channel handshake ${step} failed`), work);
+}
+
+function inCallback<T>(step: string, { portId, channelId }: ChannelEndpoint, work: () => T): T {
+  const words = `channel ${step} callback failed for port ID: ${portId}, channel ID: ${channelId}`;
+  return wrapErrors((error) => error.wrap(words), work);
+}

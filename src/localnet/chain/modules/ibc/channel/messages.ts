@@ -6,21 +6,27 @@ import {
   State,
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { enumName } from "../enum-name.ts";
-import { ErrInvalidProof, ErrInvalidSequence } from "../errors.ts";
-import { formatHeight, isZeroHeight, ZERO_HEIGHT } from "../height.ts";
-import { isNumberedId, validateChannelId, validateConnectionId, validatePortId } from "../identifiers.ts";
-import { requireSigner } from "../signed-message.ts";
+import { enumName } from "../../../../../platform/base/text.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
+import { ErrInvalidProof } from "../host/errors.ts";
 import {
   ErrInvalidAcknowledgement,
   ErrInvalidChannelIdentifier,
   ErrInvalidChannelOrdering,
   ErrInvalidChannelState,
   ErrInvalidCounterparty,
-  ErrInvalidUpgradeTimeout,
+  ErrInvalidSequence,
   ErrTooManyConnectionHops,
-} from "./errors.ts";
+} from "../host/errors.ts";
+import { requireSigner } from "../host/handler-forms.ts";
+import { ZERO_HEIGHT } from "../host/height.ts";
+import {
+  isNumberedId,
+  validateChannelId,
+  validateConnectionId,
+  validatePortId,
+} from "../host/identifiers.ts";
+import { channelParams } from "../host/params.ts";
 import { packetOf, validatePacket } from "./packet.ts";
 
 // Stateless checks of the messages of channels and packets (`ValidateBasic`), in ibc-go's order. All throw `ModuleError`.
@@ -105,20 +111,12 @@ export function validateAcknowledgement(message: wire.MsgAcknowledgement, bech32
 /** A channel upgrade ends at a time after its start, never at a height. */
 export function validateUpdateParams(message: wire.MsgUpdateParams, bech32Prefix: string): void {
   requireSigner(bech32Prefix, { signer: message.authority });
-  validateParams(paramsIn(message));
+  channelParams.validate(paramsIn(message));
 }
 
 /** Returns the params of a message. Absent parts are zero, as in Go. */
 export function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return { upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 0n, ...params?.upgradeTimeout } };
-}
-
-/** Checks params of a message or of a genesis document. */
-export function validateParams({ upgradeTimeout }: Params): void {
-  const { height = ZERO_HEIGHT, timestamp = 0n } = upgradeTimeout ?? {};
-  if (!isZeroHeight(height))
-    throw ErrInvalidUpgradeTimeout(`upgrade timeout height must be zero. got : ${formatHeight(height)}`);
-  if (timestamp === 0n) throw ErrInvalidUpgradeTimeout(`upgrade timeout timestamp invalid: ${timestamp}`);
 }
 
 /** Checks a channel of a message or of a genesis document. */

@@ -1,12 +1,10 @@
-import { concat, uint64BigEndian } from "../../../../../platform/base/bytes.ts";
-import { sha256 } from "../../../../../platform/base/sha256.ts";
 import type { Packet as WirePacket } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
-import type { ModuleError } from "../../../runtime/module-error.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
-import { compareHeights, formatHeight, isZeroHeight, ZERO_HEIGHT } from "../height.ts";
-import { validateChannelId, validatePortId } from "../identifiers.ts";
-import { ErrInvalidPacket, ErrTimeoutElapsed, ErrTimeoutNotReached } from "./errors.ts";
+import { concat, sha256, uint64BigEndian } from "../../../../../platform/base/bytes.ts";
+import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
+import { ErrInvalidPacket, ErrTimeoutElapsed, ErrTimeoutNotReached } from "../host/errors.ts";
+import { compareHeights, formatHeight, isZeroHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { validateChannelId, validatePortId } from "../host/identifiers.ts";
 
 /** One end of a channel. */
 export interface ChannelEndpoint {

@@ -1,28 +1,44 @@
-import { latin1 } from "../../../../../platform/base/bytes.ts";
-import type { Channel } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import {
+  type Channel,
+  Order,
+  type PacketState,
+} from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/query.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import { latin1 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toQueryHandler } from "../../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../../runtime/module.ts";
-import type { ModuleError } from "../../../runtime/module-error.ts";
+import { toQueryHandler } from "../../../runtime/handlers.ts";
+import type { QueryHandler } from "../../../runtime/module.ts";
 import { paginate, paginateFiltered } from "../../../runtime/pagination.ts";
-import { packClientState } from "../client/client-state.ts";
-import { openClientStore } from "../client/client-store.ts";
-import { packConsensusState } from "../client/consensus-state.ts";
+import { openClientStore, packClientState, packConsensusState } from "../client/client-store.ts";
 import { getConnection } from "../connection/connection-store.ts";
-import { ErrClientNotFound, ErrConnectionNotFound, ErrConsensusStateNotFound } from "../errors.ts";
-import { selfHeight } from "../height.ts";
-import { validateChannelId, validateConnectionId, validatePortId } from "../identifiers.ts";
-import { CHANNELS_PREFIX, STORE_NAME } from "../keys.ts";
-import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
-import { getChannel, getChannelParams, identifyChannel } from "./channel-store.ts";
-import { ErrChannelNotFound, ErrUpgradeErrorNotFound, ErrUpgradeNotFound } from "./errors.ts";
-import { hopOf } from "./handshake.ts";
+import {
+  ErrChannelNotFound,
+  ErrClientNotFound,
+  ErrConnectionNotFound,
+  ErrConsensusStateNotFound,
+  ErrSequenceReceiveNotFound,
+  ErrSequenceSendNotFound,
+  ErrUpgradeErrorNotFound,
+  ErrUpgradeNotFound,
+} from "../host/errors.ts";
+import { checkArgument, emptyProof, requireFound } from "../host/handler-forms.ts";
+import { selfHeight } from "../host/height.ts";
+import { validateChannelId, validateConnectionId, validatePortId } from "../host/identifiers.ts";
+import { CHANNELS_PREFIX, type PacketEntryName, STORE_NAME } from "../host/keys.ts";
+import { channelParams } from "../host/params.ts";
+import {
+  getChannel,
+  getPacketEntry,
+  getSequence,
+  hopOf,
+  identifyChannel,
+  packetEntriesPrefix,
+} from "./channel-store.ts";
 import type { ChannelEndpoint } from "./packet.ts";
+import { type ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
 const SERVICE = "/ibc.core.channel.v1.Query";
-const NOT_FOUND = 5;
 
 /** The queries of channels in `ibc.core.channel.v1.Query`. */
 export const channelQueries: readonly QueryHandler[] = [
@@ -73,12 +89,12 @@ export const channelQueries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/ChannelParams`,
     { request: wire.QueryChannelParamsRequest, response: wire.QueryChannelParamsResponse },
-    (context) => ({ params: getChannelParams(context) }),
+    (context) => ({ params: channelParams.get(context) }),
   ),
 ];
 
 /** Checks the ids of a request. Throws gRPC status InvalidArgument. */
-export function checkEnd({ portId, channelId }: ChannelEndpoint): void {
+function checkEnd({ portId, channelId }: ChannelEndpoint): void {
   checkArgument(() => {
     validatePortId(portId);
     validateChannelId(channelId);
@@ -86,18 +102,18 @@ export function checkEnd({ portId, channelId }: ChannelEndpoint): void {
 }
 
 /** Returns a channel. Throws gRPC status NotFound. */
-export function channelOf(context: Context, end: ChannelEndpoint): Channel {
+function channelOf(context: Context, end: ChannelEndpoint): Channel {
   return requireFound(getChannel(context, end), () => ErrChannelNotFound(endText(end)));
 }
 
 /** Names a channel as ibc-go's queries do. */
-export function endText({ portId, channelId }: ChannelEndpoint): string {
+function endText({ portId, channelId }: ChannelEndpoint): string {
   return `port-id: ${portId}, channel-id ${channelId}`;
 }
 
 function notFound(end: ChannelEndpoint, error: ModuleError): never {
   checkEnd(end);
-  throw new QueryError(NOT_FOUND, error.message);
+  throw new QueryError(GrpcCode.NotFound, error.message);
 }
 
 function queryChannels(
@@ -162,4 +178,165 @@ function queryConsensusState(
 function connectionOf(context: Context, channel: Channel): ConnectionEnd {
   const id = hopOf(channel);
   return requireFound(getConnection(context, id), () => ErrConnectionNotFound(`connection-id: ${id}`));
+}
+
+/** The queries of packets in `ibc.core.channel.v1.Query`. */
+export const packetQueries: readonly QueryHandler[] = [
+  toQueryHandler(
+    `${SERVICE}/PacketCommitment`,
+    { request: wire.QueryPacketCommitmentRequest, response: wire.QueryPacketCommitmentResponse },
+    (context, request) => {
+      const commitment = hashOf(context, "commitments", request, "packet commitment");
+      return { commitment, ...emptyProof(context) };
+    },
+  ),
+  toQueryHandler(
+    `${SERVICE}/PacketCommitments`,
+    { request: wire.QueryPacketCommitmentsRequest, response: wire.QueryPacketCommitmentsResponse },
+    (context, request) => {
+      const { states, pagination } = pageOf(context, "commitments", request);
+      return { commitments: states, pagination, height: selfHeight(context) };
+    },
+  ),
+  toQueryHandler(
+    `${SERVICE}/PacketReceipt`,
+    { request: wire.QueryPacketReceiptRequest, response: wire.QueryPacketReceiptResponse },
+    (context, request) => {
+      checkPacket(request);
+      const received = getPacketEntry(context, "receipts", request, request.sequence) !== undefined;
+      return { received, ...emptyProof(context) };
+    },
+  ),
+  toQueryHandler(
+    `${SERVICE}/PacketAcknowledgement`,
+    { request: wire.QueryPacketAcknowledgementRequest, response: wire.QueryPacketAcknowledgementResponse },
+    (context, request) => {
+      const acknowledgement = hashOf(context, "acks", request, "packet acknowledgement");
+      return { acknowledgement, ...emptyProof(context) };
+    },
+  ),
+  toQueryHandler(
+    `${SERVICE}/PacketAcknowledgements`,
+    { request: wire.QueryPacketAcknowledgementsRequest, response: wire.QueryPacketAcknowledgementsResponse },
+    queryAcknowledgements,
+  ),
+  toQueryHandler(
+    `${SERVICE}/UnreceivedPackets`,
+    { request: wire.QueryUnreceivedPacketsRequest, response: wire.QueryUnreceivedPacketsResponse },
+    (context, request) => ({ sequences: unreceivedPackets(context, request), height: selfHeight(context) }),
+  ),
+  toQueryHandler(
+    `${SERVICE}/UnreceivedAcks`,
+    { request: wire.QueryUnreceivedAcksRequest, response: wire.QueryUnreceivedAcksResponse },
+    (context, request) => {
+      checkEnd(request);
+      checkSequences(request.packetAckSequences);
+      const sequences = request.packetAckSequences.filter(
+        (sequence) => getPacketEntry(context, "commitments", request, sequence) !== undefined,
+      );
+      return { sequences, height: selfHeight(context) };
+    },
+  ),
+  toQueryHandler(
+    `${SERVICE}/NextSequenceReceive`,
+    { request: wire.QueryNextSequenceReceiveRequest, response: wire.QueryNextSequenceReceiveResponse },
+    queryNextReceive,
+  ),
+  toQueryHandler(
+    `${SERVICE}/NextSequenceSend`,
+    { request: wire.QueryNextSequenceSendRequest, response: wire.QueryNextSequenceSendResponse },
+    (context, request) => {
+      checkEnd(request);
+      const nextSequenceSend = requireFound(getSequence(context, "nextSequenceSend", request), () =>
+        ErrSequenceSendNotFound(endText(request)),
+      );
+      return { nextSequenceSend, ...emptyProof(context) };
+    },
+  ),
+];
+
+type PacketRequest = ChannelEndpoint & { readonly sequence: bigint };
+
+function checkPacket(request: PacketRequest): void {
+  checkEnd(request);
+  if (request.sequence === 0n) throw new QueryError(GrpcCode.InvalidArgument, "packet sequence cannot be 0");
+}
+
+/** The text names the index of the sequence, as that of ibc-go does. */
+function checkSequences(sequences: readonly bigint[]): void {
+  const index = sequences.indexOf(0n);
+  if (index >= 0) throw new QueryError(GrpcCode.InvalidArgument, `packet sequence ${index} cannot be 0`);
+}
+
+function hashOf(context: Context, name: PacketEntryName, request: PacketRequest, words: string): Uint8Array {
+  checkPacket(request);
+  const hash = getPacketEntry(context, name, request, request.sequence);
+  if (hash === undefined) throw new QueryError(GrpcCode.NotFound, `${words} hash not found`);
+  return hash;
+}
+
+function pageOf(
+  context: Context,
+  name: PacketEntryName,
+  request: ChannelEndpoint & Pick<wire.QueryPacketCommitmentsRequest, "pagination">,
+) {
+  checkEnd(request);
+  const states: PacketState[] = [];
+  const paged = { store: context.store(STORE_NAME), prefix: packetEntriesPrefix(name, request) };
+  const pagination = paginate(paged, request.pagination, (key, data) => {
+    states.push(stateOf(request, BigInt(latin1(key)), data));
+  });
+  return { states, pagination };
+}
+
+function stateOf({ portId, channelId }: ChannelEndpoint, sequence: bigint, data: Uint8Array): PacketState {
+  return { portId, channelId, sequence, data };
+}
+
+/** Returns a page, or those of the requested packets that have an acknowledgement, without a page. */
+function queryAcknowledgements(
+  context: Context,
+  request: wire.QueryPacketAcknowledgementsRequest,
+): wire.QueryPacketAcknowledgementsResponse {
+  const height = selfHeight(context);
+  if (request.packetCommitmentSequences.length === 0) {
+    const { states, pagination } = pageOf(context, "acks", request);
+    return { acknowledgements: states, pagination, height };
+  }
+  checkEnd(request);
+  const acknowledgements = request.packetCommitmentSequences.flatMap((sequence) => {
+    const hash = getPacketEntry(context, "acks", request, sequence);
+    return hash === undefined ? [] : [stateOf(request, sequence, hash)];
+  });
+  return { acknowledgements, pagination: undefined, height };
+}
+
+function unreceivedPackets(context: Context, request: wire.QueryUnreceivedPacketsRequest): bigint[] {
+  checkEnd(request);
+  const { ordering } = channelOf(context, request);
+  const { packetCommitmentSequences: sequences } = request;
+  checkSequences(sequences);
+  if (ordering === Order.ORDER_UNORDERED)
+    return sequences.filter((each) => getPacketEntry(context, "receipts", request, each) === undefined);
+  const next = requireFound(getSequence(context, "nextSequenceRecv", request), () =>
+    ErrSequenceReceiveNotFound(
+      `destination port: ${request.portId}, destination channel: ${request.channelId}`,
+    ),
+  );
+  return sequences.filter((each) => each >= next);
+}
+
+/** An unordered channel receives in any order; its next sequence is 0. */
+function queryNextReceive(
+  context: Context,
+  request: wire.QueryNextSequenceReceiveRequest,
+): wire.QueryNextSequenceReceiveResponse {
+  checkEnd(request);
+  const { ordering } = channelOf(context, request);
+  const next = getSequence(context, "nextSequenceRecv", request);
+  const nextSequenceReceive =
+    ordering === Order.ORDER_UNORDERED
+      ? 0n
+      : requireFound(next, () => ErrSequenceReceiveNotFound(endText(request)));
+  return { nextSequenceReceive, ...emptyProof(context) };
 }

@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
-import { portsAt } from "../../../../../platform/base/default-ports.ts";
+import { portsAt } from "../../../../../platform/base/localnet-defaults.ts";
 import { systemClock } from "../../../../../platform/base/clock.ts";
-import { revisionOfChainId } from "../../../../../cosmos/comet/chain-revision.ts";
-import { createTrustFinder, headerAny } from "../../../../../relayer/connection/client-update.ts";
-import { createLocalQueries } from "../../../../../relayer/local-queries.ts";
+import { revisionOfChainId } from "../../../../../cosmos/comet/ibc-height.ts";
+import { createTrustFinder, headerAny } from "../../../../../cosmos/light-client/client-update.ts";
+import { createLightClientQueries } from "../../../../../cosmos/light-client/client-queries.ts";
 import { MsgUpdateClient } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
 import { parseNodeUrl, withChain } from "../../../../cli/chain-connection.ts";
@@ -55,11 +55,11 @@ function newestHeader(
   options: UpdateOptions,
   context: CliContext,
 ): Promise<ReturnType<typeof headerAny>> {
-  const { portOffset, counterpartyNode, chainName } = options;
+  const { portOffset, counterpartyNode } = options;
   const node = counterpartyNode ?? `http://127.0.0.1:${portsAt(portOffset).remoteRpc}`;
   const { signal } = context;
   return withChain(options, context, async (own) => {
-    const local = createLocalQueries(own, chainName);
+    const local = createLightClientQueries(own);
     const client = await local.clientState(clientId, signal);
     return withChain({ ...options, node, chainId: client.chainId }, context, async (remote) => {
       const target = await remote.lightBlock(0n, signal);

@@ -1,15 +1,28 @@
+import { nsToTimestamp, timestampToNs } from "../../../../../cosmos/comet/timestamp.ts";
+import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import type { Duration } from "../../../../../cosmos/proto/gen/google/protobuf/duration.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { ClientState as LocalhostState } from "../../../../../cosmos/proto/gen/ibc/lightclients/localhost/v2/localhost.ts";
+import {
+  ClientState as TendermintState,
+  ConsensusState as WireConsensusState,
+} from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
 import {
   concat,
+  equalBytes,
   fromUtf8,
   readUint64BigEndian,
   uint64BigEndian,
   utf8,
 } from "../../../../../platform/base/bytes.ts";
-import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
-import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { NS_PER_SECOND } from "../../../../../platform/base/time.ts";
 import type { Context } from "../../../runtime/context.ts";
+import { unregisteredError } from "../../../runtime/errors.ts";
 import type { KVStore } from "../../../store/kv-store.ts";
-import { selfHeight, formatHeight, parseHeight } from "../height.ts";
+import { decodeUntrusted, ErrConsensusStateNotFound, ErrUnpackAny } from "../host/errors.ts";
+import { formatHeight, isZeroHeight, parseHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { LOCALHOST, LOCALHOST_URL, TENDERMINT_TYPE } from "../host/identifiers.ts";
 import {
   CLIENT_STATE,
   clientPrefix,
@@ -20,9 +33,122 @@ import {
   processedHeightKey,
   processedTimeKey,
   STORE_NAME,
-} from "../keys.ts";
-import { encodeClientState, type StoredClient, unpackClientState } from "./client-state.ts";
-import { encodeConsensusState, unpackConsensusState, type ConsensusState } from "./consensus-state.ts";
+} from "../host/keys.ts";
+import { isAllowedClient } from "../host/params.ts";
+
+/** A client state with the type of its client. */
+export type StoredClient =
+  | { readonly type: typeof TENDERMINT_TYPE; readonly state: TendermintState }
+  | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };
+
+/**
+ * Decodes a client state from its Any. Throws `ModuleError` when it is absent, has an unsupported type, or does not
+ * decode.
+ */
+export function unpackClientState(any: Any | undefined): StoredClient {
+  if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
+  switch (any.typeUrl) {
+    case TYPE_URL.tendermintClientState:
+      return {
+        type: TENDERMINT_TYPE,
+        state: withNonNullableFields(decodeUntrusted(() => TendermintState.decode(any.value))),
+      };
+    case LOCALHOST_URL:
+      return { type: LOCALHOST, state: decodeUntrusted(() => LocalhostState.decode(any.value)) };
+    default:
+      throw unregisteredError(
+        `no concrete type registered for type URL ${any.typeUrl} against interface *exported.ClientState`,
+      );
+  }
+}
+
+/** Encodes a client state as the Any that is stored and that counterparties prove. */
+export function packClientState(client: StoredClient): Any {
+  if (client.type === LOCALHOST) {
+    return { typeUrl: LOCALHOST_URL, value: LocalhostState.encode(client.state).finish() };
+  }
+  return { typeUrl: TYPE_URL.tendermintClientState, value: TendermintState.encode(client.state).finish() };
+}
+
+/** Returns the bytes of {@link packClientState}. */
+export function encodeClientState(client: StoredClient): Uint8Array {
+  return Any.encode(packClientState(client)).finish();
+}
+
+/** Returns the latest height of a client; zero when absent. */
+export function latestHeightOf(client: StoredClient): Height {
+  return client.state.latestHeight ?? ZERO_HEIGHT;
+}
+
+/**
+ * Replaces absent messages by empty ones. Go declares these fields non-nullable and encodes them always, also when they
+ * are empty. Without this, the stored bytes would differ from those of a real chain.
+ */
+function withNonNullableFields(state: TendermintState): TendermintState {
+  return {
+    ...state,
+    trustLevel: state.trustLevel ?? { numerator: 0n, denominator: 0n },
+    trustingPeriod: state.trustingPeriod ?? { seconds: 0n, nanos: 0 },
+    unbondingPeriod: state.unbondingPeriod ?? { seconds: 0n, nanos: 0 },
+    maxClockDrift: state.maxClockDrift ?? { seconds: 0n, nanos: 0 },
+    frozenHeight: state.frozenHeight ?? ZERO_HEIGHT,
+    latestHeight: state.latestHeight ?? ZERO_HEIGHT,
+  };
+}
+
+/** Consensus state of a 07-tendermint client: the parts of a verified header that the client stores. */
+export interface ConsensusState {
+  /** Time of the header, nanoseconds since the Unix epoch. */
+  readonly timeNs: bigint;
+  /** App hash of the header, the root of proofs. */
+  readonly root: Uint8Array;
+  readonly nextValidatorsHash: Uint8Array;
+}
+
+/**
+ * Decodes a Tendermint consensus state from its Any. Throws `ModuleError` when it is absent, has another type, or does
+ * not decode.
+ */
+export function unpackConsensusState(any: Any | undefined): ConsensusState {
+  if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
+  if (any.typeUrl !== TYPE_URL.tendermintConsensusState) {
+    throw unregisteredError(
+      `no concrete type registered for type URL ${any.typeUrl} against interface *exported.ConsensusState`,
+    );
+  }
+  return decodeUntrusted(() => {
+    const state = WireConsensusState.decode(any.value);
+    return {
+      timeNs: timestampToNs(state.timestamp),
+      root: state.root?.hash ?? new Uint8Array(0),
+      nextValidatorsHash: state.nextValidatorsHash,
+    };
+  });
+}
+
+/** Encodes a consensus state as the Any that is stored and that counterparties prove. */
+export function packConsensusState(state: ConsensusState): Any {
+  const value = WireConsensusState.encode({
+    timestamp: nsToTimestamp(state.timeNs),
+    root: { hash: state.root },
+    nextValidatorsHash: state.nextValidatorsHash,
+  }).finish();
+  return { typeUrl: TYPE_URL.tendermintConsensusState, value };
+}
+
+/** Returns the bytes of {@link packConsensusState}. */
+export function encodeConsensusState(state: ConsensusState): Uint8Array {
+  return Any.encode(packConsensusState(state)).finish();
+}
+
+/** Whether two consensus states are equal. Different states of one height are misbehaviour. */
+export function isSameState(a: ConsensusState, b: ConsensusState): boolean {
+  return (
+    a.timeNs === b.timeNs &&
+    equalBytes(a.root, b.root) &&
+    equalBytes(a.nextValidatorsHash, b.nextValidatorsHash)
+  );
+}
 
 /** Block time and own height at which a consensus state was stored. */
 interface Processed {
@@ -124,4 +250,40 @@ function readProcessed(
   const ownHeight = own === undefined ? undefined : parseHeight(fromUtf8(own));
   if (time === undefined || ownHeight === undefined) return undefined;
   return { timeNs: readUint64BigEndian(time), height: ownHeight };
+}
+
+/** Status of a client. "Unauthorized": the params do not allow its type. */
+export type ClientStatus = "Active" | "Expired" | "Frozen" | "Unauthorized";
+
+/** Returns the status of a client at this block. As in ibc-go, "Frozen" takes precedence over "Expired". */
+export function statusOf(context: Context, client: StoredClient, store: ClientStore): ClientStatus {
+  if (!isAllowedClient(context, client.type)) return "Unauthorized";
+  if (client.type === LOCALHOST) return "Active";
+  if (!isZeroHeight(client.state.frozenHeight ?? ZERO_HEIGHT)) return "Frozen";
+  const latest = store.consensusState(client.state.latestHeight ?? ZERO_HEIGHT);
+  // As in ibc-go, a client without the consensus state of its latest height counts as expired.
+  if (latest === undefined) return "Expired";
+  return isExpired(latest, durationNs(client.state.trustingPeriod), context.timeNs) ? "Expired" : "Active";
+}
+
+/**
+ * Whether a consensus state is older than the trusting period at `nowNs`. An age of exactly the period counts as
+ * expired.
+ */
+export function isExpired(state: ConsensusState, trustingPeriodNs: bigint, nowNs: bigint): boolean {
+  return state.timeNs + trustingPeriodNs <= nowNs;
+}
+
+/** Converts a `google.protobuf.Duration` to nanoseconds; absent is 0. */
+export function durationNs(duration: Duration | undefined): bigint {
+  if (duration === undefined) return 0n;
+  return duration.seconds * NS_PER_SECOND + BigInt(duration.nanos);
+}
+
+/** Returns the time of the counterparty at a height that the client stores, in nanoseconds. Throws client/7. */
+export function timestampAt(context: Context, clientId: string, height: Height): bigint {
+  if (clientId === LOCALHOST) return context.timeNs;
+  const state = openClientStore(context, clientId).consensusState(height);
+  if (state === undefined) throw ErrConsensusStateNotFound(`height (${formatHeight(height)})`);
+  return state.timeNs;
 }

@@ -1,21 +1,54 @@
+import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
+import { revisionOfChainId } from "../../../../../cosmos/comet/ibc-height.ts";
+import { isTrustLevel } from "../../../../../cosmos/comet/light-client.ts";
+import { MAX_CHAIN_ID_LENGTH, validateHash } from "../../../../../cosmos/comet/validate.ts";
+import type { Params } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
+import type { ClientState } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { goDurationText, NS_PER_SECOND } from "../../../../../platform/base/time.ts";
+import { unregisteredError } from "../../../runtime/errors.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
-import { setClientParams } from "../params.ts";
-import { requireAuthority, signedHandler, unsupportedHandler } from "../signed-message.ts";
-import { verifyingBlock } from "../tendermint/verify-header.ts";
-import type { IbcOptions } from "../types.ts";
-import { createClient } from "./create-client.ts";
 import {
-  paramsIn,
-  validateCreateClient,
-  validateRecoverClient,
-  validateSubmitMisbehaviour,
-  validateUpdateClient,
-  validateUpdateParams,
-  validateUpgradeClient,
-} from "./messages.ts";
-import { recoverClient } from "./recover-client.ts";
-import { updateClient } from "./update-client.ts";
+  ErrIbcInvalidHeight,
+  ErrInvalidChainID,
+  ErrInvalidClient,
+  ErrInvalidClientType,
+  ErrInvalidConsensus,
+  ErrInvalidHeaderHeight,
+  ErrInvalidMaxClockDrift,
+  ErrInvalidProofSpecs,
+  ErrInvalidSubstitute,
+  ErrInvalidTrustingPeriod,
+  ErrInvalidTrustLevel,
+  ErrInvalidUnbondingPeriod,
+  ErrInvalidUpgradeClient,
+} from "../host/errors.ts";
+import {
+  type IbcOptions,
+  requireAuthority,
+  requireSigner,
+  signedHandler,
+  unsupportedHandler,
+} from "../host/handler-forms.ts";
+import { ZERO_HEIGHT } from "../host/height.ts";
+import { LOCALHOST, TENDERMINT_TYPE, validateClientId } from "../host/identifiers.ts";
+import { clientParams } from "../host/params.ts";
+import {
+  type ClientMessage,
+  unpackClientMessage,
+  validateMisbehaviour,
+  validateUpdateHeader,
+  verifyingBlock,
+  type VerifyingBlock,
+} from "./client-message.ts";
+import {
+  type ConsensusState,
+  durationNs,
+  latestHeightOf,
+  unpackClientState,
+  unpackConsensusState,
+} from "./client-store.ts";
+import { createClient, recoverClient, updateClient } from "./keeper.ts";
 
 const CLIENT = "/ibc.core.client.v1.";
 
@@ -60,7 +93,7 @@ export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonl
       validate: (message) => validateUpdateParams(message, bech32Prefix),
       handle: (context, message) => {
         requireAuthority(authority, message);
-        setClientParams(context, paramsIn(message));
+        clientParams.set(context, paramsIn(message));
       },
     }),
     unsupportedHandler(`${CLIENT}MsgUpgradeClient`, wire.MsgUpgradeClient, {
@@ -74,4 +107,163 @@ export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonl
       packed: ({ upgradedClientState }) => [["ClientState", upgradedClientState]],
     }),
   ];
+}
+
+/** Stateless checks of MsgCreateClient (`ValidateBasic`). Throws `ModuleError`. */
+function validateCreateClient(message: wire.MsgCreateClient, bech32Prefix: string): void {
+  requireSigner(bech32Prefix, message);
+  const client = unpackClientState(message.clientState);
+  if (client.type === LOCALHOST) {
+    if (latestHeightOf(client).revisionHeight === 0n)
+      throw ErrIbcInvalidHeight("local revision height cannot be zero");
+  } else validateClientState(client.state);
+  const consensusState = unpackConsensusState(message.consensusState);
+  if (client.type !== TENDERMINT_TYPE)
+    throw ErrInvalidClientType("client type for client state and consensus state do not match");
+  validateConsensusState(consensusState);
+}
+
+/**
+ * Stateless checks of MsgUpdateClient (`ValidateBasic`): as in ibc-go, the client id is checked last. Without a block, the
+ * signatures of a misbehaviour are left out: the sender must have paid before they are verified. Throws `ModuleError`.
+ */
+function validateUpdateClient(
+  message: wire.MsgUpdateClient,
+  bech32Prefix: string,
+  block?: VerifyingBlock,
+): void {
+  requireSigner(bech32Prefix, message);
+  validateClientMessage(unpackClientMessage(message.clientMessage), block);
+  validateClientId(message.clientId);
+}
+
+/** Stateless checks of MsgSubmitMisbehaviour, as {@link validateUpdateClient}. Throws `ModuleError`. */
+function validateSubmitMisbehaviour(
+  message: wire.MsgSubmitMisbehaviour,
+  bech32Prefix: string,
+  block?: VerifyingBlock,
+): void {
+  requireSigner(bech32Prefix, message);
+  validateClientMessage(unpackClientMessage(message.misbehaviour), block);
+  validateClientId(message.clientId);
+}
+
+/** Stateless checks of MsgRecoverClient (`ValidateBasic`). Throws `ModuleError`. */
+function validateRecoverClient(message: wire.MsgRecoverClient, bech32Prefix: string): void {
+  requireSigner(bech32Prefix, message);
+  validateClientId(message.subjectClientId);
+  validateClientId(message.substituteClientId);
+  if (message.subjectClientId === message.substituteClientId)
+    throw ErrInvalidSubstitute("subject and substitute clients must be different");
+}
+
+/** Stateless checks of MsgUpgradeClient (`ValidateBasic`): as in ibc-go, the signer is checked late. Throws `ModuleError`. */
+function validateUpgradeClient(message: wire.MsgUpgradeClient, bech32Prefix: string): void {
+  const { type } = unpackClientState(message.clientState);
+  unpackConsensusState(message.consensusState);
+  if (type !== TENDERMINT_TYPE)
+    throw ErrInvalidUpgradeClient(
+      `consensus state's client-type does not match client. expected: ${type}, got: ${TENDERMINT_TYPE}`,
+    );
+  if (message.proofUpgradeClient.length === 0)
+    throw ErrInvalidUpgradeClient("proof of upgrade client cannot be empty");
+  if (message.proofUpgradeConsensusState.length === 0)
+    throw ErrInvalidUpgradeClient("proof of upgrade consensus state cannot be empty");
+  requireSigner(bech32Prefix, message);
+  validateClientId(message.clientId);
+}
+
+/** Stateless checks of MsgUpdateParams (`ValidateBasic`). Throws `ModuleError`. */
+function validateUpdateParams(message: wire.MsgUpdateParams, bech32Prefix: string): void {
+  requireSigner(bech32Prefix, message);
+  clientParams.validate(paramsIn(message));
+}
+
+/** Returns the params of a message. Absent params are empty, as in Go. */
+function paramsIn({ params }: wire.MsgUpdateParams): Params {
+  return params ?? { allowedClients: [] };
+}
+
+function validateClientMessage(message: ClientMessage, block: VerifyingBlock | undefined): void {
+  if (message.kind === "header") validateUpdateHeader(message.header);
+  else if (block !== undefined) validateMisbehaviour(message.misbehaviour, block);
+}
+
+/** Greatest duration of Go (int64 nanoseconds), about 292 years. */
+const MAX_DURATION_NS = 2n ** 63n - 1n;
+
+/**
+ * Stateless checks of a client state (07-tendermint `ClientState.Validate`), in ibc-go's order. Throws `ModuleError`.
+ */
+function validateClientState(client: ClientState): void {
+  validateChainId(client.chainId);
+  const level = client.trustLevel ?? { numerator: 0n, denominator: 0n };
+  if (!isTrustLevel(level)) {
+    throw ErrInvalidTrustLevel(
+      `trustLevel must be within [1/3, 1], given ${level.numerator}/${level.denominator}`,
+    );
+  }
+  validatePeriods(client);
+  validateLatestHeight(client);
+  const trusting = durationNs(client.trustingPeriod);
+  const unbonding = durationNs(client.unbondingPeriod);
+  if (trusting >= unbonding) {
+    throw ErrInvalidTrustingPeriod(
+      `trusting period (${goDurationText(trusting)}) should be < unbonding period (${goDurationText(unbonding)})`,
+    );
+  }
+  if (client.proofSpecs.length === 0) throw ErrInvalidProofSpecs("proof specs cannot be nil for tm client");
+  for (const [index, key] of client.upgradePath.entries()) {
+    if (key.trim() === "") throw ErrInvalidClient(`key in upgrade path at index ${index} cannot be empty`);
+  }
+}
+
+/** Stateless checks of a consensus state (07-tendermint `ConsensusState.ValidateBasic`). Throws `ModuleError`. */
+function validateConsensusState(state: ConsensusState): void {
+  if (state.root.length === 0) throw ErrInvalidConsensus("root cannot be empty");
+  try {
+    validateHash(state.nextValidatorsHash);
+  } catch (error) {
+    if (error instanceof CometError)
+      throw unregisteredError(error.message).wrap("next validators hash is invalid");
+    throw error;
+  }
+  // Go checks the seconds of the time (`Unix() <= 0`), so that a time within the first second is invalid.
+  if (state.timeNs < NS_PER_SECOND) throw ErrInvalidConsensus("timestamp must be a positive Unix time");
+}
+
+function validateChainId(chainId: string): void {
+  if (chainId.trim() === "") throw ErrInvalidChainID("chain id cannot be empty string");
+  const { length } = Buffer.from(chainId);
+  if (length <= MAX_CHAIN_ID_LENGTH) return;
+  throw ErrInvalidChainID(`chainID is too long; got: ${length}, max: ${MAX_CHAIN_ID_LENGTH}`);
+}
+
+function validatePeriods(client: ClientState): void {
+  // Go has 64-bit durations and rejects longer ones already while it decodes the message.
+  for (const period of [client.trustingPeriod, client.unbondingPeriod, client.maxClockDrift]) {
+    if (durationNs(period) > MAX_DURATION_NS) throw unregisteredError("proto: duration out of range");
+  }
+  if (durationNs(client.trustingPeriod) <= 0n) {
+    throw ErrInvalidTrustingPeriod("trusting period must be greater than zero");
+  }
+  if (durationNs(client.unbondingPeriod) <= 0n) {
+    throw ErrInvalidUnbondingPeriod("unbonding period must be greater than zero");
+  }
+  if (durationNs(client.maxClockDrift) <= 0n) {
+    throw ErrInvalidMaxClockDrift("max clock drift must be greater than zero");
+  }
+}
+
+function validateLatestHeight(client: ClientState): void {
+  const height = client.latestHeight ?? ZERO_HEIGHT;
+  const revision = revisionOfChainId(client.chainId);
+  if (height.revisionNumber !== revision) {
+    throw ErrInvalidHeaderHeight(
+      `latest height revision number must match chain id revision number (${height.revisionNumber} != ${revision})`,
+    );
+  }
+  if (height.revisionHeight === 0n) {
+    throw ErrInvalidHeaderHeight("tendermint client's latest height revision height cannot be zero");
+  }
 }

@@ -1,29 +1,43 @@
-import { fromUtf8 } from "../../../../../platform/base/bytes.ts";
 import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type {
   Height,
   IdentifiedClientState,
 } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/query.ts";
+import type {
+  QueryVerifyMembershipRequest,
+  QueryVerifyMembershipResponse,
+} from "../../../../../cosmos/proto/gen/ibc/core/client/v1/query.ts";
+import { fromUtf8, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toQueryHandler } from "../../../runtime/handler-forms.ts";
-import { QueryError, type QueryHandler } from "../../../runtime/module.ts";
+import { toQueryHandler } from "../../../runtime/handlers.ts";
+import type { QueryHandler } from "../../../runtime/module.ts";
 import { paginateFiltered } from "../../../runtime/pagination.ts";
-import { ErrClientNotFound, ErrConsensusStateNotFound } from "../errors.ts";
-import { formatHeight, parseHeight } from "../height.ts";
-import { validateClientId } from "../identifiers.ts";
-import { CLIENTS_PREFIX, consensusStatesPrefix, STORE_NAME } from "../keys.ts";
-import { getClientParams } from "../params.ts";
-import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
-import { latestHeightOf, packClientState, type StoredClient } from "./client-state.ts";
-import { statusOf } from "./client-status.ts";
-import { type ClientStore, openClientStore } from "./client-store.ts";
-import { packConsensusState } from "./consensus-state.ts";
-import { verifyMembership } from "./verify-membership.ts";
+import {
+  ErrClientNotActive,
+  ErrClientNotFound,
+  ErrConsensusStateNotFound,
+  ErrInvalidClientType,
+  ErrInvalidID,
+} from "../host/errors.ts";
+import { checkArgument, emptyProof, requireFound } from "../host/handler-forms.ts";
+import { formatHeight, isZeroHeight, parseHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { LOCALHOST, validateClientId } from "../host/identifiers.ts";
+import { CLIENTS_PREFIX, consensusStatesPrefix, STORE_NAME } from "../host/keys.ts";
+import { clientParams } from "../host/params.ts";
+import {
+  type ClientStore,
+  latestHeightOf,
+  openClientStore,
+  packClientState,
+  packConsensusState,
+  statusOf,
+  type StoredClient,
+} from "./client-store.ts";
+import { verifyStored } from "./verify-proof.ts";
+import { isOutOfGas, ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
 const SERVICE = "/ibc.core.client.v1.Query";
-const INVALID_ARGUMENT = 3;
-const NOT_FOUND = 5;
 const SLASH = 0x2f;
 
 /** All queries of `ibc.core.client.v1.Query`. */
@@ -67,7 +81,7 @@ export const clientQueries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/ClientParams`,
     { request: wire.QueryClientParamsRequest, response: wire.QueryClientParamsResponse },
-    (context) => ({ params: getClientParams(context) }),
+    (context) => ({ params: clientParams.get(context) }),
   ),
   // No upgrade of a chain is ever planned here.
   toQueryHandler(
@@ -88,7 +102,7 @@ export const clientQueries: readonly QueryHandler[] = [
 ];
 
 function notFound(text: string): never {
-  throw new QueryError(NOT_FOUND, text);
+  throw new QueryError(GrpcCode.NotFound, text);
 }
 
 function clientOf(
@@ -132,7 +146,7 @@ function queryConsensusState(
 ): wire.QueryConsensusStateResponse {
   checkArgument(() => validateClientId(clientId));
   if (!latestHeight && requested.revisionHeight === 0n) {
-    throw new QueryError(INVALID_ARGUMENT, "consensus state height cannot be 0");
+    throw new QueryError(GrpcCode.InvalidArgument, "consensus state height cannot be 0");
   }
   const store = openClientStore(context, clientId);
   const height = latestHeight ? latestOf(store) : requested;
@@ -186,4 +200,69 @@ function pageStates(
     onState(height, value);
     return true;
   });
+}
+
+const SOLO_MACHINE = "06-solomachine";
+/** A query of a proof costs as much as reading it three times, at 3 gas for a byte. */
+const GAS_PER_PROOF_BYTE = 9n;
+
+/**
+ * Says whether a proof shows that the counterparty of a client stores a value. A proof that does not is no error. Throws
+ * `QueryError` for a request without a client or without one of its parts, in ibc-go's order and with its texts.
+ */
+export function verifyMembership(
+  context: Context,
+  request: QueryVerifyMembershipRequest,
+): QueryVerifyMembershipResponse {
+  const { clientId, proof, value } = request;
+  checkArgument(() => validateClientId(clientId));
+  checkArgument(() => requireProvingClient(clientId));
+  const proofHeight = request.proofHeight ?? ZERO_HEIGHT;
+  const keyPath = request.merklePath?.keyPath ?? [];
+  requirePart(proof.length > 0, "empty proof");
+  requirePart(!isZeroHeight(proofHeight), "proof height must be non-zero");
+  requirePart(keyPath.length > 0, "empty merkle path");
+  requirePart(value.length > 0, "empty value");
+  requireActive(context, clientId);
+  context.gas.consume(GAS_PER_PROOF_BYTE * BigInt(proof.length), "verify membership query");
+  const [prefix = "", path, ...more] = keyPath;
+  // A proof leads through two trees, the one of the store and the one of the stores.
+  if (path === undefined || more.length > 0) return { success: false };
+  const delay = { timeNs: request.timeDelay, blocks: request.blockDelay };
+  const claim = { clientId, proofHeight, proof, prefix: utf8(prefix), path, delay };
+  return { success: isVerified(() => verifyStored(context, claim, value)) };
+}
+
+/** Throws when the id has not the form of ibc-go, and for types whose clients prove nothing about another chain. */
+function requireProvingClient(clientId: string): void {
+  const type = clientId === LOCALHOST ? clientId : /^(\w+(?:[\w-]*\w)?)-[0-9]{1,20}$/.exec(clientId)?.[1];
+  if (type === undefined)
+    throw ErrInvalidID(`invalid client identifier ${clientId} is not in format: \`{client-type}-{N}\``);
+  if (type === LOCALHOST || type === SOLO_MACHINE)
+    throw ErrInvalidClientType(
+      `verify membership is disabled for client types [${LOCALHOST} ${SOLO_MACHINE}]`,
+    );
+}
+
+function requirePart(isPresent: boolean, text: string): void {
+  if (!isPresent) throw new QueryError(GrpcCode.InvalidArgument, text);
+}
+
+function requireActive(context: Context, clientId: string): void {
+  const store = openClientStore(context, clientId);
+  const client = requireFound(store.clientState(), () => ErrClientNotFound(clientId));
+  const status = statusOf(context, client, store);
+  if (status === "Active") return;
+  const text = `cannot verify membership using client (${clientId}) with status ${status}`;
+  throw new QueryError(GrpcCode.FailedPrecondition, ErrClientNotActive(text).message);
+}
+
+function isVerified(verify: () => void): boolean {
+  try {
+    verify();
+    return true;
+  } catch (error) {
+    if (!(error instanceof ModuleError) || isOutOfGas(error)) throw error;
+    return false;
+  }
 }

@@ -1,11 +1,12 @@
-import { equalBytes, latin1, utf8 } from "../../../../../platform/base/bytes.ts";
+import { splitMerkleProof } from "../../../../../cosmos/merkle/ics23/decode-proof.ts";
+import type { ProofFailure } from "../../../../../cosmos/merkle/ics23/proof-types.ts";
 import { createProofVerifier } from "../../../../../cosmos/merkle/ics23/proof-verifier.ts";
-import type { ProofFailure } from "../../../../../cosmos/merkle/ics23/proof-failure.ts";
-import { splitMerkleProof } from "../../../../../cosmos/merkle/ics23/split-proof.ts";
 import type { Claim } from "../../../../../cosmos/merkle/ics23/verify-merkle-proof.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import { equalBytes, latin1, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import type { ModuleError } from "../../../runtime/module-error.ts";
+import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
 import {
   ErrClientNotActive,
   ErrClientNotFound,
@@ -19,15 +20,21 @@ import {
   ErrInvalidProof,
   ErrProcessedHeightNotFound,
   ErrProcessedTimeNotFound,
-} from "../errors.ts";
-import { compareHeights, formatHeight, goHeight, selfHeight } from "../height.ts";
-import { STORE_NAME } from "../keys.ts";
-import { type ClientStore, openClientStore } from "./client-store.ts";
-import { latestHeightOf, LOCALHOST, type StoredClient } from "./client-state.ts";
-import { statusOf } from "./client-status.ts";
+} from "../host/errors.ts";
+import { compareHeights, formatHeight, goHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { LOCALHOST } from "../host/identifiers.ts";
+import { STORE_NAME } from "../host/keys.ts";
+import { connectionParams } from "../host/params.ts";
+import {
+  type ClientStore,
+  latestHeightOf,
+  openClientStore,
+  statusOf,
+  type StoredClient,
+} from "./client-store.ts";
 
 /** A proof about one path of the counterparty's store. */
-export interface PathProof {
+interface PathProof {
   readonly clientId: string;
   readonly proofHeight: Height;
   /** Encoded `MerkleProof`. */
@@ -57,7 +64,7 @@ export function verifyStored(context: Context, request: PathProof, value: Uint8A
 }
 
 /** Verifies that the counterparty stores nothing at the path (ibc-go `VerifyNonMembership`). Throws `ModuleError`. */
-export function verifyAbsent(context: Context, request: PathProof): void {
+function verifyAbsent(context: Context, request: PathProof): void {
   const { client, store } = activeClient(context, request);
   if (client.type === LOCALHOST) return verifyOwnAbsence(context, request);
   const verdict = proofs.verifyNonMembership(claimOf(context, request, { client, store }));
@@ -163,4 +170,74 @@ function commitmentError({ text }: ProofFailure): ModuleError {
     if (text.endsWith(ending)) return kind(text.slice(0, -ending.length));
   }
   return ErrInvalidProof(text);
+}
+
+/** A proof in a message. */
+export interface MessageProof {
+  /** Encoded `MerkleProof`. */
+  readonly proof: Uint8Array;
+  /** Height of the consensus state that it leads to. */
+  readonly height: Height;
+}
+
+/** A path of the counterparty's store with its name in error texts, and whether the delay of the connection applies. */
+interface ProvenPath {
+  readonly path: string;
+  readonly name: string;
+  readonly isPacket: boolean;
+}
+
+/** Prefix of this chain's store, in the connection ends of its counterparties. */
+export const OWN_PREFIX: { readonly keyPrefix: Uint8Array } = { keyPrefix: utf8(STORE_NAME) };
+
+/** Returns a proof of a message. An absent height is zero, as in Go. */
+export function proofOf(proof: Uint8Array, height: Height | undefined): MessageProof {
+  return { proof, height: height ?? ZERO_HEIGHT };
+}
+
+/** Verifies that the chain behind a connection stores a value. Throws `ModuleError`. */
+export function verifyRemoteValue(
+  context: Context,
+  connection: ConnectionEnd,
+  proven: ProvenPath & MessageProof,
+  value: Uint8Array,
+): void {
+  verify(connection, proven, () => verifyStored(context, requestOf(context, connection, proven), value));
+}
+
+/** Verifies that the chain behind a connection stores nothing at a path. Throws `ModuleError`. */
+export function verifyRemoteAbsence(
+  context: Context,
+  connection: ConnectionEnd,
+  proven: ProvenPath & MessageProof,
+): void {
+  verify(connection, proven, () => verifyAbsent(context, requestOf(context, connection, proven)));
+}
+
+function verify({ clientId }: ConnectionEnd, { name }: ProvenPath, check: () => void): void {
+  wrapErrors((error) => {
+    // The checks of the client itself precede the verification, and their errors are not part of it.
+    const isOfClient = error.codespace === "client" && (error.code === 4 || error.code === 29);
+    const isOfPrefix = error.codespace === "commitment" && error.code === 3;
+    return isOfClient || isOfPrefix
+      ? error
+      : error.wrap(`failed ${name} verification for client (${clientId})`);
+  }, check);
+}
+
+function requestOf(
+  context: Context,
+  connection: ConnectionEnd,
+  { proof, height, path, isPacket }: ProvenPath & MessageProof,
+): PathProof {
+  const prefix = connection.counterparty?.prefix?.keyPrefix ?? new Uint8Array(0);
+  const request = { clientId: connection.clientId, proofHeight: height, proof, prefix, path };
+  return isPacket ? { ...request, delay: delayOf(context, connection) } : request;
+}
+
+/** Returns the delay of packets: the time of the connection, and the blocks that a chain makes in this time. */
+function delayOf(context: Context, { delayPeriod }: ConnectionEnd): NonNullable<PathProof["delay"]> {
+  const perBlock = connectionParams.get(context).maxExpectedTimePerBlock;
+  const blocks = perBlock === 0n ? 0n : (delayPeriod + perBlock - 1n) / perBlock;
+  return { timeNs: delayPeriod, blocks };
 }

@@ -1,21 +1,31 @@
-import { fromUtf8, prefixEnd, utf8 } from "../../../../../platform/base/bytes.ts";
 import {
   ClientPaths,
   ConnectionEnd,
   type IdentifiedConnection,
   State,
+  type Version,
 } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import { fromUtf8, prefixEnd, utf8 } from "../../../../../platform/base/bytes.ts";
+import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { createItem, uint64Codec } from "../../../store/collections.ts";
-import { LOCALHOST } from "../client/client-state.ts";
+import { openClientStore, statusOf } from "../client/client-store.ts";
+import {
+  ErrClientNotActive,
+  ErrClientNotFound,
+  ErrConnectionNotFound,
+  ErrInvalidConnectionState,
+  ErrInvalidConnectionVersion,
+  ErrVersionNegotiationFailed,
+} from "../host/errors.ts";
+import { LOCALHOST } from "../host/identifiers.ts";
 import {
   clientConnectionsKey,
-  CONNECTIONS_PREFIX,
   connectionKey,
+  CONNECTIONS_PREFIX,
   NEXT_CONNECTION_SEQUENCE,
   STORE_NAME,
-} from "../keys.ts";
-import { SUPPORTED_VERSIONS } from "./versions.ts";
+} from "../host/keys.ts";
 
 /** Id of the connection of a chain to itself. */
 const LOCALHOST_CONNECTION = "connection-localhost";
@@ -66,4 +76,75 @@ export function listConnections(context: Context): readonly IdentifiedConnection
     id: fromUtf8(key.subarray(CONNECTIONS_PREFIX.length + 1)),
     ...ConnectionEnd.decode(value),
   }));
+}
+
+/** Returns a connection in any state. Throws connection/3. */
+export function requireConnection(context: Context, connectionId: string): ConnectionEnd {
+  const connection = getConnection(context, connectionId);
+  if (connection === undefined) throw ErrConnectionNotFound(connectionId);
+  return connection;
+}
+
+/** Returns an open connection. Throws connection/3 or connection/6. */
+export function requireOpenConnection(context: Context, connectionId: string): ConnectionEnd {
+  const connection = requireConnection(context, connectionId);
+  if (connection.state === State.STATE_OPEN) return connection;
+  throw ErrInvalidConnectionState(`connection state is not OPEN (got ${enumName(State, connection.state)})`);
+}
+
+/** Throws client/4 for an unknown client, client/29 for one that is not active. */
+export function requireActiveClient(context: Context, clientId: string): void {
+  const store = openClientStore(context, clientId);
+  const client = store.clientState();
+  if (client === undefined) throw ErrClientNotFound(`clientID (${clientId})`);
+  const status = statusOf(context, client, store);
+  if (status !== "Active") throw ErrClientNotActive(`client (${clientId}) status is ${status}`);
+}
+
+/** The versions of connections that this chain supports: the only one of IBC. */
+export const SUPPORTED_VERSIONS: readonly Version[] = [
+  { identifier: "1", features: ["ORDER_ORDERED", "ORDER_UNORDERED"] },
+];
+
+/** Stateless checks of a version (ibc-go `ValidateVersion`). Throws connection/9. */
+export function validateVersion(version: Version | undefined): void {
+  if (version === undefined) throw ErrInvalidConnectionVersion("version cannot be nil");
+  if (version.identifier.trim() === "")
+    throw ErrInvalidConnectionVersion("version identifier cannot be blank");
+  for (const [index, feature] of version.features.entries()) {
+    if (feature.trim() === "") throw ErrInvalidConnectionVersion(`feature cannot be blank, index ${index}`);
+  }
+}
+
+/** Whether one of the versions has this identifier and all these features, of which there must be one. */
+export function isSupportedVersion(supported: readonly Version[], version: Version): boolean {
+  const known = supported.find(({ identifier }) => identifier === version.identifier);
+  return (
+    known !== undefined &&
+    version.features.length > 0 &&
+    version.features.every((feature) => known.features.includes(feature))
+  );
+}
+
+/** Chooses the first own version that the counterparty shares, with the features of both. Throws connection/10. */
+export function pickVersion(counterparty: readonly Version[]): Version {
+  for (const { identifier, features } of SUPPORTED_VERSIONS) {
+    const other = counterparty.find((version) => version.identifier === identifier);
+    const shared = features.filter((feature) => other?.features.includes(feature));
+    if (shared.length > 0) return { identifier, features: shared };
+  }
+  throw ErrVersionNegotiationFailed(
+    `failed to find a matching counterparty version (${goVersions(counterparty)}) from the supported version list (${goVersions(SUPPORTED_VERSIONS)})`,
+  );
+}
+
+/** Prints versions as Go prints a list of these protobuf messages. */
+export function goVersions(versions: readonly Version[]): string {
+  return `[${versions.map(goVersion).join(" ")}]`;
+}
+
+/** Prints a version as Go prints the protobuf message: with a space at the end. */
+export function goVersion({ identifier, features }: Version): string {
+  const identity = identifier === "" ? "" : `identifier:${JSON.stringify(identifier)} `;
+  return identity + features.map((feature) => `features:${JSON.stringify(feature)} `).join("");
 }

@@ -5,24 +5,22 @@ import {
 } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/query.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toQueryHandler } from "../../../runtime/handler-forms.ts";
+import { toQueryHandler } from "../../../runtime/handlers.ts";
 import type { QueryHandler } from "../../../runtime/module.ts";
 import { paginate } from "../../../runtime/pagination.ts";
-import { packClientState } from "../client/client-state.ts";
-import { openClientStore } from "../client/client-store.ts";
-import { packConsensusState } from "../client/consensus-state.ts";
+import { packClientState, openClientStore, packConsensusState } from "../client/client-store.ts";
 import {
   ErrClientConnectionPathsNotFound,
   ErrClientNotFound,
   ErrConnectionNotFound,
   ErrConsensusStateNotFound,
-} from "../errors.ts";
-import { selfHeight } from "../height.ts";
-import { validateClientId, validateConnectionId } from "../identifiers.ts";
-import { CONNECTIONS_PREFIX, STORE_NAME } from "../keys.ts";
-import { getConnectionParams } from "../params.ts";
-import { checkArgument, emptyProof, requireFound } from "../query-responses.ts";
+} from "../host/errors.ts";
+import { selfHeight } from "../host/height.ts";
+import { validateClientId, validateConnectionId } from "../host/identifiers.ts";
+import { CONNECTIONS_PREFIX, STORE_NAME } from "../host/keys.ts";
+import { checkArgument, emptyProof, requireFound } from "../host/handler-forms.ts";
 import { getClientConnections, getConnection } from "./connection-store.ts";
+import { connectionParams } from "../host/params.ts";
 
 const SERVICE = "/ibc.core.connection.v1.Query";
 
@@ -71,7 +69,7 @@ export const connectionQueries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/ConnectionParams`,
     { request: wire.QueryConnectionParamsRequest, response: wire.QueryConnectionParamsResponse },
-    (context) => ({ params: getConnectionParams(context) }),
+    (context) => ({ params: connectionParams.get(context) }),
   ),
 ];
 

@@ -1,18 +1,19 @@
 import { utf8 } from "../../../../../platform/base/bytes.ts";
-import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
 import {
+  isRecord,
+  type JsonValue,
   asBase64,
   asText,
   elements,
   isPresent,
   type JsonField,
   member,
-} from "../../../../../platform/base/json-fields.ts";
+} from "../../../../../platform/base/json.ts";
 import * as wire from "../../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../../../cosmos/proto/type-urls.ts";
 import type { Context } from "../../../runtime/context.ts";
 import type { HandlerResult } from "../../../runtime/module.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { registerQuery, removeQuery, updateQuery } from "../handlers.ts";
 import { customFields } from "../../wasm/custom-fields.ts";
 import type { Environment } from "../types.ts";

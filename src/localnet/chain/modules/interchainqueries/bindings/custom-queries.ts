@@ -1,11 +1,18 @@
+import { getQuery, getResult, queries } from "../keeper.ts";
 import { toBase64 } from "../../../../../platform/base/bytes.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../../../platform/base/json.ts";
-import { asText, elements, type JsonField, member } from "../../../../../platform/base/json-fields.ts";
+import {
+  isRecord,
+  type JsonObject,
+  type JsonValue,
+  asText,
+  elements,
+  type JsonField,
+  member,
+} from "../../../../../platform/base/json.ts";
 import type { RegisteredQuery } from "../../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import type { QueryResult } from "../../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { ErrInvalidRequest } from "../../../runtime/sdk-errors.ts";
-import { getQuery, getResult, queries } from "../keeper.ts";
+import { ErrInvalidRequest } from "../../../runtime/errors.ts";
 import { asUintNumber } from "./json-number.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { asUint64, type JsonField } from "../../../../../platform/base/json-fields.ts";
+import { asUint64, type JsonField } from "../../../../../platform/base/json.ts";
 
 /**
  * Returns an unsigned integer. CosmWasm bindings carry integers as JSON numbers only; text is rejected. Absent counts

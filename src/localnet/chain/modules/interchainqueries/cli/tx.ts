@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { Command } from "commander";
-import { EXIT } from "../../../../../platform/base/exit-codes.ts";
+import { EXIT } from "../../../../../platform/base/errors.ts";
 import {
   MsgRemoveInterchainQueryRequest,
   MsgSubmitQueryResult,

@@ -1,14 +1,12 @@
-import { equalBytes } from "../../../../../platform/base/bytes.ts";
+import { equalBytes, upperHex } from "../../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../../platform/base/errors.ts";
-import { upperHex } from "../../../../../platform/base/go-text.ts";
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
-import { headerHash } from "../../../../../cosmos/comet/header-hash.ts";
+import { headerHash } from "../../../../../cosmos/comet/block-hashes.ts";
 import { signedHeaderFromProto } from "../../../../../cosmos/comet/proto-blocks.ts";
 import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { Header as TendermintHeader } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
-import type { ModuleError } from "../../../runtime/module-error.ts";
-import { ErrTxDecode } from "../../../runtime/sdk-errors.ts";
+import { type ModuleError, ErrTxDecode } from "../../../runtime/errors.ts";
 import { ErrInvalidHeader, ErrProtoUnmarshal } from "../errors.ts";
 
 /** Go's name of the interface that packed headers are decoded to. */

@@ -1,9 +1,8 @@
-import { unregisteredError } from "../../../runtime/module-error.ts";
+import { unregisteredError, wrapErrors } from "../../../runtime/errors.ts";
 import { toBase64 } from "../../../../../platform/base/bytes.ts";
 import type { RegisteredQuery } from "../../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
 import type { ContractKeeper } from "../types.ts";
 
 /** Calls the owner's `kv_query_result`. An error of the contract fails the submission with undefined/1. */

@@ -1,7 +1,7 @@
 import type { RegisteredQuery } from "../../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import type { MsgSubmitQueryResult } from "../../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { ErrInvalidConnectionID, wrapTwice } from "../errors.ts";
 import { getQuery } from "../keeper.ts";
 import { validateSubmit } from "../messages.ts";

@@ -1,9 +1,8 @@
-import { toHex } from "../../../../../platform/base/bytes.ts";
-import { sha256 } from "../../../../../platform/base/sha256.ts";
+import { toHex, sha256 } from "../../../../../platform/base/bytes.ts";
 import type { RegisteredQuery } from "../../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import type { Block, TxValue } from "../../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
 import { ErrInternal, ErrInvalidHeader, ErrInvalidType, wrapTwice } from "../errors.ts";
 import { isSubmitted, markSubmitted, setQuery } from "../keeper.ts";
 import type { Environment } from "../types.ts";

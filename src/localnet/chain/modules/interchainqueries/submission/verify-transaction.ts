@@ -1,5 +1,4 @@
-import { toHex } from "../../../../../platform/base/bytes.ts";
-import { sha256 } from "../../../../../platform/base/sha256.ts";
+import { toHex, sha256 } from "../../../../../platform/base/bytes.ts";
 import { txResultLeaf } from "../../../../../cosmos/comet/block-hashes.ts";
 import type { SimpleProof } from "../../../../../cosmos/merkle/simple-tree.ts";
 import { checkSimpleProof, verifySimpleProof } from "../../../../../cosmos/merkle/simple-tree.ts";

@@ -1,5 +1,5 @@
-import type { GoJson } from "../../../../../platform/base/go-json/parse.ts";
-import { GoJsonError } from "../../../../../platform/base/go-json/parse.ts";
+import type { GoJson } from "../../../../../platform/base/go-json.ts";
+import { GoJsonError } from "../../../../../platform/base/go-json.ts";
 
 /** One decoded and unchecked condition. Absent members are empty or null, as Go's zero values. */
 export interface FilterItem {

@@ -1,6 +1,6 @@
 import { toHex } from "../../../../../platform/base/bytes.ts";
 import type { KVKey } from "../../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
-import { ErrInvalidRequest, ErrInvalidType } from "../../../runtime/sdk-errors.ts";
+import { ErrInvalidRequest, ErrInvalidType } from "../../../runtime/errors.ts";
 import { ErrEmptyKeyID, ErrEmptyKeyPath, ErrEmptyKeys, ErrTooManyKVQueryKeys } from "../errors.ts";
 
 /** Unchecked keys of a query. Only a contract's JSON message can contain null keys, which are undefined here. */

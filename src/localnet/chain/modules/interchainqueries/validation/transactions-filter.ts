@@ -1,6 +1,10 @@
-import type { GoJson } from "../../../../../platform/base/go-json/parse.ts";
-import { GoJsonError, parseGoJson } from "../../../../../platform/base/go-json/parse.ts";
-import { formatGoFloat, printGoValue } from "../../../../../platform/base/go-json/print.ts";
+import {
+  type GoJson,
+  GoJsonError,
+  parseGoJson,
+  formatGoFloat,
+  printGoValue,
+} from "../../../../../platform/base/go-json.ts";
 import { decodeFilter } from "./filter-decoding.ts";
 import type { FilterItem } from "./filter-decoding.ts";
 import { ErrInvalidTransactionsFilter } from "../errors.ts";

@@ -1,5 +1,5 @@
 import { Argument, InvalidArgumentError } from "commander";
-import { decodeBech32, encodeBech32 } from "../../../../../platform/base/bech32.ts";
+import { decodeBech32, encodeBech32 } from "../../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../../platform/base/errors.ts";
 import { parseDec18 } from "../../../../../platform/base/decimal.ts";
 import type { JsonObject } from "../../../../../platform/base/json.ts";

@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
-import { EXIT } from "../../../../../platform/base/exit-codes.ts";
+import { EXIT, errorText } from "../../../../../platform/base/errors.ts";
 import type { JsonObject } from "../../../../../platform/base/json.ts";
-import { errorText } from "../../../../../platform/base/errors.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { parseCoin, parseRate } from "./arguments.ts";
 

@@ -3,7 +3,7 @@ import { formatAddress, parseAddress } from "../../../runtime/address.ts";
 import { ContractCodeHistoryOperationType } from "../../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import type { Coin } from "../../../runtime/coins.ts";
 import type { Context } from "../../../runtime/context.ts";
-import type { ErrorKind } from "../../../runtime/module-error.ts";
+import type { ErrorKind } from "../../../runtime/errors.ts";
 import { classicContractAddress } from "../address.ts";
 import {
   type Caller,

@@ -1,5 +1,4 @@
-import { errorText } from "../../../../../platform/base/errors.ts";
-import { bad, good, type Result } from "../../../../../platform/base/result.ts";
+import { errorText, bad, good, type Result } from "../../../../../platform/base/errors.ts";
 import { parseAddress } from "../../../runtime/address.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { type ContractCode, ContractError } from "../contract.ts";

@@ -1,6 +1,6 @@
 import { fromUtf8 } from "../../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../../platform/base/errors.ts";
-import { type GoJson, parseGoJson } from "../../../../../platform/base/go-json/parse.ts";
+import { type GoJson, parseGoJson } from "../../../../../platform/base/go-json.ts";
 import type { JsonValue } from "../../../../../platform/base/json.ts";
 import { ContractError } from "../contract.ts";
 

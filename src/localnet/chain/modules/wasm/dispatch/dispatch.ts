@@ -1,8 +1,6 @@
 import type { Context } from "../../../runtime/context.ts";
 import { createGasMeter } from "../../../runtime/gas.ts";
-import { ModuleError } from "../../../runtime/module-error.ts";
-import { ErrOutOfGas } from "../../../runtime/sdk-errors.ts";
-import { isOutOfGas, wrapErrors } from "../../../runtime/wrap-errors.ts";
+import { ModuleError, ErrOutOfGas, isOutOfGas, wrapErrors } from "../../../runtime/errors.ts";
 import type { ContractResponse, Reply, ReplyResult, SubMessage } from "../contract.ts";
 import type { RunMessage } from "./message-runner.ts";
 

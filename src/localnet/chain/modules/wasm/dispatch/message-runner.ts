@@ -6,7 +6,7 @@ import {
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
 import { toWireCoin, type Coin } from "../../../runtime/coins.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { ErrUnauthorized, ErrUnknownRequest } from "../../../runtime/sdk-errors.ts";
+import { ErrUnauthorized, ErrUnknownRequest } from "../../../runtime/errors.ts";
 import type { ContractMessage, ReplyResult } from "../contract.ts";
 import { ErrUnknownMsg } from "../errors.ts";
 import type { WasmDeps } from "../types.ts";

@@ -1,19 +1,20 @@
 import { fromUtf8, toBase64 } from "../../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../../../../platform/base/json.ts";
 import {
+  isRecord,
+  type JsonObject,
+  type JsonValue,
   asBase64,
   asText,
   type JsonField,
   member,
   required,
-} from "../../../../../platform/base/json-fields.ts";
+} from "../../../../../platform/base/json.ts";
 import { messageToJson } from "../../../../../cosmos/proto/json.ts";
 import { findService } from "../../../../../cosmos/proto/registry.ts";
 import { toCanonicalTypeUrl } from "../../../../../cosmos/proto/type-urls.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { QueryError } from "../../../runtime/module.ts";
-import { ErrInvalidAddress, ErrNotSupported } from "../../../runtime/sdk-errors.ts";
+import { ErrInvalidAddress, ErrNotSupported, QueryError } from "../../../runtime/errors.ts";
 import { readAddress } from "../call/loading.ts";
 import { ContractError } from "../contract.ts";
 import { ErrQueryFailed } from "../errors.ts";

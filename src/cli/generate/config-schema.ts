@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { isRecord } from "../../platform/base/json.ts";
+
+/**
+ * A key of a configuration, as JSON Schema (draft 2020-12) describes it. It comes from the zod schema that parses the key, so
+ * the parser, `config/schema`, the examples and the tables in the READMEs agree.
+ */
+export interface KeySchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly default?: unknown;
+  /** The first one is the value in the example file. */
+  readonly examples?: readonly unknown[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, KeySchema>>;
+  readonly required?: readonly string[];
+  readonly items?: KeySchema;
+  readonly anyOf?: readonly KeySchema[];
+  readonly oneOf?: readonly KeySchema[];
+  /** The example file has the key in a comment, since it excludes another key or changes what the relayer does. */
+  readonly commentedOut?: boolean;
+}
+
+/** Returns what a configuration file may contain. */
+export function keySchema(schema: z.ZodType): KeySchema {
+  const json: unknown = JSON.parse(
+    JSON.stringify(
+      z.toJSONSchema(schema, {
+        io: "input",
+        unrepresentable: "any",
+        override: ({ zodSchema, jsonSchema }) => {
+          // `z.preprocess` accepts a short form, a text, for a section.
+          const { def } = zodSchema._zod;
+          if (def.type === "pipe" && Reflect.get(def, "in") instanceof z.ZodTransform) orText(jsonSchema);
+          // Words of zod that JSON Schema does not have, or uses for something else.
+          if (jsonSchema.format === "starts_with") delete jsonSchema.format;
+          delete jsonSchema.readOnly;
+          // zod drops the standard words of a key that it converts, so fields have words of their own.
+          const { example, initial } = jsonSchema;
+          if (example !== undefined) jsonSchema.examples = [example];
+          if (initial !== undefined) jsonSchema.default = initial;
+          if (zodSchema instanceof z.ZodDefault && isEmptyList(zodSchema.def.defaultValue))
+            jsonSchema.default = [];
+          delete jsonSchema["example"];
+          delete jsonSchema["initial"];
+          if (isSecret(jsonSchema)) Object.assign(jsonSchema, SECRET_KEYS);
+        },
+      }),
+    ),
+  );
+  if (!isKeySchema(json)) throw new Error("the configuration is not a section");
+  return json;
+}
+
+/** Returns the file in `config/schema`, for editors and other programs that validate a configuration. */
+export function jsonSchemaFile(schema: z.ZodType, title: string): string {
+  const { $schema, ...rest } = { $schema: "", ...keySchema(schema) };
+  return `${JSON.stringify({ $schema, title, ...rest }, (key, value: unknown) => (key === "commentedOut" ? undefined : value), 2)}\n`;
+}
+
+/** Whether a key is a reference to a secret, `{file: path}` or `{env: NAME}`. */
+export function isSecret({ properties }: Readonly<Record<string, unknown>> | KeySchema): boolean {
+  return isRecord(properties) && Object.keys(properties).toSorted().join() === "env,file";
+}
+
+const SECRET_KEYS = {
+  properties: {
+    file: { type: "string", minLength: 1, description: "file with the secret" },
+    env: { type: "string", minLength: 1, description: "environment variable with the secret" },
+  },
+  minProperties: 1,
+  maxProperties: 1,
+};
+
+/** Replaces a schema by one that accepts a text too. */
+function orText(jsonSchema: Record<string, unknown>): void {
+  const section = { ...jsonSchema };
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+  Object.assign(jsonSchema, { anyOf: [section, { type: "string" }] });
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function isKeySchema(value: unknown): value is KeySchema {
+  return isRecord(value);
+}

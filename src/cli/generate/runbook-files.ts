@@ -1,0 +1,145 @@
+import { type Condition } from "../../watchdog/conditions/condition.ts";
+import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
+import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
+import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import { NODE_RUNBOOKS } from "../../watchdog/monitoring/runbooks/node.ts";
+import { RELAYER_CHAIN_RUNBOOKS } from "../../relayer/monitoring/runbooks/relayer-chains.ts";
+import { RELAYER_WORK_RUNBOOKS } from "../../relayer/monitoring/runbooks/relayer-work.ts";
+import { REWARD_RUNBOOKS } from "../../watchdog/monitoring/runbooks/reward.ts";
+import { SELF_RUNBOOKS } from "../../platform/monitoring/alerts/self-runbooks.ts";
+import { SIDECAR_RUNBOOKS } from "../../watchdog/monitoring/runbooks/sidecar.ts";
+import { SOURCE_RUNBOOKS } from "../../watchdog/monitoring/runbooks/sources.ts";
+import { type Check, COMMANDS, type RunbookBody } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import { ALERTS } from "./rules.ts";
+import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
+
+/** The runbooks' own parts, by name of the alert. */
+export const RUNBOOKS: ReadonlyMap<string, RunbookBody> = new Map(
+  [
+    SIDECAR_RUNBOOKS,
+    NODE_RUNBOOKS,
+    SOURCE_RUNBOOKS,
+    REWARD_RUNBOOKS,
+    RELAYER_CHAIN_RUNBOOKS,
+    RELAYER_WORK_RUNBOOKS,
+    SELF_RUNBOOKS,
+  ].flatMap((part) => Object.entries(part)),
+);
+
+const DASHBOARD_TITLES: Readonly<Record<string, string>> = {
+  [DASHBOARDS.paid]: "Oracle: am I paid?",
+  [DASHBOARDS.paidRaw]: "Oracle: am I paid? (without the watchdog)",
+  [DASHBOARDS.fleet]: "Oracle fleet",
+  [DASHBOARDS.relayer]: "ICQ relayer",
+  [DASHBOARDS.query]: "ICQ query detail",
+  [DASHBOARDS.process]: "Process",
+};
+
+/** Returns all runbooks by their path in the repository. */
+export function runbookFiles(): ReadonlyMap<string, string> {
+  const names = [...new Set(ALERTS.map(({ name }) => name))];
+  return new Map(
+    names.map((name) => [`alerts/runbooks/${name}.md`, page(ALERTS.filter((alert) => alert.name === name))]),
+  );
+}
+
+/** Returns a Markdown table of all alerts with links to their runbooks, from `alerts/README.md`. */
+export function runbookIndex(): string {
+  const firstOfName = ALERTS.filter(
+    (alert, index) => ALERTS.findIndex(({ name }) => name === alert.name) === index,
+  );
+  const rows = firstOfName.map(
+    ({ name, alert, severity, summary }) =>
+      `| [${summary.slice(0, -1)}](runbooks/${name}.md) | \`${alert}\` | ${severity} |`,
+  );
+  return ["| alert | name | severity |", "|---|---|---|", ...rows, ""].join("\n");
+}
+
+/** The checks of a runbook, with the one that every alert of the watchdog begins with. */
+export function checksOf({ name, component }: AlertSpec, body: RunbookBody): readonly Check[] {
+  const condition = CONDITIONS.find((one) => one.name === name);
+  if (condition === undefined || component === "relaywatch" || body.reason === undefined) return body.checks;
+  const text = "Confirm it, and see what else fires for the same cause:";
+  return [{ text, run: "why", sample: whySample(condition, body.reason) }, ...body.checks];
+}
+
+function page(alerts: readonly AlertSpec[]): string {
+  const [alert] = alerts;
+  if (alert === undefined) throw new Error("a runbook without an alert");
+  const body = RUNBOOKS.get(alert.name);
+  if (body === undefined) throw new Error(`${alert.name} has no runbook`);
+  const condition = CONDITIONS.find((one) => one.name === alert.name);
+  return [
+    `# ${alert.summary.slice(0, -1)}`,
+    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...new Set(alerts.map(({ dashboard }) => DASHBOARD_TITLES[dashboard] ?? dashboard))].join(", ")}.`,
+    "## Meaning",
+    meaning(alerts, condition),
+    "## Impact",
+    impact(alert, condition),
+    "## Diagnosis",
+    ...checksOf(alert, body).map((one, index) => step(one, index + 1)),
+    "## Mitigation",
+    body.fix.map((text, index) => `${index + 1}. ${text}`).join("\n"),
+    "## Afterwards",
+    body.after.map((text) => `- ${text}`).join("\n"),
+    ...(body.fault === undefined ? [] : [rehearsal(body.fault)]),
+    "[What all runbooks have in common](../README.md#working-on-an-alert)",
+    "",
+  ].join("\n\n");
+}
+
+function meaning(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
+  const raw = alerts.find(({ component }) => component === "oracle-raw");
+  const [alert] = alerts;
+  if (condition === undefined) return `${plain(alert?.description ?? "")} The rule:\n\n${promql(alert)}`;
+  const fires = `It fires when ${condition.when.replaceAll("`", "")}, for ${condition.for}.`;
+  return `${condition.description} ${fires}${raw === undefined ? "" : ` Without the watchdog, the metrics of node and sidecar show it as\n\n${promql(raw)}`}`;
+}
+
+function promql(alert: AlertSpec | undefined): string {
+  return `\`\`\`promql\n${alert?.expr(REAL_TIMES) ?? ""}\n\`\`\``;
+}
+
+/** Replaces templates by words. */
+function plain(description: string): string {
+  return description
+    .replace(/^(?:\{\{ \$labels\.(?:instance|job|connection_id) \}\} ?)+: /, "")
+    .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, "`$1`")
+    .replaceAll(/\{\{ \$value[^}]*\}\}/g, "…");
+}
+
+function impact(alert: AlertSpec, condition: Condition | undefined): string {
+  const paid = condition === undefined ? "" : " [How blocks become pay](../README.md#how-blocks-become-pay).";
+  return `${alert.impact}${paid}`;
+}
+
+function step({ text, run, sample }: Check, number: number): string {
+  if (run === undefined) return `${number}. ${text}`;
+  const output = sample === undefined ? "" : `\n\n   \`\`\`text\n${indent(sample)}\n   \`\`\``;
+  return `${number}. ${text}\n\n   \`\`\`sh\n${indent(COMMANDS[run].line)}\n   \`\`\`${output}`;
+}
+
+function indent(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => (line === "" ? "" : `   ${line}`))
+    .join("\n");
+}
+
+function whySample({ title, severity }: Condition, reason: string): string {
+  const heading = `default: ${title} (${severity})`;
+  return [
+    "Why\n===\n",
+    heading,
+    "-".repeat(heading.length),
+    "",
+    `Since 2026-11-22 05:54 UTC: ${reason}.`,
+    "",
+    "Misses of this month",
+    "--------------------",
+  ].join("\n");
+}
+
+function rehearsal(fault: string): string {
+  return `To rehearse it on a localnet: \`relaywatch localnet fault ${fault}\`, and \`relaywatch localnet fault --off\` to end it.`;
+}

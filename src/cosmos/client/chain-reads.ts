@@ -1,0 +1,234 @@
+import { equalBytes, toHex } from "../../platform/base/bytes.ts";
+import { CodedError } from "../../platform/base/errors.ts";
+import {
+  asBase64,
+  asInt64,
+  asText,
+  asUint32,
+  elements,
+  isPresent,
+  type JsonField,
+  type JsonObject,
+  member,
+} from "../../platform/base/json.ts";
+import { headerHash, validatorsHash } from "../comet/block-hashes.ts";
+import type {
+  Header,
+  SignedHeader as SignedHeaderParts,
+  ValidatorSet as Validators,
+} from "../comet/block-types.ts";
+import { signedHeaderToProto, validatorSetToProto } from "../comet/proto-blocks.ts";
+import { MAX_VALIDATORS, parseHeader, parseSignedHeader, parseValidators } from "../comet/rpc-json.ts";
+import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
+import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
+import type { LightBlockBytes, ProofOp, QueryHeight, StoreAnswer, StoreRead } from "./chain-client.ts";
+import { ClientError } from "./errors.ts";
+import type { RpcRead } from "./rpc-caller.ts";
+import { badResponse, resultField } from "./rpc-response.ts";
+
+/** First byte of an encoded `ics23.CommitmentProof` with an existence proof: field 1, length-delimited. */
+const EXISTENCE_TAG = 0x0a;
+
+/** Parameters of `abci_query` for a store read with proof. */
+export function storeReadParams(read: StoreRead): JsonObject {
+  return {
+    path: `store/${read.store}/key`,
+    data: toHex(read.key),
+    height: read.height.toString(),
+    prove: true,
+  };
+}
+
+/** Parameters of `abci_query` for a gRPC query. Height 0 means the latest height. */
+export function grpcQueryParams(path: string, request: Uint8Array, height: QueryHeight): JsonObject {
+  const exact = typeof height === "bigint" ? height : 0n;
+  return { path, data: toHex(request), height: exact.toString(), prove: false };
+}
+
+/** Logs of nodes that are behind a height or have pruned it. Baseapp and the root multistore have several texts. */
+const UNAVAILABLE =
+  /height has not been pruned|version does not exist|height in the future|failed to load state at height/i;
+
+/**
+ * As {@link decodeStoreAnswer}, for a read at `height` (0: the latest one). Throws `height-unavailable` when the node does
+ * not have the height, so that the pool tries the next endpoint.
+ */
+export function decodeStoreAnswerAt(height: bigint, result: unknown, endpoint: string): StoreAnswer {
+  const answer = decodeStoreAnswer(result, endpoint);
+  const isOther = answer.code === 0 && height !== 0n && answer.height !== height;
+  if (!isOther && (answer.code === 0 || !UNAVAILABLE.test(answer.log))) return answer;
+  const reason = isOther ? `it returned height ${answer.height}` : answer.log;
+  throw new ClientError(
+    { code: "height-unavailable", endpoint, height },
+    `${endpoint} does not have the state at height ${height}: ${reason}`,
+  );
+}
+
+/** Decodes the result of `abci_query` with proof. */
+export function decodeStoreAnswer(result: unknown, endpoint: string): StoreAnswer {
+  const response = member(resultField(result, "abci_query", endpoint), "response");
+  const value = member(response, "value");
+  const code = asUint32(member(response, "code"));
+  const proof = elements(member(objectOrEmpty(member(response, "proofOps")), "ops")).map(decodeProofOp);
+  // A node whose application runs behind an ABCI socket prints null both for an absent key and for an empty value.
+  // The kind of the first proof then tells them apart.
+  const exists = isPresent(value) || (code === 0 && proof[0]?.data[0] === EXISTENCE_TAG);
+  return {
+    code,
+    codespace: asText(member(response, "codespace")),
+    log: asText(member(response, "log")),
+    height: asInt64(member(response, "height")),
+    value: exists ? asBase64(value) : undefined,
+    proof,
+    endpoint,
+  };
+}
+
+/** Decodes the result of a gRPC query over `abci_query`. Throws `abci` when the code is not 0, `height-unavailable` below `atLeast`. */
+export function decodeGrpcResponse(
+  result: unknown,
+  { path, height }: { readonly path: string; readonly height: QueryHeight },
+  endpoint: string,
+): Uint8Array {
+  const response = member(resultField(result, "abci_query", endpoint), "response");
+  const abciCode = asUint32(member(response, "code"));
+  const codespace = asText(member(response, "codespace"));
+  const log = asText(member(response, "log"));
+  if (abciCode !== 0)
+    throw new ClientError(
+      { code: "abci", path, abciCode, codespace, log },
+      `${path} was refused: ${codespace}/${abciCode}: ${log}`,
+    );
+  if (typeof height !== "bigint")
+    requireHeight(asInt64(member(response, "height")), height.atLeast, endpoint);
+  return asBase64(member(response, "value"));
+}
+
+/** Throws `height-unavailable` for a node below `atLeast`. Height 0 passes: the node does not say what it has read. */
+function requireHeight(height: bigint, atLeast: bigint, endpoint: string): void {
+  if (height === 0n || height >= atLeast) return;
+  throw new ClientError(
+    { code: "height-unavailable", endpoint, height: atLeast },
+    `${endpoint} is behind: it returned the state at height ${height}, ${atLeast} is needed`,
+  );
+}
+
+function decodeProofOp(op: JsonField): ProofOp {
+  const type = member(op, "type");
+  if (asText(type) === "") throw type.error(type.path, "a proof type");
+  return { type: asText(type), key: asBase64(member(op, "key")), data: asBase64(member(op, "data")) };
+}
+
+/** Go prints a nil pointer as null. It counts as an object without members. */
+function objectOrEmpty(field: JsonField): JsonField {
+  return isPresent(field) ? field : { ...field, value: {} };
+}
+
+/** Largest page that CometBFT returns. */
+const PER_PAGE = 100;
+
+/** Calls a method and decodes the result. */
+export type ReadRpc = <T>(read: RpcRead<T>) => Promise<T>;
+
+/**
+ * Reads header, commit and all validators of a height and encodes them for a light client. Height 0 means the latest
+ * height. Checks by hash that the parts belong together; the light client checks the signatures.
+ */
+export async function readLightBlock(height: bigint, read: ReadRpc): Promise<LightBlockBytes> {
+  if (height === 0n) {
+    const latest = await read({ method: "commit", params: {}, decode: decodeSignedHeader });
+    return toLightBlock(latest, await readValidators(latest.header.height, read));
+  }
+  // Both calls start in the same turn of the event loop, so they share one HTTP request.
+  const [signed, validators] = await Promise.all([
+    read({
+      method: "commit",
+      params: { height: height.toString() },
+      decode: (result, endpoint) => atHeight(height, decodeSignedHeader(result, endpoint), endpoint),
+    }),
+    readValidators(height, read),
+  ]);
+  return toLightBlock(signed, validators);
+}
+
+/** Decodes the result of `header`. */
+export function decodeHeader(result: unknown, endpoint: string): Header {
+  const header = member(resultField(result, "header", endpoint), "header");
+  return parsed("header", endpoint, () => parseHeader(header.value));
+}
+
+/** Decodes the result of `commit`. Throws `bad-answer` also when the commit is for another header. */
+export function decodeSignedHeader(result: unknown, endpoint: string): SignedHeaderParts {
+  const field = member(resultField(result, "commit", endpoint), "signed_header");
+  const signed = parsed("commit", endpoint, () => parseSignedHeader(field.value));
+  const { header, commit } = signed;
+  if (commit.height !== header.height || !equalBytes(commit.blockId.hash, headerHash(header)))
+    throw badResponse(endpoint, "commit.signed_header", "has a commit that is not for its header");
+  return signed;
+}
+
+function atHeight(height: bigint, signed: SignedHeaderParts, endpoint: string): SignedHeaderParts {
+  if (signed.header.height === height) return signed;
+  throw badResponse(endpoint, "commit.signed_header.header.height", "is not the requested height");
+}
+
+/** Reads the validators of a height page by page, in the node's order. */
+async function readValidators(height: bigint, read: ReadRpc): Promise<Validators> {
+  const entries: unknown[] = [];
+  for (let page = 1; ; page++) {
+    const { validators, total } = await read({
+      method: "validators",
+      params: { height: height.toString(), page: page.toString(), per_page: PER_PAGE.toString() },
+      decode: (result, endpoint) => decodeValidatorsPage(result, height, endpoint),
+    });
+    entries.push(...validators);
+    if (entries.length === total) return parsed("validators", "chain", () => parseValidators(entries));
+    // A node that returns empty pages, or too many entries, must not keep this loop running.
+    if (validators.length === 0 || entries.length > total)
+      throw badResponse("chain", "validators.validators", "does not add up to its total");
+  }
+}
+
+/** Decodes one page of `validators`. Throws `bad-answer` also when the page is of another height. */
+export function decodeValidatorsPage(
+  result: unknown,
+  height: bigint,
+  endpoint: string,
+): { readonly validators: readonly unknown[]; readonly total: number } {
+  const root = resultField(result, "validators", endpoint);
+  const blockHeight = member(root, "block_height");
+  if (asInt64(blockHeight) !== height) throw blockHeight.error(blockHeight.path, "the requested height");
+  const totalField = member(root, "total");
+  const total = asInt64(totalField);
+  if (total < 1n || total > MAX_VALIDATORS)
+    throw totalField.error(totalField.path, `a number from 1 to ${MAX_VALIDATORS}`);
+  const validators = elements(member(root, "validators")).map(({ value }) => value);
+  return { validators, total: Number(total) };
+}
+
+/** Encodes the parts after a check that they belong together, because the pages may come from different endpoints. */
+function toLightBlock(signed: SignedHeaderParts, validators: Validators): LightBlockBytes {
+  const { header } = signed;
+  if (!equalBytes(validatorsHash(validators.validators), header.validatorsHash))
+    throw badResponse("chain", "validators.validators", "is not the validator set of the header");
+  return {
+    height: header.height,
+    timeNs: header.timeNs,
+    appHash: header.appHash,
+    signedHeader: SignedHeader.encode(signedHeaderToProto(signed)).finish(),
+    validatorSet: ValidatorSet.encode(validatorSetToProto(validators)).finish(),
+  };
+}
+
+/** Runs a parser of `src/cosmos/comet` and turns its error into `bad-answer`, so that the pool tries the next endpoint. */
+function parsed<T>(where: string, endpoint: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    if (!(cause instanceof CodedError)) throw cause;
+    throw new ClientError(
+      { code: "bad-answer", endpoint, where },
+      `${endpoint}: ${where} is invalid: ${cause.message}`,
+    );
+  }
+}

@@ -1,0 +1,162 @@
+import type { JsonObject } from "../../platform/base/json.ts";
+import type { NodeStatus } from "./chain-client.ts";
+import { classifyClientError, ClientError, isEndpointError, isHeightUnavailable } from "./errors.ts";
+import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
+import type { RpcCaller, RpcRead } from "./rpc-caller.ts";
+
+/** Result of a status check of one endpoint. */
+export type EndpointCheck =
+  | { readonly name: string; readonly ok: true; readonly status: NodeStatus }
+  | { readonly name: string; readonly ok: false; readonly error: unknown };
+
+/** Several endpoints of one chain behind one caller. */
+export interface EndpointPool extends RpcCaller {
+  /** Calls a method and decodes the result. A result that does not decode counts as an error of the endpoint. */
+  readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
+  /** Reads the status of every endpoint in parallel, also of resting ones. */
+  readonly check: (signal: AbortSignal) => Promise<readonly EndpointCheck[]>;
+  readonly health: () => readonly PoolEndpointHealth[];
+  /** Names of the endpoints, the one that the next read of the latest state tries first in front. */
+  readonly order: () => readonly string[];
+  /** Reports that a response of this endpoint is proven to be wrong. */
+  readonly distrust: (endpoint: string, reason: string) => void;
+}
+
+/** Current state of an endpoint among the others of its chain. */
+export interface PoolEndpointHealth extends EndpointHealth {
+  /** Blocks behind the best endpoint at the last check of all; undefined before it, and for one that did not respond. */
+  readonly lagBlocks: bigint | undefined;
+}
+
+/**
+ * Creates a pool. `endpoints` are in order of preference.
+ *
+ * A read tries the endpoints one after the other until one responds, in the order of `planAttempts`. The order never
+ * excludes one, so a read never waits for the end of a rest. A JSON-RPC error is a response and ends the read; the
+ * exception is an error for a height that the node does not have. A broadcast is tried once.
+ */
+export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
+  let lags: ReadonlyMap<string, bigint> = new Map();
+  const health = (): readonly PoolEndpointHealth[] =>
+    endpoints.map((endpoint) => ({ ...endpoint.health(), lagBlocks: lags.get(endpoint.name) }));
+  const read = async <T>(request: RpcRead<T>, signal: AbortSignal): Promise<T> => {
+    let error: unknown;
+    for (const endpoint of attemptsOf(request)) {
+      try {
+        return await endpoint.read(request, signal);
+      } catch (thrown) {
+        if (signal.aborted || !mayTryNext(thrown)) throw thrown;
+        error = preferRetryable(error, thrown);
+        // A second attempt at a lone endpoint makes sense after a broken connection. After a timeout it doubles the wait.
+        if (endpoints.length === 1 && (isTimeout(thrown) || isHeightUnavailable(thrown))) break;
+      }
+    }
+    throw error ?? new ClientError({ code: "closed" }, "the client has no endpoints");
+  };
+  const call = (method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> =>
+    read({ method, params, decode: (result) => result }, signal);
+  const attemptsOf = ({ method, params }: Pick<RpcRead<unknown>, "method" | "params">) => {
+    const candidates = health().map((state, index) => ({
+      ...state,
+      restMs: endpoints[index]?.restMs() ?? 0,
+    }));
+    return planAttempts(candidates, method, params).flatMap((index) => endpoints[index] ?? []);
+  };
+  const check = async (signal: AbortSignal): Promise<readonly EndpointCheck[]> => {
+    const checks = await Promise.all(endpoints.map((endpoint) => checkEndpoint(endpoint, signal)));
+    lags = lagsOf(checks);
+    return checks;
+  };
+  const close = (): void => {
+    for (const endpoint of endpoints) endpoint.close();
+  };
+  const distrust = (name: string, reason: string): void =>
+    endpoints.find((endpoint) => endpoint.name === name)?.distrust(reason);
+  const order = (): readonly string[] => [
+    ...new Set(attemptsOf({ method: "status", params: {} }).map(({ name }) => name)),
+  ];
+  return { call, read, check, close, health, order, distrust };
+}
+
+/** Heights of parallel responses differ by a block now and then, so only the statuses of one check are compared. */
+function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
+  const heights = checks.flatMap((one) => (one.ok ? [[one.name, one.status.latestHeight] as const] : []));
+  const best = heights.reduce((most, [, height]) => (height > most ? height : most), 0n);
+  return new Map(heights.map(([name, height]) => [name, best - height]));
+}
+
+/** Picks the error to report: retryable errors before fatal ones. */
+function preferRetryable(previous: unknown, current: unknown): unknown {
+  return classifyClientError(previous) === "retry" ? previous : current;
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof ClientError && error.facts.code === "timeout";
+}
+
+function mayTryNext(error: unknown): boolean {
+  return isEndpointError(error) || isHeightUnavailable(error);
+}
+
+async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Promise<EndpointCheck> {
+  try {
+    return { name: endpoint.name, ok: true, status: await endpoint.verify(signal) };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { name: endpoint.name, ok: false, error };
+  }
+}
+
+/** An endpoint as a read chooses it. */
+type Candidate = Pick<EndpointHealth, "status" | "latencyMs" | "distrusted"> & {
+  /** Blocks behind the best endpoint; undefined when unknown. */
+  readonly lagBlocks: bigint | undefined;
+  /** Remaining rest after failures. */
+  readonly restMs: number;
+};
+
+/** An endpoint that is this far behind the best one is used last. A smaller distance is chance. */
+const MAX_LAG = 5n;
+
+/** Latencies below the same limit count as equal, so that the configured order decides between them. */
+const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
+
+/**
+ * Returns the indexes of the endpoints in the order of attempts: those that are not trusted come last, before them those that
+ * rest after failures, before them those that are behind or catching up, and before them those that have pruned the height
+ * that is read. Among the others a clearly faster one comes first, then the configured order counts.
+ */
+export function planAttempts(
+  candidates: readonly Candidate[],
+  method: string,
+  params: JsonObject,
+): readonly number[] {
+  const height = heightOf(params);
+  const ordered = candidates
+    .map((candidate, index) => ({ rank: rankOf(candidate, height), index }))
+    .toSorted((a, b) => compare(a.rank, b.rank) || a.index - b.index)
+    .map(({ index }) => index);
+  // A broadcast without a response may have arrived. Only the sender can decide whether to send the bytes again.
+  if (method.startsWith("broadcast_")) return ordered.slice(0, 1);
+  // A node may close an idle keep-alive connection just before we use it. A lone endpoint therefore gets two attempts.
+  return ordered.length === 1 ? [...ordered, ...ordered] : ordered;
+}
+
+function rankOf(
+  { restMs, status, latencyMs, lagBlocks, distrusted }: Candidate,
+  height: bigint | undefined,
+): readonly number[] {
+  const isBehind = status?.catchingUp === true || (lagBlocks ?? 0n) > MAX_LAG;
+  const hasPruned = height !== undefined && status !== undefined && status.earliestHeight > height;
+  const slowness = LATENCY_LIMITS_MS.filter((limit) => (latencyMs ?? 0) >= limit).length;
+  return [Number(distrusted !== undefined), restMs, Number(isBehind), Number(hasPruned), slowness];
+}
+
+/** The height that is read; undefined for the latest one. */
+function heightOf({ height }: JsonObject): bigint | undefined {
+  return typeof height === "string" && /^[1-9]\d{0,18}$/.test(height) ? BigInt(height) : undefined;
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  return a.map((value, index) => value - (b[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
+}

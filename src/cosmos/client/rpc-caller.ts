@@ -1,0 +1,71 @@
+import type { RpcClient } from "@cosmjs/tendermint-rpc";
+import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
+
+/** Calls methods of a CometBFT node. */
+export interface RpcCaller {
+  /**
+   * Calls one method and returns the `result` of the response. Always settles: rejects with `ClientError` at the
+   * deadline at the latest, and with the signal's reason on abort.
+   */
+  readonly call: (method: string, params: JsonObject, signal: AbortSignal) => Promise<unknown>;
+  /** Rejects all pending calls with `closed`. Later calls reject with `closed` too. */
+  readonly close: () => void;
+}
+
+/** A call together with the decoder of its result. */
+export interface RpcRead<T> {
+  readonly method: string;
+  readonly params: JsonObject;
+  /** Receives the name of the endpoint that responded, for its errors. */
+  readonly decode: (result: unknown, endpoint: string) => T;
+}
+
+/** "ok" or the code of the error that ended a call or a request. */
+export type RpcOutcome = string;
+
+/** Receives figures about the traffic, for metrics. Must not throw. */
+export interface RpcObserver {
+  /** A JSON-RPC call settled. */
+  readonly onCall: (call: {
+    readonly endpoint: string;
+    readonly method: string;
+    readonly outcome: RpcOutcome;
+    readonly durationMs: number;
+  }) => void;
+  /** An HTTP request ended. It carried `calls` calls. */
+  readonly onRequest: (request: {
+    readonly endpoint: string;
+    readonly calls: number;
+    readonly bytesOut: number;
+    /** 0 when the request failed */
+    readonly bytesIn: number;
+    readonly outcome: RpcOutcome;
+  }) => void;
+}
+
+/** An observer that does nothing. */
+export const silentObserver: RpcObserver = { onCall: () => {}, onRequest: () => {} };
+
+/**
+ * Adapts a caller to CosmJS: `Comet38Client.create(createCosmjsRpcClient(…))`. CosmJS has no abort signals, so each of
+ * its calls ends at its deadline or when `life` aborts. `disconnect` does nothing; the owner closes the caller.
+ */
+export function createCosmjsRpcClient(caller: RpcCaller, life: AbortSignal): RpcClient {
+  return {
+    execute: async (request) => ({
+      jsonrpc: "2.0",
+      id: request.id,
+      result: await caller.call(request.method, toParams(request.params), life),
+    }),
+    disconnect: () => {},
+  };
+}
+
+/** CosmJS passes an object or an empty array. It never uses positional parameters. */
+function toParams(params: unknown): JsonObject {
+  return isJsonObject(params) ? params : {};
+}
+
+function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
+  return isRecord(value);
+}

@@ -1,0 +1,97 @@
+import {
+  asBoolean,
+  asInt64,
+  asText,
+  asTimeNs,
+  isRecord,
+  type JsonField,
+  member,
+} from "../../platform/base/json.ts";
+import type { NodeStatus } from "./chain-client.ts";
+import { ClientError } from "./errors.ts";
+
+/** A checked JSON-RPC 2.0 response. The id is null or -1 when the node could not read the request's id. */
+export type RpcResponse =
+  | { readonly id: number | string | null; readonly result: unknown }
+  | {
+      readonly id: number | string | null;
+      readonly rpcCode: number;
+      readonly message: string;
+      readonly data: string;
+    };
+
+/**
+ * Parses the body of a JSON-RPC response: one object, or an array for a batch. Throws `bad-answer` for any other body,
+ * such as an empty one or an HTML page.
+ */
+export function parseRpcResponses(body: string, endpoint: string): readonly RpcResponse[] {
+  const value = parseJson(body, endpoint);
+  if (!Array.isArray(value)) return [parseRpcResponse(value, endpoint)];
+  return value.map((entry: unknown) => parseRpcResponse(entry, endpoint));
+}
+
+/** Checks one JSON-RPC response: an object with `result` or `error`. Throws `bad-answer`. */
+export function parseRpcResponse(value: unknown, endpoint: string): RpcResponse {
+  if (!isRecord(value)) throw badResponse(endpoint, "response", "is not an object");
+  const id = value["id"] ?? null;
+  if (typeof id !== "number" && typeof id !== "string" && id !== null)
+    throw badResponse(endpoint, "response.id", "is not a number, a string or null");
+  const error = value["error"];
+  if (error !== undefined && error !== null) return { id, ...parseRpcError(error, endpoint) };
+  if (!("result" in value)) throw badResponse(endpoint, "response", "has neither result nor error");
+  return { id, result: value["result"] };
+}
+
+function parseRpcError(
+  error: unknown,
+  endpoint: string,
+): { readonly rpcCode: number; readonly message: string; readonly data: string } {
+  if (!isRecord(error) || typeof error["code"] !== "number")
+    throw badResponse(endpoint, "response.error", "has no numeric code");
+  const { code, message, data } = error;
+  return {
+    rpcCode: code,
+    message: typeof message === "string" ? message : "",
+    data: typeof data === "string" ? data : "",
+  };
+}
+
+/**
+ * Returns a call's result as a field with the path `path`. The readers of `src/platform/base/json.ts` then throw `bad-answer`
+ * for a member that has the wrong type.
+ */
+export function resultField(value: unknown, path: string, endpoint: string): JsonField {
+  return {
+    value,
+    path,
+    error: (where, expected) => badResponse(endpoint, where, `is not ${expected}`),
+  };
+}
+
+/** Creates a `bad-answer` error. The message has the path but never the value, because the page of a proxy may contain secrets. */
+export function badResponse(endpoint: string, where: string, problem: string): ClientError {
+  return new ClientError({ code: "bad-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
+}
+
+function parseJson(body: string, endpoint: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw badResponse(endpoint, "body", "is not JSON");
+  }
+}
+
+/** Decodes the result of `status`. */
+export function decodeStatus(result: unknown, endpoint: string): NodeStatus {
+  const root = resultField(result, "status", endpoint);
+  const network = member(member(root, "node_info"), "network");
+  if (asText(network) === "") throw network.error(network.path, "a chain id");
+  const sync = member(root, "sync_info");
+  return {
+    chainId: asText(network),
+    latestHeight: asInt64(member(sync, "latest_block_height")),
+    latestTimeNs: asTimeNs(member(sync, "latest_block_time")),
+    earliestHeight: asInt64(member(sync, "earliest_block_height")),
+    catchingUp: asBoolean(member(sync, "catching_up")),
+  };
+}

@@ -1,0 +1,189 @@
+import { accountFromAny } from "@cosmjs/stargate";
+import { ceilDec18, type Dec18, formatDec18, mulDec18, parseDec18 } from "../../../platform/base/decimal.ts";
+import { QueryAccountRequest, QueryAccountResponse } from "../../proto/gen/cosmos/auth/v1beta1/query.ts";
+import { SimulateRequest, SimulateResponse } from "../../proto/gen/cosmos/tx/v1beta1/service.ts";
+import { GasPriceRequest, GasPriceResponse } from "../../proto/gen/feemarket/feemarket/v1/query.ts";
+import type { ChainClient } from "../chain-client.ts";
+import { ClientError } from "../errors.ts";
+import { badResponse } from "../rpc-response.ts";
+import type { SimulationOutcome } from "./tx-types.ts";
+
+/** The SDK's code for a transaction that is too large. Also used when the node refuses the request for its size. */
+export const TX_TOO_LARGE = { codespace: "sdk", code: 21 } as const;
+
+const SIMULATE_PATH = "/cosmos.tx.v1beta1.Service/Simulate";
+
+/**
+ * Simulates an encoded transaction. A refusal by the application is an outcome, also a transaction whose request exceeds
+ * the node's limit ({@link TX_TOO_LARGE}). Other errors are thrown.
+ */
+export async function simulateTransaction(
+  client: Pick<ChainClient, "grpcQuery">,
+  txBytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<SimulationOutcome> {
+  const request = SimulateRequest.encode({ tx: undefined, txBytes }).finish();
+  try {
+    const { gasInfo } = SimulateResponse.decode(await client.grpcQuery(SIMULATE_PATH, request, signal));
+    if (gasInfo === undefined) throw badResponse("chain", "gas_info", "is missing from a simulation");
+    return { ok: true, gasUsed: gasInfo.gasUsed };
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    if (error.facts.code === "request-too-large")
+      return { ok: false, ...TX_TOO_LARGE, log: error.message, failedMessage: undefined };
+    if (error.facts.code !== "abci") throw error;
+    const { abciCode, codespace, log } = error.facts;
+    return { ok: false, code: abciCode, codespace, log, failedMessage: failedMessageIndex(log) };
+  }
+}
+
+/** Returns N of "failed to execute message; message index: N", or undefined when the log has no such text. */
+export function failedMessageIndex(log: string): number | undefined {
+  const match = /failed to execute message; message index: (\d{1,6})/.exec(log);
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** `sdk/32`: "account sequence mismatch" */
+const SEQUENCE_MISMATCH = 32;
+
+/** Whether CheckTx refused a transaction because of its sequence. */
+export function isSequenceMismatch(refusal: { readonly codespace: string; readonly code: number }): boolean {
+  return refusal.codespace === "sdk" && refusal.code === SEQUENCE_MISMATCH;
+}
+
+/** Returns N of "account sequence mismatch, expected N, got M", or undefined when the log has no such text. */
+export function expectedSequence(log: string): bigint | undefined {
+  const match = /account sequence mismatch, expected (\d{1,20}), got \d{1,20}/.exec(log);
+  return match === null ? undefined : BigInt(match[1] ?? "0");
+}
+
+/** Sequences that a simulation tries. */
+const SEQUENCE_TRIES = 4;
+
+/**
+ * Simulates with the sequence `first`, and then with those that the node expects. A simulation runs on the mempool's state,
+ * which already counts transactions that are not in a block yet, and others may arrive meanwhile. `expected` is the last
+ * sequence that the node named.
+ */
+export async function simulateInSequence(
+  first: bigint,
+  simulate: (sequence: bigint) => Promise<SimulationOutcome>,
+): Promise<{ readonly outcome: SimulationOutcome; readonly expected: bigint | undefined }> {
+  let expected: bigint | undefined;
+  for (let tries = 1; ; tries++) {
+    const outcome = await simulate(expected ?? first);
+    const next = outcome.ok ? undefined : expectedSequence(outcome.log);
+    if (next === undefined || tries >= SEQUENCE_TRIES) return { outcome, expected };
+    expected = next;
+  }
+}
+
+const GAS_PRICE_PATH = "/feemarket.feemarket.v1.Query/GasPrice";
+
+/** Rules for the gas price of a transaction. */
+export interface GasPricePolicy {
+  /** Fee denom. */
+  readonly denom: string;
+  /** Factor on the chain's price, at least 1. Covers a rise of the price until inclusion. */
+  readonly multiplier: Dec18;
+  /** Highest price to pay for one unit of gas. */
+  readonly cap: Dec18;
+  /** Price on a chain without a fee market. Undefined makes such a chain an error. */
+  readonly fallback?: Dec18;
+}
+
+/** Reads the fee market's price and applies the policy; see {@link planGasPrice}. */
+export async function readGasPrice(
+  client: Pick<ChainClient, "grpcQuery">,
+  policy: GasPricePolicy,
+  signal: AbortSignal,
+): Promise<Dec18> {
+  const request = GasPriceRequest.encode({ denom: policy.denom }).finish();
+  try {
+    return planGasPrice(decodeGasPrice(await client.grpcQuery(GAS_PRICE_PATH, request, signal)), policy);
+  } catch (error) {
+    if (policy.fallback !== undefined && isRefusal(error)) return policy.fallback;
+    throw error;
+  }
+}
+
+/** Decodes a `GasPriceResponse`. On the wire a decimal is an integer of 10^-18 units; "0.0025" is accepted too. */
+export function decodeGasPrice(response: Uint8Array): Dec18 {
+  const amount = GasPriceResponse.decode(response).price?.amount ?? "";
+  if (/^\d{1,60}$/.test(amount)) return BigInt(amount);
+  if (/^\d{1,40}\.\d{1,18}$/.test(amount)) return parseDec18(amount);
+  throw badResponse("chain", "price.amount", "is not a decimal number");
+}
+
+/**
+ * Returns the chain's price times the multiplier, at most the cap. Throws `gas-price-above-cap` when the chain's price
+ * alone exceeds the cap, because the chain would refuse the transaction.
+ */
+export function planGasPrice(basePrice: Dec18, policy: GasPricePolicy): Dec18 {
+  if (basePrice > policy.cap)
+    throw new ClientError(
+      {
+        code: "gas-price-above-cap",
+        denom: policy.denom,
+        price: formatDec18(basePrice),
+        cap: formatDec18(policy.cap),
+      },
+      `the chain's gas price of ${formatDec18(basePrice)}${policy.denom} exceeds the cap of ${formatDec18(policy.cap)}`,
+    );
+  const wanted = mulDec18(basePrice, policy.multiplier);
+  return wanted > policy.cap ? policy.cap : wanted;
+}
+
+/** Returns the fee for a gas limit, rounded up to whole coins. */
+export function feeFor(gasPrice: Dec18, gasLimit: bigint): bigint {
+  return ceilDec18(gasPrice * gasLimit);
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ClientError && error.facts.code === "abci";
+}
+
+const ACCOUNT_PATH = "/cosmos.auth.v1beta1.Query/Account";
+
+/** Account number and next sequence. */
+export interface AccountState {
+  readonly accountNumber: bigint;
+  readonly sequence: bigint;
+}
+
+/** Reads an account in the latest state, also a vesting or module account. Throws `no-account` when it does not exist. */
+export async function readAccount(
+  client: Pick<ChainClient, "grpcQuery">,
+  address: string,
+  signal: AbortSignal,
+): Promise<AccountState> {
+  const request = QueryAccountRequest.encode({ address }).finish();
+  const response = await client.grpcQuery(ACCOUNT_PATH, request, signal).catch((error: unknown) => {
+    throw isNotFound(error) ? noAccount(address, error) : error;
+  });
+  return decodeAccount(response);
+}
+
+/** Decodes a `QueryAccountResponse`. Throws `bad-answer` for an account type that CosmJS does not know. */
+export function decodeAccount(response: Uint8Array): AccountState {
+  const { account } = QueryAccountResponse.decode(response);
+  if (account === undefined) throw badResponse("chain", "account", "is missing");
+  try {
+    const { accountNumber, sequence } = accountFromAny(account);
+    return { accountNumber: BigInt(accountNumber), sequence: BigInt(sequence) };
+  } catch {
+    throw badResponse("chain", "account", `has an unknown type: ${account.typeUrl}`);
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof ClientError && error.facts.code === "abci" && /not found/i.test(error.facts.log);
+}
+
+function noAccount(address: string, cause: unknown): ClientError {
+  return new ClientError(
+    { code: "no-account", address },
+    `account ${address} does not exist on the chain yet: send some coins to it`,
+    { cause },
+  );
+}

@@ -1,0 +1,150 @@
+import type { Dec18 } from "../../../platform/base/decimal.ts";
+import type { ClientError } from "../errors.ts";
+
+/** A message to send, encoded. */
+export interface WireMessage {
+  readonly typeUrl: string;
+  readonly value: Uint8Array;
+}
+
+/** Result of a simulation. */
+export type SimulationOutcome =
+  | { readonly ok: true; readonly gasUsed: bigint }
+  | {
+      readonly ok: false;
+      readonly code: number;
+      readonly codespace: string;
+      readonly log: string;
+      /** N of "failed to execute message; message index: N", undefined when the log does not name a message */
+      readonly failedMessage: number | undefined;
+    };
+
+/** Final state of a broadcast transaction. */
+export type Confirmation =
+  /** in a block, with code 0 */
+  | {
+      readonly kind: "included";
+      readonly height: bigint;
+      readonly gasUsed: bigint;
+      readonly gasWanted: bigint;
+      /** Encoded `TxMsgData` with the responses of the messages; empty when the node returns none. */
+      readonly data: Uint8Array;
+    }
+  /** in a block, with an error code */
+  | {
+      readonly kind: "failed";
+      readonly height: bigint;
+      readonly code: number;
+      readonly codespace: string;
+      readonly log: string;
+      readonly gasUsed: bigint;
+    }
+  /** refused by CheckTx */
+  | { readonly kind: "refused"; readonly code: number; readonly codespace: string; readonly log: string }
+  /** in no block up to the timeout height, or in none until the deadline */
+  | { readonly kind: "lost"; readonly reason: string };
+
+/** A sent transaction and its final state. */
+export interface SendOutcome {
+  readonly hash: Uint8Array;
+  /** encoded size */
+  readonly bytes: number;
+  readonly gasLimit: bigint;
+  readonly feeAmount: bigint;
+  readonly confirmation: Confirmation;
+}
+
+/** Sends transactions of one account, one at a time, signed with SIGN_MODE_DIRECT. */
+export interface TxSender {
+  /** bech32 */
+  readonly address: string;
+  readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
+  /**
+   * Prices, signs and broadcasts a transaction and waits for its final state. Repeats this once after a sequence
+   * mismatch. Throws when no final state is known: on abort, or when a read before the broadcast fails.
+   */
+  readonly send: (
+    messages: readonly WireMessage[],
+    gasLimit: bigint,
+    signal: AbortSignal,
+  ) => Promise<SendOutcome>;
+}
+
+/** A transaction to send. */
+export interface TxDraft {
+  readonly messages: readonly WireMessage[];
+  readonly gasLimit: bigint;
+}
+
+/** A broadcast transaction that is not final: a node has accepted it, or it is unknown whether the broadcast arrived. */
+export interface FlightTx {
+  readonly hash: Uint8Array;
+  readonly sequence: bigint;
+  /** Encoded size. */
+  readonly size: number;
+  readonly gasLimit: bigint;
+  readonly feeAmount: bigint;
+}
+
+/** Result of the broadcast of one draft. */
+export type BroadcastResult =
+  | { readonly kind: "in-flight"; readonly tx: FlightTx }
+  /** the node refused it; no block will include it */
+  | {
+      readonly kind: "refused";
+      readonly tx: FlightTx;
+      readonly code: number;
+      readonly codespace: string;
+      readonly log: string;
+      /** The JSON-RPC error, for instance of a full mempool; undefined when CheckTx refused it. */
+      readonly cause?: ClientError;
+    }
+  /** the transaction itself has no error: one before it was refused, or the sequence was not certain */
+  | { readonly kind: "skipped"; readonly tx?: FlightTx; readonly reason: string };
+
+/** A transaction with its final state. */
+export interface FinalTx {
+  readonly tx: FlightTx;
+  readonly confirmation: Exclude<Confirmation, { readonly kind: "refused" }>;
+}
+
+/** The present price of gas, and the latest height of the chain. */
+export interface ChainMoment {
+  readonly gasPrice: Dec18;
+  readonly height: bigint;
+}
+
+/**
+ * Sends transactions of one account with consecutive sequences, several in flight at a time. Not re-entrant: one caller
+ * broadcasts and settles, one call after the other. Simulations may run at any time.
+ *
+ * After an irregularity (a lost transaction, a sequence that the node does not expect) the window is closed until
+ * everything in flight is final. The account is then read again. A transaction that was given up can never be included
+ * beside the one that replaces it, because both have the same sequence.
+ */
+export interface TxWindow {
+  /** bech32 */
+  readonly address: string;
+  readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
+  /** Reads the price of gas. Throws `ClientError`, also when the price exceeds the cap. */
+  readonly gasPrice: (signal: AbortSignal) => Promise<Dec18>;
+  /** Whether the next sequence is certain at this height. Otherwise `broadcast` skips all drafts. */
+  readonly isOpen: (height: bigint) => boolean;
+  /**
+   * Signs and broadcasts the drafts at once, in this order. Results have the order of the drafts. Throws `ClientError`
+   * when the account cannot be read, and the signal's reason.
+   */
+  readonly broadcast: (
+    drafts: readonly TxDraft[],
+    at: ChainMoment,
+    signal: AbortSignal,
+  ) => Promise<readonly BroadcastResult[]>;
+  /**
+   * Returns the transactions that have become final, by sequence. Broadcasts the bytes of overdue ones again, since a node
+   * may have dropped them. Call it after each block. Throws only the signal's reason and errors that need an operator, for
+   * instance when the node has no transaction index.
+   */
+  readonly settle: (height: bigint, signal: AbortSignal) => Promise<readonly FinalTx[]>;
+  /** By sequence. */
+  readonly inFlight: () => readonly FlightTx[];
+}

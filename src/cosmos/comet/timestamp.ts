@@ -1,0 +1,35 @@
+import { GO_ZERO_TIME_NS, NS_PER_SECOND, splitNs } from "../../platform/base/time.ts";
+import { malformed } from "./comet-error.ts";
+
+/** A `google.protobuf.Timestamp`. A received one can have negative parts. */
+interface WireTimestamp {
+  readonly seconds: bigint;
+  readonly nanos: number;
+}
+
+/** End of the range of protobuf's times: the start of the year 10000. The range starts with Go's zero time (year 1). */
+const END_OF_TIME_NS = 253_402_300_800n * NS_PER_SECOND;
+
+/**
+ * Converts a `google.protobuf.Timestamp` to nanoseconds since the Unix epoch. An absent one is Go's zero time, as in
+ * the signatures of absent validators. Throws `CometError` outside the years 1 to 9999.
+ */
+export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
+  if (timestamp === undefined) return GO_ZERO_TIME_NS;
+  const timeNs = timestamp.seconds * NS_PER_SECOND + BigInt(timestamp.nanos);
+  const isValid = timestamp.nanos >= 0 && timestamp.nanos < 1_000_000_000;
+  if (!isValid || timeNs < GO_ZERO_TIME_NS || timeNs >= END_OF_TIME_NS) {
+    throw malformed(
+      "timestamp",
+      `timestamp: seconds:${timestamp.seconds} nanos:${timestamp.nanos} out of range`,
+    );
+  }
+  return timeNs;
+}
+
+/**
+ * Converts nanoseconds since the Unix epoch to a `google.protobuf.Timestamp`. Before 1970, only `seconds` is negative.
+ */
+export function nsToTimestamp(timeNs: bigint): { seconds: bigint; nanos: number } {
+  return splitNs(timeNs);
+}

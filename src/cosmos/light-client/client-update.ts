@@ -1,0 +1,158 @@
+import type { Clock } from "../../platform/base/clock.ts";
+import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
+import { isHeightUnavailable } from "../client/errors.ts";
+import type { WireMessage } from "../client/tx/tx-types.ts";
+import { MsgUpdateClient } from "../proto/gen/ibc/core/client/v1/tx.ts";
+import { Header } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
+import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
+import { type LightClientQueries, type LightClientState, LightClientError } from "./client-queries.ts";
+import type { RemoteHeight } from "../comet/ibc-height.ts";
+import { memoize } from "../../platform/base/caches.ts";
+
+const HEADER_URL = "/ibc.lightclients.tendermint.v1.Header";
+const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
+
+/** A trusted height must not expire within this time: the update has to be included before that. */
+const TRUST_MARGIN_NS = 300_000_000_000n;
+
+/** At most a tenth of the trusting period, so that clients with short periods can be updated too. */
+function marginOf({ trustingPeriodNs }: LightClientState): bigint {
+  const tenth = trustingPeriodNs / 10n;
+  return tenth < TRUST_MARGIN_NS ? tenth : TRUST_MARGIN_NS;
+}
+
+/** The trusted height of a client update. */
+export interface Trust {
+  readonly height: RemoteHeight;
+  /** Validator set of the block `height` + 1, encoded. Its hash is the `next_validators_hash` that the client stores. */
+  readonly validatorSet: Uint8Array;
+}
+
+export interface TrustDeps {
+  readonly local: Pick<LightClientQueries, "consensusTimeNs" | "consensusHeights">;
+  readonly remote: Pick<ChainClient, "lightBlock">;
+  readonly clock: Pick<Clock, "nowMs">;
+}
+
+/** Chooses trusted heights of one client. It reads each height once, so create one finder for each cycle. */
+export interface TrustFinder {
+  /**
+   * Returns the greatest height below `at` that has a consensus state of the same revision, and whose next header some
+   * endpoint has. Throws `LightClientError` "no-trusted-height" when there is none or it expires soon, and "trusted-headers-missing".
+   */
+  readonly below: (at: RemoteHeight) => Promise<Trust>;
+}
+
+/** Creates a finder. `signal` aborts all its requests. */
+export function createTrustFinder(
+  deps: TrustDeps,
+  client: LightClientState,
+  signal: AbortSignal,
+): TrustFinder {
+  const timeOf = memoize(
+    (height: RemoteHeight) => deps.local.consensusTimeNs(client.clientId, height, signal),
+    keyOf,
+  );
+  const trustAt = memoize(async (height: RemoteHeight): Promise<Trust> => {
+    const next = await deps.remote.lightBlock(height.height + 1n, signal);
+    return { height, validatorSet: next.validatorSet };
+  }, keyOf);
+  let heights: Promise<readonly RemoteHeight[]> | undefined;
+  const greatestBelow = async (at: RemoteHeight): Promise<RemoteHeight | undefined> => {
+    // The usual case. It saves reading the list of heights, which may have many pages.
+    if (isBelow(client.latestHeight, at)) return client.latestHeight;
+    return greatestListedBelow(at);
+  };
+  const greatestListedBelow = async (at: RemoteHeight): Promise<RemoteHeight | undefined> => {
+    heights ??= deps.local.consensusHeights(client.clientId, signal);
+    // ibc-go lists heights in the order of their text ("1-9" after "1-10"), so all are compared as numbers.
+    return (await heights)
+      .filter((height) => isBelow(height, at))
+      .reduce<RemoteHeight | undefined>(
+        (best, height) => (best === undefined || best.height < height.height ? height : best),
+        undefined,
+      );
+  };
+  const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
+    // Both are read at once. The time is almost always good, so the validator set is almost always needed.
+    const [timeNs, trust] = await Promise.all([timeOf(height), trustAt(height)]);
+    const nowNs = BigInt(Math.round(deps.clock.nowMs())) * 1_000_000n;
+    // Block times increase with height: when this height has expired, all lower ones have.
+    if (timeNs + client.trustingPeriodNs <= nowNs + marginOf(client)) throw noTrustedHeight(client, at);
+    return trust;
+  };
+  return {
+    below: async (at) => {
+      const missing: bigint[] = [];
+      let height = await greatestBelow(at);
+      while (height !== undefined && missing.length < MAX_MISSING_HEADERS) {
+        try {
+          return await trustedAt(height, at);
+        } catch (error) {
+          if (!isHeightUnavailable(error)) throw error;
+          missing.push(height.height + 1n);
+        }
+        height = await greatestListedBelow(height);
+      }
+      throw missing.length === 0 ? noTrustedHeight(client, at) : headersMissing(client, missing);
+    },
+  };
+}
+
+/** Trusted heights that are tried. An endpoint that has pruned the headers of so many has pruned those below too. */
+const MAX_MISSING_HEADERS = 4;
+
+function headersMissing(
+  { clientId, chainId }: LightClientState,
+  heights: readonly bigint[],
+): LightClientError {
+  return new LightClientError(
+    { code: "trusted-headers-missing", clientId, heights },
+    heights.length === 1
+      ? `no endpoint of ${chainId} has header ${heights[0]}, which follows the trusted height of ${clientId}; add an endpoint that keeps it`
+      : `no endpoint of ${chainId} has the headers ${heights.join(", ")}, which follow the trusted heights of ${clientId}; add an endpoint that keeps them`,
+  );
+}
+
+function keyOf({ height }: RemoteHeight): bigint {
+  return height;
+}
+
+/** A header cannot be verified from a height of another revision. */
+function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
+  return height.revision === at.revision && height.height < at.height;
+}
+
+function noTrustedHeight(client: LightClientState, at: RemoteHeight): LightClientError {
+  return new LightClientError(
+    { code: "no-trusted-height", clientId: client.clientId, height: at.height },
+    `client ${client.clientId} has no consensus state below height ${at.height} within its trusting period`,
+  );
+}
+
+/** Whether `at` is the client's latest height. Then its consensus state exists and no update is needed. */
+export function isUpdatedTo(client: LightClientState, at: RemoteHeight): boolean {
+  return client.latestHeight.revision === at.revision && client.latestHeight.height === at.height;
+}
+
+/** Encodes the update header for the block `target` as an `Any`. */
+export function headerAny(target: LightBlockBytes, trust: Trust): { typeUrl: string; value: Uint8Array } {
+  const value = Header.encode({
+    signedHeader: SignedHeader.decode(target.signedHeader),
+    validatorSet: ValidatorSet.decode(target.validatorSet),
+    trustedHeight: { revisionNumber: trust.height.revision, revisionHeight: trust.height.height },
+    trustedValidators: ValidatorSet.decode(trust.validatorSet),
+  }).finish();
+  return { typeUrl: HEADER_URL, value };
+}
+
+/** Encodes a `MsgUpdateClient` with this header. `signer` is a bech32 address. */
+export function updateClientMessage(
+  clientId: string,
+  clientMessage: { readonly typeUrl: string; readonly value: Uint8Array },
+  signer: string,
+): WireMessage {
+  const value = MsgUpdateClient.encode({ clientId, clientMessage, signer }).finish();
+  return { typeUrl: UPDATE_URL, value };
+}

@@ -1,0 +1,199 @@
+import {
+  type DescEnumValue,
+  type DescExtension,
+  type DescField,
+  type DescMessage,
+  getOption,
+} from "@bufbuild/protobuf";
+import { formatDec18, formatPrecDec, parseDec18, parsePrecDec } from "../../platform/base/decimal.ts";
+import { unreachable } from "../../platform/base/errors.ts";
+import { protoRegistry } from "./registry.ts";
+
+/** The part of a field's JSON form that its wire type does not determine. */
+export interface FieldForm {
+  /** Set if the string or bytes hold the digits of a number. */
+  readonly number: NumberForm | undefined;
+  /** Bytes printed as upper-case hex, or as the JSON text that they hold. Undefined is base64. */
+  readonly bytes: "hex" | "raw" | undefined;
+  /** The Go field is not a pointer (`gogoproto.nullable = false`). An absent message is printed and written with its defaults. */
+  readonly neverNull: boolean;
+  /** The form that amino signs (`amino` options). */
+  readonly amino: AminoForm;
+  /** The Go field is a pointer to a number. An absent number is printed as null instead of "0". */
+  readonly nullWhenEmpty: boolean;
+  /** A query parameter holds the message as proto JSON. */
+  readonly queryJson: boolean;
+}
+
+interface AminoForm {
+  /** `amino.field_name`, or the name of the field. */
+  readonly name: string;
+  /** `amino.encoding`, e.g. "legacy_coins". */
+  readonly encoding: string | undefined;
+  /** `amino.dont_omitempty`: the field is written also with its default value. */
+  readonly always: boolean;
+}
+
+/** Number forms by the value of `cosmos_proto.scalar`. */
+const NUMBER_FORMS: Readonly<Record<string, NumberForm>> = { "cosmos.Dec": "dec", "cosmos.Int": "int" };
+/** Values of `relaywatch.JsonForm` in the definitions. */
+const JSON_FORM_HEX = 1;
+const JSON_FORM_RAW = 2;
+// Options are decoded at every read, so each field's form is read once.
+const forms = new WeakMap<DescField, FieldForm>();
+
+/** Returns the form that the options of a field declare. */
+export function formOf(field: DescField): FieldForm {
+  let form = forms.get(field);
+  if (form === undefined) {
+    form = readForm(field);
+    forms.set(field, form);
+  }
+  return form;
+}
+
+const goJson = new WeakMap<DescMessage, boolean>();
+
+/** Whether Go's `encoding/json` prints a message with everything in it. */
+export function isGoJson(message: DescMessage): boolean {
+  let is = goJson.get(message);
+  if (is === undefined) {
+    is = getOption(message, extensionOf("relaywatch.go_json")) === true;
+    goJson.set(message, is);
+  }
+  return is;
+}
+
+/** Returns the name of an enum value in JSON. */
+export function jsonNameOf(value: DescEnumValue): string {
+  const name = getOption(value, extensionOf("relaywatch.json_name"));
+  return typeof name === "string" && name !== "" ? name : value.name;
+}
+
+function readForm(field: DescField): FieldForm {
+  const scalar = getOption(field, extensionOf("cosmos_proto.scalar"));
+  const isPrecDec = getOption(field, extensionOf("relaywatch.prec_dec")) === true;
+  const jsonForm = getOption(field, extensionOf("relaywatch.json_form"));
+  return {
+    number: isPrecDec ? "prec-dec" : typeof scalar === "string" ? NUMBER_FORMS[scalar] : undefined,
+    bytes: jsonForm === JSON_FORM_HEX ? "hex" : jsonForm === JSON_FORM_RAW ? "raw" : undefined,
+    amino: readAmino(field),
+    neverNull: getOption(field, extensionOf("relaywatch.never_null")) === true,
+    nullWhenEmpty: getOption(field, extensionOf("relaywatch.null_when_empty")) === true,
+    queryJson: getOption(field, extensionOf("relaywatch.query_json")) === true,
+  };
+}
+
+function readAmino(field: DescField): AminoForm {
+  const [name, encoding] = [
+    getOption(field, extensionOf("amino.field_name")),
+    getOption(field, extensionOf("amino.encoding")),
+  ];
+  return {
+    name: typeof name === "string" && name !== "" ? name : field.name,
+    encoding: typeof encoding === "string" && encoding !== "" ? encoding : undefined,
+    always: getOption(field, extensionOf("amino.dont_omitempty")) === true,
+  };
+}
+
+/** Returns an option of the definitions by its name, e.g. `amino.name`. */
+export function extensionOf(name: string): DescExtension {
+  return protoRegistry().getExtension(name) ?? unreachable(`no option ${name} in the definitions`);
+}
+
+/** Meaning of digits on the wire: "dec" is v × 10^18 for a decimal v, "prec-dec" is v × 10^27, "int" is the integer itself. */
+type NumberForm = "dec" | "prec-dec" | "int";
+
+// The SDK's Int has 256 bits, its Dec 315 and the dex decimal 345: at most 104 digits. The limit bounds the cost of BigInt on
+// input from outside.
+const DIGITS = /^-?\d{1,104}$/;
+
+/**
+ * Converts digits on the wire to a JSON string. As "dec", `500000000000000000` is "0.500000000000000000". Empty input is "0".
+ * Throws if the input is not an integer.
+ */
+export function numberToJson(wire: string, form: NumberForm): string {
+  if (wire === "") return "0";
+  if (!DIGITS.test(wire)) throw new Error(`not an integer: ${JSON.stringify(wire.slice(0, 80))}`);
+  if (form === "dec") return formatDec18(BigInt(wire));
+  return form === "prec-dec" ? formatPrecDec(BigInt(wire)) : BigInt(wire).toString();
+}
+
+/** Converts a JSON string to digits on the wire. Throws if the string is not a number of this form. */
+export function numberFromJson(text: string, form: NumberForm): string {
+  if (form === "dec") return parseDec18(text).toString();
+  if (form === "prec-dec") return parsePrecDec(text).toString();
+  if (!DIGITS.test(text)) throw new Error(`not an integer: ${JSON.stringify(text.slice(0, 80))}`);
+  return BigInt(text).toString();
+}
+
+/**
+ * Value of a Timestamp or a Duration. A Timestamp counts seconds from 1970 and adds `nanos`, which is never negative. In a
+ * Duration both parts have the same sign.
+ */
+export interface SecondsAndNanos {
+  readonly seconds: bigint;
+  readonly nanos: number;
+}
+
+/** 0001-01-01T00:00:00Z: the zero value of Go's `time.Time` and the earliest Timestamp. */
+export const GO_ZERO_TIME: SecondsAndNanos = { seconds: -62_135_596_800n, nanos: 0 };
+
+// Limits and forms of google/protobuf/timestamp.proto and duration.proto: 9999-12-31T23:59:59Z, and ±10,000 years.
+const LAST_SECOND = 253_402_300_799n;
+const MAX_DURATION_SECONDS = 315_576_000_000n;
+const RFC3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)$/;
+const SECONDS = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/;
+
+/** Formats as Go's proto JSON does: RFC 3339 in UTC with 0, 3, 6 or 9 fractional digits. Throws outside the years 1 to 9999. */
+export function timestampToText(time: SecondsAndNanos): string {
+  if (time.seconds < GO_ZERO_TIME.seconds || time.seconds > LAST_SECOND || !isFraction(time.nanos)) {
+    throw new Error("not a timestamp: outside the years 1 to 9999");
+  }
+  const whole = new Date(Number(time.seconds) * 1000).toISOString().slice(0, 19);
+  return `${whole}${fraction(time.nanos)}Z`;
+}
+
+/** Parses RFC 3339 with any UTC offset and at most nine fractional digits. Throws on any other form. */
+export function timestampFromText(text: string): SecondsAndNanos {
+  const match = RFC3339.exec(text);
+  const zone = match?.[4]?.toUpperCase() ?? "";
+  // Date has milliseconds only: it parses whole seconds, and the fraction is parsed separately.
+  const epochMs = match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2]}${zone}`);
+  if (match === null || Number.isNaN(epochMs)) throw new Error("not a timestamp: RFC 3339 was expected");
+  return { seconds: BigInt(epochMs / 1000), nanos: Number((match[3] ?? "").padEnd(9, "0")) };
+}
+
+/** Formats as Go's proto JSON does: seconds with 0, 3, 6 or 9 fractional digits, then "s". Throws beyond ±10,000 years and on mixed signs. */
+export function durationToText(duration: SecondsAndNanos): string {
+  const { seconds, nanos } = duration;
+  const negative = seconds < 0n || nanos < 0;
+  const magnitude = negative ? { seconds: -seconds, nanos: -nanos } : duration;
+  if (magnitude.seconds < 0n || magnitude.seconds > MAX_DURATION_SECONDS || !isFraction(magnitude.nanos)) {
+    throw new Error("not a duration: out of range, or seconds and nanoseconds of different sign");
+  }
+  return `${negative ? "-" : ""}${magnitude.seconds}${fraction(magnitude.nanos)}s`;
+}
+
+/** Parses seconds with at most nine fractional digits, then "s". Throws on any other form and beyond ±10,000 years. */
+export function durationFromText(text: string): SecondsAndNanos {
+  const match = SECONDS.exec(text);
+  const seconds = BigInt(match?.[2] ?? "0");
+  if (match === null || seconds > MAX_DURATION_SECONDS)
+    throw new Error('not a duration: "1.5s" was expected');
+  const nanos = Number((match[3] ?? "").padEnd(9, "0"));
+  // `0 - nanos`, not `-nanos`: zero must not become -0.
+  return match[1] === "-" ? { seconds: -seconds, nanos: 0 - nanos } : { seconds, nanos };
+}
+
+function isFraction(nanos: number): boolean {
+  return nanos >= 0 && nanos < 1_000_000_000;
+}
+
+function fraction(nanos: number): string {
+  if (nanos === 0) return "";
+  return `.${nanos
+    .toString()
+    .padStart(9, "0")
+    .replace(/(?:000){1,2}$/, "")}`;
+}

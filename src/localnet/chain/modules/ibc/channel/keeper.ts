@@ -1,0 +1,398 @@
+import { Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import { equalBytes, sha256, uint64BigEndian } from "../../../../../platform/base/bytes.ts";
+import { enumName } from "../../../../../platform/base/text.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
+import { latestHeightOf, openClientStore, statusOf, timestampAt } from "../client/client-store.ts";
+import { type MessageProof, verifyRemoteAbsence, verifyRemoteValue } from "../client/verify-proof.ts";
+import { requireConnection, requireOpenConnection } from "../connection/connection-store.ts";
+import {
+  ErrAcknowledgementExists,
+  ErrChannelNotFound,
+  ErrClientNotActive,
+  ErrClientNotFound,
+  ErrInvalidAcknowledgement,
+  ErrInvalidChannelState,
+  ErrInvalidClientHeight,
+  ErrInvalidPacket,
+  ErrPacketReceived,
+  ErrPacketSequenceOutOfOrder,
+  ErrSequenceAckNotFound,
+  ErrSequenceReceiveNotFound,
+  ErrSequenceSendNotFound,
+} from "../host/errors.ts";
+import {
+  acknowledgementWritten,
+  channelClosed,
+  packetAcknowledged,
+  packetReceived,
+  packetSent,
+  packetTimedOut,
+} from "../host/events.ts";
+import { isZeroHeight, selfHeight } from "../host/height.ts";
+import { channelPath, packetPath, sequencePath } from "../host/keys.ts";
+import {
+  counterpartyOf,
+  deleteCommitment,
+  getChannel,
+  getPacketEntry,
+  getSequence,
+  hopOf,
+  setChannel,
+  setPacketEntry,
+  setSequence,
+} from "./channel-store.ts";
+import type { Acknowledgement, OutgoingPacket } from "./ibc-module.ts";
+import {
+  type ChannelEndpoint,
+  hasElapsed,
+  type Packet,
+  packetCommitment,
+  timeoutElapsedError,
+  timeoutNotReachedError,
+  validatePacket,
+} from "./packet.ts";
+
+/** Value of the receipt of a packet on an unordered channel. */
+const RECEIPT = Uint8Array.of(1);
+
+/**
+ * Verifies a packet and notes that it was received. Returns false, without a change, for a packet that was received
+ * before. Throws `ModuleError`.
+ */
+export function receivePacket(context: Context, packet: Packet, proof: MessageProof): boolean {
+  const channel = destinationOf(context, packet);
+  requireSource(packet, channel);
+  const connection = requireOpenConnection(context, hopOf(channel));
+  const height = selfHeight(context);
+  if (hasElapsed(packet.timeout, height, context.timeNs))
+    throw timeoutElapsedError(packet.timeout, height, context.timeNs).wrap("packet timeout elapsed");
+  const path = packetPath("commitments", packet.source, packet.sequence);
+  wrapErrors(
+    (error) => error.wrap("couldn't verify counterparty packet commitment"),
+    () =>
+      verifyRemoteValue(
+        context,
+        connection,
+        { ...proof, path, name: "packet commitment", isPacket: true },
+        packetCommitment(packet),
+      ),
+  );
+  if (!markReceived(context, packet, channel.ordering)) return false;
+  for (const event of packetReceived(packet, channel)) context.emit(event);
+  return true;
+}
+
+/** Notes a packet whose proof was verified before. For the repeated check of a waiting transaction. Throws `ModuleError`. */
+export function receiveVerified(context: Context, packet: Packet): boolean {
+  const channel = getChannel(context, packet.destination);
+  if (channel === undefined) throw ErrChannelNotFound(packet.destination.channelId);
+  return markReceived(context, packet, channel.ordering);
+}
+
+/** Stores the hash of an acknowledgement, which a relayer proves to the counterparty. Throws `ModuleError`. */
+export function writeAcknowledgement(
+  context: Context,
+  packet: Packet,
+  { bytes }: Pick<Acknowledgement, "bytes">,
+): void {
+  const { destination: end, sequence } = packet;
+  const channel = destinationOf(context, packet);
+  if (getPacketEntry(context, "acks", end, sequence) !== undefined) throw ErrAcknowledgementExists();
+  if (bytes.length === 0) throw ErrInvalidAcknowledgement("acknowledgement cannot be empty");
+  setPacketEntry(context, "acks", { end, sequence }, sha256(bytes));
+  for (const event of acknowledgementWritten(packet, channel, bytes)) context.emit(event);
+}
+
+function destinationOf(context: Context, { destination }: Packet): Channel {
+  const channel = getChannel(context, destination);
+  if (channel === undefined) throw ErrChannelNotFound(destination.channelId);
+  if (channel.state === State.STATE_OPEN) return channel;
+  throw ErrInvalidChannelState(
+    `expected channel state to be one of [STATE_OPEN, STATE_FLUSHING, STATE_FLUSHCOMPLETE], but got ${enumName(State, channel.state)}`,
+  );
+}
+
+function requireSource({ source }: Packet, channel: Channel): void {
+  const { portId, channelId } = counterpartyOf(channel);
+  if (source.portId !== portId) {
+    throw ErrInvalidPacket(
+      `packet source port doesn't match the counterparty's port (${source.portId} ≠ ${portId})`,
+    );
+  }
+  if (source.channelId !== channelId) {
+    throw ErrInvalidPacket(
+      `packet source channel doesn't match the counterparty's channel (${source.channelId} ≠ ${channelId})`,
+    );
+  }
+}
+
+/** An unordered channel keeps a receipt of each packet, an ordered one the number of the next. */
+function markReceived(context: Context, { destination: end, sequence }: Packet, ordering: Order): boolean {
+  if (ordering === Order.ORDER_UNORDERED) {
+    if (getPacketEntry(context, "receipts", end, sequence) !== undefined) return false;
+    setPacketEntry(context, "receipts", { end, sequence }, RECEIPT);
+    return true;
+  }
+  const next = getSequence(context, "nextSequenceRecv", end);
+  if (next === undefined) {
+    throw ErrSequenceReceiveNotFound(
+      `destination port: ${end.portId}, destination channel: ${end.channelId}`,
+    );
+  }
+  if (sequence < next) return false;
+  if (sequence !== next)
+    throw ErrPacketSequenceOutOfOrder(`packet sequence ≠ next receive sequence (${sequence} ≠ ${next})`);
+  setSequence(context, "nextSequenceRecv", end, next + 1n);
+  return true;
+}
+
+/** Sends a packet: stores its commitment, which a relayer proves to the counterparty. Returns its number. Throws `ModuleError`. */
+export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
+  const { source } = outgoing;
+  const channel = getChannel(context, source);
+  if (channel === undefined) throw ErrChannelNotFound(source.channelId);
+  if (channel.state !== State.STATE_OPEN)
+    throw ErrInvalidChannelState(`channel is not OPEN (got ${enumName(State, channel.state)})`);
+  const sequence = getSequence(context, "nextSequenceSend", source);
+  if (sequence === undefined)
+    throw ErrSequenceSendNotFound(`source port: ${source.portId}, source channel: ${source.channelId}`);
+  const packet: Packet = { ...outgoing, sequence, destination: counterpartyOf(channel) };
+  wrapErrors(
+    (error) => error.wrap("constructed packet failed basic validation"),
+    () => validatePacket(packet),
+  );
+  requireTimeLeft(context, packet, requireConnection(context, hopOf(channel)).clientId);
+  setSequence(context, "nextSequenceSend", source, sequence + 1n);
+  setPacketEntry(context, "commitments", { end: source, sequence }, packetCommitment(packet));
+  for (const event of packetSent(packet, channel)) context.emit(event);
+  return sequence;
+}
+
+/** Throws when the client is not active, or knows that the timeout has passed. */
+function requireTimeLeft(context: Context, { timeout }: Packet, clientId: string): void {
+  const store = openClientStore(context, clientId);
+  const client = store.clientState();
+  if (client === undefined) throw ErrClientNotFound();
+  const status = statusOf(context, client, store);
+  if (status !== "Active")
+    throw ErrClientNotActive(`cannot send packet using client (${clientId}) with status ${status}`);
+  const latest = latestHeightOf(client);
+  if (isZeroHeight(latest))
+    throw ErrInvalidClientHeight(`cannot send packet using client (${clientId}) with zero height`);
+  const timestamp = timestampAt(context, clientId, latest);
+  if (hasElapsed(timeout, latest, timestamp))
+    throw timeoutElapsedError(timeout, latest, timestamp).wrap("invalid packet timeout");
+}
+
+/** The proof that a packet was not received. */
+export interface Unreceived {
+  readonly proof: MessageProof;
+  /** Number of the next packet on an ordered channel of the counterparty. */
+  readonly nextSequenceRecv: bigint;
+}
+
+/** The proof that the counterparty has closed its end of the channel. */
+export interface ClosedProof {
+  readonly proof: MessageProof;
+  readonly upgradeSequence: bigint;
+}
+
+/**
+ * Verifies that a sent packet can no longer be received. Returns false, without a change, for a packet without a
+ * commitment. Throws `ModuleError`.
+ */
+export function timeOutPacket(
+  context: Context,
+  channel: Channel,
+  packet: Packet,
+  unreceived: Unreceived,
+): boolean {
+  requireDestination(packet, channel);
+  const connection = requireConnection(context, hopOf(channel));
+  const { height } = unreceived.proof;
+  const timestamp = timestampAt(context, connection.clientId, height);
+  if (!hasElapsed(packet.timeout, height, timestamp))
+    throw timeoutNotReachedError(packet.timeout, height, timestamp).wrap("packet timeout not reached");
+  if (!isCommitted(context, packet)) return false;
+  if (channel.ordering === Order.ORDER_ORDERED && unreceived.nextSequenceRecv > packet.sequence) {
+    throw ErrPacketReceived(
+      `packet already received, next sequence receive > packet sequence (${unreceived.nextSequenceRecv} > ${packet.sequence})`,
+    );
+  }
+  verifyUnreceived(context, { connection, ordering: channel.ordering }, packet, unreceived);
+  return true;
+}
+
+/** As {@link timeOutPacket}, for a channel that the counterparty has closed: the timeout need not have passed. */
+export function timeOutOnClose(
+  context: Context,
+  channel: Channel,
+  packet: Packet,
+  { closed, ...unreceived }: Unreceived & { readonly closed: ClosedProof },
+): boolean {
+  requireDestination(packet, channel);
+  const connection = requireConnection(context, hopOf(channel));
+  if (!isCommitted(context, packet)) return false;
+  verifyClosed(context, { connection, channel, end: packet.source }, closed);
+  if (channel.ordering === Order.ORDER_ORDERED && unreceived.nextSequenceRecv > packet.sequence) {
+    // The missing bracket is that of ibc-go.
+    throw ErrInvalidPacket(
+      `packet already received, next sequence receive > packet sequence (${unreceived.nextSequenceRecv} > ${packet.sequence}`,
+    );
+  }
+  verifyUnreceived(context, { connection, ordering: channel.ordering }, packet, unreceived);
+  return true;
+}
+
+/** Deletes the commitment of a packet that has timed out. A timeout closes an ordered channel. */
+export function executeTimeout(context: Context, channel: Channel, packet: Packet): void {
+  deleteCommitment(context, packet.source, packet.sequence);
+  if (channel.ordering === Order.ORDER_ORDERED) {
+    const closed = { ...channel, state: State.STATE_CLOSED };
+    setChannel(context, packet.source, closed);
+    for (const event of channelClosed(packet.source, closed)) context.emit(event);
+  }
+  for (const event of packetTimedOut(packet, channel)) context.emit(event);
+}
+
+/** Whether a packet has a commitment. Throws channel/13 when it is that of another packet. */
+function isCommitted(context: Context, packet: Packet): boolean {
+  const commitment = getPacketEntry(context, "commitments", packet.source, packet.sequence);
+  if (commitment === undefined) return false;
+  const expected = packetCommitment(packet);
+  if (equalBytes(commitment, expected)) return true;
+  throw ErrInvalidPacket(
+    `packet commitment bytes are not equal: got (${goBytes(commitment)}), expected (${goBytes(expected)})`,
+  );
+}
+
+/** An unordered channel has no receipt of the packet. An ordered one still expects it, or an earlier one. */
+function verifyUnreceived(
+  context: Context,
+  { connection, ordering }: { readonly connection: ConnectionEnd; readonly ordering: Order },
+  { destination, sequence }: Packet,
+  { proof, nextSequenceRecv }: Unreceived,
+): void {
+  if (ordering === Order.ORDER_ORDERED) {
+    const path = sequencePath("nextSequenceRecv", destination.portId, destination.channelId);
+    const proven = { ...proof, path, name: "next sequence receive", isPacket: true };
+    verifyRemoteValue(context, connection, proven, uint64BigEndian(nextSequenceRecv));
+    return;
+  }
+  const path = packetPath("receipts", destination, sequence);
+  verifyRemoteAbsence(context, connection, {
+    ...proof,
+    path,
+    name: "packet receipt absence",
+    isPacket: true,
+  });
+}
+
+/** Verifies that the counterparty has closed its end of a channel. Throws `ModuleError`. */
+export function verifyClosed(
+  context: Context,
+  own: { readonly connection: ConnectionEnd; readonly channel: Channel; readonly end: ChannelEndpoint },
+  remote: { readonly proof: MessageProof; readonly upgradeSequence: bigint },
+): void {
+  const { connection, channel, end } = own;
+  verifyCounterparty(
+    context,
+    connection,
+    { ...remote.proof, ...counterpartyOf(channel) },
+    {
+      state: State.STATE_CLOSED,
+      ordering: channel.ordering,
+      counterparty: end,
+      version: channel.version,
+      upgradeSequence: remote.upgradeSequence,
+    },
+  );
+}
+
+/** Verifies that the counterparty stores this end of a channel. Throws `ModuleError`. */
+export function verifyCounterparty(
+  context: Context,
+  connection: ConnectionEnd,
+  remote: MessageProof & ChannelEndpoint,
+  expected: Pick<Channel, "state" | "ordering" | "version"> & {
+    readonly counterparty: ChannelEndpoint;
+    readonly upgradeSequence?: bigint;
+  },
+): void {
+  const { portId, channelId } = expected.counterparty;
+  const channel = Channel.encode({
+    ...expected,
+    counterparty: { portId, channelId },
+    connectionHops: [connection.counterparty?.connectionId ?? ""],
+    upgradeSequence: expected.upgradeSequence ?? 0n,
+  });
+  const path = channelPath(remote.portId, remote.channelId);
+  const proven = { ...remote, path, name: "channel state", isPacket: false };
+  verifyRemoteValue(context, connection, proven, channel.finish());
+}
+
+/**
+ * Verifies the acknowledgement of a sent packet and deletes its commitment. Returns false, without a change, for a packet
+ * without a commitment: it was acknowledged or timed out before. Throws `ModuleError`.
+ */
+export function acknowledgePacket(
+  context: Context,
+  channel: Channel,
+  packet: Packet,
+  { acknowledgement, proof }: { readonly acknowledgement: Uint8Array; readonly proof: MessageProof },
+): boolean {
+  if (channel.state !== State.STATE_OPEN) {
+    throw ErrInvalidChannelState(
+      `packets cannot be acknowledged on channel with state (${enumName(State, channel.state)})`,
+    );
+  }
+  requireDestination(packet, channel);
+  const connection = requireOpenConnection(context, hopOf(channel));
+  const { source, destination, sequence } = packet;
+  const commitment = getPacketEntry(context, "commitments", source, sequence);
+  if (commitment === undefined) return false;
+  const expected = packetCommitment(packet);
+  if (!equalBytes(commitment, expected)) {
+    throw ErrInvalidPacket(
+      `commitment bytes are not equal: got (${goBytes(expected)}), expected (${goBytes(commitment)})`,
+    );
+  }
+  const path = packetPath("acks", destination, sequence);
+  const proven = { ...proof, path, name: "packet acknowledgement", isPacket: true };
+  verifyRemoteValue(context, connection, proven, sha256(acknowledgement));
+  if (channel.ordering === Order.ORDER_ORDERED) advanceAcknowledged(context, packet);
+  deleteCommitment(context, source, sequence);
+  for (const event of packetAcknowledged(packet, channel)) context.emit(event);
+  return true;
+}
+
+/** Throws channel/13 when a packet names another end than that of the channel. */
+function requireDestination({ destination }: Packet, channel: Channel): void {
+  const { portId, channelId } = counterpartyOf(channel);
+  if (destination.portId !== portId) {
+    throw ErrInvalidPacket(
+      `packet destination port doesn't match the counterparty's port (${destination.portId} ≠ ${portId})`,
+    );
+  }
+  if (destination.channelId !== channelId) {
+    throw ErrInvalidPacket(
+      `packet destination channel doesn't match the counterparty's channel (${destination.channelId} ≠ ${channelId})`,
+    );
+  }
+}
+
+/** Prints bytes as Go prints a slice with `%v`: "[1 125 203]". */
+function goBytes(bytes: Uint8Array): string {
+  return `[${bytes.join(" ")}]`;
+}
+
+function advanceAcknowledged(context: Context, { source, sequence }: Packet): void {
+  const next = getSequence(context, "nextSequenceAck", source);
+  if (next === undefined)
+    throw ErrSequenceAckNotFound(`source port: ${source.portId}, source channel: ${source.channelId}`);
+  if (sequence !== next)
+    throw ErrPacketSequenceOutOfOrder(`packet sequence ≠ next ack sequence (${sequence} ≠ ${next})`);
+  setSequence(context, "nextSequenceAck", source, next + 1n);
+}

@@ -1,0 +1,284 @@
+import {
+  MsgAcknowledgement,
+  MsgRecvPacket,
+  MsgRecvPacketResponse,
+  MsgTimeout,
+  MsgTimeoutOnClose,
+  ResponseResultType,
+} from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
+import { MsgUpdateClient } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
+import { parseAddress } from "../../../runtime/address.ts";
+import type { AnteStep } from "../../../runtime/ante-step.ts";
+import { collectEvents, type Context } from "../../../runtime/context.ts";
+import { wrapErrors } from "../../../runtime/errors.ts";
+import type { ChainEvent } from "../../../runtime/events.ts";
+import type { WireType } from "../../../runtime/handlers.ts";
+import type { MessageHandler } from "../../../runtime/module.ts";
+import type { TxMessage } from "../../../runtime/tx.ts";
+import { updateClientInCheck } from "../client/keeper.ts";
+import { proofOf } from "../client/verify-proof.ts";
+import { ErrRedundantTx } from "../host/errors.ts";
+import { signedHandler, type IbcOptions, type SignedMessage } from "../host/handler-forms.ts";
+import { applicationOfChannel } from "./channel-store.ts";
+import type { Acknowledgement, IBCModule, PortRouter, RelayedPacket } from "./ibc-module.ts";
+import {
+  acknowledgePacket,
+  executeTimeout,
+  receivePacket,
+  receiveVerified,
+  timeOutOnClose,
+  timeOutPacket,
+  writeAcknowledgement,
+} from "./keeper.ts";
+import {
+  validateAcknowledgement,
+  validateReceive,
+  validateTimeout,
+  validateTimeoutOnClose,
+} from "./messages.ts";
+import { packetOf } from "./packet.ts";
+
+// The messages with which relayers carry packets. A packet that was relayed before changes nothing and is a success: several
+// relayers carry the same packets, and one that comes late must not lose its other messages.
+
+/** What the messages need of the chain. */
+export interface RelayEnvironment {
+  readonly router: PortRouter;
+  /** Parses a bech32 address that the stateless checks have accepted. */
+  readonly parseAddress: (text: string) => Uint8Array;
+}
+
+type Result = ResponseResultType;
+const { RESPONSE_RESULT_TYPE_NOOP: NOOP, RESPONSE_RESULT_TYPE_SUCCESS: SUCCESS } = ResponseResultType;
+
+/** Prefix of the types and keys of all events of an application that refuses a packet. */
+const ERROR_PREFIX = "ibccallbackerror-";
+
+/** MsgRecvPacket: verifies the packet, calls the application and writes its acknowledgement. */
+export function relayReceive(
+  context: Context,
+  message: MsgRecvPacket,
+  environment: RelayEnvironment,
+): Result {
+  const packet = relayedPacket(message, environment);
+  const { application } = applicationOfChannel(context, environment.router, packet.destination);
+  const isNew = verified("receive packet", () =>
+    receivePacket(context, packet, proofOf(message.proofCommitment, message.proofHeight)),
+  );
+  if (!isNew) return NOOP;
+  const acknowledgement = callReceiver(context, application, packet);
+  if (acknowledgement !== undefined) writeAcknowledgement(context, packet, acknowledgement);
+  return SUCCESS;
+}
+
+/** MsgAcknowledgement: verifies the acknowledgement of a sent packet and passes it to the application. */
+export function relayAcknowledgement(
+  context: Context,
+  message: MsgAcknowledgement,
+  environment: RelayEnvironment,
+): Result {
+  const packet = relayedPacket(message, environment);
+  const { application, channel } = applicationOfChannel(context, environment.router, packet.source);
+  const { acknowledgement } = message;
+  const proof = proofOf(message.proofAcked, message.proofHeight);
+  const isNew = verified("acknowledge packet", () =>
+    acknowledgePacket(context, channel, packet, { acknowledgement, proof }),
+  );
+  if (!isNew) return NOOP;
+  wrapErrors(
+    (error) => error.wrap("acknowledge packet callback failed"),
+    () => application.onAcknowledge(context, packet, acknowledgement),
+  );
+  return SUCCESS;
+}
+
+/** MsgTimeout: verifies that a sent packet was not received in time and tells the application. */
+export function relayTimeout(context: Context, message: MsgTimeout, environment: RelayEnvironment): Result {
+  const packet = relayedPacket(message, environment);
+  const { application, channel } = applicationOfChannel(context, environment.router, packet.source);
+  const { nextSequenceRecv, proofHeight } = message;
+  const unreceived = { proof: proofOf(message.proofUnreceived, proofHeight), nextSequenceRecv };
+  const isNew = verified("timeout packet", () => timeOutPacket(context, channel, packet, unreceived));
+  if (!isNew) return NOOP;
+  executeTimeout(context, channel, packet);
+  wrapErrors(
+    (error) => error.wrap("timeout packet callback failed"),
+    () => application.onTimeout(context, packet),
+  );
+  return SUCCESS;
+}
+
+/** MsgTimeoutOnClose: as MsgTimeout, for a channel that the counterparty has closed. */
+export function relayTimeoutOnClose(
+  context: Context,
+  message: MsgTimeoutOnClose,
+  environment: RelayEnvironment,
+): Result {
+  const packet = relayedPacket(message, environment);
+  const { application, channel } = applicationOfChannel(context, environment.router, packet.source);
+  const { nextSequenceRecv, proofHeight, counterpartyUpgradeSequence: upgradeSequence } = message;
+  const closed = { proof: proofOf(message.proofClose, proofHeight), upgradeSequence };
+  const proof = proofOf(message.proofUnreceived, proofHeight);
+  const isNew = verified("timeout on close packet", () =>
+    timeOutOnClose(context, channel, packet, { proof, nextSequenceRecv, closed }),
+  );
+  if (!isNew) return NOOP;
+  executeTimeout(context, channel, packet);
+  wrapErrors(
+    (error) => error.wrap("timeout on close callback failed"),
+    () => application.onTimeout(context, packet),
+  );
+  return SUCCESS;
+}
+
+function relayedPacket(
+  message: Parameters<typeof packetOf>[0] & { readonly signer: string },
+  { parseAddress }: RelayEnvironment,
+): RelayedPacket {
+  return { ...packetOf(message), relayer: parseAddress(message.signer) };
+}
+
+function verified(words: string, work: () => boolean): boolean {
+  return wrapErrors((error) => error.wrap(`${words} verification failed`), work);
+}
+
+/** Ends the branch of an application that has refused a packet. */
+class Refused extends Error {
+  readonly acknowledgement: Acknowledgement;
+
+  constructor(acknowledgement: Acknowledgement) {
+    super("the application refused the packet");
+    this.acknowledgement = acknowledgement;
+  }
+}
+
+/** Calls the application. The writes of one that refuses the packet are dropped; its events stay, with a prefix. */
+function callReceiver(
+  context: Context,
+  application: IBCModule,
+  packet: RelayedPacket,
+): Acknowledgement | undefined {
+  const events: ChainEvent[] = [];
+  try {
+    const accepted = context.atomically((inner) => {
+      const acknowledgement = application.onReceive(collectEvents(inner, events), packet);
+      if (acknowledgement?.success === false) throw new Refused(acknowledgement);
+      return acknowledgement;
+    });
+    for (const event of events) context.emit(event);
+    return accepted;
+  } catch (thrown) {
+    if (!(thrown instanceof Refused)) throw thrown;
+    for (const event of events) context.emit(asErrorEvent(event));
+    return thrown.acknowledgement;
+  }
+}
+
+function asErrorEvent({ type, attributes }: ChainEvent): ChainEvent {
+  return {
+    type: `${ERROR_PREFIX}${type}`,
+    attributes: attributes.map(({ key, ...rest }) => ({ key: `${ERROR_PREFIX}${key}`, ...rest })),
+  };
+}
+
+/** Handlers of the messages with packets in `ibc.core.channel.v1`. */
+export function packetHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readonly MessageHandler[] {
+  const environment = { router, parseAddress: (text: string) => parseAddress(bech32Prefix, text) };
+  return [
+    packetHandler("MsgRecvPacket", MsgRecvPacket, environment, {
+      validate: (message) => validateReceive(message, bech32Prefix),
+      relay: relayReceive,
+    }),
+    packetHandler("MsgAcknowledgement", MsgAcknowledgement, environment, {
+      validate: (message) => validateAcknowledgement(message, bech32Prefix),
+      relay: relayAcknowledgement,
+    }),
+    packetHandler("MsgTimeout", MsgTimeout, environment, {
+      validate: (message) => validateTimeout(message, bech32Prefix),
+      relay: relayTimeout,
+    }),
+    packetHandler("MsgTimeoutOnClose", MsgTimeoutOnClose, environment, {
+      validate: (message) => validateTimeoutOnClose(message, bech32Prefix),
+      relay: relayTimeoutOnClose,
+    }),
+  ];
+}
+
+/** The responses of all packet messages have the same form: field 1 is the result. */
+function packetHandler<T extends SignedMessage>(
+  name: string,
+  type: WireType<T>,
+  environment: RelayEnvironment,
+  form: {
+    readonly validate: (message: T) => void;
+    readonly relay: (context: Context, message: T, environment: RelayEnvironment) => ResponseResultType;
+  },
+): MessageHandler {
+  return signedHandler(`/ibc.core.channel.v1.${name}`, type, {
+    validate: form.validate,
+    handle: (context, message) =>
+      MsgRecvPacketResponse.encode({ result: form.relay(context, message, environment) }).finish(),
+  });
+}
+
+/** What a message of a relayer is in CheckTx. "other": not a message of a relayer. */
+type Relayed = "update" | "new" | "redundant" | "other";
+
+/**
+ * Creates the ante step for transactions of relayers (ibc-go `RedundantRelayDecorator`). A transaction of client updates and
+ * packets only runs in CheckTx, where a failure costs nothing, and is refused with channel/22 when all its packets were relayed
+ * before. Any other message ends the checks: the messages from it on run in the block only.
+ */
+export function createRelayCheck(environment: RelayEnvironment): AnteStep {
+  return (context, tx) => {
+    if (context.mode !== "check" && context.mode !== "recheck") return;
+    const seen = { new: 0, redundant: 0 };
+    for (const message of tx.messages) {
+      const kind = checkMessage(context, message, environment);
+      if (kind === "other") return;
+      if (kind !== "update") seen[kind] += 1;
+    }
+    if (seen.redundant > 0 && seen.new === 0) throw ErrRedundantTx();
+  };
+}
+
+function checkMessage(
+  context: Context,
+  { typeUrl, value }: TxMessage,
+  environment: RelayEnvironment,
+): Relayed {
+  switch (typeUrl) {
+    case "/ibc.core.client.v1.MsgUpdateClient": {
+      const { clientId, clientMessage } = MsgUpdateClient.decode(value);
+      updateClientInCheck(context, clientId, clientMessage);
+      return "update";
+    }
+    case "/ibc.core.channel.v1.MsgRecvPacket":
+      return checkReceive(context, MsgRecvPacket.decode(value), environment);
+    case "/ibc.core.channel.v1.MsgAcknowledgement":
+      return kindOf(relayAcknowledgement(context, MsgAcknowledgement.decode(value), environment));
+    case "/ibc.core.channel.v1.MsgTimeout":
+      return kindOf(relayTimeout(context, MsgTimeout.decode(value), environment));
+    case "/ibc.core.channel.v1.MsgTimeoutOnClose":
+      return kindOf(relayTimeoutOnClose(context, MsgTimeoutOnClose.decode(value), environment));
+    default:
+      return "other";
+  }
+}
+
+/** Verifies a packet without its application. A repeated check leaves out the verification. */
+function checkReceive(context: Context, message: MsgRecvPacket, { router }: RelayEnvironment): Relayed {
+  const packet = packetOf(message);
+  if (context.mode === "recheck") return receiveVerified(context, packet) ? "new" : "redundant";
+  applicationOfChannel(context, router, packet.destination);
+  const proof = proofOf(message.proofCommitment, message.proofHeight);
+  const isNew = wrapErrors(
+    (error) => error.wrap("receive packet verification failed"),
+    () => receivePacket(context, packet, proof),
+  );
+  return isNew ? "new" : "redundant";
+}
+
+function kindOf(result: ResponseResultType): Relayed {
+  return result === ResponseResultType.RESPONSE_RESULT_TYPE_NOOP ? "redundant" : "new";
+}

@@ -1,0 +1,392 @@
+import { validatorsHash } from "../../../../../cosmos/comet/block-hashes.ts";
+import type { SignedHeader, ValidatorSet } from "../../../../../cosmos/comet/block-types.ts";
+import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
+import { revisionOfChainId, withRevision } from "../../../../../cosmos/comet/ibc-height.ts";
+import { verifyHeader } from "../../../../../cosmos/comet/light-client.ts";
+import {
+  blockIdFromProto,
+  signedHeaderFromProto,
+  validatorSetFromProto,
+} from "../../../../../cosmos/comet/proto-blocks.ts";
+import { timestampToNs } from "../../../../../cosmos/comet/timestamp.ts";
+import { validateSignedHeader } from "../../../../../cosmos/comet/validate.ts";
+import {
+  createSignatureChecks,
+  verifyCommitLight,
+  verifyCommitLightTrusting,
+} from "../../../../../cosmos/comet/verify-commit.ts";
+import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import {
+  type ClientState,
+  Header,
+  Misbehaviour,
+} from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
+import { equalBytes, upperHex } from "../../../../../platform/base/bytes.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { unregisteredError, wrapErrors } from "../../../runtime/errors.ts";
+import {
+  asModuleError,
+  decodeUntrusted,
+  ErrConsensusStateNotFound,
+  ErrInvalidClientHeader,
+  ErrInvalidHeader,
+  ErrInvalidHeaderHeight,
+  ErrInvalidMisbehaviour,
+  ErrInvalidValidatorSet,
+  ErrTrustingPeriodExpired,
+  ErrUnpackAny,
+} from "../host/errors.ts";
+import { compareHeights, formatHeight, goHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { validateClientId } from "../host/identifiers.ts";
+import { type ClientStore, type ConsensusState, durationNs, isSameState } from "./client-store.ts";
+
+/** Message of a client update: a header, or two headers that contradict each other. */
+export type ClientMessage =
+  | { readonly kind: "header"; readonly header: Header }
+  | { readonly kind: "misbehaviour"; readonly misbehaviour: Misbehaviour };
+
+/**
+ * Decodes a client message from its Any. Throws `ModuleError` when it is absent, has another type, or does not decode.
+ */
+export function unpackClientMessage(any: Any | undefined): ClientMessage {
+  if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
+  switch (any.typeUrl) {
+    case TYPE_URL.tendermintHeader:
+      return { kind: "header", header: decodeUntrusted(() => Header.decode(any.value)) };
+    case TYPE_URL.tendermintMisbehaviour:
+      return { kind: "misbehaviour", misbehaviour: decodeUntrusted(() => Misbehaviour.decode(any.value)) };
+    default:
+      throw unregisteredError(
+        `no concrete type registered for type URL ${any.typeUrl} against interface *exported.ClientMessage`,
+      );
+  }
+}
+
+/** What the checks of a header need of the block that they run in. */
+export interface VerifyingBlock {
+  readonly timeNs: bigint;
+  /** Pays for a signature that only the slow verifier can decide. */
+  readonly beforeSlowSignature: () => void;
+}
+
+/**
+ * Gas of a signature that OpenSSL refuses, so that the ZIP-215 verifier decides. It takes 1 to 2 ms. Honest validators
+ * never make such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as others and
+ * charges nothing.
+ */
+const SLOW_SIGNATURE_GAS = 50_000n;
+
+/** Returns what the checks of a header need of the block of a context. */
+export function verifyingBlock({ timeNs, gas }: Context): VerifyingBlock {
+  return { timeNs, beforeSlowSignature: () => gas.consume(SLOW_SIGNATURE_GAS, "ZIP-215 signature") };
+}
+
+/**
+ * Returns the consensus state at the trusted height of a header. Throws ErrConsensusStateNotFound; `name` is part of
+ * its text.
+ */
+function trustedStateOf(header: Header, store: ClientStore, name = "Header"): ConsensusState {
+  const trusted = trustedHeightOf(header);
+  const state = store.consensusState(trusted);
+  if (state !== undefined) return state;
+  throw ErrConsensusStateNotFound(
+    `could not get trusted consensus state from clientStore for ${name} at TrustedHeight: ${formatHeight(trusted)}`,
+  );
+}
+
+/**
+ * Returns the trusted validators of a header. The client stores only their hash, so that each header must bring them
+ * along. Throws ErrInvalidValidatorSet when their hash differs from the hash in the trusted consensus state.
+ */
+function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
+  const set = asModuleError("trusted validator set in not tendermint validator set type", () =>
+    validatorSetFromProto(header.trustedValidators),
+  );
+  const hash = validatorsHash(set.validators);
+  if (equalBytes(trusted.nextValidatorsHash, hash)) return set;
+  throw ErrInvalidValidatorSet(
+    `trusted validators, does not hash to latest trusted validators. Expected: ${upperHex(trusted.nextValidatorsHash)}, got: ${upperHex(hash)}`,
+  );
+}
+
+/**
+ * Verifies a header against the client's consensus state at the header's trusted height (ibc-go `verifyHeader`): trusted
+ * validators, revision, heights, then the checks of CometBFT's light client. Throws
+ * `ModuleError`.
+ */
+export function verifyUpdateHeader(
+  client: ClientState,
+  header: Header,
+  store: ClientStore,
+  block: VerifyingBlock,
+): void {
+  const trusted = trustedStateOf(header, store);
+  const validators = trustedValidatorsOf(header, trusted);
+  const height = heightOfHeader(header);
+  const trustedHeight = trustedHeightOf(header);
+  if (height.revisionNumber !== trustedHeight.revisionNumber) {
+    throw ErrInvalidHeaderHeight(
+      `header height revision ${height.revisionNumber} does not match trusted header revision ${trustedHeight.revisionNumber}`,
+    );
+  }
+  const untrusted = readHeader(header);
+  if (compareHeights(height, trustedHeight) <= 0) {
+    throw ErrInvalidClientHeader(
+      `header height ≤ consensus state height (${formatHeight(height)} ≤ ${formatHeight(trustedHeight)})`,
+    );
+  }
+  // The client's own chain id: after a recovery, headers of an earlier revision no longer update the client.
+  const trustedHeader = {
+    chainId: client.chainId,
+    height: trustedHeight.revisionHeight,
+    timeNs: trusted.timeNs,
+    nextValidatorsHash: trusted.nextValidatorsHash,
+  };
+  asModuleError("failed to verify header", () =>
+    verifyHeader(
+      { header: trustedHeader, validators },
+      { ...untrusted.signed, validators: untrusted.validators },
+      { ...trustOptions(client), nowNs: block.timeNs, beforeSlowSignature: block.beforeSlowSignature },
+    ),
+  );
+}
+
+/** Returns the trust options of a client for the light client. Absent fields are zero, as in Go. */
+function trustOptions(client: ClientState): {
+  readonly trustingPeriodNs: bigint;
+  readonly maxClockDriftNs: bigint;
+  readonly trustLevel: { readonly numerator: bigint; readonly denominator: bigint };
+} {
+  return {
+    trustingPeriodNs: durationNs(client.trustingPeriod),
+    maxClockDriftNs: durationNs(client.maxClockDrift),
+    trustLevel: client.trustLevel ?? { numerator: 0n, denominator: 0n },
+  };
+}
+
+/**
+ * Returns the height of a header, with the revision of its chain id; zero when the inner header is absent. Go converts
+ * the int64 height to uint64, so that a negative height becomes a huge one.
+ */
+export function heightOfHeader(header: Header): Height {
+  const inner = header.signedHeader?.header;
+  if (inner === undefined) return ZERO_HEIGHT;
+  return {
+    revisionNumber: revisionOfChainId(inner.chainId),
+    revisionHeight: BigInt.asUintN(64, inner.height),
+  };
+}
+
+/** Returns the trusted height of a header: the height of the consensus state that it is verified from. */
+export function trustedHeightOf(header: Header): Height {
+  return header.trustedHeight ?? ZERO_HEIGHT;
+}
+
+/** Returns the consensus state of a header. Absent parts are empty. */
+export function consensusStateOfHeader(header: Header): ConsensusState {
+  const inner = header.signedHeader?.header;
+  return {
+    timeNs: timestampToNs(inner?.time),
+    root: inner?.appHash ?? new Uint8Array(0),
+    nextValidatorsHash: inner?.nextValidatorsHash ?? new Uint8Array(0),
+  };
+}
+
+/** Decodes the signed header and the validator set. Throws `ModuleError` when one is invalid. */
+function readHeader(header: Header): {
+  readonly signed: SignedHeader;
+  readonly validators: ValidatorSet;
+} {
+  const signed = asModuleError("signed header in not tendermint signed header type", () =>
+    signedHeaderFromProto(header.signedHeader),
+  );
+  const validators = asModuleError("validator set in not tendermint validator set type", () =>
+    validatorSetFromProto(header.validatorSet),
+  );
+  return { signed, validators };
+}
+
+/** Stateless checks of a header (07-tendermint `Header.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
+export function validateUpdateHeader(header: Header): void {
+  if (header.signedHeader === undefined) {
+    throw ErrInvalidClientHeader("tendermint signed header cannot be nil");
+  }
+  if (header.signedHeader.header === undefined)
+    throw ErrInvalidClientHeader("tendermint header cannot be nil");
+  const signed = asModuleError("header is not a tendermint header", () =>
+    signedHeaderFromProto(header.signedHeader),
+  );
+  asModuleError("header failed basic validation", () => validateSignedHeader(signed, signed.header.chainId));
+  const trusted = trustedHeightOf(header);
+  const height = heightOfHeader(header);
+  if (compareHeights(trusted, height) >= 0) {
+    throw ErrInvalidHeaderHeight(
+      `TrustedHeight ${goHeight(trusted)} must be less than header height ${goHeight(height)}`,
+    );
+  }
+  checkOwnValidators(header, signed);
+}
+
+/**
+ * Checks the header's own validator set against `validators_hash`. The trusted set is checked later, against the
+ * client.
+ */
+function checkOwnValidators(header: Header, signed: SignedHeader): void {
+  if (header.validatorSet === undefined) throw ErrInvalidClientHeader("validator set is nil");
+  const set = asModuleError("validator set is not tendermint validator set", () =>
+    validatorSetFromProto(header.validatorSet),
+  );
+  if (equalBytes(signed.header.validatorsHash, validatorsHash(set.validators))) return;
+  throw ErrInvalidClientHeader("validator set does not match hash");
+}
+
+interface HeaderPair {
+  readonly first: Header;
+  readonly second: Header;
+}
+
+/** Stateless checks of a misbehaviour (`Misbehaviour.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
+export function validateMisbehaviour(misbehaviour: Misbehaviour, block: VerifyingBlock): void {
+  const { first, second } = headersOf(misbehaviour);
+  requireTrustedHeight(first, "Header1");
+  requireTrustedHeight(second, "Header2");
+  requireTrustedValidators(first, "Header1");
+  requireTrustedValidators(second, "Header2");
+  if (first.signedHeader?.header?.chainId !== second.signedHeader?.header?.chainId) {
+    throw ErrInvalidMisbehaviour("headers must have identical chainIDs");
+  }
+  wrapWith("misbehaviour client ID is invalid", () => validateClientId(misbehaviour.clientId));
+  requireValid(first, "header 1 failed validation");
+  requireValid(second, "header 2 failed validation");
+  const heights = [heightOfHeader(first), heightOfHeader(second)] as const;
+  if (compareHeights(heights[0], heights[1]) < 0) {
+    throw ErrInvalidMisbehaviour(
+      `Header1 height is less than Header2 height (${formatHeight(heights[0])} < ${formatHeight(heights[1])})`,
+    );
+  }
+  requireCommitted(first, block);
+  requireCommitted(second, block);
+}
+
+/**
+ * Checks that enough trusted validators signed each header (ibc-go `verifyMisbehaviour`). As in ibc-go, the clock drift
+ * is not checked. Throws `ModuleError`.
+ */
+export function verifyMisbehaviour(
+  client: ClientState,
+  misbehaviour: Misbehaviour,
+  store: ClientStore,
+  block: VerifyingBlock,
+): void {
+  const { first, second } = headersOf(misbehaviour);
+  const trusted1 = trustedStateOf(first, store, "Header1");
+  const trusted2 = trustedStateOf(second, store, "Header2");
+  wrapWith("verifying Header1 in Misbehaviour failed", () => verifySigners(client, first, trusted1, block));
+  wrapWith("verifying Header2 in Misbehaviour failed", () => verifySigners(client, second, trusted2, block));
+}
+
+/** Whether two verified headers contradict each other: different blocks of one height, or times out of order. */
+export function isContradiction(misbehaviour: Misbehaviour): boolean {
+  const { first, second } = headersOf(misbehaviour);
+  if (compareHeights(heightOfHeader(first), heightOfHeader(second)) === 0) {
+    return !equalBytes(blockHashOf(first), blockHashOf(second));
+  }
+  // ValidateBasic requires that the first header is the higher one, so that its time must be later.
+  return consensusStateOfHeader(first).timeNs <= consensusStateOfHeader(second).timeNs;
+}
+
+/**
+ * Whether a verified header contradicts the stored consensus states: a different state of its height, or a time that is
+ * not between those of the neighbouring heights (ibc-go `CheckForMisbehaviour`).
+ */
+export function contradictsHistory(header: Header, store: ClientStore): boolean {
+  const height = heightOfHeader(header);
+  const state = consensusStateOfHeader(header);
+  const stored = store.consensusState(height);
+  if (stored !== undefined) return !isSameState(stored, state);
+  const before = store.previousConsensusState(height);
+  const after = store.nextConsensusState(height);
+  return (
+    (before !== undefined && before.timeNs >= state.timeNs) ||
+    (after !== undefined && after.timeNs <= state.timeNs)
+  );
+}
+
+function blockHashOf(header: Header): Uint8Array {
+  return blockIdFromProto(header.signedHeader?.commit?.blockId).hash;
+}
+
+function verifySigners(
+  client: ClientState,
+  header: Header,
+  trusted: ConsensusState,
+  block: VerifyingBlock,
+): void {
+  const validators = trustedValidatorsOf(header, trusted);
+  const { trustingPeriodNs, trustLevel } = trustOptions(client);
+  const ageNs = block.timeNs - trusted.timeNs;
+  if (ageNs >= trustingPeriodNs) {
+    throw ErrTrustingPeriodExpired(
+      `current timestamp minus the latest consensus state timestamp is greater than or equal to the trusting period (${ageNs} >= ${trustingPeriodNs})`,
+    );
+  }
+  const { commit } = readHeader(header).signed;
+  const chainId = withRevision(client.chainId, heightOfHeader(header).revisionNumber);
+  try {
+    const checks = createSignatureChecks(block.beforeSlowSignature);
+    verifyCommitLightTrusting(validators, { chainId, commit }, trustLevel, checks);
+  } catch (error) {
+    if (!(error instanceof CometError)) throw error;
+    throw ErrInvalidMisbehaviour(
+      `validator set in header has too much change from trusted validator set: ${error.message}`,
+    );
+  }
+}
+
+function headersOf(misbehaviour: Misbehaviour): HeaderPair {
+  const { header1, header2 } = misbehaviour;
+  if (header1 === undefined) throw ErrInvalidHeader("misbehaviour Header1 cannot be nil");
+  if (header2 === undefined) throw ErrInvalidHeader("misbehaviour Header2 cannot be nil");
+  return { first: header1, second: header2 };
+}
+
+function requireTrustedHeight(header: Header, name: string): void {
+  if (trustedHeightOf(header).revisionHeight !== 0n) return;
+  throw ErrInvalidHeaderHeight(`misbehaviour ${name} cannot have zero revision height`);
+}
+
+function requireTrustedValidators(header: Header, name: string): void {
+  if (header.trustedValidators !== undefined) return;
+  throw ErrInvalidValidatorSet(`trusted validator set in ${name} cannot be empty`);
+}
+
+function requireValid(header: Header, words: string): void {
+  wrapErrors(
+    (error) => ErrInvalidMisbehaviour(`${words}: ${error.message}`),
+    () => validateUpdateHeader(header),
+  );
+}
+
+/** Checks that more than two thirds of the header's own validator set signed it. */
+function requireCommitted(header: Header, block: VerifyingBlock): void {
+  const { signed, validators } = readHeader(header);
+  const { commit } = signed;
+  const { chainId } = signed.header;
+  try {
+    const checks = createSignatureChecks(block.beforeSlowSignature);
+    verifyCommitLight(
+      validators,
+      { chainId, blockId: commit.blockId, height: commit.height, commit },
+      checks,
+    );
+  } catch (error) {
+    if (error instanceof CometError) throw ErrInvalidMisbehaviour("validator set did not commit to header");
+    throw error;
+  }
+}
+
+function wrapWith(words: string, check: () => void): void {
+  wrapErrors((error) => error.wrap(words), check);
+}

@@ -1,0 +1,270 @@
+import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import {
+  ClientState,
+  type Header,
+} from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { equalBytes } from "../../../../../platform/base/bytes.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { createItem, uint64Codec } from "../../../store/collections.ts";
+import {
+  ErrClientNotActive,
+  ErrClientNotFound,
+  ErrConsensusStateNotFound,
+  ErrInvalidClient,
+  ErrInvalidClientHeight,
+  ErrInvalidClientType,
+  ErrInvalidRecoveryClient,
+  ErrInvalidSubstitute,
+  ErrUpdateClientFailed,
+} from "../host/errors.ts";
+import { clientCreated, clientRecovered, clientUpdated, misbehaviourFound } from "../host/events.ts";
+import { compareHeights, formatHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
+import { LOCALHOST, TENDERMINT_TYPE } from "../host/identifiers.ts";
+import { NEXT_CLIENT_SEQUENCE, STORE_NAME } from "../host/keys.ts";
+import {
+  type ClientMessage,
+  consensusStateOfHeader,
+  contradictsHistory,
+  heightOfHeader,
+  isContradiction,
+  unpackClientMessage,
+  verifyingBlock,
+  verifyMisbehaviour,
+  verifyUpdateHeader,
+} from "./client-message.ts";
+import {
+  type ClientStore,
+  durationNs,
+  isExpired,
+  latestHeightOf,
+  openClientStore,
+  statusOf,
+  type StoredClient,
+  unpackClientState,
+  unpackConsensusState,
+} from "./client-store.ts";
+import { isAllowedClient } from "../host/params.ts";
+
+/** Number of the next client, from 0. */
+export const nextClientSequence = createItem(STORE_NAME, NEXT_CLIENT_SEQUENCE, uint64Codec);
+
+/**
+ * Creates a client from a client state and the consensus state of its latest height. Returns its id. Throws
+ * `ModuleError`.
+ */
+export function createClient(
+  context: Context,
+  clientState: Any | undefined,
+  consensusState: Any | undefined,
+): string {
+  const client = unpackClientState(clientState);
+  if (client.type === LOCALHOST) throw ErrInvalidClientType(`cannot create client of type: ${client.type}`);
+  if (!isAllowedClient(context, client.type)) {
+    throw ErrInvalidClientType(`client state type ${client.type} is not registered in the allowlist`);
+  }
+  const sequence = nextClientSequence.get(context) ?? 0n;
+  nextClientSequence.set(context, sequence + 1n);
+  const clientId = `${client.type}-${sequence}`;
+  const store = openClientStore(context, clientId);
+  store.setClientState(client);
+  store.setConsensusState(latestHeightOf(client), unpackConsensusState(consensusState));
+  // As in ibc-go, the client is stored before its status is checked. A failure reverts the writes with the message.
+  const status = statusOf(context, client, store);
+  if (status !== "Active")
+    throw ErrClientNotActive(`cannot create client (${clientId}) with status ${status}`);
+  for (const event of clientCreated({ clientId, clientType: client.type }, latestHeightOf(client)))
+    context.emit(event);
+  return clientId;
+}
+
+/** Frozen height of every frozen client. ibc-go writes this constant, whatever the height of the misbehaviour. */
+const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
+
+/**
+ * Updates an active client with a header or a misbehaviour (ibc-go `UpdateClient`). A verified contradiction freezes
+ * the client and is a success: an error would revert the freeze. A header of a stored height changes nothing. Any other
+ * header adds a consensus state, also below the latest height. Throws `ModuleError`.
+ */
+export function updateClient(context: Context, clientId: string, packed: Any | undefined): void {
+  const message = unpackClientMessage(packed);
+  const store = openClientStore(context, clientId);
+  const client = store.clientState();
+  if (client === undefined) throw ErrClientNotFound(`cannot update client with ID ${clientId}`);
+  // Checked before the header: a header must not revive an expired or frozen client. Only a recovery can.
+  const status = statusOf(context, client, store);
+  if (status !== "Active") {
+    throw ErrClientNotActive(`cannot update client (${clientId}) with status ${status}`);
+  }
+  if (client.type !== TENDERMINT_TYPE) {
+    throw ErrUpdateClientFailed("client message verification is unsupported by the localhost client");
+  }
+  verifyMessage(context, client.state, message, store);
+  const eventClient = { clientId, clientType: client.type };
+  if (isMisbehaviour(message, store)) {
+    store.setClientState({ ...client, state: { ...client.state, frozenHeight: FROZEN_HEIGHT } });
+    for (const event of misbehaviourFound(eventClient)) context.emit(event);
+  } else if (message.kind === "header" && packed !== undefined) {
+    const height = storeHeader(context, client.state, message.header, store);
+    for (const event of clientUpdated(eventClient, height, packed)) context.emit(event);
+  }
+}
+
+function verifyMessage(
+  context: Context,
+  client: ClientState,
+  message: ClientMessage,
+  store: ClientStore,
+): void {
+  if (message.kind === "header") verifyUpdateHeader(client, message.header, store, verifyingBlock(context));
+  else verifyMisbehaviour(client, message.misbehaviour, store, verifyingBlock(context));
+}
+
+function isMisbehaviour(message: ClientMessage, store: ClientStore): boolean {
+  return message.kind === "header"
+    ? contradictsHistory(message.header, store)
+    : isContradiction(message.misbehaviour);
+}
+
+/**
+ * Updates a client in CheckTx (ibc-go `updateClientCheckTx`), so that the packets of the same transaction can be verified. A
+ * contradiction is not looked for. A repeated check leaves out the verification. Throws `ModuleError`.
+ */
+export function updateClientInCheck(context: Context, clientId: string, packed: Any | undefined): void {
+  const message = unpackClientMessage(packed);
+  const store = openClientStore(context, clientId);
+  const client = store.clientState();
+  if (client === undefined) throw ErrClientNotFound(clientId);
+  const status = statusOf(context, client, store);
+  if (status !== "Active")
+    throw ErrClientNotActive(`cannot update client (${clientId}) with status ${status}`);
+  if (client.type !== TENDERMINT_TYPE)
+    throw ErrUpdateClientFailed("client message verification is unsupported by the localhost client");
+  if (context.mode !== "recheck") verifyMessage(context, client.state, message, store);
+  if (message.kind === "header") storeHeader(context, client.state, message.header, store);
+}
+
+/** Stores the consensus state of a verified header (ibc-go `UpdateState`). Returns its height. */
+function storeHeader(context: Context, client: ClientState, header: Header, store: ClientStore): Height {
+  pruneOldest(context, client, store);
+  const height = heightOfHeader(header);
+  if (store.consensusState(height) !== undefined) return height;
+  const latest = client.latestHeight ?? ZERO_HEIGHT;
+  const latestHeight = compareHeights(height, latest) > 0 ? height : latest;
+  store.setClientState({ type: TENDERMINT_TYPE, state: { ...client, latestHeight } });
+  store.setConsensusState(height, consensusStateOfHeader(header));
+  return height;
+}
+
+/**
+ * Deletes the oldest consensus state if it is expired. Like ibc-go, deletes at most one with every update, which bounds
+ * the gas of an update.
+ */
+function pruneOldest(context: Context, client: ClientState, store: ClientStore): void {
+  const height = store.earliestHeight();
+  const oldest = height === undefined ? undefined : store.consensusState(height);
+  if (height === undefined || oldest === undefined) return;
+  if (isExpired(oldest, durationNs(client.trustingPeriod), context.timeNs))
+    store.deleteConsensusState(height);
+}
+
+interface OpenClient {
+  readonly id: string;
+  readonly client: StoredClient;
+  readonly store: ClientStore;
+}
+
+/**
+ * Recovers a frozen or expired client (ibc-go `RecoverClient`): copies the latest consensus state of an active
+ * substitute with the same settings. Throws `ModuleError`.
+ */
+export function recoverClient(context: Context, subjectId: string, substituteId: string): void {
+  const subject = open(context, subjectId, "subject");
+  if (statusOf(context, subject.client, subject.store) === "Active") {
+    throw ErrInvalidRecoveryClient("cannot recover Active subject client");
+  }
+  const substitute = open(context, substituteId, "substitute");
+  const heights = [latestHeightOf(subject.client), latestHeightOf(substitute.client)] as const;
+  if (compareHeights(heights[0], heights[1]) >= 0) {
+    throw ErrInvalidClientHeight(
+      `subject client state latest height is greater or equal to substitute client state latest height (${formatHeight(heights[0])} >= ${formatHeight(heights[1])})`,
+    );
+  }
+  const status = statusOf(context, substitute.client, substitute.store);
+  if (status !== "Active") throw ErrClientNotActive(`substitute client is not active, status is ${status}`);
+  copySubstitute(subject, substitute);
+  for (const event of clientRecovered({ clientId: subjectId, clientType: subject.client.type }))
+    context.emit(event);
+}
+
+function open(context: Context, id: string, role: string): OpenClient {
+  const store = openClientStore(context, id);
+  const client = store.clientState();
+  if (client === undefined) throw ErrClientNotFound(`${role} client with ID ${id}`);
+  return { id, client, store };
+}
+
+const FAILED = "failed to validate substitute client";
+
+/** Copies the substitute's latest state to the subject (ibc-go `CheckSubstituteAndUpdateState`). */
+function copySubstitute(subject: OpenClient, substitute: OpenClient): void {
+  const [own, other] = [subject.client, substitute.client];
+  if (own.type !== TENDERMINT_TYPE || other.type !== TENDERMINT_TYPE) {
+    throw ErrInvalidClient(`expected a client of type ${TENDERMINT_TYPE}, got ${other.type}`).wrap(FAILED);
+  }
+  if (!isMatching(own.state, other.state)) {
+    throw ErrInvalidSubstitute("subject client state does not match substitute client state").wrap(FAILED);
+  }
+  const height = latestHeightOf(other);
+  const state = substitute.store.consensusState(height);
+  if (state === undefined) {
+    throw ErrConsensusStateNotFound("unable to retrieve latest consensus state for substitute client").wrap(
+      FAILED,
+    );
+  }
+  const processed = substitute.store.processed(height);
+  if (processed === undefined) {
+    throw ErrUpdateClientFailed(
+      "unable to retrieve processed height for substitute client latest height",
+    ).wrap(FAILED);
+  }
+  subject.store.setConsensusState(height, state, processed);
+  const { chainId, trustingPeriod } = other.state;
+  subject.store.setClientState({
+    type: TENDERMINT_TYPE,
+    state: { ...own.state, frozenHeight: ZERO_HEIGHT, latestHeight: height, chainId, trustingPeriod },
+  });
+}
+
+/** Whether two clients differ only in heights, chain id, trusting period and the deprecated flags. */
+function isMatching(a: ClientState, b: ClientState): boolean {
+  return equalBytes(settingsOf(a), settingsOf(b));
+}
+
+function settingsOf(state: ClientState): Uint8Array {
+  return ClientState.encode({
+    ...state,
+    latestHeight: ZERO_HEIGHT,
+    frozenHeight: ZERO_HEIGHT,
+    trustingPeriod: undefined,
+    chainId: "",
+    allowUpdateAfterExpiry: true,
+    allowUpdateAfterMisbehaviour: true,
+  }).finish();
+}
+
+/** Creates the localhost client: the client that a chain has of itself. */
+export function createLocalhostClient(context: Context): void {
+  openClientStore(context, LOCALHOST).setClientState({
+    type: LOCALHOST,
+    state: { latestHeight: selfHeight(context) },
+  });
+}
+
+/** Sets the latest height of the localhost client to this block. Does nothing when the params do not allow its type. */
+export function updateLocalhostClient(context: Context): void {
+  const store = openClientStore(context, LOCALHOST);
+  const client = store.clientState();
+  if (client === undefined || statusOf(context, client, store) !== "Active") return;
+  store.setClientState({ type: LOCALHOST, state: { latestHeight: selfHeight(context) } });
+}

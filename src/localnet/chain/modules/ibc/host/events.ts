@@ -1,0 +1,215 @@
+import { Buffer } from "node:buffer";
+import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import { type Channel, Order } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import { toHex } from "../../../../../platform/base/bytes.ts";
+import { enumName } from "../../../../../platform/base/text.ts";
+import { type ChainEvent, event } from "../../../runtime/events.ts";
+import type { ChannelEndpoint, Packet } from "../channel/packet.ts";
+import { formatHeight } from "./height.ts";
+
+/** The client attributes of an event. */
+export interface EventClient {
+  readonly clientId: string;
+  readonly clientType: string;
+}
+
+/** Builds the events of a new client. */
+export function clientCreated(client: EventClient, consensusHeight: Height): readonly ChainEvent[] {
+  return [
+    event("create_client", [
+      ...clientAttributes(client),
+      ["consensus_height", formatHeight(consensusHeight)],
+    ]),
+    moduleEvent("ibc_client"),
+  ];
+}
+
+/**
+ * Builds the events of an update. `message` is the client message as Any; the attribute `header` contains its bytes in
+ * hex.
+ */
+export function clientUpdated(client: EventClient, height: Height, message: Any): readonly ChainEvent[] {
+  return [
+    event("update_client", [
+      ...clientAttributes(client),
+      ["consensus_height", formatHeight(height)],
+      // A list in ibc-go, because other client types store several heights with one update.
+      ["consensus_heights", formatHeight(height)],
+      ["header", toHex(Any.encode(message).finish())],
+    ]),
+    moduleEvent("ibc_client"),
+  ];
+}
+
+/** Builds the events of a client that was frozen. */
+export function misbehaviourFound(client: EventClient): readonly ChainEvent[] {
+  return [event("client_misbehaviour", clientAttributes(client)), moduleEvent("ibc_client")];
+}
+
+/** Builds the events of a recovered client. */
+export function clientRecovered(client: EventClient): readonly ChainEvent[] {
+  return [
+    event("recover_client", [
+      ["subject_client_id", client.clientId],
+      ["client_type", client.clientType],
+    ]),
+    moduleEvent("ibc_client"),
+  ];
+}
+
+/**
+ * Builds the events of a step of the connection handshake. The connection id of the counterparty is left out while it is
+ * unknown.
+ */
+export function connectionEvent(
+  type: string,
+  connectionId: string,
+  { clientId, counterparty }: Pick<ConnectionEnd, "clientId" | "counterparty">,
+): readonly ChainEvent[] {
+  const remoteId = counterparty?.connectionId ?? "";
+  return [
+    event(type, [
+      ["connection_id", connectionId],
+      ["client_id", clientId],
+      ["counterparty_client_id", counterparty?.clientId ?? ""],
+      ...(remoteId === "" ? [] : [["counterparty_connection_id", remoteId] as const]),
+    ]),
+    moduleEvent("ibc_connection"),
+  ];
+}
+
+function clientAttributes(client: EventClient): readonly (readonly [string, string])[] {
+  return [
+    ["client_id", client.clientId],
+    ["client_type", client.clientType],
+  ];
+}
+
+/** The event that names a part of IBC. */
+function moduleEvent(module: "ibc_client" | "ibc_connection" | "ibc_channel"): ChainEvent {
+  return event("message", [["module", module]]);
+}
+
+type Attribute = readonly [key: string, value: string];
+
+/** Builds the events of a step of the opening or closing handshake. Only the first two steps name the version. */
+export function channelStep(
+  type: string,
+  { portId, channelId }: ChannelEndpoint,
+  channel: Channel,
+): readonly ChainEvent[] {
+  const remoteId = channel.counterparty?.channelId ?? "";
+  const isVersioned = type === "channel_open_init" || type === "channel_open_try";
+  return [
+    event(type, [
+      ["port_id", portId],
+      ["channel_id", channelId],
+      ["counterparty_port_id", channel.counterparty?.portId ?? ""],
+      ...(type === "channel_open_init" ? [] : [["counterparty_channel_id", remoteId] as const]),
+      ["connection_id", connectionOf(channel)],
+      ...(isVersioned ? [["version", channel.version] as const] : []),
+    ]),
+    moduleEvent("ibc_channel"),
+  ];
+}
+
+/** Builds the events of an ordered channel that a timeout closes. */
+export function channelClosed(
+  { portId, channelId }: ChannelEndpoint,
+  channel: Channel,
+): readonly ChainEvent[] {
+  return [
+    event("channel_close", [
+      ["port_id", portId],
+      ["channel_id", channelId],
+      ["counterparty_port_id", channel.counterparty?.portId ?? ""],
+      ["counterparty_channel_id", channel.counterparty?.channelId ?? ""],
+      ["connection_id", connectionOf(channel)],
+      orderingOf(channel),
+    ]),
+    moduleEvent("ibc_channel"),
+  ];
+}
+
+/** Builds the events of a sent packet. */
+export function packetSent(packet: Packet, channel: Channel): readonly ChainEvent[] {
+  return packetEvents("send_packet", [...dataOf(packet), ...idsOf(packet), ...bothConnections(channel)]);
+}
+
+/** Builds the events of a received packet. */
+export function packetReceived(packet: Packet, channel: Channel): readonly ChainEvent[] {
+  return packetEvents("recv_packet", [...dataOf(packet), ...idsOf(packet), ...bothConnections(channel)]);
+}
+
+/** Builds the events of an acknowledgement that this chain writes. */
+export function acknowledgementWritten(
+  packet: Packet,
+  channel: Channel,
+  acknowledgement: Uint8Array,
+): readonly ChainEvent[] {
+  return packetEvents("write_acknowledgement", [
+    ...dataOf(packet),
+    ...idsOf(packet),
+    ["packet_ack", textOf(acknowledgement)],
+    ["packet_ack_hex", toHex(acknowledgement)],
+    ...bothConnections(channel),
+  ]);
+}
+
+/** Builds the events of a packet that the counterparty has acknowledged. */
+export function packetAcknowledged(packet: Packet, channel: Channel): readonly ChainEvent[] {
+  return packetEvents("acknowledge_packet", [...idsOf(packet), ...bothConnections(channel)]);
+}
+
+/** Builds the events of a packet that has timed out. */
+export function packetTimedOut(packet: Packet, channel: Channel): readonly ChainEvent[] {
+  return packetEvents("timeout_packet", [
+    ...idsOf(packet),
+    ["connection_id", connectionOf(channel)],
+    orderingOf(channel),
+  ]);
+}
+
+function packetEvents(type: string, attributes: readonly Attribute[]): readonly ChainEvent[] {
+  return [event(type, attributes), moduleEvent("ibc_channel")];
+}
+
+function dataOf({ data }: Packet): readonly Attribute[] {
+  return [
+    ["packet_data", textOf(data)],
+    ["packet_data_hex", toHex(data)],
+  ];
+}
+
+function idsOf({ timeout, sequence, source, destination }: Packet): readonly Attribute[] {
+  return [
+    ["packet_timeout_height", formatHeight(timeout.height)],
+    ["packet_timeout_timestamp", timeout.timestamp.toString()],
+    ["packet_sequence", sequence.toString()],
+    ["packet_src_port", source.portId],
+    ["packet_src_channel", source.channelId],
+    ["packet_dst_port", destination.portId],
+    ["packet_dst_channel", destination.channelId],
+  ];
+}
+
+/** The connection has two attributes: ibc-go keeps the earlier name of the attribute. */
+function bothConnections(channel: Channel): readonly Attribute[] {
+  const connection = connectionOf(channel);
+  return [orderingOf(channel), ["packet_connection", connection], ["connection_id", connection]];
+}
+
+function orderingOf({ ordering }: Channel): Attribute {
+  return ["packet_channel_ordering", enumName(Order, ordering)];
+}
+
+function connectionOf({ connectionHops }: Channel): string {
+  return connectionHops[0] ?? "";
+}
+
+/** Reads bytes that an application chose as UTF-8. Bytes that are no UTF-8 are replaced: JSON cannot hold them. */
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+}

@@ -1,0 +1,58 @@
+import { revisionOfChainId } from "../../../../../cosmos/comet/ibc-height.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { printGoObject } from "../../../../../platform/base/go-json.ts";
+import type { Context } from "../../../runtime/context.ts";
+
+const HEIGHT = /^(\d{1,20})-(\d{1,20})$/;
+const MAX_UINT64 = 2n ** 64n - 1n;
+
+/** Height 0 of revision 0: Go's zero value, which stands for "none". */
+export const ZERO_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 0n };
+
+/** Prints "revision-height". */
+export function formatHeight(height: Height): string {
+  return `${height.revisionNumber}-${height.revisionHeight}`;
+}
+
+/** Prints "{revision height}", as Go's `%d` formats the struct. */
+export function goHeight({ revisionNumber, revisionHeight }: Height): string {
+  return `{${revisionNumber} ${revisionHeight}}`;
+}
+
+/** Parses "revision-height". Returns undefined for any other text and for numbers beyond uint64. */
+export function parseHeight(text: string): Height | undefined {
+  const match = HEIGHT.exec(text);
+  if (match === null) return undefined;
+  const height: Height = {
+    revisionNumber: BigInt(match[1] ?? ""),
+    revisionHeight: BigInt(match[2] ?? ""),
+  };
+  return height.revisionNumber > MAX_UINT64 || height.revisionHeight > MAX_UINT64 ? undefined : height;
+}
+
+/** Compares by revision, then by height. Returns a number below, at or above zero. */
+export function compareHeights(a: Height, b: Height): number {
+  if (a.revisionNumber !== b.revisionNumber) return a.revisionNumber < b.revisionNumber ? -1 : 1;
+  if (a.revisionHeight === b.revisionHeight) return 0;
+  return a.revisionHeight < b.revisionHeight ? -1 : 1;
+}
+
+export function isZeroHeight(height: Height): boolean {
+  return height.revisionNumber === 0n && height.revisionHeight === 0n;
+}
+
+/** Returns the present height of this chain, with the revision of its chain id. */
+export function selfHeight(context: Pick<Context, "chainId" | "height">): Height {
+  return { revisionNumber: revisionOfChainId(context.chainId), revisionHeight: context.height };
+}
+
+/** Prints a height as Go's `encoding/json` does: numbers, without those that are zero. */
+export function printGoHeight({ revisionNumber, revisionHeight }: Height): string {
+  const members = [
+    ["revision_number", revisionNumber],
+    ["revision_height", revisionHeight],
+  ] as const;
+  return printGoObject(
+    members.filter(([, number]) => number !== 0n).map(([name, number]) => [name, number.toString()]),
+  );
+}

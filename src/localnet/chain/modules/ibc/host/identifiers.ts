@@ -1,0 +1,70 @@
+import type { ModuleError } from "../../../runtime/errors.ts";
+import { ErrInvalidID } from "./errors.ts";
+
+/** Type of clients of CometBFT chains. */
+export const TENDERMINT_TYPE = "07-tendermint";
+
+/** Id and type of the client that a chain has of itself. */
+export const LOCALHOST = "09-localhost";
+
+/** Type URL of the state of the localhost client. */
+export const LOCALHOST_URL = "/ibc.lightclients.localhost.v2.ClientState";
+
+const ALLOWED = /^[a-zA-Z0-9._+\-#[\]<>]+$/;
+const MIN_CLIENT_ID_LENGTH = 9;
+const MIN_CONNECTION_ID_LENGTH = 10;
+const MIN_CHANNEL_ID_LENGTH = 8;
+const MIN_PORT_ID_LENGTH = 2;
+const MAX_LENGTH = 64;
+const MAX_PORT_ID_LENGTH = 128;
+
+/** Checks a client id (ICS-24). Throws ErrInvalidID. */
+export function validateClientId(id: string): void {
+  const error = idError(id, MIN_CLIENT_ID_LENGTH);
+  if (error !== undefined) throw error;
+}
+
+/** Checks a connection id (ICS-24). Throws ErrInvalidID. */
+export function validateConnectionId(id: string): void {
+  const error = connectionIdError(id);
+  if (error !== undefined) throw error;
+}
+
+/** Checks a channel id (ICS-24). Throws ErrInvalidID. */
+export function validateChannelId(id: string): void {
+  const error = idError(id, MIN_CHANNEL_ID_LENGTH);
+  if (error !== undefined) throw error;
+}
+
+/** Checks a port id (ICS-24). Throws ErrInvalidID. */
+export function validatePortId(id: string): void {
+  const error = idError(id, MIN_PORT_ID_LENGTH, MAX_PORT_ID_LENGTH);
+  if (error !== undefined) throw error;
+}
+
+/** Whether an id has the form that a chain gives its own: the prefix and a number of 64 bits. */
+export function isNumberedId(id: string, prefix: "connection-" | "channel-"): boolean {
+  const digits = id.startsWith(prefix) ? id.slice(prefix.length) : "";
+  return /^[0-9]{1,20}$/.test(digits) && BigInt(digits) < 2n ** 64n;
+}
+
+/** Returns the error of an invalid connection id, or undefined. */
+export function connectionIdError(id: string): ModuleError | undefined {
+  return idError(id, MIN_CONNECTION_ID_LENGTH);
+}
+
+/** Checks in ibc-go's order. The length counts UTF-8 bytes, as Go's `len` does. */
+function idError(id: string, minLength: number, maxLength = MAX_LENGTH): ModuleError | undefined {
+  if (id.trim() === "") return ErrInvalidID("identifier cannot be blank");
+  if (id.includes("/")) return ErrInvalidID(`identifier ${id} cannot contain separator '/'`);
+  const { length } = Buffer.from(id);
+  if (length < minLength || length > maxLength) {
+    return ErrInvalidID(
+      `identifier ${id} has invalid length: ${length}, must be between ${minLength}-${maxLength} characters`,
+    );
+  }
+  if (ALLOWED.test(id)) return undefined;
+  return ErrInvalidID(
+    `identifier ${id} must contain only alphanumeric or the following characters: '.', '_', '+', '-', '#', '[', ']', '<', '>'`,
+  );
+}

@@ -1,0 +1,140 @@
+import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../../platform/base/bytes.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { formatHeight } from "./height.ts";
+
+/**
+ * Name of the module and of its store. Counterparty chains prove entries of this store, so that all paths are those of
+ * ICS-24.
+ */
+export const STORE_NAME = "ibc";
+
+/** Prefix of all entries of clients. */
+export const CLIENTS_PREFIX = utf8("clients");
+
+/** Prefix of connection ends, followed by "/" and the id. */
+export const CONNECTIONS_PREFIX = utf8("connections");
+
+/** Number of the next client, from 0; 8 bytes big-endian. */
+export const NEXT_CLIENT_SEQUENCE = utf8("nextClientSequence");
+
+/** Number of the next connection, from 0; 8 bytes big-endian. */
+export const NEXT_CONNECTION_SEQUENCE = utf8("nextConnectionSequence");
+
+/** Prefix of channel ends, followed by "/ports/{port}/channels/{channel}". */
+export const CHANNELS_PREFIX = utf8("channelEnds");
+
+/** Number of the next channel, from 0; 8 bytes big-endian. */
+export const NEXT_CHANNEL_SEQUENCE = utf8("nextChannelSequence");
+
+/** Client state as Any, within the client's store. */
+export const CLIENT_STATE = utf8("clientState");
+
+const ITERATION_PREFIX = utf8("iterateConsensusStates");
+
+/** Returns the prefix of a client's store. */
+export function clientPrefix(clientId: string): Uint8Array {
+  return utf8(`clients/${clientId}/`);
+}
+
+/** Returns the path of a client state, from the root of the store. */
+export function clientStateKey(clientId: string): Uint8Array {
+  return concat(clientPrefix(clientId), CLIENT_STATE);
+}
+
+/** Returns the key of a consensus state (an Any), within the client's store. */
+export function consensusStateKey(height: Height): Uint8Array {
+  return utf8(`consensusStates/${formatHeight(height)}`);
+}
+
+/** Returns the key of the block time at which a consensus state was stored: nanoseconds, 8 bytes big-endian. */
+export function processedTimeKey(height: Height): Uint8Array {
+  return utf8(`consensusStates/${formatHeight(height)}/processedTime`);
+}
+
+/** Returns the key of the own height at which a consensus state was stored: "revision-height". */
+export function processedHeightKey(height: Height): Uint8Array {
+  return utf8(`consensusStates/${formatHeight(height)}/processedHeight`);
+}
+
+/**
+ * Returns the key of an iteration entry, whose value is the {@link consensusStateKey}. These keys sort by height;
+ * consensus state keys sort as text, where 1000 precedes 33.
+ */
+export function iterationKey(height: Height): Uint8Array {
+  return concat(ITERATION_PREFIX, heightBytes(height));
+}
+
+/**
+ * Returns the range of all iteration keys, or of the keys at and above `from`, or below `below`. The end is exclusive.
+ */
+export function iterationRange(bounds: { readonly from?: Height; readonly below?: Height } = {}): {
+  readonly start: Uint8Array;
+  readonly end: Uint8Array;
+} {
+  const start = bounds.from === undefined ? ITERATION_PREFIX : iterationKey(bounds.from);
+  // The prefix with its last letter "s" increased to "t": the first key after all iteration keys.
+  const end = bounds.below === undefined ? utf8("iterateConsensusStatet") : iterationKey(bounds.below);
+  return { start, end };
+}
+
+/** Reads the height of an iteration key. */
+export function heightOfIterationKey(key: Uint8Array): Height {
+  const at = ITERATION_PREFIX.length;
+  return {
+    revisionNumber: readUint64BigEndian(key, at),
+    revisionHeight: readUint64BigEndian(key, at + 8),
+  };
+}
+
+/** Returns the prefix of a client's consensus states and of their metadata. */
+export function consensusStatesPrefix(clientId: string): Uint8Array {
+  return utf8(`clients/${clientId}/consensusStates/`);
+}
+
+/** Returns the key of the ids of a client's connections (`ClientPaths`). */
+export function clientConnectionsKey(clientId: string): Uint8Array {
+  return utf8(`clients/${clientId}/connections`);
+}
+
+/** Returns the key of a connection end. */
+export function connectionKey(connectionId: string): Uint8Array {
+  return utf8(`connections/${connectionId}`);
+}
+
+/** Names of the entries of a channel that are sequences: the numbers of the next packets, 8 bytes big-endian. */
+export type SequenceName = "nextSequenceSend" | "nextSequenceRecv" | "nextSequenceAck";
+
+/** Names of the entries of a channel that there is one of for each packet. */
+export type PacketEntryName = "commitments" | "receipts" | "acks";
+
+/** Returns the path of a channel end (`Channel`). */
+export function channelPath(portId: string, channelId: string): string {
+  return `channelEnds/${channelSuffix(portId, channelId)}`;
+}
+
+/** Returns the path of a sequence of a channel. */
+export function sequencePath(name: SequenceName, portId: string, channelId: string): string {
+  return `${name}/${channelSuffix(portId, channelId)}`;
+}
+
+/** Returns the path of the commitment, the receipt or the acknowledgement of one packet. */
+export function packetPath(
+  name: PacketEntryName,
+  { portId, channelId }: { readonly portId: string; readonly channelId: string },
+  sequence: bigint,
+): string {
+  return `${packetsPath(name, portId, channelId)}${sequence}`;
+}
+
+/** Returns the prefix of the commitments, receipts or acknowledgements of all packets of a channel. */
+export function packetsPath(name: PacketEntryName, portId: string, channelId: string): string {
+  return `${name}/${channelSuffix(portId, channelId)}/sequences/`;
+}
+
+function channelSuffix(portId: string, channelId: string): string {
+  return `ports/${portId}/channels/${channelId}`;
+}
+
+function heightBytes(height: Height): Uint8Array {
+  return concat(uint64BigEndian(height.revisionNumber), uint64BigEndian(height.revisionHeight));
+}

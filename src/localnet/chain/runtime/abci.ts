@@ -1,0 +1,136 @@
+import type { JsonObject } from "../../../platform/base/json.ts";
+import type { ChainEvent } from "./events.ts";
+import type { CommitChanges, ProofOperator } from "../store/multi-store.ts";
+
+/** Outcome of one transaction (ABCI `ExecTxResult`). */
+export interface TxResult {
+  /** 0: success. */
+  readonly code: number;
+  readonly codespace: string;
+  readonly log: string;
+  /** An encoded `TxMsgData`; empty after a failure. */
+  readonly data: Uint8Array;
+  readonly gasWanted: bigint;
+  readonly gasUsed: bigint;
+  readonly events: readonly ChainEvent[];
+}
+
+/** A consensus validator. Power 0 removes it. */
+export interface ValidatorPower {
+  /** Ed25519, 32 bytes. */
+  readonly publicKey: Uint8Array;
+  readonly power: bigint;
+}
+
+interface InitChainRequest {
+  readonly chainId: string;
+  readonly timeNs: bigint;
+  readonly initialHeight: bigint;
+  readonly validators: readonly ValidatorPower[];
+  /** The genesis document's `app_state`. */
+  readonly appState: JsonObject;
+}
+
+/** Whether a validator signed the previous block. */
+export interface LastCommitVote {
+  /** 20 bytes. */
+  readonly address: Uint8Array;
+  readonly power: bigint;
+  readonly signed: boolean;
+}
+
+/** Evidence that a validator signed two blocks of one height. */
+export interface Misbehavior {
+  /** 20 bytes. */
+  readonly address: Uint8Array;
+  readonly height: bigint;
+  /** Time of that height. */
+  readonly timeNs: bigint;
+  /** Power of the validator at that height. */
+  readonly power: bigint;
+}
+
+/** One decided block. */
+export interface FinalizeBlockRequest {
+  readonly height: bigint;
+  readonly timeNs: bigint;
+  readonly proposerAddress: Uint8Array;
+  readonly txs: readonly Uint8Array[];
+  readonly lastCommit: readonly LastCommitVote[];
+  /** Hash of the validators of the next height, from the header of this block. Default: empty. */
+  readonly nextValidatorsHash?: Uint8Array;
+  /** Default: none. */
+  readonly misbehavior?: readonly Misbehavior[];
+}
+
+/** Outcome of one block. */
+export interface FinalizeBlockResult {
+  readonly txResults: readonly TxResult[];
+  /** Events of the begin and end hooks. Each has the attribute `mode` (BeginBlock or EndBlock), which the SDK adds. */
+  readonly events: readonly ChainEvent[];
+  readonly validatorUpdates: readonly ValidatorPower[];
+  /** State root after this block. The header of the next height contains it. */
+  readonly appHash: Uint8Array;
+}
+
+/**
+ * An `abci_query`. `path` is a store path ("store/bank/key", "/store/bank/subspace"), a gRPC path, "/app/version",
+ * "/app/simulate" or "/p2p/…".
+ */
+export interface QueryRequest {
+  readonly path: string;
+  readonly data: Uint8Array;
+  /** 0: latest. */
+  readonly height: bigint;
+  readonly prove: boolean;
+}
+
+/** Response of {@link Application.query}. A failed query is a response with a code, not an exception. */
+export interface QueryResponse {
+  readonly code: number;
+  readonly codespace: string;
+  readonly log: string;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+  readonly height: bigint;
+  readonly proof: readonly ProofOperator[] | undefined;
+  /** gRPC status code of a failed gRPC query; 0 otherwise. The REST and gRPC servers return it. */
+  readonly grpcCode: number;
+  /** gRPC status message ("codespace x code n: description: wraps"). */
+  readonly grpcMessage: string;
+}
+
+/**
+ * The state machine behind a node (ABCI 2.0, synchronous). Call order: `initChain` once on an empty state, then
+ * `finalizeBlock` and `commit` for every block. Queries see the last committed state. Checks see the same state plus
+ * the transactions checked since.
+ */
+export interface Application {
+  readonly info: () => {
+    readonly height: bigint;
+    readonly appHash: Uint8Array;
+    readonly version: string;
+    readonly appVersion: bigint;
+  };
+  readonly initChain: (request: InitChainRequest) => {
+    readonly appHash: Uint8Array;
+    readonly validators: readonly ValidatorPower[];
+  };
+  /** CheckTx. The node sets `recheck` for transactions that are still in the mempool after a block. */
+  readonly checkTx: (tx: Uint8Array, recheck: boolean) => TxResult;
+  readonly finalizeBlock: (request: FinalizeBlockRequest) => FinalizeBlockResult;
+  /**
+   * Makes the finalized block the latest state. The node writes the returned changes to disk in one transaction with
+   * the block, or not at all.
+   */
+  readonly commit: () => CommitChanges;
+  readonly query: (request: QueryRequest) => QueryResponse;
+  /** Simulates an encoded Tx. Signatures may be missing. */
+  readonly simulate: (tx: Uint8Array) => TxResult;
+  /** Exports the committed state as a genesis `app_state`. */
+  readonly exportState: () => JsonObject;
+  /** gRPC paths of all queries, for routing and reflection. */
+  readonly queryPaths: () => readonly string[];
+  /** Type URLs of the messages that have a handler. */
+  readonly messageTypes: () => readonly string[];
+}

@@ -1,0 +1,174 @@
+import { concat, readUint64BigEndian, uint64BigEndian } from "../../../platform/base/bytes.ts";
+import type { AnteAccounts, AnteStep } from "./ante-step.ts";
+import {
+  parseSigner,
+  advanceSequences,
+  chargeSignatures,
+  limitSignatures,
+  setPublicKeys,
+  verifySignatures,
+} from "./signature-steps.ts";
+import { formatCoins, parseCoins } from "./coins.ts";
+import type { Context } from "./context.ts";
+import {
+  ErrInsufficientFee,
+  ErrInvalidAddress,
+  ErrInvalidRequest,
+  ErrMemoTooLarge,
+  ErrNoSignatures,
+  ErrTxTimeoutHeight,
+  ErrUnauthorized,
+  ErrUnknownExtensionOptions,
+} from "./errors.ts";
+import { type DecodedTx, feeOf } from "./tx.ts";
+
+export interface AnteOptions {
+  readonly accounts: AnteAccounts;
+  /** Takes the fee into escrow. */
+  readonly takeFee: AnteStep;
+  /** Store in which the contract host counts transactions. Absent on a chain without contracts. */
+  readonly txCounterStore?: string;
+  /** Checks the messages of relayers before they reach a block. */
+  readonly relayCheck?: AnteStep;
+}
+
+/**
+ * Creates the ante handler: the steps before the messages. Steps, order and error texts are those of the SDK's ante
+ * decorators, as the deployed release combines them.
+ *
+ * The order decides which error a bad transaction gets and how much gas it has used by then, and both are part of the
+ * result. Cheap stateless checks come first. The fee precedes the signatures, because verifying a signature is the most
+ * expensive step: a transaction that cannot pay does not reach it. Keys precede signatures, because the first
+ * transaction of an account brings its key. Sequences follow: they advance only for a transaction that passed all checks but
+ * those of relayed packets, which are as expensive as the messages themselves.
+ */
+export function createAnteHandler(options: AnteOptions): AnteStep {
+  const { accounts, takeFee, txCounterStore, relayCheck } = options;
+  const steps: readonly AnteStep[] = [
+    ...(txCounterStore === undefined ? [] : [countTx(txCounterStore)]), // wasmd CountTXDecorator
+    rejectExtensionOptions, // ExtensionOptionsDecorator
+    validateBasic(accounts), // ValidateBasicDecorator
+    checkTimeoutHeight, // TxTimeoutHeightDecorator
+    checkMemo(accounts), // ValidateMemoDecorator
+    chargeTxSize(accounts), // ConsumeTxSizeGasDecorator
+    takeFee, // feemarket FeeMarketCheckDecorator, in the place of DeductFeeDecorator
+    setPublicKeys(accounts), // SetPubKeyDecorator
+    limitSignatures(accounts), // ValidateSigCountDecorator
+    chargeSignatures(accounts), // SigGasConsumeDecorator
+    verifySignatures(accounts), // SigVerificationDecorator
+    advanceSequences(accounts), // IncrementSequenceDecorator
+    ...(relayCheck === undefined ? [] : [relayCheck]), // ibc-go RedundantRelayDecorator
+  ];
+  return (context, tx, environment) => {
+    for (const step of steps) step(context, tx, environment);
+  };
+}
+
+/** Largest gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
+const MAX_GAS = (1n << 63n) - 1n;
+/** Assumed size of a missing signature in a simulation: an amino StdSignature with its key (106 bytes) plus 6, as the SDK. */
+const SIMULATED_SIGNATURE_BYTES = 112n;
+/** wasmd's `TXCounterPrefix`. The value is the height (8 bytes) and the number of transactions (4 bytes), big-endian. */
+const TX_COUNTER_KEY = Uint8Array.of(8);
+
+/**
+ * Counts the transactions of a block in the store of the contract host (wasmd `CountTXDecorator`). A new height restarts
+ * at 0, so nothing resets the counter at the end of a block. Simulations are not counted.
+ */
+function countTx(storeName: string): AnteStep {
+  return (context) => {
+    if (context.mode === "simulate") return;
+    const store = context.store(storeName);
+    const last = store.get(TX_COUNTER_KEY);
+    const count = last !== undefined && readUint64BigEndian(last) === context.height ? readCounter(last) : 0;
+    store.set(TX_COUNTER_KEY, concat(uint64BigEndian(context.height), writeCounter(count + 1)));
+  };
+}
+
+function readCounter(bytes: Uint8Array): number {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(8);
+}
+
+function writeCounter(count: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, count);
+  return bytes;
+}
+
+/** Rejects critical extension options. The chain defines none. */
+const rejectExtensionOptions: AnteStep = (_context, tx) => {
+  if (tx.body.extensionOptions.length > 0) throw ErrUnknownExtensionOptions();
+};
+
+/** Runs the stateless checks of a transaction (SDK `Tx.ValidateBasic`). A recheck skips them: they passed before. */
+function validateBasic(accounts: AnteAccounts): AnteStep {
+  return (context, tx) => {
+    if (context.mode === "recheck") return;
+    checkFee(tx, accounts);
+    const { signatures } = tx.raw;
+    if (signatures.length === 0) throw ErrNoSignatures();
+    for (const signer of tx.signers) parseSigner(accounts, signer);
+    if (signatures.length === tx.signers.length) return;
+    throw ErrUnauthorized(`wrong number of signers; expected ${tx.signers.length}, got ${signatures.length}`);
+  };
+}
+
+function checkFee(tx: DecodedTx, accounts: AnteAccounts): void {
+  const fee = feeOf(tx);
+  if (fee.gasLimit > MAX_GAS) throw ErrInvalidRequest(`invalid gas supplied; ${fee.gasLimit} > ${MAX_GAS}`);
+  const coins = parseCoins(fee.amount);
+  if (coins.some(({ amount }) => amount < 0n))
+    throw ErrInsufficientFee(`invalid fee provided: ${formatCoins(coins)}`);
+  if (fee.payer === "") return;
+  try {
+    accounts.parseAddress(fee.payer);
+  } catch (thrown) {
+    const text = thrown instanceof Error ? thrown.message : "unreadable";
+    throw ErrInvalidAddress(`Invalid fee payer address (${text})`);
+  }
+}
+
+/** Rejects a transaction whose timeout height has passed. */
+const checkTimeoutHeight: AnteStep = (context, tx) => {
+  const { timeoutHeight } = tx.body;
+  if (timeoutHeight > 0n && context.height > timeoutHeight)
+    throw ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
+};
+
+/**
+ * Limits the length of the memo in bytes. Like the SDK, it reads the parameters only for a memo that is not empty:
+ * each read consumes gas.
+ */
+function checkMemo(accounts: AnteAccounts): AnteStep {
+  return (context, tx) => {
+    const length = new TextEncoder().encode(tx.body.memo).length;
+    if (length === 0) return;
+    const { maxMemoCharacters } = accounts.params(context);
+    if (BigInt(length) <= maxMemoCharacters) return;
+    throw ErrMemoTooLarge(
+      `maximum number of characters is ${maxMemoCharacters} but received ${length} characters`,
+    );
+  };
+}
+
+/**
+ * Consumes gas for each byte of the transaction. A simulated transaction comes without signatures, so a simulation also
+ * charges for the bytes that each missing signature will add.
+ */
+function chargeTxSize(accounts: AnteAccounts): AnteStep {
+  return (context, tx) => {
+    const { txSizeCostPerByte } = accounts.params(context);
+    context.gas.consume(txSizeCostPerByte * BigInt(tx.bytes.length), "txSize");
+    if (context.mode !== "simulate") return;
+    for (const [index, signer] of tx.signers.entries()) {
+      if ((tx.raw.signatures[index]?.length ?? 0) > 0) continue;
+      readAccount(context, accounts, signer);
+      context.gas.consume(txSizeCostPerByte * SIMULATED_SIGNATURE_BYTES, "txSize");
+    }
+  };
+}
+
+/** Consumes the gas of reading the account. The SDK reads the type of its key here; this chain has only one type. */
+function readAccount(context: Context, accounts: AnteAccounts, signer: string): void {
+  accounts.get(context, parseSigner(accounts, signer));
+}

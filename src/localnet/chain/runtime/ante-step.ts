@@ -1,0 +1,29 @@
+import type { BaseAccount, Params } from "../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
+import type { Context } from "./context.ts";
+import type { DecodedTx } from "./tx.ts";
+
+export interface Account {
+  readonly base: BaseAccount;
+  /** Present when a module owns the account. */
+  readonly module?: { readonly name: string; readonly permissions: readonly string[] };
+}
+
+/** Accounts and parameters that the ante steps read and write. The auth module implements it. */
+export interface AnteAccounts {
+  readonly params: (context: Context) => Params;
+  readonly get: (context: Context, address: Uint8Array) => Account | undefined;
+  readonly set: (context: Context, account: Account) => void;
+  /** Parses a bech32 address of this chain. Throws `AddressError`. */
+  readonly parseAddress: (text: string) => Uint8Array;
+}
+
+/** Properties of the block that fees and limits depend on. */
+export interface TxEnvironment {
+  /** 20 bytes. The proposer receives the tips. */
+  readonly proposerAddress: Uint8Array;
+  /** Gas that all transactions of a block may use together; 0 or less: no limit. */
+  readonly maxBlockGas: bigint;
+}
+
+/** One step before or after the messages. Throws `ModuleError` to reject the transaction. */
+export type AnteStep = (context: Context, tx: DecodedTx, environment: TxEnvironment) => void;

@@ -1,0 +1,158 @@
+/** Description and wraps of an error. Its text alone is ambiguous, since a wrap may contain ": ". */
+export interface ErrorOrigin {
+  readonly description: string;
+  readonly wraps?: readonly string[];
+}
+
+/**
+ * A failure of a transaction or query, as the SDK reports it: codespace, code and text. Any other exception in chain
+ * code is a bug of ours and stops the machine.
+ */
+export class ModuleError extends Error {
+  readonly codespace: string;
+  readonly code: number;
+  /** The registered description of (codespace, code). It is always the last part of the text. */
+  readonly description: string;
+  /** The texts in front of the description, innermost first. The text of one wrap may itself contain ": ". */
+  readonly wraps: readonly string[];
+
+  /**
+   * `text` is the complete ABCI log with the outermost wrap first: "outer: inner: description". `origin` is the
+   * description, or the description and the wraps; by default the description is what follows the last ": ".
+   */
+  constructor(codespace: string, code: number, text: string, origin?: string | ErrorOrigin) {
+    super(text);
+    this.name = "ModuleError";
+    this.codespace = codespace;
+    this.code = code;
+    const given = typeof origin === "string" ? { description: origin } : origin;
+    this.description = given?.description ?? text.slice(text.lastIndexOf(": ") + 1).trim();
+    this.wraps = given?.wraps ?? wrapsBefore(text, this.description);
+  }
+
+  /** Returns the same error with a text in front, as Go's `errorsmod.Wrap`: "words: text". */
+  wrap(words: string): ModuleError {
+    const { description } = this;
+    const wraps = [...this.wraps, words];
+    return new ModuleError(this.codespace, this.code, `${words}: ${this.message}`, { description, wraps });
+  }
+}
+
+function wrapsBefore(text: string, description: string): readonly string[] {
+  const suffix = `: ${description}`;
+  return text.endsWith(suffix) ? [text.slice(0, -suffix.length)] : [];
+}
+
+/** Creates an error of a registered kind: `ErrX()` is the bare description, `ErrX("words")` is "words: description". */
+export type ErrorKind = (words?: string) => ModuleError;
+
+/**
+ * Registers an error kind, as Go's `errorsmod.Register`. Each module has its kinds in `errors.ts`, one constant for
+ * each under its Go name: `export const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled")`.
+ * `throw ErrSendDisabled(words)` raises one.
+ */
+export function registerError(codespace: string, code: number, description: string): ErrorKind {
+  return (words) =>
+    new ModuleError(
+      codespace,
+      code,
+      words === undefined ? description : `${words}: ${description}`,
+      description,
+    );
+}
+
+/** Creates an error that the Go code never registered (`errors.New`): ABCI reports it as code 1 of codespace "undefined". */
+export function unregisteredError(text: string): ModuleError {
+  return new ModuleError("undefined", 1, text, text);
+}
+
+// Errors of codespace "sdk" by their Go names (cosmos-sdk v0.50 types/errors/errors.go), in the order of their codes.
+
+export const ErrTxDecode = registerError("sdk", 2, "tx parse error");
+export const ErrUnauthorized = registerError("sdk", 4, "unauthorized");
+export const ErrInsufficientFunds = registerError("sdk", 5, "insufficient funds");
+export const ErrUnknownRequest = registerError("sdk", 6, "unknown request");
+export const ErrInvalidAddress = registerError("sdk", 7, "invalid address");
+export const ErrInvalidPubKey = registerError("sdk", 8, "invalid pubkey");
+export const ErrUnknownAddress = registerError("sdk", 9, "unknown address");
+export const ErrInvalidCoins = registerError("sdk", 10, "invalid coins");
+export const ErrOutOfGas = registerError("sdk", 11, "out of gas");
+export const ErrMemoTooLarge = registerError("sdk", 12, "memo too large");
+export const ErrInsufficientFee = registerError("sdk", 13, "insufficient fee");
+export const ErrTooManySignatures = registerError("sdk", 14, "maximum number of signatures exceeded");
+export const ErrNoSignatures = registerError("sdk", 15, "no signatures supplied");
+export const ErrInvalidRequest = registerError("sdk", 18, "invalid request");
+export const ErrKeyNotFound = registerError("sdk", 22, "key not found");
+export const ErrorInvalidSigner = registerError(
+  "sdk",
+  24,
+  "tx intended signer does not match the given signer",
+);
+export const ErrInvalidHeight = registerError("sdk", 26, "invalid height");
+export const ErrInvalidType = registerError("sdk", 29, "invalid type");
+export const ErrTxTimeoutHeight = registerError("sdk", 30, "tx timeout height");
+export const ErrUnknownExtensionOptions = registerError("sdk", 31, "unknown extension options");
+export const ErrWrongSequence = registerError("sdk", 32, "incorrect account sequence");
+export const ErrLogic = registerError("sdk", 35, "internal logic error");
+export const ErrNotSupported = registerError("sdk", 37, "feature not supported");
+export const ErrNotFound = registerError("sdk", 38, "not found");
+export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
+
+/** A panic that baseapp recovered, as cosmossdk.io/errors registers it. */
+export const ErrPanic = registerError("undefined", 111_222, "panic");
+
+/** Codespace `gov`: somebody else than the authority signed a message of the authority. */
+export const ErrInvalidSigner = registerError(
+  "gov",
+  8,
+  "expected gov account as only signer for proposal message",
+);
+
+/**
+ * Runs `work` and passes a thrown `ModuleError` through `wrap`. An out-of-gas error is not wrapped: in Go it is a panic,
+ * and error handling does not see panics.
+ */
+export function wrapErrors<T>(wrap: (error: ModuleError) => ModuleError, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof ModuleError && !isOutOfGas(error) ? wrap(error) : error;
+  }
+}
+
+/** Whether the error is `ErrOutOfGas` (sdk/11). */
+export function isOutOfGas(error: ModuleError): boolean {
+  return error.codespace === "sdk" && error.code === 11;
+}
+
+/** gRPC status codes (`google.rpc.Code`) under the names that Go prints in "rpc error: code = …". */
+export const GrpcCode = {
+  Canceled: 1,
+  Unknown: 2,
+  InvalidArgument: 3,
+  DeadlineExceeded: 4,
+  NotFound: 5,
+  AlreadyExists: 6,
+  PermissionDenied: 7,
+  ResourceExhausted: 8,
+  FailedPrecondition: 9,
+  Aborted: 10,
+  OutOfRange: 11,
+  Unimplemented: 12,
+  Internal: 13,
+  Unavailable: 14,
+  DataLoss: 15,
+  Unauthenticated: 16,
+} as const;
+
+/** A query failed with a gRPC status. It becomes the REST status and body, or the ABCI code and log. */
+export class QueryError extends Error {
+  /** One of {@link GrpcCode}. */
+  readonly grpcCode: number;
+
+  constructor(grpcCode: number, text: string) {
+    super(text);
+    this.name = "QueryError";
+    this.grpcCode = grpcCode;
+  }
+}

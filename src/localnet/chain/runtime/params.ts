@@ -1,0 +1,38 @@
+import { createItem, messageCodec } from "../store/collections.ts";
+import type { Context } from "./context.ts";
+
+/** The one definition of a module's parameters. `params.ts` of the module contains it. */
+export interface ParamsDefinition<T> {
+  /** Name of the module's store. */
+  readonly store: string;
+  readonly key: Uint8Array;
+  /** The generated protobuf message; its encoding is stored. */
+  readonly type: Parameters<typeof messageCodec<T>>[0];
+  /** In effect until others are stored. */
+  readonly defaults: T;
+  /** Checks parameters of a message or of a genesis document. Throws `ModuleError`. Default: everything is valid. */
+  readonly validate?: (params: T) => void;
+}
+
+/** The parameters of a module, with their definition. */
+export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
+  /** Returns the stored parameters, or the defaults before any are stored. */
+  readonly get: (context: Context) => T;
+  /** Stores parameters. Throws `ModuleError` when they are invalid. */
+  readonly set: (context: Context, params: T) => void;
+}
+
+/** Creates the parameters of a module from their definition. */
+export function defineParams<T>(definition: ParamsDefinition<T>): ModuleParams<T> {
+  const { store, key, type, defaults, validate = () => undefined } = definition;
+  const item = createItem(store, key, messageCodec<T>(type));
+  return {
+    ...definition,
+    validate,
+    get: (context) => item.get(context) ?? defaults,
+    set: (context, params) => {
+      validate(params);
+      item.set(context, params);
+    },
+  };
+}

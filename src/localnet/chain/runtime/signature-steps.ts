@@ -1,0 +1,331 @@
+import { verify } from "node:crypto";
+import {
+  importSecp256k1,
+  SECP256K1_KEY_SIZE,
+  secp256k1Address,
+} from "../../../cosmos/comet/validator-key.ts";
+import { anyToAminoJson, messageToAminoJson, stringifyAminoJson } from "../../../cosmos/proto/amino-json.ts";
+import { ProtoError } from "../../../cosmos/proto/errors.ts";
+import { Coin } from "../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import { PubKey } from "../../../cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
+import { SignMode } from "../../../cosmos/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
+import { SignDoc, type SignerInfo } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import type { Any } from "../../../cosmos/proto/gen/google/protobuf/any.ts";
+import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
+import { concat, equalBytes, fromHex, sha256, toBase64, utf8 } from "../../../platform/base/bytes.ts";
+import { createRecentCache } from "../../../platform/base/caches.ts";
+import { AddressError } from "./address.ts";
+import type { Account, AnteAccounts, AnteStep } from "./ante-step.ts";
+import type { Context } from "./context.ts";
+import {
+  ErrInvalidPubKey,
+  ErrLogic,
+  ErrTooManySignatures,
+  ErrUnauthorized,
+  ErrUnknownAddress,
+  ErrWrongSequence,
+  type ModuleError,
+  unregisteredError,
+} from "./errors.ts";
+import { event } from "./events.ts";
+import { type DecodedTx, feeOf } from "./tx.ts";
+
+function requireAccount(context: Context, accounts: AnteAccounts, signer: Signer): Account {
+  const account = accounts.get(context, signer.address);
+  if (account === undefined) throw ErrUnknownAddress(`account ${signer.text} does not exist`);
+  return account;
+}
+
+/**
+ * Stores the public key of each signer that has none yet. Emits `tx.acc_seq` and `tx.signature` for each signer, after
+ * all keys are stored; indexers find transactions by these events.
+ */
+export function setPublicKeys(accounts: AnteAccounts): AnteStep {
+  return (context, tx) => {
+    const signers = signersOf(tx, accounts);
+    for (const signer of signers) setPublicKey(context, accounts, signer);
+    for (const { text, info, signature } of signers) {
+      context.emit(event("tx", [["acc_seq", `${text}/${info?.sequence ?? 0n}`]]));
+      context.emit(event("tx", [["signature", toBase64(signature)]]));
+    }
+  };
+}
+
+function setPublicKey(context: Context, accounts: AnteAccounts, signer: Signer): void {
+  if (signer.info === undefined) return;
+  // A transaction may omit the key when the account has one.
+  const key = signer.info.publicKey ?? (context.mode === "simulate" ? PLACEHOLDER_KEY : undefined);
+  if (key === undefined) return;
+  checkKeyOwner(context, signer, key);
+  const account = requireAccount(context, accounts, signer);
+  if (account.base.pubKey !== undefined) return;
+  accounts.set(context, { ...account, base: { ...account.base, pubKey: key } });
+}
+
+function checkKeyOwner(context: Context, signer: Signer, key: Any): void {
+  // Clients simulate with an empty key or a placeholder.
+  if (context.mode === "simulate") return;
+  if (equalBytes(addressOfKey(key), signer.address)) return;
+  throw ErrInvalidPubKey(
+    `pubKey does not match signer address ${signer.text} with signer index: ${signer.index}`,
+  );
+}
+
+/** Limits the number of signatures. */
+export function limitSignatures(accounts: AnteAccounts): AnteStep {
+  return (context, tx) => {
+    const { txSigLimit } = accounts.params(context);
+    const count = tx.authInfo.signerInfos.length;
+    if (BigInt(count) > txSigLimit) throw ErrTooManySignatures(`signatures: ${count}, limit: ${txSigLimit}`);
+  };
+}
+
+/**
+ * Consumes gas for the verification of each signature (SDK `DefaultSigVerificationGasConsumer`). Only the type of a key
+ * counts here: a simulation also passes with a key that cannot verify anything.
+ */
+export function chargeSignatures(accounts: AnteAccounts): AnteStep {
+  return (context, tx) => {
+    const params = accounts.params(context);
+    for (const signer of signersOf(tx, accounts)) {
+      const { pubKey } = requireAccount(context, accounts, signer).base;
+      const typeUrl = pubKey?.typeUrl ?? (context.mode === "simulate" ? TYPE_URL.secp256k1PubKey : "");
+      if (typeUrl === TYPE_URL.ed25519PubKey) {
+        context.gas.consume(params.sigVerifyCostEd25519, "ante verify: ed25519");
+        throw ErrInvalidPubKey("ED25519 public keys are unsupported");
+      }
+      if (typeUrl === "") throw ErrInvalidPubKey("unrecognized public key type: <nil>");
+      requireSecp256k1(typeUrl);
+      context.gas.consume(params.sigVerifyCostSecp256k1, "ante verify: secp256k1");
+    }
+  };
+}
+
+/**
+ * Compares sequences and verifies signatures. The sequence is compared first: clients recognise `ErrWrongSequence` and
+ * sign again. A simulation has no signatures to verify; a recheck has verified them before.
+ */
+export function verifySignatures(accounts: AnteAccounts): AnteStep {
+  return (context, tx) => {
+    const infos = tx.authInfo.signerInfos.length;
+    if (infos !== tx.signers.length) {
+      throw ErrUnauthorized(`invalid number of signer;  expected: ${tx.signers.length}, got ${infos}`);
+    }
+    for (const signer of signersOf(tx, accounts)) {
+      const { base } = requireAccount(context, accounts, signer);
+      if (base.pubKey === undefined && context.mode !== "simulate")
+        throw ErrInvalidPubKey("pubkey on account is not set");
+      const sequence = signer.info?.sequence ?? 0n;
+      if (sequence !== base.sequence)
+        throw ErrWrongSequence(`account sequence mismatch, expected ${base.sequence}, got ${sequence}`);
+      if (context.mode === "simulate" || context.mode === "recheck" || base.pubKey === undefined) continue;
+      if (!isSigned(context, tx, { signer, account: { base } }))
+        throw signatureError(context, signer, { base });
+    }
+  };
+}
+
+/** Whether the account's key signed the document of the sign mode. */
+function isSigned(
+  context: Context,
+  tx: DecodedTx,
+  by: { readonly signer: Signer; readonly account: Account },
+): boolean {
+  const { base } = by.account;
+  const document = signDocOf(context, tx, by.account, signModeOf(by.signer));
+  if (document === undefined || base.pubKey === undefined) return false;
+  return verifySecp256k1(parsePublicKey(base.pubKey), document, by.signer.signature);
+}
+
+/** Encodes the bytes to sign. Returns undefined for sign modes and messages that are not supported. */
+function signDocOf(
+  { chainId }: Context,
+  tx: DecodedTx,
+  { base }: Account,
+  mode: SignMode | undefined,
+): Uint8Array | undefined {
+  const { accountNumber, sequence } = base;
+  const { bodyBytes, authInfoBytes } = tx.raw;
+  if (mode === SignMode.SIGN_MODE_DIRECT)
+    return SignDoc.encode({ bodyBytes, authInfoBytes, chainId, accountNumber }).finish();
+  if (mode === SignMode.SIGN_MODE_LEGACY_AMINO_JSON)
+    return encodeAminoSignDoc(tx, { chainId, accountNumber, sequence });
+  return undefined;
+}
+
+function signModeOf(signer: Signer): SignMode | undefined {
+  const mode = signer.info?.modeInfo?.sum;
+  return mode?.$case === "single" ? mode.value.mode : undefined;
+}
+
+/** Creates the error of a wrong signature. Only the amino text names the sequence: the direct document does not contain it. */
+function signatureError(context: Context, signer: Signer, { base }: Account): Error {
+  const head = `signature verification failed; please verify account number (${base.accountNumber})`;
+  return signModeOf(signer) === SignMode.SIGN_MODE_LEGACY_AMINO_JSON
+    ? ErrUnauthorized(`${head}, sequence (${base.sequence}) and chain-id (${context.chainId})`)
+    : ErrUnauthorized(
+        `${head} and chain-id (${context.chainId}): (unable to verify single signer signature)`,
+      );
+}
+
+/**
+ * Advances the sequence of every signer. This happens in checks too, so that the check state accepts the next pending
+ * transaction of the account.
+ */
+export function advanceSequences(accounts: AnteAccounts): AnteStep {
+  return (context, tx) => {
+    for (const signer of signersOf(tx, accounts)) {
+      const account = requireAccount(context, accounts, signer);
+      const base = { ...account.base, sequence: account.base.sequence + 1n };
+      accounts.set(context, { ...account, base });
+    }
+  };
+}
+
+/** One required signer, with the signer info and signature at the same position of the transaction. */
+interface Signer {
+  readonly index: number;
+  readonly text: string;
+  readonly address: Uint8Array;
+  readonly info: SignerInfo | undefined;
+  readonly signature: Uint8Array;
+}
+
+/** Returns the signers of a transaction in order. Throws as {@link parseSigner}. */
+function signersOf(tx: DecodedTx, accounts: AnteAccounts): readonly Signer[] {
+  return tx.signers.map((text, index) => ({
+    index,
+    text,
+    address: parseSigner(accounts, text),
+    info: tx.authInfo.signerInfos[index],
+    signature: tx.raw.signatures[index] ?? new Uint8Array(0),
+  }));
+}
+
+/**
+ * Parses the address of a signer, a fee payer or a fee granter. Throws `ModuleError` with the text of the SDK's address
+ * codec: a text that is no bech32 address is a mistake of the sender.
+ */
+export function parseSigner(accounts: Pick<AnteAccounts, "parseAddress">, text: string): Uint8Array {
+  try {
+    return accounts.parseAddress(text);
+  } catch (thrown) {
+    throw thrown instanceof AddressError ? toModuleError(thrown) : thrown;
+  }
+}
+
+function toModuleError({ facts, message }: AddressError): ModuleError {
+  if (facts.code !== "wrong-prefix") return unregisteredError(message);
+  const { expected, got } = facts;
+  return ErrLogic(`hrp does not match bech32 prefix: expected '${expected}' got '${got}'`);
+}
+
+/** Chain and account fields of the sign document. */
+interface AminoSigner {
+  readonly chainId: string;
+  readonly accountNumber: bigint;
+  readonly sequence: bigint;
+}
+
+/**
+ * Encodes the document of SIGN_MODE_LEGACY_AMINO_JSON (`AminoSignDoc`): JSON with sorted names and no white space. Returns
+ * undefined when the SDK has no document either: for a message without an amino form, and for a body with a part that the
+ * signature would not cover.
+ */
+function encodeAminoSignDoc(tx: DecodedTx, signer: AminoSigner): Uint8Array | undefined {
+  if (tx.hasUnknownFields || tx.body.nonCriticalExtensionOptions.length > 0) return undefined;
+  try {
+    return utf8(signDocText(tx, signer));
+  } catch (thrown) {
+    if (thrown instanceof ProtoError) return undefined;
+    throw thrown;
+  }
+}
+
+function signDocText(tx: DecodedTx, { chainId, accountNumber, sequence }: AminoSigner): string {
+  const { amount, gasLimit, payer, granter } = feeOf(tx);
+  const { memo, timeoutHeight } = tx.body;
+  return stringifyAminoJson({
+    account_number: accountNumber.toString(),
+    chain_id: chainId,
+    fee: {
+      amount: amount.map((coin) =>
+        messageToAminoJson("cosmos.base.v1beta1.Coin", Coin.encode(coin).finish()),
+      ),
+      gas: gasLimit.toString(),
+      ...(granter === "" ? {} : { granter }),
+      ...(payer === "" ? {} : { payer }),
+    },
+    memo,
+    msgs: tx.messages.map((message) => anyToAminoJson(message, tx.chainName)),
+    sequence: sequence.toString(),
+    ...(timeoutHeight === 0n ? {} : { timeout_height: timeoutHeight.toString() }),
+  });
+}
+
+const SIGNATURE_BYTES = 64;
+/** Half of the order of secp256k1. The SDK rejects a larger s, because (r, n-s) would be a second valid signature. */
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+
+/**
+ * The key that a simulation assumes for a signer without one (the SDK's `simSecp256k1Pubkey`). Its length decides the gas
+ * of storing it with the account.
+ */
+const PLACEHOLDER_KEY: Any = {
+  typeUrl: TYPE_URL.secp256k1PubKey,
+  value: PubKey.encode({
+    key: fromHex("035ad6810a47f073553ff30d2fcc7e0d3b1c0b74b61a1aaa2582344037151e143a"),
+  }).finish(),
+};
+
+/** Decodes a compressed secp256k1 public key (33 bytes). Throws sdk/8 for other key types and lengths. */
+function parsePublicKey(key: Any): Uint8Array {
+  requireSecp256k1(key.typeUrl);
+  const bytes = PubKey.decode(key.value).key;
+  if (bytes.length !== SECP256K1_KEY_SIZE)
+    throw ErrInvalidPubKey(`length of pubkey is incorrect: ${bytes.length}`);
+  return bytes;
+}
+
+/** Throws sdk/8 unless the type URL is that of secp256k1 keys. */
+function requireSecp256k1(typeUrl: string): void {
+  if (typeUrl !== TYPE_URL.secp256k1PubKey)
+    throw ErrInvalidPubKey(`only secp256k1 public keys can sign here, not ${typeUrl}`);
+}
+
+/**
+ * Returns the account address of a public key, 20 bytes: RIPEMD-160 of the SHA-256 of a secp256k1 key, or the start of
+ * the SHA-256 of an ed25519 key. Throws sdk/8 for other key types, and for a secp256k1 key that has not 33 bytes.
+ */
+function addressOfKey(key: Any): Uint8Array {
+  if (key.typeUrl === TYPE_URL.ed25519PubKey) return sha256(PubKey.decode(key.value).key).slice(0, 20);
+  return secp256k1Address(parsePublicKey(key));
+}
+
+/** Verifies a signature (r and s, 32 bytes each, low s) over the SHA-256 of `message`. */
+export function verifySecp256k1(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  if (signature.length !== SIGNATURE_BYTES || !hasLowS(signature)) return false;
+  const cacheKey = byteText(concat(publicKey, signature, sha256(message)));
+  return verified.get(cacheKey, () => verifyOnce(publicKey, message, signature) || undefined) === true;
+}
+
+function verifyOnce(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  const key = importSecp256k1(publicKey);
+  return key !== undefined && verify("sha256", message, { key, dsaEncoding: "ieee-p1363" }, signature);
+}
+
+/** Maps each byte to one character (latin-1). */
+function byteText(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+}
+
+function hasLowS(signature: Uint8Array): boolean {
+  let s = 0n;
+  for (const byte of signature.subarray(32)) s = (s << 8n) | BigInt(byte);
+  return s <= HALF_ORDER;
+}
+
+// Recently verified signatures: key, signature and message hash. Every transaction is verified in CheckTx and again in
+// its block, and the verification costs more than everything else in a payment. The capacity is a full mempool. Only
+// successes are stored, and the entry is a function of its key, so the cache cannot change a result.
+const verified = createRecentCache<string, true>(5_000);

@@ -1,0 +1,118 @@
+import { CodedError } from "./errors.ts";
+
+/** A result that Go's fixed-size big integers do not hold. Go panics there. */
+export class OverflowError extends CodedError<{ readonly code: "overflow"; readonly bits: number }> {
+  constructor(bits: number, text = "Int overflow") {
+    super({ code: "overflow", bits }, text);
+  }
+}
+
+const MAX_INT_BITS = 256;
+const INT_BOUND = 1n << 256n;
+
+/** Returns an integer whose magnitude has at most 256 bits, as the SDK's `math.Int`. Throws `OverflowError` for any other. */
+export function checkInt(value: bigint): bigint {
+  if (value >= INT_BOUND || value <= -INT_BOUND) throw new OverflowError(MAX_INT_BITS);
+  return value;
+}
+
+/** Returns the smaller integer. */
+export function minInt(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+/** Plain decimals without a leading zero: the form that every encoder writes. */
+const CANONICAL = /^(?:0|[1-9]\d{0,76})$/;
+/** Longer texts are rejected before they are converted, which bounds the cost of the conversion. */
+const MAX_TEXT = 1024;
+
+/**
+ * Parses an integer as Go's `big.Int.UnmarshalText`: a sign, then a literal of base 0 ("10", "0x10", "010" for 8, "1_000").
+ * Throws an `Error` with Go's text, or `OverflowError` for a text that is too long.
+ */
+export function parseGoBigInt(text: string): bigint {
+  if (CANONICAL.test(text)) return BigInt(text);
+  const negative = text.startsWith("-");
+  const digits = negative || text.startsWith("+") ? text.slice(1) : text;
+  const literal = parseLiteral(digits);
+  if (literal === undefined)
+    throw new Error(`math/big: cannot unmarshal ${JSON.stringify(text)} into a *big.Int`);
+  if (digits.length > MAX_TEXT) throw new OverflowError(MAX_INT_BITS, "integer out of range");
+  const magnitude = BigInt(literal.bigIntPrefix + literal.digits);
+  return negative ? -magnitude : magnitude;
+}
+
+/** Parses the wire form of the SDK's `math.Int`. Throws as {@link parseGoBigInt}, and for more than 256 bits. */
+export function parseInt256(text: string): bigint {
+  const value = parseGoBigInt(text);
+  if (value >= INT_BOUND || value <= -INT_BOUND) {
+    const bits = (value < 0n ? -value : value).toString(2).length;
+    throw new OverflowError(MAX_INT_BITS, `integer out of range; got: ${bits}, max: ${MAX_INT_BITS}`);
+  }
+  return value;
+}
+
+/** Go's notations of base 0, with the prefix for `BigInt` and the number of characters that the notation puts in front. */
+const NOTATIONS: readonly (readonly [form: RegExp, bigIntPrefix: string, skipped: number])[] = [
+  [/^0[xX](?:_?[0-9a-fA-F])+$/, "0x", 2],
+  [/^0[bB](?:_?[01])+$/, "0b", 2],
+  [/^0[oO](?:_?[0-7])+$/, "0o", 2],
+  [/^0(?:_?[0-7])+$/, "0o", 1],
+  [/^(?:0|[1-9](?:_?\d)*)$/, "", 0],
+];
+
+/** Reads an unsigned literal in one of Go's notations of base 0. Undefined for any other text, such as "08". */
+function parseLiteral(text: string): { readonly bigIntPrefix: string; readonly digits: string } | undefined {
+  for (const [notation, bigIntPrefix, skipped] of NOTATIONS) {
+    if (notation.test(text)) return { bigIntPrefix, digits: text.slice(skipped).replaceAll("_", "") };
+  }
+  return undefined;
+}
+
+/** Type of an integer. Base 0 accepts Go's prefixes (0x, 0o, 0b, a leading 0) and underscores. */
+export interface GoIntegerForm {
+  readonly signed: boolean;
+  readonly bits: 32 | 64;
+  readonly base: 0 | 10;
+}
+
+const DECIMAL = /^\d+$/;
+/** Parses an integer as Go's `strconv.ParseInt` and `ParseUint`. Throws an `Error` with Go's text. */
+export function parseGoInteger(text: string, form: GoIntegerForm): bigint {
+  const sign = form.signed ? (/^[+-]/.exec(text)?.[0] ?? "") : "";
+  const magnitude = magnitudeOf(text.slice(sign.length), form.base);
+  if (magnitude === undefined) throw integerError(text, form, "invalid syntax");
+  const value = sign === "-" ? -magnitude : magnitude;
+  const wrapped = form.signed ? BigInt.asIntN(form.bits, value) : BigInt.asUintN(form.bits, value);
+  if (wrapped !== value) throw integerError(text, form, "value out of range");
+  return value;
+}
+
+/** No notation needs more digits for 64 bits. Longer texts are cut, which bounds the cost of the conversion. */
+const MAX_DIGITS = 200;
+
+function magnitudeOf(digits: string, base: 0 | 10): bigint | undefined {
+  const isLong = digits.length > MAX_DIGITS;
+  if (base === 10)
+    return DECIMAL.test(digits) ? BigInt(isLong ? digits.slice(0, MAX_DIGITS) : digits) : undefined;
+  const literal = parseLiteral(digits);
+  if (literal === undefined) return undefined;
+  const significant = literal.digits.replace(/^0+(?=.)/, "");
+  return BigInt(literal.bigIntPrefix + significant.slice(0, MAX_DIGITS));
+}
+
+function integerError(text: string, form: GoIntegerForm, why: string): Error {
+  return new Error(
+    `strconv.${form.signed ? "ParseInt" : "ParseUint"}: parsing ${JSON.stringify(text)}: ${why}`,
+  );
+}
+
+const TRUE: ReadonlySet<string> = new Set(["1", "t", "T", "TRUE", "true", "True"]);
+const FALSE: ReadonlySet<string> = new Set(["0", "f", "F", "FALSE", "false", "False"]);
+
+/** Parses a boolean as Go's `strconv.ParseBool`. Throws an `Error` with Go's text. */
+export function parseGoBool(text: string): boolean {
+  if (TRUE.has(text)) return true;
+  if (FALSE.has(text)) return false;
+  throw new Error(`strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`);
+}

@@ -1,0 +1,172 @@
+import { onAbort, raceAbort, withTimeout } from "./abort.ts";
+import type { Clock } from "./clock.ts";
+
+/** Lets one part of the program wake all callers that wait for an event. Carries no value and remembers nothing. */
+export interface WakeSignal {
+  /** Resolves at the next `wake`; rejects with the reason when `signal` aborts first. Any number of callers may wait. */
+  readonly next: (signal: AbortSignal) => Promise<void>;
+  /** Wakes every waiting caller. A call when nobody waits has no effect. */
+  readonly wake: () => void;
+}
+
+interface Caller {
+  readonly resolve: () => void;
+  unwatch?: () => void;
+}
+
+/** Creates a wake signal without waiting callers. */
+export function createWakeSignal(): WakeSignal {
+  const waiting = new Set<Caller>();
+  return {
+    next: (signal) =>
+      new Promise((resolve, reject) => {
+        const caller: Caller = { resolve };
+        waiting.add(caller);
+        caller.unwatch = onAbort(signal, (reason) => {
+          waiting.delete(caller);
+          reject(reason);
+        });
+      }),
+    wake: () => {
+      // A woken caller may wait again at once. One call must not wake it twice, so the set is emptied first.
+      const woken = [...waiting];
+      waiting.clear();
+      for (const { unwatch, resolve } of woken) {
+        unwatch?.();
+        resolve();
+      }
+    },
+  };
+}
+
+/** Wakes callers that wait for a change. Its version shows a change that came before the wait. */
+export interface ChangeSignal {
+  /** Notes a change and wakes all waiters. */
+  readonly wake: () => void;
+  /** Number of changes so far. */
+  readonly version: () => number;
+  /**
+   * Resolves when the version is no longer `version`, at the latest after `maxMs`. Rejects with the signal's reason on
+   * abort.
+   */
+  readonly changedSince: (version: number, maxMs: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Creates a signal without changes. */
+export function createChangeSignal(clock: Pick<Clock, "sleep">): ChangeSignal {
+  const wakeSignal = createWakeSignal();
+  let version = 0;
+  return {
+    version: () => version,
+    wake: () => {
+      version += 1;
+      wakeSignal.wake();
+    },
+    changedSince: async (since, maxMs, signal) => {
+      signal.throwIfAborted();
+      if (version === since) await withTimeout(maxMs, clock, signal, wakeSignal.next);
+    },
+  };
+}
+
+/** FIFO queue with at most `capacity` items. */
+export interface BoundedQueue<T> {
+  /** Adds an item. Returns false when the queue is full; the item is then dropped and counted. */
+  readonly offer: (item: T) => boolean;
+  /** Removes the oldest item; waits for one when the queue is empty. Rejects with the reason when the signal aborts. */
+  readonly take: (signal: AbortSignal) => Promise<T>;
+  readonly size: () => number;
+  /** Number of items dropped since creation. */
+  readonly dropped: () => number;
+}
+
+/** Creates an empty queue. `capacity` is at least 1. */
+export function createBoundedQueue<T extends object | string | number | bigint>(
+  capacity: number,
+): BoundedQueue<T> {
+  const items: T[] = [];
+  const added = createWakeSignal();
+  let dropped = 0;
+  const offer = (item: T): boolean => {
+    if (items.length >= capacity) {
+      dropped += 1;
+      return false;
+    }
+    items.push(item);
+    added.wake();
+    return true;
+  };
+  const take = async (signal: AbortSignal): Promise<T> => {
+    for (;;) {
+      const [oldest] = items.splice(0, 1);
+      if (oldest !== undefined) return oldest;
+      // Several callers may wait. All wake up; those that find the queue empty again go on waiting.
+      await added.next(signal);
+    }
+  };
+  return { offer, take, size: () => items.length, dropped: () => dropped };
+}
+
+/**
+ * Runs `work` for every item, with at most `limit` calls at a time. Returns the results in the order of the items.
+ * Rejects with the first error. Calls that run at that moment continue; no further call starts.
+ */
+export async function mapLimit<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = [];
+  const rest = items.entries();
+  let failed = false;
+  const run = async (): Promise<void> => {
+    for (const [index, item] of rest) {
+      if (failed) return;
+      results[index] = await work(item);
+    }
+  };
+  const runners = Array.from({ length: Math.min(limit, items.length) }, async () => {
+    try {
+      await run();
+    } catch (error) {
+      failed = true;
+      throw error;
+    }
+  });
+  await Promise.all(runners);
+  return results;
+}
+
+/** Exponential backoff with full jitter: each delay is uniform in [minMs, baseMs * 2^attempt], at most `maxMs`. */
+export interface BackoffOptions {
+  readonly minMs: number;
+  readonly baseMs: number;
+  readonly maxMs: number;
+}
+
+/** Returns the delay in ms after `attempt` earlier failures (0 after the first one). `random` returns a number in [0, 1). */
+export function backoffMs(attempt: number, options: BackoffOptions, random: () => number): number {
+  const ceiling = Math.min(options.maxMs, options.baseMs * 2 ** Math.min(attempt, 30));
+  const floor = Math.min(options.minMs, ceiling);
+  return Math.round(floor + (ceiling - floor) * random());
+}
+
+/** Runs one piece of work at a time, in the order of the calls. */
+interface Mutex {
+  /** Waits for its turn and runs `work`. Rejects with the signal's reason when the signal aborts before that. */
+  readonly runExclusive: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+}
+
+/** Creates an unlocked mutex. */
+export function createMutex(): Mutex {
+  let last: Promise<void> = Promise.resolve();
+  return {
+    runExclusive: (work, signal) => {
+      const previous = last;
+      const result = raceAbort(previous, signal).then(work);
+      // An aborted caller leaves while `previous` may still run, so its successor must wait for both.
+      last = Promise.allSettled([previous, result]).then(() => undefined);
+      return result;
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import { Command, Option } from "commander";
+import { request } from "undici";
+import { withDeadline } from "../../platform/base/abort.ts";
+import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { isRecord, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";
+import { QUERY_STATUSES, type QueryStatus } from "../registry/query-state.ts";
+import {
+  addRelayerApiOptions,
+  defaultUrl,
+  readRelayer,
+  readTokenFile,
+  type RelayerApiOptions,
+} from "./relayer-api-options.ts";
+
+interface Options extends RelayerApiOptions {
+  readonly state?: QueryStatus;
+  readonly overdue?: true;
+}
+
+/** `relaywatch relayer queries`. */
+export function queriesCommand(context: CliContext): Command {
+  return addRelayerApiOptions(new Command())
+    .addOption(new Option("--state <state>", "only queries in this state").choices(QUERY_STATUSES))
+    .option("--overdue", "only queries that are overdue")
+    .action((options: Options) => listQueries(options, context));
+}
+
+const QUERY_COLUMNS = [
+  column("id", "id"),
+  column("type", "type"),
+  column("connection", "connection_id"),
+  column("period", "update_period"),
+  column("local height", "last_local_height"),
+  column("remote height", "last_remote_height"),
+  column("result age", "result_age_blocks"),
+  column("late", "late_blocks"),
+  column("results", "results"),
+  column("gas", "gas"),
+  { title: "owner", cell: (row: JsonValue) => shortAddress(cellText(fieldAt(row, "owner"))) },
+  column("state", "state"),
+  {
+    title: "error",
+    cell: (row: JsonValue) =>
+      fieldAt(row, "error") === null
+        ? "-"
+        : `${cellText(fieldAt(row, "error.code"))}: ${cellText(fieldAt(row, "error.reason"))}`,
+  },
+];
+
+async function listQueries(options: Options, context: CliContext): Promise<void> {
+  const answer = await readRelayer(options, "/api/queries", context.signal);
+  const all = Array.isArray(answer) ? answer.filter(isJson) : [];
+  const rows = all.filter(
+    (row) =>
+      (options.state === undefined || fieldAt(row, "state") === options.state) &&
+      (options.overdue === undefined || fieldAt(row, "overdue") === true),
+  );
+  context.print(options.json ? stringifyJson(rows, 2) : formatTable(QUERY_COLUMNS, rows));
+}
+
+function shortAddress(address: string): string {
+  return address.length > 20 ? `${address.slice(0, 12)}…${address.slice(-6)}` : address;
+}
+
+function isJson(value: unknown): value is JsonValue {
+  return isRecord(value);
+}
+
+interface ResubmitOptions extends RelayerApiOptions {
+  readonly all?: true;
+  readonly tokenFile?: string;
+}
+
+/** `relaywatch relayer dead-letters`. */
+export function deadLettersCommand(context: CliContext): Command {
+  const list = addRelayerApiOptions(new Command("list"))
+    .description("list them, newest first")
+    .action((options: RelayerApiOptions) => listLetters(options, context));
+  const resubmit = addRelayerApiOptions(new Command("resubmit"))
+    .description("read, prove and send them again")
+    .argument("[tx...]", "transactions to send: <query-id>/<hash>")
+    .option("--all", "all dead letters")
+    .option("--token-file <file>", "file with the bearer token of the relayer")
+    .action((txs: readonly string[], options: ResubmitOptions) => resubmitLetters(txs, options, context));
+  return new Command().addCommand(list).addCommand(resubmit);
+}
+
+const LETTER_COLUMNS = [
+  column("query", "query_id"),
+  column("hash", "submitted_tx_hash"),
+  column("time", "error_time"),
+  column("reason", "message"),
+];
+
+/** Prints the dead letters, newest first. Throws `CliError`. */
+export async function listLetters(options: RelayerApiOptions, context: CliContext): Promise<void> {
+  const letters = await readLetters(options, context);
+  context.print(options.json ? stringifyJson(letters, 2) : formatTable(LETTER_COLUMNS, letters));
+}
+
+async function readLetters(options: RelayerApiOptions, context: CliContext): Promise<readonly JsonValue[]> {
+  const answer = await readRelayer(options, "/unsuccessful-txs", context.signal);
+  return Array.isArray(answer) ? answer.filter(isJson) : [];
+}
+
+interface TxName {
+  readonly query_id: number;
+  readonly hash: string;
+}
+
+/** Longest wait for one transaction: that of the relayer, and some more. */
+const DEADLINE_MS = 180_000;
+
+async function resubmitLetters(
+  names: readonly string[],
+  options: ResubmitOptions,
+  context: CliContext,
+): Promise<void> {
+  if ((names.length === 0) === (options.all === undefined))
+    throw new CliError(EXIT.usage, "give transactions as <query-id>/<hash>, or --all");
+  const txs =
+    options.all === undefined
+      ? names.map(parseLetterName)
+      : (await readLetters(options, context)).flatMap((letter) => nameOf(letter) ?? []);
+  const token = readTokenFile(options.tokenFile);
+  for (const tx of txs) {
+    await sendLetter(tx, { url: options.url ?? defaultUrl(), token: token?.reveal() }, context.signal);
+    // Two queries may have the same transaction.
+    const left = (await readLetters(options, context)).find((letter) => isNamed(letter, tx));
+    const reason = left === undefined ? undefined : cellText(fieldAt(left, "message"));
+    context.print(
+      `${tx.query_id}/${tx.hash} ${reason === undefined ? "included" : `failed again: ${reason}`}`,
+    );
+  }
+}
+
+/** Parses `<query-id>/<hash>`. Throws `CliError`. */
+export function parseLetterName(text: string): TxName {
+  const match = /^(\d{1,15})\/([0-9a-fA-F]{64})$/.exec(text);
+  if (match === null) throw new CliError(EXIT.usage, `${text} is not <query-id>/<hash>`);
+  return { query_id: Number(match[1]), hash: (match[2] ?? "").toLowerCase() };
+}
+
+function nameOf(letter: JsonValue): TxName | undefined {
+  if (!isRecord(letter)) return undefined;
+  const { query_id, submitted_tx_hash: hash } = letter;
+  return typeof query_id === "number" && typeof hash === "string" ? { query_id, hash } : undefined;
+}
+
+function isNamed(letter: JsonValue, tx: TxName): boolean {
+  const name = nameOf(letter);
+  return name?.query_id === tx.query_id && name.hash === tx.hash;
+}
+
+/** Has a dead letter sent again, and waits for its block. Throws `CliError`. */
+export async function sendLetter(
+  tx: TxName,
+  { url, token }: { readonly url: string; readonly token: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const { status, text } = await withDeadline("icq-relayer", DEADLINE_MS, signal, async (inner) => {
+    const body = JSON.stringify({ txs: [tx] });
+    const response = await request(`${url}/resubmit-txs`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body,
+      signal: inner,
+      headersTimeout: DEADLINE_MS,
+    });
+    return { status: response.statusCode, text: await response.body.text() };
+  }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new CliError(EXIT.unseen, `icq-relayer does not answer: ${errorText(error)}`);
+  });
+  if (status === 200) return;
+  const advice = status === 401 || status === 403 ? "; give the token with --token-file" : "";
+  throw new CliError(EXIT.fatal, `${text.trim()}${advice}`);
+}

@@ -1,0 +1,271 @@
+import { Command } from "commander";
+import pc from "picocolors";
+import { toBase64 } from "../../platform/base/bytes.ts";
+import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
+import { CheckExit } from "../../platform/cli/check-exit.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { printAnswer } from "../../platform/cli/print-answer.ts";
+import { queryIdArgument } from "../../platform/cli/query-id.ts";
+import { column, formatTable } from "../../platform/cli/table.ts";
+import { type Finding, runDoctor } from "../doctor/run-doctor.ts";
+import { openPreview, type Preview, servedQueries } from "../preview/open-preview.ts";
+import { type Comparison, type KvPreview, previewKv } from "../preview/preview-kv.ts";
+import { previewTx, type TxComparison, type TxPreview } from "../preview/preview-tx.ts";
+import { addRelayerApiOptions, readRelayer, type RelayerApiOptions } from "./relayer-api-options.ts";
+import {
+  addRelayerConfigOptions,
+  queryIdsOption,
+  type RelayerConfigOptions,
+  relayerContext,
+  selectRelayerConfig,
+} from "./relayer-config-options.ts";
+
+interface DryRunOptions extends RelayerConfigOptions {
+  readonly query?: readonly bigint[];
+  readonly json?: true;
+}
+
+/** `relaywatch relayer dry-run`. */
+export function dryRunCommand(context: CliContext): Command {
+  return addRelayerConfigOptions(new Command())
+    .addOption(queryIdsOption())
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      `
+Does everything but broadcast, so it may run beside another relayer. "before" compares with what the other one sent. For a KV
+query: the last result on the chain with the remote state at its height. For a TX query: which of the transactions that are
+found now the chain has received; "differs" means that it lacks one before a later one that it has. "same" means that this
+relayer would have sent the same. Exits 1 when a query cannot be answered or differs.`,
+    )
+    .action((options: DryRunOptions) => dryRun(options, context));
+}
+
+async function dryRun(options: DryRunOptions, context: CliContext): Promise<void> {
+  const selected = await selectRelayerConfig(options, context);
+  const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
+  try {
+    const rows = await previewAll(preview, options.query ?? [], context.signal);
+    context.print(options.json ? stringifyJson(rows, 2) : formatTable(COLUMNS, rows));
+    const bad = rows.filter(
+      ({ outcome, before }) => (outcome !== "accepted" && outcome !== "answered") || before === "differs",
+    ).length;
+    if (bad > 0)
+      throw new CliError(EXIT.fatal, `${bad} of ${rows.length} queries cannot be answered or differ`);
+  } finally {
+    preview.close();
+  }
+}
+
+const COLUMNS = [
+  column("id", "id"),
+  column("type", "type"),
+  column("connection", "connection_id"),
+  column("remote height", "remote_height"),
+  column("outcome", "outcome"),
+  column("results", "results"),
+  column("gas", "gas"),
+  column("before", "before"),
+  column("reason", "reason"),
+];
+
+type Row = ReturnType<typeof kvPreviewJson> | ReturnType<typeof txPreviewJson>;
+
+async function previewAll(
+  preview: Preview,
+  ids: readonly bigint[],
+  signal: AbortSignal,
+): Promise<readonly (Row & JsonValue)[]> {
+  const rows: (Row & JsonValue)[] = [];
+  for (const connection of preview.connections) {
+    const queries = await servedQueries(preview, connection.id, ids, signal);
+    const kv: readonly KvPreview[] = await previewKv(
+      preview,
+      connection,
+      queries.filter(({ type }) => type === "kv"),
+      signal,
+    );
+    rows.push(...kv.map(kvPreviewJson));
+    for (const query of queries.filter(({ type }) => type === "tx")) {
+      const one: TxPreview = await previewTx(preview, connection, query, signal);
+      rows.push(txPreviewJson(one));
+    }
+  }
+  return rows;
+}
+
+interface InspectOptions extends RelayerApiOptions, RelayerConfigOptions {}
+
+/** `relaywatch relayer inspect ID`. */
+export function inspectCommand(context: CliContext): Command {
+  return addRelayerConfigOptions(addRelayerApiOptions(new Command()))
+    .addArgument(queryIdArgument())
+    .addHelpText(
+      "after",
+      `
+"state" and "attempts" are those of the running relayer (--url). "proof" is made now from the configuration, and not sent.
+Exits 1 when there is neither a state nor a proof.`,
+    )
+    .action((id: bigint, options: InspectOptions) => inspect(id, options, context));
+}
+
+async function inspect(id: bigint, options: InspectOptions, context: CliContext): Promise<void> {
+  const [state, attempts, proof] = await Promise.all([
+    part(() => readRelayer(options, `/api/queries/${id}`, context.signal), context.signal),
+    part(() => readRelayer(options, `/api/attempts?query_id=${id}&limit=10`, context.signal), context.signal),
+    part(() => prove(id, options, context), context.signal),
+  ]);
+  const answer = { id: `${id}`, state, attempts, proof };
+  if (options.json) context.print(stringifyJson(answer, 2));
+  else printAnswer(JSON.parse(stringifyJson(answer)), {}, context);
+  if (isFailed(state) && isFailed(proof)) throw new CheckExit(EXIT.fatal);
+}
+
+function isFailed(answer: unknown): boolean {
+  return isRecord(answer) && "error" in answer && Object.keys(answer).length === 1;
+}
+
+/** A part that cannot be read says why, so that the others are still shown. */
+async function part(read: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await read();
+  } catch (error) {
+    signal.throwIfAborted();
+    return { error: errorText(error) };
+  }
+}
+
+async function prove(id: bigint, options: InspectOptions, context: CliContext): Promise<JsonObject> {
+  const selected = await selectRelayerConfig(options, context);
+  const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
+  try {
+    for (const connection of preview.connections) {
+      const [query] = await servedQueries(preview, connection.id, [id], context.signal);
+      if (query?.type === "tx")
+        return txPreviewJson(await previewTx(preview, connection, query, context.signal));
+      const [kv] = query === undefined ? [] : await previewKv(preview, connection, [query], context.signal);
+      if (kv !== undefined) return kvPreviewJson(kv);
+    }
+    return { error: "the configuration does not serve this query: see its connections, owners and ids" };
+  } finally {
+    preview.close();
+  }
+}
+
+interface DoctorOptions extends RelayerConfigOptions {
+  readonly json?: true;
+}
+
+/** `relaywatch relayer doctor`. */
+export function doctorCommand(context: CliContext): Command {
+  return addRelayerConfigOptions(new Command())
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      "\nSends nothing. Exits 0 when all is well, 1 for a problem, 3 when something cannot be read.",
+    )
+    .action((options: DoctorOptions) => examine(options, context));
+}
+
+async function examine(options: DoctorOptions, context: CliContext): Promise<void> {
+  const selected = await selectRelayerConfig(options, context);
+  const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
+  try {
+    const findings = await runDoctor(preview, context.signal);
+    if (options.json) context.print(stringifyJson(findings.map(toJson), 2));
+    else for (const finding of findings) context.print(toText(finding, context.isTerminal));
+    requireHealthy(findings);
+  } finally {
+    preview.close();
+  }
+}
+
+function requireHealthy(findings: readonly Finding[]): void {
+  const count = (verdict: Finding["verdict"]): number =>
+    findings.filter((finding) => finding.verdict === verdict).length;
+  const [problems, unseen] = [count("problem"), count("unseen")];
+  if (problems > 0)
+    throw new CliError(EXIT.fatal, `${problems} of ${findings.length} checks found a problem`);
+  if (unseen > 0)
+    throw new CliError(EXIT.unseen, `${unseen} of ${findings.length} checks could not read what they need`);
+}
+
+function toText({ subject, verdict, text, advice }: Finding, colours: boolean): string {
+  const paint = pc.createColors(colours);
+  const marks = {
+    good: paint.green("good   "),
+    problem: paint.red("PROBLEM"),
+    unseen: paint.yellow("unseen "),
+  };
+  return `${marks[verdict]}  ${subject}: ${text}${advice === undefined ? "" : `\n         → ${advice}`}`;
+}
+
+function toJson({ subject, verdict, text, advice }: Finding) {
+  return { subject, verdict, text, advice: advice ?? null };
+}
+
+/** Converts a preview to the JSON of `relayer dry-run` and `relayer inspect`. */
+function kvPreviewJson({ query, at, outcome, other }: KvPreview) {
+  const isAccepted = outcome.kind === "accepted";
+  return {
+    id: `${query.id}`,
+    type: query.type,
+    connection_id: query.connectionId,
+    remote_height: `${at.height}`,
+    outcome: outcome.kind,
+    results: isAccepted ? 1 : 0,
+    gas: isAccepted ? `${outcome.gas}` : null,
+    bytes: isAccepted ? outcome.bytes : null,
+    values: isAccepted
+      ? outcome.values.map(({ storagePrefix, key, value }) => ({
+          path: storagePrefix,
+          key: toBase64(key),
+          value: toBase64(value),
+        }))
+      : [],
+    before: other.kind,
+    before_height: other.kind === "none" ? null : `${other.at.height}`,
+    reason: isAccepted ? comparisonText(other) : outcome.reason,
+  };
+}
+
+function comparisonText(other: Comparison): string | null {
+  if (other.kind === "unreadable") return `the last result cannot be compared: ${other.reason}`;
+  if (other.kind !== "differs") return null;
+  return `the last result, of remote height ${other.at.height}, has other values for ${other.keys} keys`;
+}
+
+/** As {@link kvPreviewJson}, for a TX query. */
+function txPreviewJson({ query, from, to, txs, other, reason }: TxPreview) {
+  const sent = txs.filter((tx) => tx.reason === undefined);
+  const failed = txs.find((tx) => tx.reason !== undefined);
+  const isAccepted = reason === undefined && failed === undefined;
+  return {
+    id: `${query.id}`,
+    type: query.type,
+    connection_id: query.connectionId,
+    remote_height: `${to}`,
+    outcome: isAccepted ? "accepted" : "refused",
+    results: sent.length,
+    gas: `${sent.reduce((sum, { gas }) => sum + (gas ?? 0n), 0n)}`,
+    searched_from: `${from}`,
+    txs: txs.map((tx) => ({
+      hash: tx.hash,
+      height: `${tx.height}`,
+      gas: tx.gas === undefined ? null : `${tx.gas}`,
+      reason: tx.reason ?? null,
+      received: tx.received ?? null,
+    })),
+    before: other.kind,
+    reason: reason ?? (failed === undefined ? txComparisonText(other) : `${failed.hash}: ${failed.reason}`),
+  };
+}
+
+function txComparisonText(other: TxComparison): string | null {
+  if (other.kind === "unreadable") return `what the chain has received cannot be compared: ${other.reason}`;
+  if (other.kind !== "differs") return null;
+  const [first] = other.missing;
+  return `the chain has later transactions, and lacks ${other.missing.length} before them, such as ${first}`;
+}

@@ -1,0 +1,83 @@
+import { Command, Option } from "commander";
+import { systemClock } from "../../platform/base/clock.ts";
+import { parseDuration, portOffsetOption } from "../../platform/cli/options.ts";
+import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
+import { relayerReport } from "../report/relayer-report.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
+import { httpUrl } from "../../platform/config/config-fields.ts";
+import { loadConfig } from "../../platform/config/config.ts";
+import { relayerConfigSchema } from "../config/relayer-config.ts";
+import {
+  parseAttempts,
+  parseCosts,
+  parseDeadLetters,
+  type RelayerData,
+  readRelayerData,
+} from "../report/relayer-data.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { askDaemon } from "../../platform/cli/daemon-request.ts";
+
+interface ReportOptions extends ReportFormatOptions {
+  readonly config?: string;
+  readonly portOffset: number;
+  readonly since: number;
+}
+
+/** `relaywatch report relayer`. */
+export function relayerReportCommand(context: CliContext): Command {
+  const command = new Command("relayer")
+    .description("results of the relayer, their lateness, cost by owner, dead letters")
+    .option(
+      "--config <file>",
+      "configuration of the relayer to ask; default: the relayer of the localnet on this machine",
+    )
+    .addOption(portOffsetOption())
+    .addOption(
+      new Option("--since <duration>", "length of the report")
+        .default(24 * 3_600_000, "24h")
+        .argParser(parseDuration),
+    );
+  for (const option of formatOptions()) command.addOption(option);
+  return command.action(async (options: ReportOptions) => {
+    const toMs = systemClock.nowMs();
+    const data = await readRelayer(options, { fromMs: toMs - options.since, toMs }, context);
+    printReport(relayerReport(data), options, context);
+  });
+}
+
+/** Options that select a relayer. */
+interface RelayerPlace {
+  readonly config?: string;
+  readonly portOffset: number;
+}
+
+/** Reads what a relayer did in a range. Throws `CliError`, with exit code 3 when the relayer does not answer. */
+async function readRelayer(
+  place: RelayerPlace,
+  range: { readonly fromMs: number; readonly toMs: number },
+  context: CliContext,
+): Promise<RelayerData> {
+  const url = urlOf(place);
+  const hint =
+    place.config === undefined
+      ? "start relaywatch up or relaywatch relayer start, or name another one with --config or --port-offset"
+      : `start it with relaywatch relayer start --config ${place.config}`;
+  const ask = (path: string): Promise<unknown> =>
+    askDaemon({ daemon: "the relayer", url, path, hint }, context.signal);
+  return readRelayerData(
+    {
+      find: async ({ sinceMs = 0, untilMs = range.toMs, limit }) => {
+        const [since, until] = [sinceMs, untilMs].map((ms) => new Date(ms).toISOString());
+        return parseAttempts(await ask(`/api/attempts?since=${since}&until=${until}&limit=${limit}`));
+      },
+      costs: async ({ from, to }) => parseCosts(await ask(`/api/costs?from=${from}&to=${to}`)),
+    },
+    parseDeadLetters(await ask("/unsuccessful-txs")),
+    range,
+  );
+}
+
+function urlOf({ config, portOffset }: RelayerPlace): string {
+  if (config === undefined) return `http://127.0.0.1:${portsAt(portOffset).relayer}`;
+  return httpUrl(loadConfig(config, relayerConfigSchema()).http.listen);
+}

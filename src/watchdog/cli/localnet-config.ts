@@ -1,0 +1,28 @@
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
+import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
+import { parseConfig } from "../../platform/config/config.ts";
+import { type WatchdogConfig, watchdogConfigSchema } from "../config.ts";
+
+/** Watchdog configuration for a localnet at this port offset. The token of the control API opens its guarded routes. */
+export function localnetWatchdogConfig(
+  portOffset: number,
+  stateDir: string | undefined,
+  hosts: readonly string[] = [],
+): WatchdogConfig {
+  const ports = portsAt(portOffset);
+  // Creates the file, which the configuration refers to.
+  controlToken(portOffset);
+  const token = JSON.stringify(controlTokenFile(portOffset));
+  const text = `
+http: { listen: "127.0.0.1:${ports.watchdog}", hosts: ${JSON.stringify(hosts)}, token: { file: ${token} } }
+chain_id: local-1
+interval: 1s
+sources:
+  node: "http://127.0.0.1:${ports.localMetrics}/metrics"
+  prices: "http://127.0.0.1:${ports.prices}/"
+  oracle_metrics: "http://127.0.0.1:${ports.oracleMetrics}/metrics"
+  sidecar_metrics: "http://127.0.0.1:${ports.sidecarMetrics}/metrics"
+${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
+`;
+  return parseConfig({ file: "localnet watchdog", text }, watchdogConfigSchema);
+}

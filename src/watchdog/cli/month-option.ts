@@ -1,0 +1,19 @@
+import { InvalidArgumentError, Option } from "commander";
+import { systemClock } from "../../platform/base/clock.ts";
+import { monthOf, monthsBefore } from "../ledger/month.ts";
+
+/** `--month MONTH`. The value is undefined without the option; see {@link lastMonth}. */
+export function monthOption(): Option {
+  return new Option("--month <month>", "the month, such as 2026-10; default: the last closed one").argParser(
+    (text) => {
+      if (/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) return text;
+      throw new InvalidArgumentError("a month such as 2026-10 was expected");
+    },
+  );
+}
+
+/** Returns the last closed month. */
+export function lastMonth(): string {
+  const now = monthOf(systemClock.nowMs());
+  return monthsBefore(now, 1)[0] ?? now;
+}

@@ -1,0 +1,47 @@
+import type { Severity } from "../../../platform/monitoring/severity.ts";
+
+/** Kinds of notifications. A reminder repeats a firing alert. */
+export const EVENT_KINDS = ["firing", "reminder", "resolved"] as const;
+
+/** One of {@link EVENT_KINDS}. */
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+/** What an alert has cost since its condition became active. */
+export interface AlertCost {
+  /** Blocks whose oracle call failed. */
+  readonly blocks: bigint;
+  /** What the month so far pays less, in currency units: "12.50". Absent while the rate is not known. */
+  readonly pay?: string;
+}
+
+/** One notification of one alert, complete: it does not change after it was queued. */
+export interface AlertEvent {
+  /** Identifies the event, also after a restart: a receiver recognises a repeated notification by it. */
+  readonly id: string;
+  /** Identifies the alert. The same for all its events, and for two watchdogs of one validator. */
+  readonly key: string;
+  /** Name of the condition. */
+  readonly alert: string;
+  readonly kind: EventKind;
+  readonly severity: Severity;
+  readonly validator: string;
+  readonly chainId: string;
+  readonly title: string;
+  /** First evaluation that found the condition active. */
+  readonly sinceMs: number;
+  /** Time at which the alert began to fire, was repeated or was resolved. */
+  readonly atMs: number;
+  /** Cause with the values at `atMs`, without a full stop. */
+  readonly reason: string;
+  readonly description: string;
+  readonly action: string;
+  readonly impact: string;
+  /** URL or file name. */
+  readonly runbook: string;
+  readonly cost: AlertCost;
+}
+
+/** Returns the key of an alert, without spaces. */
+export function alertKey(chainId: string, validator: string, alert: string): string {
+  return `${chainId}/${validator}/${alert}`;
+}

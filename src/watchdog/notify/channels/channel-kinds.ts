@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { unreachable } from "../../../platform/base/errors.ts";
+import { issueText } from "../../../platform/config/config-fields.ts";
+import { alertmanager } from "./alertmanager.ts";
+import type { Channel, ChannelDeps } from "./channel.ts";
+import { discord } from "./discord.ts";
+import { email } from "./email.ts";
+import { pagerduty } from "./pagerduty.ts";
+import { slack } from "./slack.ts";
+import { telegram } from "./telegram.ts";
+import { webhook } from "./webhook.ts";
+
+/** All kinds of channels, in the order of the documents. A new kind is a file beside this one and its name in this list. */
+export const CHANNEL_KINDS = [alertmanager, pagerduty, slack, discord, telegram, email, webhook] as const;
+
+/** Configuration of any channel. */
+export type ChannelConfig = z.output<(typeof CHANNEL_KINDS)[number]["schema"]>;
+
+const [first, ...others] = CHANNEL_KINDS;
+const names = CHANNEL_KINDS.map(({ kind }) => kind).toSorted();
+
+/** Schema of one entry of `notify.channels`. */
+export const channelSchema = z.discriminatedUnion(
+  "kind",
+  [first.schema, ...others.map(({ schema }) => schema)],
+  {
+    error: issueText("is not a kind of channel", `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`),
+  },
+);
+
+/** Kinds whose receivers take reports too. */
+export const REPORT_KINDS: ReadonlySet<string> = new Set(
+  CHANNEL_KINDS.filter(({ takesReports }) => takesReports).map(({ kind }) => kind),
+);
+
+/** Creates a channel. */
+export function createChannel(config: ChannelConfig, deps: ChannelDeps): Channel {
+  for (const kind of CHANNEL_KINDS) {
+    const channel = kind.open(config, deps);
+    if (channel !== undefined) return channel;
+  }
+  return unreachable(`the configuration refuses channels of the kind ${config.kind}`);
+}

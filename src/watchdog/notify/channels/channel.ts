@@ -1,0 +1,213 @@
+import { z } from "zod";
+import {
+  durationField,
+  isPlainHttpUrl,
+  issueText,
+  secretField,
+} from "../../../platform/config/config-fields.ts";
+import { SEVERITIES, type Severity } from "../../../platform/monitoring/severity.ts";
+import type { AlertEvent } from "./alert-event.ts";
+import type { ReportMessage } from "./message.ts";
+import {
+  HTTP_REJECTIONS,
+  type Mail,
+  type MailServer,
+  postAccepted,
+  type PostJson,
+  type SendMail,
+} from "./transport.ts";
+
+/** Settings that all channels have in common. */
+export interface ChannelSettings {
+  /** Unique. Identifies the channel in the state, the log and the metrics. */
+  readonly name: string;
+  /** Less severe alerts are not sent. */
+  readonly minSeverity: Severity;
+  readonly sendReminders: boolean;
+  readonly sendResolved: boolean;
+  /** Limit for one delivery. */
+  readonly deadlineMs: number;
+}
+
+/** A channel as the configuration describes it. */
+interface KindSettings extends ChannelSettings {
+  readonly kind: string;
+}
+
+/** One request to a receiver: a POST of JSON, or an e-mail. */
+type ChannelRequest =
+  | {
+      readonly url: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body: unknown;
+    }
+  | { readonly server: MailServer; readonly mail: Mail };
+
+/** An alert as a receiver that follows alerts shows it now. */
+export interface CurrentAlert {
+  /** Its latest event. */
+  readonly event: AlertEvent;
+  /** Absent while it fires. */
+  readonly resolvedAtMs?: number;
+}
+
+/** How the state of all alerts is sent to a receiver that routes, groups and repeats by itself. */
+interface StateRequests {
+  /** Time between two pushes, ms. */
+  readonly everyMs: number;
+  /** Encodes the alerts, with one request for each server of the receiver. */
+  readonly requests: (alerts: readonly CurrentAlert[], nowMs: number) => readonly ChannelRequest[];
+}
+
+/** One kind of channel: everything that the watchdog knows of it. `Config` is the output of `schema`. */
+interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
+  /** Value of the key `kind`. */
+  readonly kind: string;
+  /** Name of the receiver in errors: "Slack", "the webhook". */
+  readonly receiver: string;
+  /** The receiver and the interface that is used, for the table in the README. */
+  readonly about: string;
+  /** Keys of the configuration. */
+  readonly schema: Schema;
+  /** Keys of an example besides `kind`, as the file has them. */
+  readonly example: Readonly<Record<string, unknown>>;
+  /** Events of one delivery: many in one message for people, one for programs that identify alerts. */
+  readonly maxEvents: number;
+  /** Encodes events of one validator, oldest first. */
+  readonly alert: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];
+  /** Encodes a report. Absent: the receiver takes alerts only. */
+  readonly report?: (report: ReportMessage, config: z.output<Schema>) => ChannelRequest;
+  /** Present: the receiver gets the state of all alerts at each change instead of events. */
+  readonly state?: (config: z.output<Schema>) => StateRequests;
+  /** Statuses that refuse the content for good, so that another attempt is useless. Default: those of HTTP. */
+  readonly rejections?: ReadonlySet<number>;
+}
+
+/** A kind of channel for the rest of the watchdog. */
+export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<KindSettings>>
+  extends Pick<ChannelDefinition<Schema>, "kind" | "about" | "schema" | "example"> {
+  readonly takesReports: boolean;
+  /** Creates the channel; undefined when the configuration is of another kind. */
+  readonly open: (config: KindSettings, deps: ChannelDeps) => Channel | undefined;
+}
+
+/** A receiver of notifications and, unless it takes alerts only, reports. */
+export interface Channel extends ChannelSettings {
+  readonly kind: string;
+  readonly maxEvents: number;
+  /**
+   * Delivers events of one validator, oldest first. Resolves when the receiver accepted all of them. Throws `ChannelError`
+   * otherwise; its message contains no secret.
+   */
+  readonly send: (events: readonly AlertEvent[], signal: AbortSignal) => Promise<void>;
+  /** Delivers a report, as `send` does. A text that is too long is cut, and the message says that. */
+  readonly sendReport?: (report: ReportMessage, signal: AbortSignal) => Promise<void>;
+  /** Present: the receiver gets pushes of the state instead of events; `send` is then for tests only. */
+  readonly state?: StatePush;
+}
+
+/** {@link StateRequests} that can be sent. */
+export interface StatePush {
+  readonly everyMs: number;
+  /** Returns one push for each server of the receiver. */
+  readonly pushes: (
+    alerts: readonly CurrentAlert[],
+    nowMs: number,
+  ) => readonly ((signal: AbortSignal) => Promise<void>)[];
+}
+
+export interface ChannelDeps {
+  readonly post: PostJson;
+  readonly mail: SendMail;
+}
+
+/** Events of one message for people. */
+export const MESSAGE_EVENTS = 20;
+
+/** Creates a kind of channel from its definition. */
+export function defineChannel<Schema extends z.ZodType<KindSettings>>(
+  definition: ChannelDefinition<Schema>,
+): ChannelKind<Schema> {
+  const { kind, about, schema, example } = definition;
+  // The kind is the discriminator of the configuration: equal kinds have the same schema.
+  const isOwn = (config: KindSettings): config is z.output<Schema> => config.kind === kind;
+  return {
+    kind,
+    about,
+    schema,
+    example,
+    takesReports: definition.report !== undefined,
+    open: (config, deps) => (isOwn(config) ? openChannel(definition, config, deps) : undefined),
+  };
+}
+
+function openChannel<Schema extends z.ZodType<KindSettings>>(
+  { receiver, maxEvents, alert, report, state, rejections = HTTP_REJECTIONS }: ChannelDefinition<Schema>,
+  config: z.output<Schema>,
+  { post, mail }: ChannelDeps,
+): Channel {
+  const { deadlineMs } = config;
+  const push = (request: ChannelRequest) => (signal: AbortSignal) =>
+    "mail" in request
+      ? mail(request.server, request.mail, { deadlineMs, signal, rejections })
+      : postAccepted(post, receiver, { ...request, signal }, rejections);
+  const updates = state?.(config);
+  return {
+    ...config,
+    maxEvents,
+    send: async (events, signal) => {
+      await Promise.all(alert(events, config).map((request) => push(request)(signal)));
+    },
+    ...(report === undefined
+      ? {}
+      : { sendReport: (message, signal) => push(report(message, config))(signal) }),
+    ...(updates === undefined
+      ? {}
+      : {
+          state: {
+            everyMs: updates.everyMs,
+            pushes: (alerts, nowMs) => updates.requests(alerts, nowMs).map(push),
+          },
+        }),
+  };
+}
+
+/** Configuration keys of every channel. */
+export const COMMON_FIELDS = {
+  name: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, {
+      error: issueText("is not a usable name", "lower-case letters, digits and hyphens"),
+    })
+    .describe("unique name of the channel"),
+  min_severity: z.enum(SEVERITIES).default("warning").describe("less severe alerts are not sent"),
+  reminders: z.boolean().default(true).describe("whether reminders are sent"),
+  resolved: z.boolean().default(true).describe("whether the end of an alert is sent"),
+  deadline: durationField(100).prefault("10s").describe("limit for one request"),
+};
+
+/** Parsed values of {@link COMMON_FIELDS}. */
+interface CommonValues {
+  readonly name: string;
+  readonly min_severity: Severity;
+  readonly reminders: boolean;
+  readonly resolved: boolean;
+  readonly deadline: number;
+}
+
+export function toSettings(values: CommonValues): ChannelSettings {
+  return {
+    name: values.name,
+    minSeverity: values.min_severity,
+    sendReminders: values.reminders,
+    sendResolved: values.resolved,
+    deadlineMs: values.deadline,
+  };
+}
+
+/** Field for a secret URL, as a reference to the place that holds it. */
+export function secretUrlField() {
+  return secretField().refine((secret) => isPlainHttpUrl(secret.reveal()), {
+    error: issueText("does not hold a usable URL", "http:// or https://"),
+  });
+}

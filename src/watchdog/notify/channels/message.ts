@@ -1,0 +1,115 @@
+import { counted } from "../../../platform/base/text.ts";
+import type { AlertCost, AlertEvent } from "./alert-event.ts";
+
+/** Words of the event kinds in messages. */
+const KIND_WORDS = { firing: "FIRING", reminder: "STILL FIRING", resolved: "RESOLVED" } as const;
+
+/** A message for people about some events of one validator. */
+export interface AlertMessage {
+  /** One line: "[FIRING] neutron-1 val-a: Sidecar down". */
+  readonly subject: string;
+  /** One paragraph for each event, plain text. */
+  readonly paragraphs: readonly string[];
+}
+
+/** Formats events of one validator, oldest first, as a message. `events` is not empty. */
+export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
+  return { subject: subjectOf(events), paragraphs: events.map(eventText) };
+}
+
+/** Formats the message as text of at most `limit` characters. Paragraphs that do not fit are counted, not cut. */
+export function messageText({ subject, paragraphs }: AlertMessage, limit: number): string {
+  // Reserves space for the last line.
+  const space = limit - 40;
+  const shown: string[] = [clip(subject, space)];
+  let length = shown[0]?.length ?? 0;
+  for (const paragraph of paragraphs) {
+    const text = shown.length === 1 ? clip(paragraph, Math.max(0, space - length - 2)) : paragraph;
+    if (length + text.length + 2 > space) break;
+    shown.push(text);
+    length += text.length + 2;
+  }
+  const hidden = paragraphs.length - (shown.length - 1);
+  return [...shown, ...(hidden > 0 ? [`… and ${counted(hidden, "more alert")}.`] : [])].join("\n\n");
+}
+
+/** Formats one event as one paragraph: what, since when, what it cost, what to do. */
+export function eventText(event: AlertEvent): string {
+  const { title, kind, severity, reason, atMs, sinceMs, cost } = event;
+  const duration = formatDuration(atMs - sinceMs);
+  if (kind === "resolved")
+    return `[${KIND_WORDS[kind]}] ${title}, after ${duration}. Now: ${reason}. ${costText(cost)}`;
+  const head = `[${KIND_WORDS[kind]}, ${severity}] ${title} for ${duration}: ${reason}.`;
+  return [
+    head,
+    event.description,
+    `Impact: ${event.impact} ${costText(cost)}`,
+    `Action: ${event.action}`,
+    `Runbook: ${event.runbook}`,
+  ].join("\n");
+}
+
+/** Formats the cost as a sentence. */
+export function costText({ blocks, pay }: AlertCost): string {
+  const votes = `${blocks} ${blocks === 1n ? "block" : "blocks"} without an oracle vote since it began`;
+  return pay === undefined
+    ? `Cost: ${votes}.`
+    : `Cost: ${votes}, and ${pay} currency units of this month's pay so far.`;
+}
+
+/** Formats a duration with two units at most: "45 s", "12 min", "3 h 5 min", "2 d 4 h". */
+function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return withRest(`${hours} h`, minutes % 60, "min");
+  return withRest(`${Math.floor(hours / 24)} d`, hours % 24, "h");
+}
+
+/** Cuts a text at `limit` characters. */
+export function clip(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, Math.max(0, limit - 1))}…`;
+}
+
+function withRest(head: string, rest: number, unit: string): string {
+  return rest === 0 ? head : `${head} ${rest} ${unit}`;
+}
+
+function subjectOf(events: readonly AlertEvent[]): string {
+  const [first] = events;
+  if (first === undefined) return "";
+  const where = `${first.chainId} ${first.validator}`;
+  if (events.length === 1) return `[${KIND_WORDS[first.kind]}] ${where}: ${first.title}`;
+  const firing = events.filter(({ kind }) => kind !== "resolved").length;
+  const words = [
+    ...(firing > 0 ? [`FIRING ${firing}`] : []),
+    ...(firing < events.length ? [`RESOLVED ${events.length - firing}`] : []),
+  ];
+  return `[${words.join(", ")}] ${where}: ${[...new Set(events.map(({ title }) => title))].join(", ")}`;
+}
+
+/** A report as a message. */
+export interface ReportMessage {
+  /** Identifies the report: a repeated delivery has the same one. */
+  readonly id: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Formats a report as its subject and a block of fixed width, which tables need, in about `limit` characters. */
+export function reportBlock({ subject, text }: ReportMessage, limit: number): string {
+  // 10: the line feeds and the two fences. The report's own fences would end the block.
+  const shown = cutLines(text.replaceAll("```", "'''"), limit - subject.length - 10);
+  return `${subject}\n\`\`\`\n${shown}\n\`\`\``;
+}
+
+const CUT = "\n… cut; relaywatch report prints all of it";
+
+/** Cuts a report's text at the end of the last line that fits. */
+export function cutLines(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const head = text.slice(0, limit - CUT.length);
+  return `${head.slice(0, Math.max(0, head.lastIndexOf("\n")))}${CUT}`;
+}

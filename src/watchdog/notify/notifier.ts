@@ -1,0 +1,164 @@
+import { untilAborted, withDeadline } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Service } from "../../platform/base/service.ts";
+import type { AlertEvent } from "./channels/alert-event.ts";
+import { type ChannelConfig, createChannel } from "./channels/channel-kinds.ts";
+import type { Channel, CurrentAlert } from "./channels/channel.ts";
+import { postJson, type PostJson, safeText, type SendMail, sendSmtp } from "./channels/transport.ts";
+import { runDeadMan, type WorkState } from "./dead-man.ts";
+import { type DeliveryOutcome, type Outbox, runDelivery, runPushes } from "./delivery.ts";
+import type { NotifyConfig } from "./notify-config.ts";
+
+export interface NotifyDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly outbox: Outbox;
+  /** Alerts of which people were notified, with their present reasons. */
+  readonly alerts: () => readonly CurrentAlert[];
+  /** Resolves when an alert changed. Rejects on abort. */
+  readonly changed: (signal: AbortSignal) => Promise<void>;
+  readonly work: () => WorkState;
+  readonly metrics: NotifyMetrics;
+  /** Default: HTTP. */
+  readonly post?: PostJson;
+  /** Default: SMTP. */
+  readonly mail?: SendMail;
+}
+
+/** Metrics of the notifier. */
+interface NotifyMetrics {
+  readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
+  readonly recordPing: (atMs: number) => void;
+}
+
+/** The services that notify, and a test of all channels. */
+export interface Notifier {
+  readonly services: readonly Service[];
+  readonly test: (signal: AbortSignal) => Promise<readonly ChannelTest[]>;
+}
+
+/** Creates one service for each channel, so that none delays another, and one for the dead-man requests. */
+export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier {
+  const { clock, post = postJson, mail = sendSmtp } = deps;
+  const all = config.channels.map((one) => createOne(one, config.groupWaitMs, { ...deps, post, mail }));
+  const channels = all.map(({ channel }) => channel);
+  const test = (reason: string, signal: AbortSignal): Promise<readonly ChannelTest[]> =>
+    testChannels(channels, { clock, reason }, signal);
+  return {
+    services: [
+      ...all.map(({ service }) => service),
+      ...deadManServices(config, { ...deps, post }),
+      ...(config.testsAtStart === true ? [startTest(test, deps.logger)] : []),
+    ],
+    test: (signal) => test("somebody tests the channels of the oracle watchdog", signal),
+  };
+}
+
+/** Tests every channel once, and logs those that fail: a channel that cannot be reached shows before the first alert. */
+function startTest(
+  test: (reason: string, signal: AbortSignal) => Promise<readonly ChannelTest[]>,
+  logger: Logger,
+): Service {
+  const run: Service["run"] = async (signal) => {
+    for (const { channel, error } of await test("the oracle watchdog started", signal))
+      if (error !== null) logger.error("channel failed its test at the start", { channel, reason: error });
+    await untilAborted(signal);
+  };
+  return { name: "oracle-watchdog test at the start", run };
+}
+
+type FullDeps = NotifyDeps & { readonly post: PostJson; readonly mail: SendMail };
+
+function createOne(
+  config: ChannelConfig,
+  groupWaitMs: number,
+  deps: FullDeps,
+): { readonly channel: Channel; readonly service: Service } {
+  const channel = createChannel(config, deps);
+  const { state } = channel;
+  const all = { ...deps, count: deps.metrics.recordDelivery };
+  const run: Service["run"] = (signal) =>
+    state === undefined
+      ? runDelivery(channel, groupWaitMs, all, signal)
+      : runPushes(channel, state, all, signal);
+  return { channel, service: { name: `oracle-watchdog channel ${config.name}`, run } };
+}
+
+function deadManServices(
+  { deadMan }: NotifyConfig,
+  deps: NotifyDeps & { readonly post: PostJson },
+): readonly Service[] {
+  if (deadMan === undefined) return [];
+  const pinged = deps.metrics.recordPing;
+  return [
+    {
+      name: "oracle-watchdog dead-man requests",
+      run: (signal) => runDeadMan(deadMan, { ...deps, pinged }, signal),
+    },
+  ];
+}
+
+/** Result of a test of one channel. `error` is null when the receiver accepted the notification. */
+export interface ChannelTest {
+  readonly channel: string;
+  readonly kind: string;
+  readonly error: string | null;
+}
+
+interface TestOptions {
+  readonly clock: Clock;
+  /** Why there is a test, as the last part of a sentence. */
+  readonly reason: string;
+}
+
+/**
+ * Sends a test notification and its end to each channel, once, in parallel. Nothing is repeated and nothing is stored:
+ * the caller sees which channel fails and why.
+ */
+export async function testChannels(
+  channels: readonly Channel[],
+  { clock, reason }: TestOptions,
+  signal: AbortSignal,
+): Promise<readonly ChannelTest[]> {
+  const events = testEvents(clock.nowMs(), reason);
+  return Promise.all(
+    channels.map(async ({ name, kind, deadlineMs, maxEvents, send }) => {
+      try {
+        await withDeadline(`channel ${name}`, deadlineMs, signal, async (inner) => {
+          if (maxEvents > 1) return send(events, inner);
+          for (const event of events) await send([event], inner);
+        });
+        return { channel: name, kind, error: null };
+      } catch (error) {
+        if (signal.aborted) throw error;
+        return { channel: name, kind, error: safeText(error) };
+      }
+    }),
+  );
+}
+
+/** The two events of a test. Each test has ids of its own, so that a receiver shows it again. */
+function testEvents(nowMs: number, reason: string): readonly AlertEvent[] {
+  const firing: AlertEvent = {
+    id: `test/${nowMs}/firing`,
+    key: `test/${nowMs}`,
+    alert: "test",
+    kind: "firing",
+    severity: "info",
+    validator: "test",
+    chainId: "test",
+    title: "Test notification",
+    sinceMs: nowMs,
+    atMs: nowMs,
+    reason,
+    description: "This is a test. No alert fires.",
+    action: "Nothing.",
+    impact: "None.",
+    runbook: "none",
+    cost: { blocks: 0n },
+  };
+  return [firing, { ...firing, id: `test/${nowMs}/resolved`, kind: "resolved", reason: "the test is over" }];
+}
