@@ -1,10 +1,10 @@
 import pc from "picocolors";
+import { ibcRelayerHealth } from "../localnet/ibc-relayer/status.ts";
 import { counted, formatDuration } from "../platform/base/text.ts";
-import { judgeCourier } from "../localnet/ibc-relayer/courier-status.ts";
+import { type Tone, TONE_SIGNS } from "../platform/web/parts.ts";
 import { summarize } from "../relayer/page/overview-section.ts";
 import { type Freshness, judgeValidator } from "../watchdog/page/judge-validator.ts";
-import type { WatchdogStatus } from "../watchdog/status.ts";
-import { type Tone, TONE_SIGNS } from "../platform/web/parts.ts";
+import type { WatchdogStatus } from "../watchdog/polling/status.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
 /** What the block shows besides the parts. */
@@ -27,7 +27,7 @@ export function upBlock(parts: UpParts, context: BlockContext): readonly string[
     "",
     `${paint.bold("Relaywatch")}, running for ${formatDuration(nowMs - startedAtMs)}. Ctrl-C stops.`,
     ...chainLines(parts).map((line) => row("chain", line, paint)),
-    ...courierLines(parts, nowMs, paint),
+    ...ibcRelayerLines(parts, nowMs, paint),
     ...relayerLines(parts, paint),
     ...oracleLines(parts, context, paint),
     row("pages", `${paint.cyan(pages.relayer ?? "starting")} relayer`, paint),
@@ -54,16 +54,16 @@ function chainText(name: string, node: UpParts["chains"]["local"], ageMs: number
 }
 
 /** At most one line. */
-function courierLines({ courier }: UpParts, nowMs: number, paint: Paint): readonly string[] {
-  if (courier === undefined) return [];
-  const status = courier.status();
-  const { state, reason } = judgeCourier(status, nowMs);
+function ibcRelayerLines({ ibcRelayer }: UpParts, nowMs: number, paint: Paint): readonly string[] {
+  if (ibcRelayer === undefined) return [];
+  const status = ibcRelayer.status();
+  const { state, reason } = ibcRelayerHealth(status, nowMs);
   const tone = { starting: "unknown", carrying: "good", blocked: "warn", failing: "bad" } as const;
   const pending = status.chains.reduce((sum, chain) => sum + chain.pending, 0);
   const received = status.chains.reduce((sum, chain) => sum + chain.done.receive, 0);
   const numbers = `${counted(received, "packet")} received, ${pending} on the way`;
   const text = reason === "" ? `${state} (${numbers})` : `${state}: ${reason.slice(0, MAX_REASON)}`;
-  return [row("courier", toned(tone[state], text, paint), paint)];
+  return [row("ibc", toned(tone[state], text, paint), paint)];
 }
 
 const MAX_REASON = 100;

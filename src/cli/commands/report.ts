@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
+import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { handoverReport } from "../../watchdog/report/handover.ts";
 import { monthCloseReport, monthReport } from "../../watchdog/report/month-report.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";

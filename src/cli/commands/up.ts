@@ -3,7 +3,8 @@ import type { LogLevel } from "../../platform/base/logger.ts";
 import { onAbort, raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { Command } from "commander";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
-import { LOCALNET_PARTS, type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
+import { type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
+import { LOCALNET_PARTS } from "../../localnet/network/localnet-options.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
 import { systemClock } from "../../platform/base/clock.ts";
@@ -100,7 +101,7 @@ function createParts(
   const stateDir = (name: string): string | undefined =>
     options.home === undefined ? undefined : join(options.home, name);
   const chainsUp = createDeferred<LocalnetReady>();
-  let state: UpParts = { chains: {}, courier: undefined, relayer: undefined, watchdog: undefined };
+  let state: UpParts = { chains: {}, ibcRelayer: undefined, relayer: undefined, watchdog: undefined };
   const printEndpoints = (endpoints: readonly DaemonEndpoint[]): void => {
     for (const { name, url } of endpoints) print(`${name.padEnd(24)} ${url}`);
   };
@@ -118,7 +119,7 @@ function createParts(
       },
       { ...daemon, signal },
       (ready) => {
-        state = { ...state, chains: ready.chains, courier: ready.courier };
+        state = { ...state, chains: ready.chains, ibcRelayer: ready.ibcRelayer };
         printEndpoints(ready.endpoints);
         print(`${"control token in".padEnd(24)} ${controlTokenFile(options.portOffset)}`);
         chainsUp.resolve(ready);

@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
-import { unstartedStatus } from "../../localnet/ibc-relayer/courier.ts";
-import { registerCourierMetrics } from "../../localnet/ibc-relayer/courier-metrics.ts";
+import { unstartedStatus } from "../../localnet/ibc-relayer/ibc-relayer.ts";
+import { registerIbcRelayerMetrics } from "../../localnet/ibc-relayer/metrics.ts";
 import { createRelayerMetrics } from "../../relayer/api/metrics.ts";
 import { registerStatusGauges } from "../../relayer/api/status-gauges.ts";
 import { registerGateMetrics } from "../../relayer/gate/gate-metrics.ts";
@@ -54,11 +54,11 @@ export function watchdogRegistry(): Registry {
   return watchdog;
 }
 
-/** A registry with all metrics of the courier of a localnet. */
-export function courierRegistry(): Registry {
-  const courier = new Registry();
-  registerCourierMetrics(courier, () => unstartedStatus([]), { nowMs: () => 0 });
-  return courier;
+/** A registry with all metrics of the IBC relayer of a localnet. */
+export function ibcRelayerRegistry(): Registry {
+  const ibcRelayer = new Registry();
+  registerIbcRelayerMetrics(ibcRelayer, () => unstartedStatus([]), { nowMs: () => 0 });
+  return ibcRelayer;
 }
 
 /** Returns the content of `docs/metrics.md`, from the metrics that the daemons register. */
@@ -79,11 +79,11 @@ ${ORDER.map((title) => section(title, relayer)).join("\n")}
 ## oracle-watchdog
 
 ${table(watchdog, () => true)}
-## courier
+## IBC relayer of a localnet
 
-The control API of a localnet serves them (\`http://127.0.0.1:9997/metrics\`) when the courier runs in its process.
+The control API of a localnet serves them (\`http://127.0.0.1:9997/metrics\`) when the IBC relayer runs in its process.
 
-${table(courierRegistry(), () => true)}`;
+${table(ibcRelayerRegistry(), () => true)}`;
 }
 
 function section(title: string, registry: Registry): string {

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { EXIT } from "../../platform/base/errors.ts";
 import { Secret } from "../../platform/base/secret.ts";
 import { createSigner, type Signer } from "../../cosmos/client/tx/signer.ts";
-import { localnetAccounts } from "../network/accounts.ts";
+import { localnetAccounts } from "../network/chains.ts";
 import { secretField } from "../../platform/config/config-fields.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 

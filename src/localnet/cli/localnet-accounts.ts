@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { stringifyJson } from "../../platform/base/json.ts";
-import { type LocalnetAccount, localnetAccounts } from "../network/accounts.ts";
+import { type LocalnetAccount, localnetAccounts } from "../network/chains.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 
 /** `relaywatch localnet accounts`. */

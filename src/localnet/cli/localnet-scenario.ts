@@ -23,7 +23,7 @@ export function scenarioCommand(context: CliContext): Command {
       "after",
       `
 over-quota: a contract limits transfers to 1 % of the supply a day. One transfer passes, one is refused, and one is undone by
-the other chain. It needs a localnet with a courier (relaywatch up), takes about half a minute, and moves coins of alice.`,
+the other chain. It needs a localnet with its IBC relayer (relaywatch up), takes about half a minute, and moves coins of alice.`,
     )
     .action((_name: string, options: Options) => play(options, context));
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ALERTS } from "../../../src/cli/generate/rules.ts";
 import { checksOf, runbookFiles, RUNBOOKS } from "../../../src/cli/generate/runbook-files.ts";
 import { COMMANDS } from "../../../src/platform/monitoring/alerts/runbook-spec.ts";
-import { ORACLE_FAULTS } from "../../../src/localnet/node/oracle/oracle-faults.ts";
+import { ORACLE_FAULTS } from "../../../src/localnet/node/oracle/oracle-client.ts";
 import { SIDECAR_FAULTS } from "../../../src/localnet/sidecar/faults.ts";
 import { ROOT } from "../source-files.ts";
 

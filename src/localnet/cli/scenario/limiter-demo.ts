@@ -4,8 +4,7 @@ import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../
 import { rateLimiter } from "../../chain/contracts/rate-limiter/rate-limiter.ts";
 import { codeHash } from "../../chain/modules/wasm/keeper.ts";
 import { moduleAddress } from "../../chain/runtime/address.ts";
-import { accountNamed } from "../../network/accounts.ts";
-import { CHAINS } from "../../network/chains.ts";
+import { accountNamed, CHAINS } from "../../network/chains.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";
 import { fieldAt } from "../../../platform/cli/table.ts";
 import type { ScenarioChain, ScenarioTx } from "./scenario-chain.ts";

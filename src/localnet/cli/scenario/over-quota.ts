@@ -2,8 +2,7 @@ import { systemClock } from "../../../platform/base/clock.ts";
 import { withTimeout } from "../../../platform/base/abort.ts";
 import { EXIT } from "../../../platform/base/errors.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
-import { accountNamed } from "../../network/accounts.ts";
-import { CHAINS } from "../../network/chains.ts";
+import { accountNamed, CHAINS } from "../../network/chains.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";
 import { fieldAt } from "../../../platform/cli/table.ts";
 import {
@@ -38,7 +37,7 @@ const POLL_MS = 200;
 
 /**
  * Puts the reference limiter in front of transfers, and shows one that passes, one that it refuses, and one that is undone. Switches
- * it off again, also after an error. Throws `CliError`, for instance when no courier carries packets.
+ * it off again, also after an error. Throws `CliError`, for instance when no IBC relayer carries packets.
  */
 export async function runOverQuota(scenario: OverQuota): Promise<void> {
   const { local, print, keep } = scenario;
@@ -67,7 +66,7 @@ export async function runOverQuota(scenario: OverQuota): Promise<void> {
   print(keep ? "\nThe limiter stays on (--keep)." : "\nThe limiter is off again.");
 }
 
-/** Waits for an open channel of transfers: the courier may be opening it. */
+/** Waits for an open channel of transfers: the IBC relayer may be opening it. */
 async function openChannel(scenario: OverQuota): Promise<string> {
   const find = async (): Promise<string | undefined> => {
     const listed = fieldAt(await scenario.local.ask("ibc.core.channel.v1.Query", "Channels", {}), "channels");
@@ -226,6 +225,6 @@ async function waitFor<T>(
   if (found !== undefined) return found;
   throw new CliError(
     EXIT.tryAgain,
-    `${problem} within ${WAIT_MS / 1_000} s; the scenario needs a courier: relaywatch up, or relaywatch localnet start courier${portOption}`,
+    `${problem} within ${WAIT_MS / 1_000} s; the scenario needs the IBC relayer: relaywatch up, or relaywatch localnet start courier${portOption}`,
   );
 }

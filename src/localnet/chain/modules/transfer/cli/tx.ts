@@ -67,7 +67,7 @@ function transferOptions(command: Command): Command {
     .addHelpText(
       "after",
       `
-The transaction only sends the packet. A relayer carries it; on a localnet the courier (localnet start --courier).
+The transaction only sends the packet. A relayer relays it; on a localnet the IBC relayer (localnet start --courier).
 "relaywatch query ibc channel packet-commitments PORT CHANNEL" lists the packets that are on their way.
 With --timeout-height and without --timeout, only the height counts.`,
     );
