@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../platform/base/time.ts";
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import { type Condition, condition } from "./condition.ts";
 import { type Severity } from "../../platform/monitoring/severity.ts";
@@ -244,7 +245,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       thresholds: {
         min_headroom: {
           unit: "duration",
-          initial: 4 * 3_600_000,
+          initial: 4 * HOUR_MS,
           description: "time of a total outage until the boundary",
         },
         min_blocks: MIN_BLOCKS,
