@@ -2,7 +2,7 @@ import { Argument, type Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { parseFee, parseTick } from "./arguments.ts";
 import { DEX_TABLES } from "./tables.ts";
-import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/service-query.ts";
+import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/module-query.ts";
 
 /** `relaywatch query dex` (dex.md, "CLI"). */
 export function queryDexCommand(context: CliContext): Command {

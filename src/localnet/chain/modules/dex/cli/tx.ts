@@ -8,7 +8,7 @@ import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import * as parse from "./arguments.ts";
 import { type DexMessageName, formatDexResponse } from "./response-tables.ts";
-import { txMessageCommand } from "../../../../cli/json-message.ts";
+import { txMessageCommand } from "../../../../cli/module-tx.ts";
 import { sendMessage, type TxOptions } from "../../../../cli/send-message.ts";
 
 /** `relaywatch tx dex` (dex.md, "CLI"). */
