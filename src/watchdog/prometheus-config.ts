@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { durationField, httpUrlField, issueText, secretField } from "../platform/config/config-fields.ts";
 import type { PrometheusConnection, PrometheusCredentials } from "./prometheus-api/api-client.ts";
-import type { BackfillOptions } from "./prometheus-api/plan-backfill.ts";
+import type { BackfillOptions } from "./prometheus-api/backfill.ts";
 
 /** Section `prometheus`. */
 export interface PrometheusConfig {

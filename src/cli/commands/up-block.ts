@@ -4,7 +4,7 @@ import { counted, formatDuration } from "../../platform/base/text.ts";
 import { type Tone, TONE_SIGNS } from "../../platform/web/parts.ts";
 import { judge } from "../../relayer/page/overview-section.ts";
 import { type Freshness, judgeValidator } from "../../watchdog/page/judge-validator.ts";
-import type { WatchdogStatus } from "../../watchdog/status.ts";
+import type { WatchdogStatus } from "../../watchdog/polling/status.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
 /** What the block shows besides the parts. */

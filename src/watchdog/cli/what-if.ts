@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { EXIT } from "../../platform/base/errors.ts";
 import { formatDuration } from "../../platform/report/format.ts";
-import { type Scenario, whatIfReport } from "../report/what-if-report.ts";
+import { type Scenario, whatIfReport } from "../report/forecast-report.ts";
 import { outageMisses, restartMisses } from "../policy/what-if.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";

@@ -1,6 +1,6 @@
 import { counted } from "../../platform/base/text.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
-import { monthStartMs, nextMonthMs } from "../ledger/month.ts";
+import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Assessment, BurnWindow, Headroom } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import { active, cannotSee, clear, type Verdict } from "./condition.ts";

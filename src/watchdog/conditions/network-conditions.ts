@@ -1,4 +1,4 @@
-import type { ChainObservation, NodeObservation, Observation, Seen } from "../observation.ts";
+import type { ChainObservation, NodeObservation, Observation, Seen } from "../sources/observation.ts";
 import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
 import { judgeNodes, secondsText, verdictOf } from "./judge.ts";
 

@@ -1,4 +1,4 @@
-import type { NodeObservation, Observation } from "../observation.ts";
+import type { NodeObservation, Observation } from "../sources/observation.ts";
 import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
 import type { ConditionInput } from "./condition-input.ts";
 import { judgeNodes, type NodeInput, secondsText, verdictOf } from "./judge.ts";

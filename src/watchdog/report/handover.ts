@@ -10,9 +10,8 @@ import {
   formatTime,
   isoTime,
 } from "../../platform/report/format.ts";
-import { countsJson, formatRate } from "./block-format.ts";
+import { countsJson, formatRate, percent } from "./month-json.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
-import { percent } from "./month-json.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** A range of time, ms. */

@@ -1,7 +1,13 @@
 import { ConsensusParams } from "../../../../cosmos/proto/gen/tendermint/types/params.ts";
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import { BLOCK_RECORD_STORE } from "../../runtime/block-record.ts";
 import type { Context } from "../../runtime/context.ts";
 import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
-import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
+
+/** Name of the module and of its store. The runtime keeps the record of the last block in the same store. */
+export const MODULE_NAME = BLOCK_RECORD_STORE;
+
+const PARAMS_KEY = utf8("Consensus");
 
 /** Parameters of a genesis without any: those of the deployed chain, without vote extensions. */
 export const DEFAULT_PARAMS: ConsensusParams = {

@@ -25,8 +25,16 @@ import { getParams } from "./params.ts";
 import { calcPrice, calcTickIndexFromPrice, requireFairOutput } from "./price.ts";
 import * as store from "./store.ts";
 import { swap, type SwapResult } from "./swap.ts";
-import { countTranche, findPlaceTranche, newTranche, saveTranche, withAmounts } from "./tranche.ts";
-import { getOrNewTrancheUser, saveTrancheUser, withShares } from "./tranche-user.ts";
+import {
+  countTranche,
+  findPlaceTranche,
+  newTranche,
+  saveTranche,
+  withAmounts,
+  getOrNewTrancheUser,
+  saveTrancheUser,
+  withShares,
+} from "./tranche.ts";
 import type { DexEnvironment, TradePairId, Tranche } from "./types.ts";
 
 /** Gas that an order with an expiration pays for its purge. */

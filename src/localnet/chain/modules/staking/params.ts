@@ -1,6 +1,6 @@
+import { type Coin, isDenom } from "../../runtime/coins.ts";
 import { DEC18_ONE } from "../../../../platform/base/decimal.ts";
 import { Params } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
-import { isDenom } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
@@ -48,4 +48,9 @@ export function validateParams(params: Params): void {
   if (rate < 0n) throw unregisteredError(`minimum commission rate cannot be negative: ${rate}`);
   if (rate > DEC18_ONE)
     throw unregisteredError(`minimum commission rate cannot be greater than 100%: ${rate}`);
+}
+
+/** Returns an amount as coins of the bonded denomination; no coins for zero. */
+export function bondCoins(context: Context, amount: bigint): readonly Coin[] {
+  return amount === 0n ? [] : [{ denom: paramsOf(context).bondDenom, amount }];
 }

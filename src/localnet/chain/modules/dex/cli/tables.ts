@@ -1,6 +1,6 @@
 import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
+import { cellText, column, type Column, fieldAt } from "../../../../../platform/cli/table.ts";
 import { type AnswerTable, PARAMS_TABLE } from "../../../../cli/module-query.ts";
-import { cellText, type Column, column, fieldAt } from "../../../../../platform/cli/table.ts";
 
 const SIDE = [
   column("MAKER", "key.trade_pair_id.maker_denom"),
