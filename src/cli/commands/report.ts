@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { HOUR_MS } from "../../platform/base/time.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
@@ -55,7 +56,7 @@ function handoverCommand(context: CliContext): Command {
       )
       .addOption(
         new Option("--since <duration>", "length of the shift")
-          .default(12 * 3_600_000, "12h")
+          .default(12 * HOUR_MS, "12h")
           .argParser(parseDuration),
       ),
   ).action(async (options: Options & { readonly since: number }) => {

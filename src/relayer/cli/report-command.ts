@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { DAY_MS } from "../../platform/base/time.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { parseDuration, portOffsetOption } from "../../platform/cli/options.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
@@ -34,7 +35,7 @@ export function relayerReportCommand(context: CliContext): Command {
     .addOption(portOffsetOption())
     .addOption(
       new Option("--since <duration>", "length of the report")
-        .default(24 * 3_600_000, "24h")
+        .default(DAY_MS, "24h")
         .argParser(parseDuration),
     );
   for (const option of formatOptions()) command.addOption(option);

@@ -1,3 +1,4 @@
+import { HOUR_MS, NS_PER_MS } from "../../platform/base/time.ts";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import type { EndpointCheck } from "../../cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
@@ -159,7 +160,7 @@ function checkEndpoint({ chainId, nowMs }: DoctoredChain, check: EndpointCheck, 
     return problem(subject, `it is catching up, at height ${latestHeight}`, "wait, or replace it");
   if (latestHeight + MAX_LAG < best)
     return problem(subject, `it is ${best - latestHeight} blocks behind another endpoint`, "replace it");
-  const ageMs = nowMs() - Number(latestTimeNs / 1_000_000n);
+  const ageMs = nowMs() - Number(latestTimeNs / NS_PER_MS);
   if (ageMs > MAX_AGE_MS)
     return problem(
       subject,
@@ -263,10 +264,10 @@ async function checkClient(
   if (status !== "Active")
     return problem(subject, `${clientId} is ${status}`, "nothing can be proven until governance recovers it");
   const timeNs = await local.consensusTimeNs(clientId, client.latestHeight, signal);
-  const leftMs = Number((timeNs + client.trustingPeriodNs) / 1_000_000n) - context.clock.nowMs();
-  const hours = leftMs / 3_600_000;
+  const leftMs = Number((timeNs + client.trustingPeriodNs) / NS_PER_MS) - context.clock.nowMs();
+  const hours = leftMs / HOUR_MS;
   const text = `${clientId} is active at height ${client.latestHeight.height}, and expires in ${formatHours(hours)} without an update`;
-  const isShort = leftMs < Number(client.trustingPeriodNs / 1_000_000n) / 3;
+  const isShort = leftMs < Number(client.trustingPeriodNs / NS_PER_MS) / 3;
   return hours < MIN_HOURS && isShort
     ? problem(subject, text, "run a relayer on this connection before that")
     : good(subject, text);

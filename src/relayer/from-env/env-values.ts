@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { parseGoBool } from "../../platform/base/integers.ts";
 import { issueText } from "../../platform/config/config-fields.ts";
 
@@ -103,7 +104,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
   m: 60_000,
-  h: 3_600_000,
+  h: HOUR_MS,
 };
 
 /** Parses a positive duration of Go's `time.ParseDuration`, rounded up to 1 ms. */
@@ -112,5 +113,5 @@ function goDurationMs(text: string): number | undefined {
   let totalMs = 0;
   for (const [, count, unit] of text.matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g))
     totalMs += Number(count) * (UNITS_MS[unit ?? ""] ?? 0);
-  return totalMs > 0 && totalMs <= 366 * 86_400_000 ? Math.ceil(totalMs) : undefined;
+  return totalMs > 0 && totalMs <= 366 * DAY_MS ? Math.ceil(totalMs) : undefined;
 }

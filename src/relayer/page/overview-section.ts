@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../platform/base/time.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import {
@@ -150,8 +151,6 @@ function headFact(name: string, { height, sinceBlockMs, error }: HeadView): Fact
     tone: height === undefined ? "unknown" : undefined,
   };
 }
-
-const DAY_MS = 86_400_000;
 
 function balanceTone(balance: bigint, daysLeft: number | undefined): Tone | undefined {
   if (balance === 0n) return "bad";

@@ -1,12 +1,12 @@
-import { counted } from "../../platform/base/text.ts";
-import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
 import {
+  counted,
   formatCount,
-  formatDuration,
+  formatRoundedDuration,
   formatMinute,
   formatTime,
-  isoTime,
-} from "../../platform/report/format.ts";
+} from "../../platform/base/text.ts";
+import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
+import { isoTime } from "../../platform/base/time.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { Attempt } from "../state/attempt.ts";
 import type { RelayerData } from "./relayer-data.ts";
@@ -82,7 +82,7 @@ function resultsByTime({ attempts, fromMs, toMs }: RelayerData): ReportBlock {
       {
         label: "Results",
         bars: sparkline(values),
-        note: `most: ${Math.max(...values)} in ${formatDuration((toMs - fromMs) / BARS)}`,
+        note: `most: ${Math.max(...values)} in ${formatRoundedDuration((toMs - fromMs) / BARS)}`,
       },
     ],
   };

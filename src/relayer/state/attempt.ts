@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
@@ -123,5 +124,5 @@ export interface AttemptLog extends AttemptSink {
 
 /** The day of a wall-clock time, as in {@link DailyCost}. */
 export function dayOf(atMs: number): number {
-  return Math.floor(atMs / 86_400_000);
+  return Math.floor(atMs / DAY_MS);
 }

@@ -1,3 +1,4 @@
+import { isoTimeOrNull } from "../../platform/base/time.ts";
 import type { AlertState } from "./alert-state.ts";
 import { alertName, type AlertRule, runbookFile } from "../conditions/condition.ts";
 
@@ -31,12 +32,12 @@ export function alertJson({ validator, rule, state }: AlertStatus): Readonly<Rec
     severity,
     title: condition.title,
     state: state?.phase ?? "inactive",
-    since: isoTime(state?.sinceMs),
-    fires_at: state?.phase === "pending" ? isoTime(state.sinceMs + forMs) : null,
-    resolved_at: isoTime(state?.resolvedAtMs),
+    since: isoTimeOrNull(state?.sinceMs),
+    fires_at: state?.phase === "pending" ? isoTimeOrNull(state.sinceMs + forMs) : null,
+    resolved_at: isoTimeOrNull(state?.resolvedAtMs),
     reason: state?.reason ?? null,
     quiet: state?.quietReason ?? null,
-    notified_at: isoTime(state?.notified?.event.atMs),
+    notified_at: isoTimeOrNull(state?.notified?.event.atMs),
     when: condition.when,
     description: condition.description,
     impact: condition.impact,
@@ -47,8 +48,4 @@ export function alertJson({ validator, rule, state }: AlertStatus): Readonly<Rec
     thresholds: limits,
     inhibits: condition.inhibits,
   };
-}
-
-function isoTime(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }

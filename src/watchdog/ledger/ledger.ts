@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../platform/base/time.ts";
 import { monthOf } from "../../platform/base/month.ts";
 import type { ChainHead, NodePage, Observation, Seen } from "../sources/observation.ts";
 import type { CounterReading } from "./counter-state.ts";
@@ -295,7 +296,7 @@ export interface Anchor {
   readonly height: bigint;
 }
 
-const ANCHOR_EVERY_MS = 3_600_000;
+const ANCHOR_EVERY_MS = HOUR_MS;
 const WINDOW_MS = 24 * ANCHOR_EVERY_MS;
 /** Blocks that a mean needs. */
 const MIN_BLOCKS = 30n;

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { sha256, toHex } from "../../platform/base/bytes.ts";
 import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { MonthEdge } from "../sources/observation.ts";
@@ -12,7 +13,7 @@ import {
 import type { LedgerSource, MonthRecord, Rollup, Tally } from "./ledger-view.ts";
 
 /** Spans of rollups, ms. */
-export const SPANS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 
 /** One of {@link SPANS}. */
 export type Span = keyof typeof SPANS;

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { type Month, monthOf, monthsBefore, nextMonthMs } from "../../platform/base/month.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerView, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
@@ -18,8 +19,6 @@ export interface AssessmentInput {
   readonly signed?: SuccessRate | undefined;
 }
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const FORECAST_DAYS = 28;
 
 /** Applies a policy to the current month. */
@@ -62,14 +61,14 @@ function outlook(
   open: OpenMonth | undefined,
 ): Pick<Assessment, "headroom" | "forecast"> {
   if (open === undefined || blockTimeMs === undefined) return { headroom: [], forecast: undefined };
-  const hours = ledger.hours(nowMs - 3 * DAY, nowMs + 1);
+  const hours = ledger.hours(nowMs - 3 * DAY_MS, nowMs + 1);
   const minutes = (sinceMs: number): BlockCounts => measured(ledger.minutes(nowMs - sinceMs, nowMs + 1));
   const windows: Readonly<Record<BurnWindow, BlockCounts>> = {
-    "1h": minutes(HOUR),
-    "6h": minutes(6 * HOUR),
+    "1h": minutes(HOUR_MS),
+    "6h": minutes(6 * HOUR_MS),
     "3d": measured(hours),
   };
-  const days = ledger.days(nowMs - FORECAST_DAYS * DAY, nowMs + 1);
+  const days = ledger.days(nowMs - FORECAST_DAYS * DAY_MS, nowMs + 1);
   return {
     headroom: headroomOf(open, policy, blockTimeMs, windows),
     forecast: forecastOf(open, { days, hours }, policy),

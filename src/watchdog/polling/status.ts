@@ -1,3 +1,4 @@
+import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
 import { type AlertStatus, alertStatuses } from "../alerts/alert-status.ts";
 import type { AlertRule } from "../conditions/condition.ts";
@@ -135,8 +136,8 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
   return {
     validator: status.validator,
     chain_id: status.chainId ?? null,
-    started_at: isoTime(status.startedAtMs),
-    polled_at: isoTime(status.polledAtMs),
+    started_at: isoTimeOrNull(status.startedAtMs),
+    polled_at: isoTimeOrNull(status.polledAtMs),
     ...monthJson(status.current),
     assessment: status.assessment === undefined ? null : assessmentJson(status.assessment),
     months: status.months.map(monthJson),
@@ -149,7 +150,7 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
       node: source.node ?? null,
       up: source.up,
       error: source.error === "" ? null : source.error,
-      last_success_at: isoTime(source.lastSuccessMs),
+      last_success_at: isoTimeOrNull(source.lastSuccessMs),
       duration_ms: Math.round(source.durationMs),
     })),
   };
@@ -214,7 +215,7 @@ function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<str
     validator,
     severity: rule.severity,
     state: state?.phase ?? "inactive",
-    since: isoTime(state?.sinceMs),
+    since: isoTimeOrNull(state?.sinceMs),
     reason: state?.reason ?? null,
     quiet: state?.quietReason ?? null,
   };
@@ -231,10 +232,6 @@ function countByChannel(
   channels: readonly string[],
 ): ReadonlyMap<string, number> {
   return new Map(channels.map((name) => [name, outbox.filter(({ channel }) => channel === name).length]));
-}
-
-function isoTime(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }
 
 /** Encodes an assessment as JSON. Money is in hundredths of the currency unit, blocks are numbers, times are seconds. */

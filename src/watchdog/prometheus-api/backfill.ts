@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { nextMonthMs } from "../../platform/base/month.ts";
@@ -280,7 +281,7 @@ export function planGap(
 }
 
 /** Longest part of a gap that one query reads. */
-export const LONGEST_PIECE_MS = 3_600_000;
+export const LONGEST_PIECE_MS = HOUR_MS;
 
 /** Shortest part, when longer ones are too large. */
 const SHORTEST_PIECE_MS = 60_000;

@@ -1,6 +1,7 @@
+import { DAY_MS, MINUTE_MS, isoTime } from "../../platform/base/time.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Report } from "../../platform/report/document.ts";
-import { formatCount, formatDuration, formatMinute, isoTime } from "../../platform/report/format.ts";
+import { formatCount, formatRoundedDuration, formatMinute } from "../../platform/base/text.ts";
 import { advanceAlert, type AlertState } from "../alerts/alert-state.ts";
 import type { AlertRule, PastInput } from "../conditions/condition.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
@@ -31,7 +32,6 @@ export interface BacktestOptions {
   readonly intervalMs: number;
 }
 
-const MINUTE_MS = 60_000;
 /** Polls that can be missed before a gap is too long, as in the watchdog. */
 const GAP_POLLS = 3;
 
@@ -166,7 +166,7 @@ function muterOf(
   )?.condition.name;
 }
 
-const WEEK_MS = 7 * 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 
 /** `alerts backtest`: the alerts that the present rules would have raised in a month, and the rules that cannot be judged. */
 export function backtestReport(
@@ -242,7 +242,9 @@ function tableOf(alerts: readonly PastAlert[]): Report["blocks"][number] {
     ],
     rows: alerts.map((alert) => [
       formatMinute(alert.firedAtMs),
-      alert.resolvedAtMs === undefined ? "to the end" : formatDuration(alert.resolvedAtMs - alert.firedAtMs),
+      alert.resolvedAtMs === undefined
+        ? "to the end"
+        : formatRoundedDuration(alert.resolvedAtMs - alert.firedAtMs),
       alert.validator,
       alert.alert,
       alert.severity,

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
-import { formatCents, formatCount } from "../../platform/report/format.ts";
+import { formatCents, formatCount } from "../../platform/base/text.ts";
 import { type Assessment, BURN_WINDOWS, type Outcome, type WhatIf } from "../policy/assessment.ts";
 import { whatIf } from "../policy/what-if.ts";
 import { formatRate, percent } from "./month-json.ts";

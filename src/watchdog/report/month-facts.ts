@@ -1,5 +1,6 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import { formatCount, formatMinute } from "../../platform/report/format.ts";
+import { formatCount, formatMinute } from "../../platform/base/text.ts";
 import {
   LEDGER_SOURCES,
   type LedgerEvent,
@@ -7,10 +8,9 @@ import {
   type MonthRecord,
   type Rollup,
 } from "../ledger/ledger-view.ts";
-import { type Curve, CURVES, type Policy } from "../policy/assessment.ts";
+import { type Curve, CURVES, type Policy, rewardCents } from "../policy/assessment.ts";
 import { allowedMisses } from "../policy/headroom.ts";
 import { type Boundary, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
-import { rewardCents } from "../policy/assessment.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** Everything that a report says of one month of one validator. */
@@ -37,8 +37,6 @@ export interface MonthFacts {
   /** Rates by source, without sources that counted nothing. */
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
 }
-
-const DAY_MS = 86_400_000;
 
 /** Collects the facts of a month. Undefined when no block of the month is counted. Linear in the hours of the month. */
 export function monthFacts(data: ValidatorData, month: Month): MonthFacts | undefined {
@@ -123,9 +121,6 @@ export interface CauseCount {
   readonly cause: string;
   readonly bad: bigint;
 }
-
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 
 /** Share of bad blocks that makes an hour part of an incident: the budget of the full tier is 2 %. */
 const INCIDENT_PERCENT = 2n;

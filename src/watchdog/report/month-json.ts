@@ -1,6 +1,6 @@
 import { formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import { isoTime } from "../../platform/report/format.ts";
+import { isoTime } from "../../platform/base/time.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import type { Policy } from "../policy/assessment.ts";

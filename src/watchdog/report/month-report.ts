@@ -1,7 +1,12 @@
 import type { Month } from "../../platform/base/month.ts";
-import { counted } from "../../platform/base/text.ts";
+import {
+  counted,
+  formatCents,
+  formatCount,
+  formatRoundedDuration,
+  formatMinute,
+} from "../../platform/base/text.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
-import { formatCents, formatCount, formatDuration, formatMinute } from "../../platform/report/format.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
@@ -328,7 +333,7 @@ function incidentBlocks({ incidents }: MonthFacts): readonly ReportBlock[] {
     .toSorted((a, b) => a.fromMs - b.fromMs)
     .map(({ fromMs, toMs, bad, cause }) => [
       formatMinute(fromMs),
-      formatDuration(toMs - fromMs),
+      formatRoundedDuration(toMs - fromMs),
       formatCount(bad),
       cause,
     ]);

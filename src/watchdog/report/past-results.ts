@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { type Month, monthOf, monthStartMs } from "../../platform/base/month.ts";
 import type { ConditionInput } from "../conditions/condition-input.ts";
 import type { AlertRule, Verdict } from "../conditions/condition.ts";
@@ -23,7 +24,6 @@ export interface PastRange {
   readonly toMs: number;
 }
 
-const HOUR_MS = 3_600_000;
 /** Time between two verdicts in an hour in which one changes. */
 const STEP_MS = HOUR_MS / 12;
 const THREE_DAYS_MS = 72 * HOUR_MS;
@@ -160,7 +160,6 @@ function inputOf(observation: Observation): ConditionInput {
   };
 }
 
-const DAY_MS = 24 * HOUR_MS;
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
 /**

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import {
@@ -33,7 +34,7 @@ export interface OracleReportSource {
 }
 
 /** Longest range of one request: thirteen months, so that a request cannot ask for everything at once. */
-const MAX_RANGE_MS = 400 * 86_400_000;
+const MAX_RANGE_MS = 400 * DAY_MS;
 
 /**
  * Creates `GET /api/report-data`: what reports read of all validators, for `relaywatch report` and the other commands. The
@@ -79,8 +80,6 @@ export interface DataRange {
   readonly toMs: number;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** What an assessment reads before the present. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 

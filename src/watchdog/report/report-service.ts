@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import { createTask, setLogger } from "node-cron";
 import { z } from "zod";
+import { DAY_MS, HOUR_MS, isoTime } from "../../platform/base/time.ts";
 import { pause, untilAborted, withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -19,7 +20,6 @@ import { monthOf, monthsBefore, monthStartMs } from "../../platform/base/month.t
 import type { Service } from "../../platform/base/service.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import type { Report } from "../../platform/report/document.ts";
-import { isoTime } from "../../platform/report/format.ts";
 import { FILE_ENDINGS, renderReport } from "../../platform/report/render/render-report.ts";
 import { type ChannelConfig, createChannel } from "../notify/channels/channel-kinds.ts";
 import type { Channel, ChannelDeps } from "../notify/channels/channel.ts";
@@ -171,10 +171,8 @@ interface DueReport {
   readonly report: Report;
 }
 
-const DAY_MS = 86_400_000;
-
 /** Longest wait for the seal of a month. After it, the reports say that the month is open. */
-const SEAL_WAIT_MS = 6 * 3_600_000;
+const SEAL_WAIT_MS = 6 * HOUR_MS;
 
 /** Returns the reports of a schedule that was due at a time; none while the last month is not sealed yet. */
 export function dueReports(

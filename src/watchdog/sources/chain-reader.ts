@@ -1,3 +1,4 @@
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import { decodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import { parseDec18 } from "../../platform/base/decimal.ts";
 import {
@@ -246,7 +247,7 @@ function toBlock(root: JsonField): BlockJson {
   return {
     chainId: asText(required(member(header, "chain_id"))),
     height: asInt64(required(member(header, "height"))),
-    timeMs: Number(asTimeNs(required(member(header, "time"))) / 1_000_000n),
+    timeMs: Number(asTimeNs(required(member(header, "time"))) / NS_PER_MS),
     signers: new Set(
       signatures
         .filter((signature) => asText(member(signature, "block_id_flag")) === "BLOCK_ID_FLAG_COMMIT")
@@ -273,7 +274,7 @@ function toChainPrices(root: JsonField, pairs: readonly string[]): readonly Chai
       pair: pairs[index] ?? "",
       height,
       blockTimeMs:
-        height === 0n ? undefined : Number(asTimeNs(required(member(price, "block_timestamp"))) / 1_000_000n),
+        height === 0n ? undefined : Number(asTimeNs(required(member(price, "block_timestamp"))) / NS_PER_MS),
       price: isPresent(price) ? asInteger(member(price, "price")) : 0n,
     };
   });

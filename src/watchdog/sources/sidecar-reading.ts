@@ -1,3 +1,4 @@
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { asTimeNs, isRecord, type JsonField, member, required } from "../../platform/base/json.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
@@ -182,7 +183,7 @@ export function parsePrices(text: string, url: string): PricesPage {
   const root: JsonField = { value: parseBody(text), path: "", error: fieldError };
   const prices = required(member(root, "prices"));
   if (!isRecord(prices.value)) throw prices.error(prices.path, "an object");
-  const tickedAtMs = Number(asTimeNs(required(member(root, "timestamp"))) / 1_000_000n);
+  const tickedAtMs = Number(asTimeNs(required(member(root, "timestamp"))) / NS_PER_MS);
   const { value: version } = member(root, "version");
   const priced = pricesOf(prices.value);
   return {

@@ -1,79 +1,19 @@
+import { see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import {
   BY_CONNECTION,
   CONNECTION_SCOPE,
-  LATE,
   NO_STANDBY,
-  type RelayerCondition,
   STALE,
+  DOCTOR,
+  REPORT,
+  QUERIES,
+  type RelayerCondition,
 } from "./relayer-condition.ts";
 
 const PRUNED = "relaywatch_relayer_tx_pruned_blocks_total";
 
-/** Alerts about the relayer itself: its account, its state, its results, its endpoints. */
-export const WORK_CONDITIONS: readonly RelayerCondition[] = [
-  {
-    name: "relayer-account-empty",
-    severity: "critical",
-    title: "The relayer's account is empty",
-    description: "The account has no coins of the fee denomination.",
-    impact: `No transaction can be paid, so no result is submitted. ${STALE}`,
-    problems: ["account-cannot-pay"],
-    for: "0s",
-    inhibits: [...LATE, "relayer-account-low", "relayer-not-sending", "relayer-transactions-failing"],
-  },
-  {
-    name: "relayer-account-low",
-    severity: "warning",
-    title: "The relayer's account will be empty soon",
-    description: "At the rate of the last day the balance lasts {{ $value | humanizeDuration }}.",
-    impact: "When it is empty, no result is submitted.",
-    expr: () => "min by (job, instance) (relaywatch_relayer_account_left_seconds) < 3 * 86400",
-    for: "30m",
-    example: {
-      fires: [{ series: "relaywatch_relayer_account_left_seconds{$}", from: 7200 }],
-      clears: [{ series: "relaywatch_relayer_account_left_seconds{$}", from: 9e6 }],
-    },
-  },
-  {
-    name: "relayer-not-sending",
-    severity: "critical",
-    title: "The relayer refuses to send",
-    description:
-      "The last transaction was not sent: the balance reserve or the daily limit of fees is reached.",
-    impact: `No result is submitted until the limit ends: the reserve when coins arrive, the daily limit at 00:00 UTC. ${STALE}`,
-    problems: ["not-sending"],
-    for: "2m",
-    inhibits: ["relayer-queries-overdue", "relayer-standing-still"],
-  },
-  {
-    name: "relayer-store-not-writable",
-    severity: "critical",
-    title: "The relayer cannot write its state",
-    description: "The store does not accept writes, and without them nothing is sent.",
-    impact: `No result is submitted until the store works. Nothing is sent twice. ${STALE}`,
-    problems: ["store-not-writable"],
-    for: "1m",
-    inhibits: [...LATE, "relayer-not-sending"],
-  },
-  {
-    name: "relayer-no-leader",
-    severity: "critical",
-    title: "No relayer instance is the leader",
-    description: "Every instance of the job follows another process, and none submits.",
-    impact: `No result is submitted. ${STALE}`,
-    expr: () => 'max by (job) (relaywatch_relayer_role{role=~"leader|starting"}) == 0',
-    for: "2m",
-    inhibits: ["relayer-queries-overdue", "relayer-standing-still"],
-    scope: ["job"],
-    example: {
-      fires: [
-        { series: 'relaywatch_relayer_role{$,role="leader"}' },
-        { series: 'relaywatch_relayer_role{$,role="starting"}' },
-        { series: 'relaywatch_relayer_role{$,role="standby"}', from: 1 },
-      ],
-      clears: [{ series: 'relaywatch_relayer_role{$,role="leader"}', from: 1 }],
-    },
-  },
+/** Alerts about results: late, failing, or too expensive. */
+export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-queries-overdue",
     severity: "critical",
@@ -86,6 +26,23 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
     example: {
       fires: [{ series: 'relaywatch_relayer_overdue_queries{$,connection_id="connection-0"}', from: 3 }],
       clears: [{ series: 'relaywatch_relayer_overdue_queries{$,connection_id="connection-0"}', from: 0 }],
+    },
+    runbook: {
+      checks: [
+        see("Which queries, and by how much?", "overdue", QUERIES),
+        see(
+          "What else is wrong? A problem of a chain or of the account explains all of them.",
+          "ready",
+          "queries-overdue: connection-0: 3 queries are overdue; query 1 by 41 blocks, 1 min 22 s",
+        ),
+        see("Does a proof succeed now?", "doctor", DOCTOR),
+      ],
+      fix: [
+        "All queries of a connection are late: see its endpoints and the gas limits of a block. `batch.block_share` is the share that the relayer may use.",
+        "Blocks are full: raise `gas.max_price` within what you pay, so that transactions are included.",
+        "One query is late: `relaywatch relayer inspect ID` has its attempts and their errors.",
+      ],
+      after: ["Raise `health.overdue_blocks` when the alert fires for a lateness that nobody minds."],
     },
   },
   {
@@ -114,6 +71,25 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
         },
       ],
     },
+    runbook: {
+      checks: [
+        see("Is there a problem that the relayer knows?", "ready", "cycle-failed: connection-0: …"),
+        see("How did the last attempts end?", "relayerReport", REPORT),
+        see(
+          "Is the newest attempt old?",
+          "inspect",
+          "attempts:\n- connection_id: connection-0\n  outcome: rejected",
+        ),
+      ],
+      fix: [
+        "Attempts fail: the outcome names the reason, and the table in the relayer's README the meaning.",
+        "There are no attempts: restart the relayer. It reads its state and the chain, and sends nothing twice.",
+        "It stops again: keep its log from the last result on, and report it.",
+      ],
+      after: [
+        "`/livez` turns red by itself after five minutes when a loop hangs: let your supervisor restart on it.",
+      ],
+    },
   },
   {
     name: "relayer-cycle-failed",
@@ -123,6 +99,22 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
     impact: `No query of the connection gets a result. ${STALE}`,
     problems: ["cycle-failed"],
     for: "5m",
+    runbook: {
+      checks: [
+        see(
+          "The error of the connection:",
+          "ready",
+          "cycle-failed: connection-0: read-failed: every endpoint of remote-1 failed",
+        ),
+        see("Which check fails?", "doctor", DOCTOR),
+      ],
+      fix: [
+        "An endpoint returns errors: replace it.",
+        "The connection or its client does not exist on the local chain: compare `connections[].id`.",
+        "The error names a query: it is no error of the connection. See [relayer-queries-backing-off](relayer-queries-backing-off.md).",
+      ],
+      after: ["Cycles back off after errors. The next one begins within a minute of the repair."],
+    },
   },
   {
     name: "relayer-queries-backing-off",
@@ -147,6 +139,25 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
         },
       ],
     },
+    runbook: {
+      checks: [
+        see("Which queries, and with which code?", "queries", QUERIES),
+        see(
+          "What exactly did the contract or the chain say?",
+          "inspect",
+          "attempts:\n- connection_id: connection-0\n  outcome: rejected\n  reason: 'query 1: the contract refused: …'",
+        ),
+      ],
+      fix: [
+        "`rejected`: the contract fails. Send its owner the reason; only they can fix it.",
+        "`no-such-store`, `empty-value`, `absence-not-provable`: the remote state cannot be proven. The owner must ask for other keys.",
+        "`over-budget`: raise `spending.daily_gas_per_owner`, or let it wait until 00:00 UTC.",
+        "`pruned`: add an endpoint that keeps these blocks.",
+      ],
+      after: [
+        "Remove the query when its contract is abandoned: whoever removes it after its timeout gets the deposit.",
+      ],
+    },
   },
   {
     name: "relayer-dead-letters",
@@ -160,6 +171,22 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
     example: {
       fires: [{ series: "relaywatch_relayer_dead_letters{$}", from: 2 }],
       clears: [{ series: "relaywatch_relayer_dead_letters{$}", from: 0 }],
+    },
+    runbook: {
+      checks: [
+        see(
+          "Which transactions, and why?",
+          "deadLetters",
+          "query  hash   reason    time\n7      AB12…  rejected  2026-11-22T05:53:59Z",
+        ),
+        see("Is it one contract?", "relayerReport", REPORT),
+      ],
+      fix: [
+        "The contract was repaired: send them again with `relaywatch relayer dead-letters resubmit --all`. Each costs a fee.",
+        "Too old to be proven: an endpoint with older blocks may still do; otherwise they are lost.",
+        "The owner does not want them: they stay in the list and cost nothing.",
+      ],
+      after: ["The alert ends when the list is empty. Silence it when the rest is to stay."],
     },
   },
   {
@@ -181,6 +208,17 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
         { series: 'relaywatch_relayer_tx_pruned_blocks_total{$,connection_id="connection-0"}', step: 0 },
       ],
       resolves: "70m",
+    },
+    runbook: {
+      checks: [see("From which height do the endpoints have blocks?", "doctor", DOCTOR)],
+      fix: [
+        "Add an endpoint that keeps more blocks, before the next restart of the relayer.",
+        "The skipped blocks are named in the log. Search them by hand on an archive node when the owner needs their transactions.",
+        "With `queries.tx_skip_pruned: false` such queries wait instead of skipping.",
+      ],
+      after: [
+        "A relayer that was down for longer than its endpoints keep blocks always loses some: watch its downtime.",
+      ],
     },
   },
   {
@@ -206,6 +244,22 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
         { series: 'relaywatch_relayer_transactions_total{$,outcome="failed"}', step: 0 },
       ],
     },
+    runbook: {
+      checks: [
+        see("How do they end?", "relayerReport", REPORT),
+        see(
+          "With which error?",
+          "inspect",
+          "attempts:\n- connection_id: connection-0\n  outcome: not-included\n  reason: out of gas in location: …",
+        ),
+      ],
+      fix: [
+        "Out of gas: the relayer learns and tries again with more; when it stays, raise `gas.adjustment`.",
+        "Wrong sequence: somebody else signs with the same account. Give the relayer an account of its own.",
+        "Another relayer was faster: nothing is wrong. Compare the costs of both.",
+      ],
+      after: ["Failed transactions in a block cost their fee: the report has the sum."],
+    },
   },
   {
     name: "relayer-spending-near-limit",
@@ -223,68 +277,13 @@ export const WORK_CONDITIONS: readonly RelayerCondition[] = [
       ],
       clears: [{ series: "relaywatch_relayer_spent_today_fees{$}", from: 0 }],
     },
-  },
-  {
-    name: "relayer-endpoint-down",
-    severity: "warning",
-    title: "An endpoint does not respond",
-    description:
-      "{{ $labels.endpoint }} of {{ $labels.chain_id }} fails. The relayer uses the others, if there are any.",
-    impact: "None while another endpoint of the chain responds.",
-    expr: () => "max by (job, instance, chain_id, endpoint) (relaywatch_relayer_endpoint_up) == 0",
-    for: "5m",
-    example: {
-      fires: [{ series: 'relaywatch_relayer_endpoint_up{$,chain_id="remote-1",endpoint="a"}' }],
-      clears: [{ series: 'relaywatch_relayer_endpoint_up{$,chain_id="remote-1",endpoint="a"}', from: 1 }],
-    },
-  },
-  {
-    name: "relayer-endpoint-lagging",
-    severity: "warning",
-    title: "An endpoint lags behind",
-    description:
-      "{{ $labels.endpoint }} of {{ $labels.chain_id }} is {{ $value }} blocks behind the best endpoint.",
-    impact: "None while another endpoint of the chain is current. Alone, it would make results late.",
-    expr: () => "max by (job, instance, chain_id, endpoint) (relaywatch_relayer_endpoint_lag_blocks) > 10",
-    for: "5m",
-    example: {
-      fires: [
-        { series: 'relaywatch_relayer_endpoint_lag_blocks{$,chain_id="remote-1",endpoint="a"}', from: 40 },
+    runbook: {
+      checks: [see("Who spends?", "relayerReport", REPORT)],
+      fix: [
+        "Raise `spending.daily_fee` and restart, when the results are wanted.",
+        "One owner is the cause: limit it with `spending.daily_gas_per_owner`.",
       ],
-      clears: [
-        { series: 'relaywatch_relayer_endpoint_lag_blocks{$,chain_id="remote-1",endpoint="a"}', from: 0 },
-      ],
+      after: ["Compare with the last weeks: a trend needs a new limit, a single day does not."],
     },
-  },
-  {
-    name: "relayer-subscription-down",
-    severity: "warning",
-    title: "The relayer's subscription is down",
-    description: "The WebSocket to the local chain is not connected. The relayer polls instead.",
-    impact: "New queries and blocks are seen later, by up to a minute for a new query.",
-    expr: () => "max by (job, instance) (relaywatch_relayer_subscription_connected) == 0",
-    for: "2m",
-    example: {
-      fires: [{ series: "relaywatch_relayer_subscription_connected{$}" }],
-      clears: [{ series: "relaywatch_relayer_subscription_connected{$}", from: 1 }],
-    },
-  },
-  {
-    name: "relayer-state-unknown",
-    severity: "warning",
-    title: "The relayer cannot read a light client or its account",
-    description: "The light client of a connection, or the balance, was not read for three minutes.",
-    impact: "None that is known. The expiry of the client and the balance are not watched meanwhile.",
-    problems: ["client-unknown", "account-unknown"],
-    for: "2m",
-  },
-  {
-    name: "relayer-starting",
-    severity: "warning",
-    title: "The relayer does not finish its start",
-    description: "The relayer is running, and has not read everything that it needs.",
-    impact: `No result is submitted for what was not read. ${STALE}`,
-    problems: ["starting"],
-    for: "5m",
   },
 ];
