@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DEX_TABLES } from "../../../../src/localnet/chain/modules/dex/cli/tables.ts";
+import { DEX_TABLES } from "../../../../src/localnet/chain/modules/dex/cli/query.ts";
 import { formatAnswer } from "../../../../src/localnet/cli/module-query.ts";
 
 const KEY = { trade_pair_id: { maker_denom: "a", taker_denom: "b" }, tick_index_taker_to_maker: "-7" };

@@ -15,7 +15,7 @@ import {
   yamlFromEnv,
 } from "./relayer-config-options.ts";
 
-interface Options extends RelayerConfigOptions {
+interface ImportOptions extends RelayerConfigOptions {
   readonly json?: true;
 }
 
@@ -27,44 +27,44 @@ export function importLevelDbCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Stop both relayers first. Takes over how far the searches for transactions have come, what was on its way, and unsuccessful
-transactions as dead letters. The directory stays as it is. A query that state_dir or store knows stays as it is too, so a
-repetition changes nothing. "relayer start --from-env" does this at its first start.`,
+Stop both relayers first. Imports the progress of transaction searches, transactions in flight, and unsuccessful transactions
+as dead letters. Does not change the directory, nor a query that state_dir or store already knows, so repeating it changes
+nothing. "relayer start --from-env" does this at its first start.`,
     )
-    .action((directory: string, options: Options) => runImport(directory, options, context));
+    .action((directory: string, options: ImportOptions) => runImport(directory, options, context));
 }
 
-const COLUMNS = [
+const IMPORT_COLUMNS = [
   column("query", "id"),
   column("searched to", "searched_to"),
   column("relayed", "relayed"),
-  column("on their way", "sending"),
+  column("in flight", "sending"),
   column("dead letters", "dead_letters"),
   column("note", "note"),
 ];
 
-async function runImport(directory: string, options: Options, context: CliContext): Promise<void> {
+async function runImport(directory: string, options: ImportOptions, context: CliContext): Promise<void> {
   const selected = await selectRelayerConfig(options, context);
   const daemon = await relayerContext(selected, "warn", context);
   const { queries, unknown } = await importLevelDb(directory, selected.config, daemon, context.signal);
-  const rows = queries.map(toJson);
+  const rows = queries.map(importJson);
   if (options.json) return context.print(stringifyJson({ queries: rows, unknown_entries: unknown }, 2));
-  context.print(formatTable(COLUMNS, rows));
-  if (unknown > 0) context.print(`${counted(unknown, "entry", "entries")} of another program or damaged`);
+  context.print(formatTable(IMPORT_COLUMNS, rows));
+  if (unknown > 0) context.print(`${counted(unknown, "entry", "entries")} from another program or damaged`);
 }
 
-function toJson({ id, searchedTo, relayed, sending, deadLetters, isKnown }: ImportedQuery) {
+function importJson({ id, searchedTo, relayed, sending, deadLetters, isKnown }: ImportedQuery) {
   return {
     id: `${id}`,
     searched_to: searchedTo === undefined ? null : `${searchedTo}`,
     relayed,
     sending,
     dead_letters: deadLetters,
-    note: isKnown ? "known already, left as it is" : null,
+    note: isKnown ? "already known, unchanged" : null,
   };
 }
 
-/** How long the command waits for the endpoints of the chains. */
+/** Maximum wait for the chains' endpoints. */
 const WAIT_MS = 10_000;
 
 /** `relaywatch config from-env [FILE]`: prints the YAML of the Go relayer's settings. */
@@ -74,8 +74,8 @@ export function fromEnvCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Reads the chain ids from the endpoints. Secrets stay references. Unknown variables of the prefixes RELAYER_ and LOGGER_
-are reported on stderr. Exits 78 when a variable is wrong or missing, and 75 when an endpoint does not respond.`,
+Reads the chain ids from the endpoints. Secrets remain references. Reports unknown variables with the prefixes RELAYER_
+and LOGGER_ on stderr. Exits 78 when a variable is wrong or missing, and 75 when an endpoint does not respond.`,
     )
     .action((file: string | undefined) => printYaml(file, context));
 }
