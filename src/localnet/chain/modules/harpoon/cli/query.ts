@@ -1,7 +1,7 @@
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import { HookType } from "../../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { serviceQueryCommands } from "../../../../cli/service-query.ts";
+import { serviceQueryCommands } from "../../../../cli/module-query.ts";
 import { HARPOON_TABLES } from "../../staking/cli/tables.ts";
 
 /** `relaywatch query harpoon` (chain-extension-modules.md, "Hook subscription module"). */

@@ -1,10 +1,10 @@
 import pc from "picocolors";
-import { ibcRelayerHealth } from "../localnet/ibc-relayer/status.ts";
-import { counted, formatDuration } from "../platform/base/text.ts";
-import { type Tone, TONE_SIGNS } from "../platform/web/parts.ts";
-import { summarize } from "../relayer/page/overview-section.ts";
-import { type Freshness, judgeValidator } from "../watchdog/page/judge-validator.ts";
-import type { WatchdogStatus } from "../watchdog/polling/status.ts";
+import { ibcRelayerHealth } from "../../localnet/ibc-relayer/status.ts";
+import { counted, formatDuration } from "../../platform/base/text.ts";
+import { type Tone, TONE_SIGNS } from "../../platform/web/parts.ts";
+import { summarize } from "../../relayer/page/overview-section.ts";
+import { type Freshness, judgeValidator } from "../../watchdog/page/judge-validator.ts";
+import type { WatchdogStatus } from "../../watchdog/polling/status.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
 /** What the block shows besides the parts. */
