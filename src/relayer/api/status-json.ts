@@ -84,7 +84,7 @@ function clientJson({ reading, error }: ClientView, remote: HeadView): JsonObjec
   };
 }
 
-/** Remote blocks after the newest consensus state of the client; undefined while one of them is unknown. */
+/** Remote blocks after the client's newest consensus state; undefined while either height is unknown. */
 export function blocksBehind({ reading }: Pick<ClientView, "reading">, remote: HeadView): bigint | undefined {
   if (reading === undefined || remote.height === undefined) return undefined;
   const behind = remote.height - reading.latestHeight.height;
@@ -100,7 +100,7 @@ function accountJson({ denom, balance, daysLeft, error }: AccountView): JsonObje
   };
 }
 
-/** Amounts in units of the fee denom. A limit is null when there is none. */
+/** Amounts in units of the fee denom. `null` without a limit. */
 function spendingJson({ spending, reserve }: RelayerStatus): JsonObject {
   const { day, fee, gasByOwner, limits } = spending;
   return {

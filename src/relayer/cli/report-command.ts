@@ -28,10 +28,7 @@ interface ReportOptions extends ReportFormatOptions {
 export function relayerReportCommand(context: CliContext): Command {
   const command = new Command("relayer")
     .description("results of the relayer, their lateness, cost by owner, dead letters")
-    .option(
-      "--config <file>",
-      "configuration of the relayer to ask; default: the relayer of the localnet on this machine",
-    )
+    .option("--config <file>", "the relayer's configuration; default: the localnet's relayer on this machine")
     .addOption(portOffsetOption())
     .addOption(
       new Option("--since <duration>", "length of the report")
@@ -52,7 +49,7 @@ interface RelayerPlace {
   readonly portOffset: number;
 }
 
-/** Reads what a relayer did in a range. Throws `CliError`, with exit code 3 when the relayer does not answer. */
+/** Reads the data of a time range from a relayer. Throws `CliError`, with exit code 3 when the relayer does not respond. */
 async function readRelayer(
   place: RelayerPlace,
   range: { readonly fromMs: number; readonly toMs: number },

@@ -2,14 +2,14 @@ import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { parseGoBool } from "../../platform/base/integers.ts";
 import { issueText } from "../../platform/config/config-fields.ts";
 
-/** Environment variables by name. An empty value counts as absent, as in the Go relayer. */
+/** Environment variables by name. An empty value is treated as absent, as in the Go relayer. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads variables and collects what is wrong with them. */
+/** Reads variables and collects their problems. */
 export interface EnvValues {
   /** "NAME: what is wrong (what was expected)", in the order of reading. Never contains a value. */
   readonly problems: string[];
-  /** Settings that have another effect here, or none. */
+  /** Settings whose effect differs from the Go relayer. */
   readonly warnings: string[];
   readonly text: (name: string) => string | undefined;
   /** As `text`; an absent variable is a problem. */
@@ -61,7 +61,7 @@ export function createEnvValues(environment: Environment): EnvValues {
   };
 }
 
-/** Parses a value unless it is absent; `parse` returns undefined for a wrong one. */
+/** Parses a value unless it is absent; `parse` returns undefined for an invalid one. */
 function parsed<T>(
   value: string | undefined,
   parse: (value: string) => T | undefined,
