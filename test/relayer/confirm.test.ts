@@ -1,13 +1,13 @@
 import type { Counter, Histogram } from "prom-client";
 import { describe, expect, it } from "vitest";
 import type { FinalTx } from "../../src/cosmos/client/tx/tx-types.ts";
-import type { Slot } from "../../src/relayer/submit/judge.ts";
-import { land } from "../../src/relayer/submit/land.ts";
+import type { Slot } from "../../src/relayer/submit/attribute-error.ts";
+import { confirm } from "../../src/relayer/submit/confirm.ts";
 import { GAS_PER_TRANSACTION } from "../../src/relayer/submit/plan.ts";
 import type { ClientUpdate } from "../../src/relayer/submit/proven-result.ts";
-import { move, type SentTransaction } from "../../src/relayer/submit/submitter-state.ts";
-import { sampleEntry, sampleResult, sampleState } from "./samples.ts";
-import { sampleSubmitter } from "./submitter-samples.ts";
+import type { SentTransaction } from "../../src/relayer/submit/submitter-state.ts";
+import { sampleResult, sampleState } from "./samples.ts";
+import { place, sampleSubmitter } from "./submitter-samples.ts";
 
 const signal = new AbortController().signal;
 const HASH = Uint8Array.of(0xab, 0xcd);
@@ -27,11 +27,8 @@ function setUp(given: Partial<SentTransaction> = {}) {
     const connectionId = `connection-${id - 1n}`;
     const known = sampleState({ id, connectionId });
     sample.queries.set(id, known);
-    const entry = sampleEntry(
-      sampleResult(id, 100, { query: known.query, update, gasGuess: id * 30_000n, dueHeight: 98n }),
-    );
-    move(state, entry, "flight");
-    return entry;
+    const result = { query: known.query, update, gasGuess: id * 30_000n, dueHeight: 98n };
+    return place(sample, sampleResult(id, 100, result), "in-flight");
   });
   let released = 0;
   const slots: readonly Slot[] = [
@@ -43,16 +40,16 @@ function setUp(given: Partial<SentTransaction> = {}) {
     slots,
     gas: 300_000n,
     reliesOn: new Set(),
-    isDoubtful: false,
+    isIsolated: false,
     release: () => void (released += 1),
     ...given,
   };
   state.sent = [sent];
   const end = async (confirmation: FinalTx["confirmation"]): Promise<void> => {
     sample.finals = [{ tx: sent.tx, confirmation }];
-    await land(state, signal);
+    await confirm(state, signal);
   };
-  const places = () => entries.map(({ place }) => place);
+  const places = () => entries.map(({ stage }) => stage.kind);
   return { sample, state, sent, end, places, released: () => released };
 }
 
@@ -85,10 +82,10 @@ async function values(metric: Counter | Histogram): Promise<Readonly<Record<stri
 describe("a transaction in a block", () => {
   it("settles its results with their shares of gas and fee, and ends all doubt about them", async () => {
     const { sample, state, end, places, released } = setUp();
-    state.doubts.set(1n, "x");
+    state.queries.isolated.set(1n, "x");
     const version = state.deps.height.version();
     await end(included);
-    expect([places(), state.sent, released()]).toEqual([["done", "done"], [], 0]);
+    expect([places(), state.sent, released()]).toEqual([["resolved", "resolved"], [], 0]);
     expect(sample.attempts).toMatchObject([
       { queryId: 1n, outcome: "included", localHeight: 101n, txHash: "ABCD" },
       { queryId: 2n, outcome: "included", localHeight: 101n, txHash: "ABCD" },
@@ -101,7 +98,7 @@ describe("a transaction in a block", () => {
     expect((paid[1]?.[0] ?? 0) / (paid[0]?.[0] ?? 1)).toBeCloseTo(2, 1);
     expect(paid.reduce((sum, [gas = 0]) => sum + gas, 0)).toBeGreaterThan(299_990);
     expect([...state.included]).toEqual([updateTo(11).key]);
-    expect([state.doubts.size, [...state.flying.keys()]]).toEqual([0, []]);
+    expect([state.queries.isolated.size, state.pipeline.sent()]).toEqual([0, []]);
     expect(state.deps.height.version()).toBe(version + 1);
   });
 
@@ -150,7 +147,7 @@ describe("a transaction that failed in its block", () => {
   it("costs the result that is to blame its share; the others are tried again, and the fee is counted", async () => {
     const { sample, state, end, places, released } = setUp();
     await end(failed("failed to execute message; message index: 2: no"));
-    expect([places(), released()]).toEqual([["queued", "done"], 0]);
+    expect([places(), released()]).toEqual([["queued", "resolved"], 0]);
     expect(sample.attempts).toMatchObject([{ queryId: 2n, outcome: "rejected", txHash: "ABCD" }]);
     expect(sample.attempts[0]?.gas).toBeGreaterThan(150_000n);
     const { metrics } = state.deps;
@@ -174,7 +171,7 @@ describe("a transaction that failed in its block", () => {
     const { state, end, places } = setUp({ reliesOn: new Set([updateTo(12).key]) });
     state.included.add(updateTo(12).key);
     await end(failed("failed to execute message; message index: 2: no"));
-    expect(places()).toEqual(["queued", "done"]);
+    expect(places()).toEqual(["queued", "resolved"]);
   });
 
   it("counts a result that another relayer made redundant as that, and not as a failure", async () => {
@@ -185,7 +182,7 @@ describe("a transaction that failed in its block", () => {
       "connection-0 not-included": 1,
       "connection-1 redundant": 1,
     });
-    expect([...state.unread]).toEqual([1n, 2n]);
+    expect([...state.queries.unread]).toEqual([1n, 2n]);
   });
 });
 
@@ -208,11 +205,11 @@ describe("a look-up", () => {
   it("changes nothing for a transaction that the submitter did not send, or that is not final", async () => {
     const { sample, state, sent, places } = setUp();
     sample.finals = [{ tx: { ...sent.tx }, confirmation: included }];
-    await land(state, signal);
-    expect([places(), state.sent]).toEqual([["flight", "flight"], [sent]]);
+    await confirm(state, signal);
+    expect([places(), state.sent]).toEqual([["in-flight", "in-flight"], [sent]]);
     sample.finals = [];
     const version = state.deps.height.version();
-    await land(state, signal);
+    await confirm(state, signal);
     expect(state.deps.height.version()).toBe(version);
   });
 });

@@ -1,15 +1,15 @@
 import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
-import { applyBlame } from "./blame.ts";
-import { blame, failureText, type Slot } from "./judge.ts";
+import { applyFailure } from "./apply-failure.ts";
+import { attributeError, failureText, type Slot } from "./attribute-error.ts";
+import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
-import type { Entry } from "./result-queue.ts";
 import {
   entriesOf,
-  finish,
   gasItem,
   hashText,
   type PaidShare,
-  putBack,
+  requeue,
+  resolve,
   type SentTransaction,
   slotItems,
   type SubmitterState,
@@ -19,7 +19,7 @@ import {
 const MAX_INCLUDED = 1_000;
 
 /** Settles the results of transactions that have become final. Throws what `TxWindow.settle` throws. */
-export async function land(state: SubmitterState, signal: AbortSignal): Promise<void> {
+export async function confirm(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const finals = await state.deps.window.settle(state.deps.height.now(), signal);
   for (const final of finals) {
     const sent = state.sent.find(({ tx }) => tx === final.tx);
@@ -27,17 +27,17 @@ export async function land(state: SubmitterState, signal: AbortSignal): Promise<
     state.sent = state.sent.filter((other) => other !== sent);
     const { kind } = final.confirmation;
     state.deps.metrics.transactions.inc({ outcome: kind === "lost" ? "not-included" : kind });
-    noteFinal(state, sent, final);
+    recordFinal(state, sent, final);
   }
   if (finals.length > 0) state.deps.height.wake();
 }
 
-function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmation }: FinalTx): void {
+function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmation }: FinalTx): void {
   const { logger, metrics } = state.deps;
   if (confirmation.kind !== "lost") countFees(state, sent);
-  if (confirmation.kind === "included") return noteIncluded(state, sent, confirmation);
+  if (confirmation.kind === "included") return recordIncluded(state, sent, confirmation);
   const entries = entriesOf(sent.slots);
-  const found = confirmation.kind === "failed" ? blame(confirmation, sent.slots) : undefined;
+  const found = confirmation.kind === "failed" ? attributeError(confirmation, sent.slots) : undefined;
   for (const entry of entries)
     if (found?.kind !== "redundant" || found.entry !== entry)
       metrics.results.inc({ connection_id: entry.result.query.connectionId, outcome: "not-included" });
@@ -48,7 +48,7 @@ function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmat
       ...fields,
       reason: confirmation.reason,
     });
-    return putBack(state, entries);
+    return requeue(state, entries);
   }
   const reason = failureText(confirmation);
   logger[found?.kind === "redundant" ? "debug" : "warn"]("transaction failed in its block", {
@@ -57,8 +57,8 @@ function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmat
     reason,
   });
   // The consensus state that it relied on does not exist. Nobody in this transaction is to blame.
-  if ([...sent.reliesOn].some((key) => !state.included.has(key))) return putBack(state, entries);
-  applyBlame(state, {
+  if ([...sent.reliesOn].some((key) => !state.included.has(key))) return requeue(state, entries);
+  applyFailure(state, {
     failure: confirmation,
     slots: sent.slots,
     where: "block",
@@ -66,7 +66,7 @@ function noteFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmat
   });
 }
 
-function noteIncluded(
+function recordIncluded(
   state: SubmitterState,
   sent: SentTransaction,
   { height, gasUsed }: { readonly height: bigint; readonly gasUsed: bigint },
@@ -76,7 +76,7 @@ function noteIncluded(
   state.gas.learn(slotItems(slots), gasUsed - GAS_PER_TRANSACTION);
   state.block.grow();
   state.batch.grow();
-  for (const slot of slots) if (slot.kind === "update") noteUpdate(state, slot);
+  for (const slot of slots) if (slot.kind === "update") recordUpdate(state, slot);
   countConnections(state, sent, gasUsed);
   state.deps.logger.debug("results included", {
     results: entriesOf(slots).length,
@@ -86,16 +86,16 @@ function noteIncluded(
   });
   for (const entry of entriesOf(slots)) {
     const { query, dueHeight } = entry.result;
-    state.doubts.delete(query.id);
+    state.queries.isolated.delete(query.id);
     const labels = { connection_id: query.connectionId };
     state.deps.metrics.results.inc({ ...labels, outcome: "included" });
     state.deps.metrics.lastIncluded.set(labels, state.deps.clock.nowMs() / 1_000);
     state.deps.metrics.lateBlocks.observe(labels, Math.max(0, Number(height - dueHeight)));
-    finish(state, entry, { kind: "included", height }, paid(entry));
+    resolve(state, entry, { kind: "included", height }, paid(entry));
   }
 }
 
-function noteUpdate(state: SubmitterState, { update }: Extract<Slot, { readonly kind: "update" }>): void {
+function recordUpdate(state: SubmitterState, { update }: Extract<Slot, { readonly kind: "update" }>): void {
   state.included.add(update.key);
   state.deps.metrics.clientUpdates.inc({ connection_id: update.connectionId });
   if (state.included.size <= MAX_INCLUDED) return;

@@ -1,18 +1,16 @@
-import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts";
 import { isNewer } from "../../cosmos/comet/ibc-height.ts";
-import type { ResultOutcome } from "./proven-result.ts";
-import type { Entry } from "./result-queue.ts";
+import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts";
+import type { Entry } from "./pipeline.ts";
+import { MAX_AGE_MS, type ResultOutcome } from "./proven-result.ts";
 import { type SubmitterState, WITHDRAWN } from "./submitter-state.ts";
 
-/** A result that waits longer is read again: its value is too old. */
-export const MAX_AGE_MS = 10_000;
 /** A result may wait this many blocks until its query is due. */
 const MAX_EARLY_BLOCKS = 2n;
 /** The outcome of a result that is not sent, else when it is. */
-type EntryVerdict = "ready" | "later" | ResultOutcome;
+type Evaluation = "ready" | "later" | ResultOutcome;
 
 /** Decides what becomes of a prepared result: it goes now, later, or not at all. */
-export function judgeEntry(state: SubmitterState, entry: Entry): EntryVerdict {
+export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation {
   const { result } = entry;
   const { registry, height, clock } = state.deps;
   const { query, at } = result;
@@ -20,13 +18,13 @@ export function judgeEntry(state: SubmitterState, entry: Entry): EntryVerdict {
   if (current === undefined) return { kind: "dropped", reason: "removed" };
   if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
   if (isTooOld(entry, clock.monotonicMs())) return TOO_OLD;
-  if (state.withdrawn.has(query.id)) return WITHDRAWN;
+  if (state.queries.withdrawn.has(query.id)) return WITHDRAWN;
   // It was proven before the chain refused the result before it.
   if (clock.monotonicMs() < current.notBeforeMs)
     return { kind: "unsent", reason: "its query backs off", error: undefined };
   if (query.type === "kv" && !isNewer(at, current.query.lastRemoteHeight))
     return { kind: "dropped", reason: "superseded" };
-  if (state.flying.has(query.id)) return "later";
+  if (state.pipeline.ofQuery(query.id).sent.length > 0) return "later";
   if (query.type === "tx" || dueAt(current, height.now())) return "ready";
   return dueAt(current, height.now() + MAX_EARLY_BLOCKS)
     ? "later"

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createGasBook } from "../../src/relayer/submit/gas-book.ts";
+import { createGasEstimates } from "../../src/relayer/submit/gas-estimates.ts";
 
 const item = (key: string, guess = 120_000n) => ({ key, guess });
 
 describe("a gas book", () => {
   it("estimates by guess until something is learned", () => {
-    const book = createGasBook();
+    const book = createGasEstimates();
     expect(book.estimate(item("1"))).toBe(120_000n);
     expect(book.known("1")).toBeUndefined();
     book.learn([item("1"), item("2")], 60_000n);
@@ -14,7 +14,7 @@ describe("a gas book", () => {
   });
 
   it("gives the whole difference to first-timers, and leaves the known ones alone", () => {
-    const book = createGasBook();
+    const book = createGasEstimates();
     book.learn([item("1")], 28_000n);
     book.learn([item("1"), item("2")], 28_000n + 93_000n);
     expect(book.estimate(item("1"))).toBe(28_000n);
@@ -22,7 +22,7 @@ describe("a gas book", () => {
   });
 
   it("separates queries whose company changes", () => {
-    const book = createGasBook();
+    const book = createGasEstimates();
     const real: Readonly<Record<string, bigint>> = { a: 28_000n, b: 93_000n, c: 28_000n };
     const used = (keys: readonly string[]): bigint => keys.reduce((sum, key) => sum + (real[key] ?? 0n), 0n);
     for (let times = 0; times < 30; times++)
@@ -40,13 +40,13 @@ describe("a gas book", () => {
   });
 
   it("adjusts a key once that several items share", () => {
-    const book = createGasBook();
+    const book = createGasEstimates();
     book.learn([item("1"), item("1"), item("1")], 90_000n);
     expect(book.estimate(item("1"))).toBe(30_000n);
   });
 
   it("never estimates nothing", () => {
-    const book = createGasBook();
+    const book = createGasEstimates();
     book.learn([item("1")], 500_000n);
     book.learn([item("1"), item("2")], 100n);
     expect(book.estimate(item("2"))).toBe(7_500n);
@@ -55,7 +55,7 @@ describe("a gas book", () => {
   });
 
   it("forgets the keys that are not kept", () => {
-    const book = createGasBook();
+    const book = createGasEstimates();
     book.learn([item("1"), item("2")], 60_000n);
     book.keepOnly((key) => key === "2");
     expect([book.known("1"), book.known("2")]).toEqual([undefined, 30_000n]);

@@ -1,14 +1,16 @@
+import { isNewer } from "../../cosmos/comet/ibc-height.ts";
+import { errorText } from "../../platform/base/errors.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import { RelayError } from "../relay-error.ts";
-import { blame, failureText, type Slot, type TxFailure } from "./judge.ts";
-import type { Entry } from "./result-queue.ts";
+import { attributeError, failureText, type Slot, type TxFailure } from "./attribute-error.ts";
+import type { Entry } from "./pipeline.ts";
 import {
   entriesOf,
-  finish,
   gasItem,
   type PaidShare,
-  putBack,
   REDUNDANT,
+  requeue,
+  resolve,
   type SubmitterState,
 } from "./submitter-state.ts";
 
@@ -26,24 +28,27 @@ interface FailedTransaction {
  * once. Without anyone to blame the transaction is tried again in two halves, and a single result is refused: a result
  * that fails all others is so found in log2 steps.
  */
-export function applyBlame(state: SubmitterState, { failure, slots, where, paid }: FailedTransaction): void {
+export function applyFailure(
+  state: SubmitterState,
+  { failure, slots, where, paid }: FailedTransaction,
+): void {
   const entries = entriesOf(slots);
   const reason = failureText(failure);
-  const found = blame(failure, slots);
+  const found = attributeError(failure, slots);
   switch (found.kind) {
     case "block-full":
       state.block.shrink();
       state.deps.logger.info("no room in the block, the next ones get less", { reason });
-      return putBack(state, entries);
+      return requeue(state, entries);
     case "price":
-      state.price = undefined;
-      state.heldBelow = state.deps.height.now() + 1n;
-      return putBack(state, entries);
+      state.pace.price = undefined;
+      state.pace.heldBelow = state.deps.height.now() + 1n;
+      return requeue(state, entries);
     case "too-large":
       state.batch.shrink();
       state.deps.logger.info("transaction too large for the node, the next ones are smaller", { reason });
       return entries.length > 1
-        ? putBack(state, entries)
+        ? requeue(state, entries)
         : refuse(state, entries, { code: "too-large", reason });
     case "account":
       return unsendAll(state, entries, reason);
@@ -75,8 +80,8 @@ function refuse(
   paid?: FailedTransaction["paid"],
 ): void {
   for (const entry of entries) {
-    state.doubts.delete(entry.result.query.id);
-    finish(state, entry, { kind: "refused", error }, paid?.(entry));
+    state.queries.isolated.delete(entry.result.query.id);
+    resolve(state, entry, { kind: "refused", error }, paid?.(entry));
   }
 }
 
@@ -90,10 +95,10 @@ function dropRedundant(
   redundant: Entry,
   paid: PaidShare | undefined,
 ): void {
-  state.doubts.delete(redundant.result.query.id);
-  for (const { result } of entries) if (result.query.type === "kv") state.unread.add(result.query.id);
-  finish(state, redundant, REDUNDANT, paid);
-  putBack(
+  state.queries.isolated.delete(redundant.result.query.id);
+  for (const { result } of entries) if (result.query.type === "kv") state.queries.unread.add(result.query.id);
+  resolve(state, redundant, REDUNDANT, paid);
+  requeue(
     state,
     entries.filter((entry) => entry !== redundant),
   );
@@ -102,25 +107,25 @@ function dropRedundant(
 /** After a second failure of the same company, its members are tried in halves: many may be bad. */
 function retryRest(state: SubmitterState, entries: readonly Entry[], bad: Entry): void {
   const rest = entries.filter((entry) => entry !== bad);
-  const isSecond = rest.some(({ result }) => state.doubts.has(result.query.id));
+  const isSecond = rest.some(({ result }) => state.queries.isolated.has(result.query.id));
   if (isSecond && rest.length > 1) return halve(state, rest);
-  doubt(state, rest);
-  putBack(state, rest);
+  isolate(state, rest);
+  requeue(state, rest);
 }
 
 function halve(state: SubmitterState, entries: readonly Entry[]): void {
   const middle = Math.ceil(entries.length / 2);
-  doubt(state, entries.slice(0, middle));
-  doubt(state, entries.slice(middle));
-  putBack(state, entries);
+  isolate(state, entries.slice(0, middle));
+  isolate(state, entries.slice(middle));
+  requeue(state, entries);
 }
 
 /** Gives the entries a group of their own. The first query names it. */
-function doubt({ doubts }: SubmitterState, entries: readonly Entry[]): void {
+function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
   const [first] = entries;
   if (first === undefined) return;
   const name = `${first.result.query.id} ${entries.length}`;
-  for (const { result } of entries) doubts.set(result.query.id, name);
+  for (const { result } of entries) queries.isolated.set(result.query.id, name);
 }
 
 function refuseUpdate(state: SubmitterState, entries: readonly Entry[], key: string, reason: string): void {
@@ -134,9 +139,9 @@ function refuseUpdate(state: SubmitterState, entries: readonly Entry[], key: str
       { code: "header-refused", connectionId },
       `the client refused the update header: ${reason}`,
     );
-    finish(state, entry, { kind: "unsent", reason, error });
+    resolve(state, entry, { kind: "unsent", reason, error });
   }
-  putBack(state, others);
+  requeue(state, others);
 }
 
 /** Nothing is wrong with the results, but no transaction of the account passes at present. */
@@ -147,7 +152,7 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
       { code: "transaction-refused", connectionId },
       `the local node refused the transaction: ${reason}`,
     );
-    finish(state, entry, { kind: "unsent", reason, error });
+    resolve(state, entry, { kind: "unsent", reason, error });
   }
 }
 
@@ -155,4 +160,36 @@ function raiseGas({ gas }: SubmitterState, entries: readonly Entry[]): void {
   const items = entries.map(gasItem);
   const expected = items.reduce((sum, item) => sum + gas.estimate(item), 0n);
   gas.learn(items, expected * 2n);
+}
+
+/**
+ * Reads the queries of `state.queries.unread` from the chain, and drops the waiting results that are not newer than what it has.
+ * Rejects on abort only: without the read a simulation finds such a result.
+ */
+export async function rereadQueries(state: SubmitterState, signal: AbortSignal): Promise<void> {
+  const {
+    deps,
+    pipeline,
+    queries: { unread },
+  } = state;
+  if (unread.size === 0) return;
+  const ids = [...unread];
+  try {
+    await deps.registry.reread(ids, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return deps.logger.debug("queries cannot be read again", { reason: errorText(error) });
+  }
+  for (const id of ids) unread.delete(id);
+  deps.height.wake();
+  const waiting = ids.flatMap((id) => {
+    const { planned, queued } = pipeline.ofQuery(id);
+    return [...planned, ...queued];
+  });
+  for (const entry of waiting) if (isRedundantNow(state, entry)) resolve(state, entry, REDUNDANT);
+}
+
+function isRedundantNow({ deps }: SubmitterState, { result }: Entry): boolean {
+  const { id, type } = result.query;
+  return type === "kv" && !isNewer(result.at, deps.registry.state(id)?.query.lastRemoteHeight);
 }

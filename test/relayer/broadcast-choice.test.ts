@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import type { BroadcastResult, TxDraft } from "../../src/cosmos/client/tx/tx-types.ts";
 import type { RegisteredQuery } from "../../src/relayer/registry/registered-query.ts";
-import { launch } from "../../src/relayer/submit/launch.ts";
+import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
 import type { ProvenResult } from "../../src/relayer/submit/proven-result.ts";
-import type { Entry } from "../../src/relayer/submit/result-queue.ts";
+import type { Entry } from "../../src/relayer/submit/pipeline.ts";
 import type { Admission, AdmissionRequest } from "../../src/relayer/submit/submit-gate.ts";
-import { gasInFlight, move, type SubmitterDeps } from "../../src/relayer/submit/submitter-state.ts";
-import { sampleEntry, sampleResult, sampleState } from "./samples.ts";
-import { sampleSubmitter } from "./submitter-samples.ts";
+import { gasInFlight, resolve, type SubmitterDeps } from "../../src/relayer/submit/submitter-state.ts";
+import { sampleResult, sampleState } from "./samples.ts";
+import { place, sampleSubmitter } from "./submitter-samples.ts";
 
 const signal = new AbortController().signal;
 const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
@@ -37,9 +37,8 @@ function setUp(more: Partial<SubmitterDeps> = {}) {
       const known = sampleState({ id, ...query });
       sample.queries.set(id, known);
       const proven = sampleResult(id, 100, { query: known.query, ...result });
-      return { ...sampleEntry(proven), sinceMs: sample.clock.monotonicMs() };
+      return place(sample, proven, "planned");
     });
-    for (const entry of entries) move(state, entry, "planned");
     state.prepared = [...state.prepared, { entries, gas, simulated: gas }];
     return entries;
   };
@@ -51,7 +50,7 @@ function setUp(more: Partial<SubmitterDeps> = {}) {
         messages.map(({ typeUrl, value }) => (typeUrl === UPDATE_URL ? "update" : `${value[0]}`)),
       );
   const send = async (): Promise<readonly (readonly string[])[]> => {
-    await launch(state, signal);
+    await broadcastPrepared(state, signal);
     return contents();
   };
   const replies = (result: (draft: TxDraft) => BroadcastResult): void => {
@@ -132,6 +131,25 @@ describe("a broadcast", () => {
     expect(await send()).toEqual([["1"], ["2"]]);
   });
 
+  it("takes the longest due of a transaction that does not fit, and nothing behind it overtakes", async () => {
+    const { state, prepare, send } = setUp();
+    // Nine tenths: 360,000.
+    state.block.setLimits({ utilization: 400_000n, gas: undefined, bytes: undefined });
+    prepare([{ id: 1n }], 140_000n);
+    const due = (id: bigint, lastLocalHeight: bigint) => ({ id, query: { lastLocalHeight } });
+    prepare([due(2n, 90n), due(3n, 70n), due(4n, 80n)], 250_000n);
+    prepare([{ id: 5n, query: { lastLocalHeight: 94n } }], 50_000n);
+    // 220,000 are left: 110,000 for the transaction, and three results at 30,000 by their estimates, 250,000 by the simulation.
+    expect(await send()).toEqual([["1"]]);
+    expect(state.prepared.map(({ entries }) => entries.length)).toEqual([3, 1]);
+    state.sent = state.sent.map((one) => ({ ...one, gas: 180_000n }));
+    expect((await send()).slice(1)).toEqual([["3", "4"]]);
+    expect(state.prepared.map(({ entries }) => entries.map(({ result }) => result.query.id))).toEqual([
+      [2n],
+      [5n],
+    ]);
+  });
+
   it("waits while fewer results are due than will be soon, and else leaves those behind", async () => {
     const { state, prepare, send } = setUp();
     prepare([{ id: 1n }, { id: 2n, query: SOON }, { id: 3n, query: SOON }]);
@@ -157,16 +175,16 @@ describe("a broadcast", () => {
   it("is planned again when one of its results is to be tried apart from the others", async () => {
     const { state, prepare, send } = setUp();
     const [first, second] = prepare([{ id: 1n }, { id: 2n }]);
-    state.doubts.set(2n, "2 1");
+    state.queries.isolated.set(2n, "2 1");
     expect(await send()).toEqual([]);
-    expect([first?.place, second?.place]).toEqual(["queued", "queued"]);
+    expect([first?.stage.kind, second?.stage.kind]).toEqual(["queued", "queued"]);
     expect(state.prepared).toEqual([]);
   });
 
   it("leaves out what was settled meanwhile", async () => {
     const { prepare, send, state } = setUp();
     const [first] = prepare([{ id: 1n }, { id: 2n }]);
-    if (first !== undefined) move(state, first, "done");
+    if (first !== undefined) resolve(state, first, { kind: "dropped", reason: "removed" });
     expect(await send()).toEqual([["2"]]);
   });
 });
@@ -192,15 +210,15 @@ describe("client updates", () => {
 
   it("are in each doubtful transaction, and no other relies on those", async () => {
     const { state, prepare, send } = setUp();
-    state.doubts.set(1n, "1 1");
+    state.queries.isolated.set(1n, "1 1");
     prepare([{ id: 1n, result }]);
     prepare([{ id: 2n, result }]);
     expect(await send()).toEqual([
       ["update", "1"],
       ["update", "2"],
     ]);
-    expect(state.sent.map(({ isDoubtful }) => isDoubtful)).toEqual([true, false]);
-    state.doubts.set(3n, "3 1");
+    expect(state.sent.map(({ isIsolated }) => isIsolated)).toEqual([true, false]);
+    state.queries.isolated.set(3n, "3 1");
     prepare([{ id: 3n, result }]);
     expect((await send()).at(-1)).toEqual(["update", "3"]);
     expect(state.sent.at(-1)?.reliesOn).toEqual(new Set());
@@ -240,7 +258,7 @@ describe("the gate", () => {
     const { sample, state, prepare, send } = setUp({ gate: { admit: async () => admission } });
     const [entry] = prepare([{ id: 1n }]);
     expect(await send()).toEqual([]);
-    expect([entry?.place, state.stopped]).toEqual(["done", admission.reason]);
+    expect([entry?.stage.kind, state.pace.stopped]).toEqual(["resolved", admission.reason]);
     expect(sample.attempts).toMatchObject([{ outcome: "not-broadcast", reason: admission.reason }]);
     prepare([{ id: 2n }]);
     await sample.clock.advance(1_999);
@@ -258,7 +276,7 @@ describe("a transaction that the node does not take", () => {
     replies(() => ({ kind: "skipped", reason: "the sequence of the account is not certain" }));
     const [entry] = prepare([{ id: 1n }]);
     await send();
-    expect([sample.released, entry?.place, state.sent]).toEqual([1, "queued", []]);
+    expect([sample.released, entry?.stage.kind, state.sent]).toEqual([1, "queued", []]);
   });
 
   it("is counted as refused", async () => {
@@ -270,10 +288,10 @@ describe("a transaction that the node does not take", () => {
       codespace: "sdk",
       log: "insufficient funds",
     }));
-    state.stopped = "before";
+    state.pace.stopped = "before";
     const [entry] = prepare([{ id: 1n }]);
     await send();
-    expect([sample.released, entry?.place, state.stopped]).toEqual([1, "done", "before"]);
+    expect([sample.released, entry?.stage.kind, state.pace.stopped]).toEqual([1, "resolved", "before"]);
     expect(sample.attempts).toMatchObject([{ outcome: "not-broadcast" }]);
     const { values } = await state.deps.metrics.transactions.get();
     expect(values.find(({ labels }) => labels["outcome"] === "refused")?.value).toBe(1);
@@ -281,9 +299,9 @@ describe("a transaction that the node does not take", () => {
 
   it("is no reason to show any more after one that it took", async () => {
     const { state, prepare, send } = setUp();
-    state.stopped = "before";
+    state.pace.stopped = "before";
     prepare([{ id: 1n }]);
     await send();
-    expect(state.stopped).toBeUndefined();
+    expect(state.pace.stopped).toBeUndefined();
   });
 });

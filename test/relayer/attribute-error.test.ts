@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { TX_TOO_LARGE } from "../../src/cosmos/client/tx/tx-queries.ts";
 import {
-  blame,
+  attributeError,
   failureText,
   isRedundant,
   layOut,
   toMessages,
   type TxFailure,
-} from "../../src/relayer/submit/judge.ts";
+} from "../../src/relayer/submit/attribute-error.ts";
 import type { ClientUpdate } from "../../src/relayer/submit/proven-result.ts";
 import { sampleEntry, sampleQuery, sampleResult } from "./samples.ts";
 
@@ -53,7 +53,7 @@ describe("the layout of a transaction", () => {
 
 describe("the blame for a failed transaction", () => {
   const of = (log: string, fields: Partial<TxFailure> = {}) =>
-    blame({ codespace: "sdk", code: 5, log, ...fields }, slots);
+    attributeError({ codespace: "sdk", code: 5, log, ...fields }, slots);
 
   it.each([
     [
@@ -92,7 +92,7 @@ describe("the blame for a failed transaction", () => {
     expect(of(log.replace("index: 1", "index: 0"))).toEqual({ kind: "update", update: one });
     const tx = sampleEntry(sampleResult(9n, 3, { query: sampleQuery({ id: 9n, type: "tx" }) }));
     expect(
-      blame({ codespace: "", code: 1, log }, [...slots.slice(0, 1), { kind: "result", entry: tx }]),
+      attributeError({ codespace: "", code: 1, log }, [...slots.slice(0, 1), { kind: "result", entry: tx }]),
     ).toEqual({
       kind: "result",
       entry: tx,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { judgeEntry } from "../../src/relayer/submit/judge-entry.ts";
-import { dropOld } from "../../src/relayer/submit/launch.ts";
-import { move } from "../../src/relayer/submit/submitter-state.ts";
+import { evaluateResult } from "../../src/relayer/submit/evaluate-result.ts";
+import { dropOld } from "../../src/relayer/submit/broadcast.ts";
+import { resolve } from "../../src/relayer/submit/submitter-state.ts";
 import { submitterOf } from "../../src/relayer/submit/submitter.ts";
 import { sampleEntry, sampleResult, sampleState } from "./samples.ts";
-import { sampleSubmitter } from "./submitter-samples.ts";
+import { place, sampleSubmitter } from "./submitter-samples.ts";
 
 /** A submitter at height 100, and an entry of query 1, whose last result is at the local height 90 and the remote height 5. */
 function setUp(fields: Parameters<typeof sampleState>[0] = {}) {
@@ -14,12 +14,12 @@ function setUp(fields: Parameters<typeof sampleState>[0] = {}) {
   sample.queries.set(1n, known);
   const result = sampleResult(1n, 100, { query: known.query });
   const entry = { ...sampleEntry(result), sinceMs: sample.clock.monotonicMs() };
-  return { sample, known, entry, judge: () => judgeEntry(sample.state, entry) };
+  return { sample, known, entry, judge: () => evaluateResult(sample.state, entry) };
 }
 
 const dropped = (reason: string) => ({ kind: "dropped", reason });
 
-describe("judgeEntry", () => {
+describe("evaluateResult", () => {
   it("sends what is due and newer than the last result", () => {
     expect(setUp().judge()).toBe("ready");
   });
@@ -56,9 +56,9 @@ describe("judgeEntry", () => {
 
   it("lets one result of a query leave at a time, and waits for one that is due within two blocks", () => {
     const { sample, judge } = setUp();
-    sample.state.flying.set(1n, { sentAt: 100n, at: { revision: 1n, height: 9n }, gas: 1n });
+    const before = place(sample, sampleResult(1n, 100, { at: { revision: 1n, height: 9n } }), "in-flight");
     expect(judge()).toBe("later");
-    sample.state.flying.clear();
+    resolve(sample.state, before, { kind: "dropped", reason: "removed" });
     sample.queries.set(1n, sampleState({ ...setUp().known.query, lastLocalHeight: 98n }));
     expect(judge()).toBe("later");
     sample.queries.set(1n, sampleState({ ...setUp().known.query, lastLocalHeight: 99n }));
@@ -73,7 +73,7 @@ describe("judgeEntry", () => {
 
   it("sends no TX result behind one that was not sent", () => {
     const { sample, judge } = setUp();
-    sample.state.withdrawn.add(1n);
+    sample.state.queries.withdrawn.add(1n);
     expect(judge()).toMatchObject({ kind: "unsent", reason: "a result before it was not sent" });
   });
 });
@@ -83,16 +83,15 @@ describe("the age of results that wait", () => {
     "counts from the offer, whatever the wall clock does (%i ms)",
     async (jumpMs) => {
       const { sample, known } = setUp();
-      const outcomes: unknown[] = [];
-      const result = sampleResult(1n, 100, { query: known.query, settle: (one) => void outcomes.push(one) });
+      const result = sampleResult(1n, 100, { query: known.query });
       submitterOf(sample.state).offer([result]);
       sample.jumpMs = jumpMs;
       await sample.clock.advance(10_000);
       dropOld(sample.state);
-      expect(outcomes).toEqual([]);
+      expect(sample.outcomes).toEqual([]);
       await sample.clock.advance(1);
       dropOld(sample.state);
-      expect(outcomes).toMatchObject([{ kind: "unsent" }]);
+      expect(sample.outcomes).toMatchObject([[result, { kind: "unsent" }]]);
       expect(sample.attempts).toMatchObject([
         { outcome: "not-broadcast", reason: "it waited too long for a transaction" },
       ]);
@@ -101,10 +100,10 @@ describe("the age of results that wait", () => {
 
   it("counts for planned results too", async () => {
     const { sample, entry } = setUp();
-    move(sample.state, entry, "planned");
+    place(sample, entry.result, "planned");
     await sample.clock.advance(10_001);
     dropOld(sample.state);
     expect(sample.attempts).toMatchObject([{ outcome: "not-broadcast" }]);
-    expect(sample.state.planned.size).toBe(0);
+    expect(sample.state.pipeline.planned()).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ export interface GasItem {
 }
 
 /** Learned gas of results and client updates. */
-export interface GasBook {
+export interface GasEstimates {
   readonly estimate: (item: GasItem) => bigint;
   /** Whether something was learned about the key. */
   readonly known: (key: string) => bigint | undefined;
@@ -26,7 +26,7 @@ const SCALE = 1_000_000n;
  * what it used is spread over its items in proportion to their estimates. First-timers take all of the difference when
  * there are any, known items half of it: queries with different callbacks separate as their company changes.
  */
-export function createGasBook(): GasBook {
+export function createGasEstimates(): GasEstimates {
   const learned = new Map<string, bigint>();
   const estimate = ({ key, guess }: GasItem): bigint => learned.get(key) ?? guess;
   const sum = (items: readonly GasItem[]): bigint =>

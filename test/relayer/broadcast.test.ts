@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { land } from "../../src/relayer/submit/land.ts";
-import { launch } from "../../src/relayer/submit/launch.ts";
+import { confirm } from "../../src/relayer/submit/confirm.ts";
+import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
 import { GAS_PER_TRANSACTION } from "../../src/relayer/submit/plan.ts";
-import { gasItem, move } from "../../src/relayer/submit/submitter-state.ts";
-import { sampleEntry, sampleResult, sampleState } from "./samples.ts";
-import { sampleSubmitter } from "./submitter-samples.ts";
+import { gasItem } from "../../src/relayer/submit/submitter-state.ts";
+import { sampleResult, sampleState } from "./samples.ts";
+import { place, sampleSubmitter } from "./submitter-samples.ts";
 
 const signal = new AbortController().signal;
 const update = {
@@ -20,16 +20,15 @@ function setUp(simulated: bigint) {
     const known = sampleState({ id });
     sample.queries.set(id, known);
     const result = sampleResult(id, 100, { query: known.query, update });
-    return { ...sampleEntry(result), sinceMs: sample.clock.monotonicMs() };
+    return place(sample, result, "planned");
   });
-  for (const entry of entries) move(sample.state, entry, "planned");
   const gas = entries.reduce(
     (sum, entry) => sum + sample.state.gas.estimate(gasItem(entry)),
     GAS_PER_TRANSACTION,
   );
   sample.state.prepared = [{ entries, gas, simulated }];
   const send = async (): Promise<bigint | undefined> => {
-    await launch(sample.state, signal);
+    await broadcastPrepared(sample.state, signal);
     return sample.broadcasts[0]?.[0]?.gasLimit;
   };
   return { sample, entries, gas, send };
@@ -65,7 +64,7 @@ describe("the cost of a transaction", () => {
     const confirmation = { kind: "included", ...block } as const;
     const settle = async () => [{ tx, confirmation }];
     const deps = { ...sample.state.deps, window: { ...sample.state.deps.window, settle } };
-    await land({ ...sample.state, deps }, signal);
+    await confirm({ ...sample.state, deps }, signal);
     const sum = (read: (attempt: (typeof sample.attempts)[number]) => bigint): bigint =>
       sample.attempts.reduce((total, attempt) => total + read(attempt), 0n);
     expect(sample.attempts).toHaveLength(2);
@@ -79,18 +78,17 @@ describe("launch", () => {
   it("marks what it broadcasts as in flight before the node replies, and counts it as sent afterwards", async () => {
     const { sample, entries, send } = setUp(200_000n);
     await send();
-    expect(entries.map(({ place }) => place)).toEqual(["flight", "flight"]);
-    expect(sample.state.launching).toEqual([]);
+    expect(entries.map(({ stage }) => stage.kind)).toEqual(["in-flight", "in-flight"]);
     expect(sample.state.sent).toHaveLength(1);
     expect(sample.state.prepared).toEqual([]);
-    expect([...sample.state.flying.keys()]).toEqual([1n, 2n]);
+    expect(sample.state.pipeline.sent()).toEqual(entries);
   });
 
   it("keeps what exceeds the room of the block beside what is in flight", async () => {
     const { sample, send } = setUp(200_000n);
     const { state } = sample;
     const tx = { hash: new Uint8Array(), sequence: 1n, size: 10, gasLimit: 1n, feeAmount: 1n };
-    const other = { tx, slots: [], reliesOn: new Set<string>(), isDoubtful: false, release: () => {} };
+    const other = { tx, slots: [], reliesOn: new Set<string>(), isIsolated: false, release: () => {} };
     state.sent = [{ ...other, gas: state.block.gas() }];
     expect(await send()).toBeUndefined();
     expect(state.prepared).toHaveLength(1);
@@ -101,10 +99,10 @@ describe("launch", () => {
   it("sends nothing while the gate or the price forbids it", async () => {
     const { sample, send } = setUp(200_000n);
     const { state } = sample;
-    state.heldBelow = 101n;
+    state.pace.heldBelow = 101n;
     expect(await send()).toBeUndefined();
-    state.heldBelow = 100n;
-    state.stoppedUntilMs = sample.clock.monotonicMs() + 1;
+    state.pace.heldBelow = 100n;
+    state.pace.stoppedUntilMs = sample.clock.monotonicMs() + 1;
     expect(await send()).toBeUndefined();
     await sample.clock.advance(1);
     expect(await send()).toBeDefined();
@@ -116,15 +114,15 @@ describe("launch", () => {
     sample.broadcastError = new Error("no endpoint");
     await expect(send()).rejects.toThrow("no endpoint");
     expect([sample.admitted, sample.released]).toEqual([1, 1]);
-    expect(entries.map(({ place }) => place)).toEqual(["queued", "queued"]);
-    expect([state.launching, state.sent, [...state.flying.keys()]]).toEqual([[], [], []]);
+    expect(entries.map(({ stage }) => stage.kind)).toEqual(["queued", "queued"]);
+    expect([state.sent, state.pipeline.sent()]).toEqual([[], []]);
   });
 
   it("gives nothing back when it is ended meanwhile: the node may have the transactions", async () => {
     const { sample } = setUp(200_000n);
     sample.broadcastError = new Error("stop");
     const stop = AbortSignal.abort(sample.broadcastError);
-    await expect(launch(sample.state, stop)).rejects.toThrow("stop");
+    await expect(broadcastPrepared(sample.state, stop)).rejects.toThrow("stop");
     expect([sample.admitted, sample.released]).toEqual([1, 0]);
   });
 });

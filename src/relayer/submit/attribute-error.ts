@@ -1,7 +1,7 @@
 import { TX_TOO_LARGE } from "../../cosmos/client/tx/tx-queries.ts";
 import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import type { ClientUpdate } from "./proven-result.ts";
-import type { Entry } from "./result-queue.ts";
+import type { Entry } from "./pipeline.ts";
 
 /** One message of a transaction: a result, or the update in front of the results that need it. */
 export type Slot =
@@ -38,7 +38,7 @@ export interface TxFailure {
 }
 
 /** What a failed transaction says about its parts. */
-export type Blame =
+export type ErrorAttribution =
   /** the block has no room: other transactions used it, or its limit is lower than assumed */
   | { readonly kind: "block-full" }
   /** the transaction, or the request that carries it, exceeds a limit of the node */
@@ -55,17 +55,17 @@ export type Blame =
   | { readonly kind: "unknown" };
 
 /** Finds what caused the failure of a transaction with these messages. */
-export function blame(failure: TxFailure, slots: readonly Slot[]): Blame {
+export function attributeError(failure: TxFailure, slots: readonly Slot[]): ErrorAttribution {
   if (/block utilization of \d+ cannot exceed/i.test(failure.log)) return { kind: "block-full" };
   if (failure.codespace === TX_TOO_LARGE.codespace && failure.code === TX_TOO_LARGE.code)
     return { kind: "too-large" };
   const index = /message index: (\d{1,6})/.exec(failure.log)?.[1];
-  if (index !== undefined) return blameSlot(failure, slots[Number(index)]);
+  if (index !== undefined) return attributeToSlot(failure, slots[Number(index)]);
   if (/insufficient fee/i.test(failure.log)) return { kind: "price" };
   return ACCOUNT_ERROR.test(failure.log) ? { kind: "account" } : { kind: "unknown" };
 }
 
-function blameSlot({ log }: TxFailure, slot: Slot | undefined): Blame {
+function attributeToSlot({ log }: TxFailure, slot: Slot | undefined): ErrorAttribution {
   if (slot?.kind === "result" && slot.entry.result.query.type === "kv" && isRedundant(log))
     return { kind: "redundant", entry: slot.entry };
   return slot ?? { kind: "unknown" };
