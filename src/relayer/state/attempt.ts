@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 
 /**
  * How an attempt ended, as in JSON and metrics:
