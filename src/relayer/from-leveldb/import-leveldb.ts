@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { withDeadline } from "../../platform/base/abort.ts";
 import { PRIVATE_DIRECTORY_MODE } from "../../platform/process/private-file.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
-import { RelayError } from "../relay-error.ts";
+import { RelayError } from "../chain/relay-error.ts";
 import type { Journal } from "../state/journal.ts";
 import { placeOf } from "../state/store-config.ts";
 import { attemptLimitsOf, openStore, type StoreDeps } from "../state/store.ts";

@@ -9,7 +9,7 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { backoffMs, createWakeSignal, type WakeSignal } from "../../platform/base/waits.ts";
 import type { Lease, LeaseAttempt } from "../../platform/storage/lease.ts";
-import { errorBackoff } from "../relay-error.ts";
+import { errorBackoff } from "../chain/relay-error.ts";
 import type { Journal } from "../state/journal.ts";
 
 /** Values of {@link LeadershipStatus.role}, as in JSON and metrics. */

@@ -1,5 +1,5 @@
 import { type BackoffOptions, backoffMs } from "../../platform/base/waits.ts";
-import type { RegisteredQuery } from "./registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 
 /** The reason why a query has no new result. */
 export interface QueryFailure {

@@ -7,7 +7,7 @@ import {
   updateState,
 } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { AttemptStart } from "../state/attempt.ts";
 import type { Journal } from "../state/journal.ts";
 import { GAS_PER_KEY, tooLarge } from "../submit/plan.ts";
