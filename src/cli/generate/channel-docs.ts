@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { COMMON_FIELDS } from "./channels/channel.ts";
-import { CHANNEL_KINDS } from "./channels/channel-kinds.ts";
+import { COMMON_FIELDS } from "../../watchdog/notify/channels/channel.ts";
+import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 
 /** The keys of a kind, in the order of its schema. */
 const keySchema = z.object({
