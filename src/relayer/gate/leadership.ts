@@ -216,7 +216,7 @@ export interface PredecessorDeps {
   readonly address: string;
   /** Type URL of `MsgSubmitQueryResult`. */
   readonly submitTypeUrl: string;
-  readonly journal: Pick<Journal, "sending" | "noteIncluded">;
+  readonly journal: Pick<Journal, "sending" | "recordIncluded">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -245,7 +245,7 @@ export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSig
     );
     const delivered = await readDelivered(deps, since, signal);
     const found = sending.filter(({ queryId, hash }) => delivered.has(`${queryId} ${hash}`));
-    for (const { queryId, hash, remoteHeight } of found) journal.noteIncluded(queryId, hash, remoteHeight);
+    for (const { queryId, hash, remoteHeight } of found) journal.recordIncluded(queryId, hash, remoteHeight);
     logger.info("transactions of the previous process", {
       sending: sending.length,
       included: found.length,

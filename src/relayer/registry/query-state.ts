@@ -84,7 +84,7 @@ export function refreshed(
 }
 
 /** Whether the chain rejected the last result. The next one is sent in a transaction apart from other queries. */
-export function isSuspect({ error }: QueryState): boolean {
+export function wasRejected({ error }: QueryState): boolean {
   return error?.code === "rejected" || error?.code === "not-included";
 }
 
