@@ -2,7 +2,7 @@ import { type ServiceError, supervise } from "../../src/platform/base/service.ts
 import { httpUrl } from "../../src/platform/config/config-fields.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
-import type { RelayerConfig } from "../../src/relayer/config.ts";
+import type { RelayerConfig } from "../../src/relayer/config/relayer-config.ts";
 import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
 
 /** Called once when the HTTP server listens. */

@@ -13,10 +13,11 @@ import { createHttpService, type HttpService } from "../platform/http/route-serv
 import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
 import { relayerRoutes } from "./api/routes.ts";
-import type { RelayerStatus } from "./api/status.ts";
+import { registerStatusGauges } from "./api/status-gauges.ts";
+import type { RelayerStatus } from "./health/status.ts";
 import { followLocalChain, openClient, openWindow, createChainCheck } from "./chain-access.ts";
-import { payerOf } from "./signer-config.ts";
-import type { RelayerConfig } from "./config.ts";
+import { payerOf } from "./config/signer-config.ts";
+import type { RelayerConfig } from "./config/relayer-config.ts";
 import { createClientRefresh } from "./connection/client-refresh.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
 import { createGateParts } from "./gate/create-gate.ts";
@@ -39,14 +40,14 @@ export interface Relayer {
   /** The HTTP server, one of `services`. */
   readonly http: HttpService;
   readonly status: () => RelayerStatus;
-  /** Makes queries due at once. */
+  /** Makes queries due immediately. */
   readonly request: (ids: readonly bigint[]) => void;
   /** Closes the connections and the store. Call it after the services have ended. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Creates a relayer from a checked configuration. Sends nothing before its services run. Throws `ClientError`
+ * Creates a relayer from a parsed configuration. Sends nothing before its services run. Throws `ClientError`
  * ("bad-endpoint", "bad-key") and `RelayError` ("state-unusable").
  */
 export async function createRelayer(
@@ -68,7 +69,7 @@ export async function createRelayer(
   const store = await openStore(placeOf(config), { chainId: config.chain.id, limits }, context);
   const { journal } = store;
   const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
-    watches.local.note({ latestHeight, latestTimeNs }),
+    watches.local.record({ latestHeight, latestTimeNs }),
   );
   const watches = createWatches(
     chains.remotes.map(({ connectionId: id, chainId }) => ({ id, chainId })),
@@ -141,7 +142,7 @@ export async function createRelayer(
       resubmissions,
     },
     reloadMs: config.queries.reload_every,
-    onLocalError: watches.local.noteError,
+    onLocalError: watches.local.recordError,
     window,
     submission: submitterOptions(config),
     readBlockLimits: local.blockLimits,
@@ -158,8 +159,9 @@ export async function createRelayer(
   const { isConnected } = subscription;
   const { costOf } = activity;
   const state = { engine, registry, journal, watches, costOf, isConnected, gate: gate.status };
-  const health = createHealth(config, { ...state, chains, metrics, metricsRegistry, context });
+  const health = createHealth(config, { ...state, chains, metrics, context });
   const { status } = health;
+  registerStatusGauges(metricsRegistry, status);
   const openResubmit = isResubmitOpen(config.http);
   const pageDeps = { status, activity, journal, openResubmit };
   const api = {
@@ -193,7 +195,7 @@ export async function createRelayer(
   };
 }
 
-/** Returns the configuration with the connections of this shard. */
+/** Returns the configuration with this shard's connections only. */
 function ofShard(config: RelayerConfig): RelayerConfig {
   const { shards } = config;
   if (shards === undefined) return config;
@@ -225,7 +227,7 @@ function createHttp(
   );
 }
 
-/** Clients of the Go relayer send no token. Without one, only programs of this machine may resubmit. */
+/** Clients of the Go relayer send no token. Without a configured token, only programs on this machine may resubmit. */
 function isResubmitOpen({ listen, token, open_resubmit: isOpen }: RelayerConfig["http"]): boolean {
   return isOpen ?? (token === undefined && isLoopbackName(listen.host));
 }

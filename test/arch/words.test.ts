@@ -37,9 +37,9 @@ const RETIRED: readonly RetiredWord[] = [
     word: identifier("fault"),
     instead: "error or failure; a fault is injected on purpose",
     except:
-      /^(?:src\/localnet\/(?:sidecar|control|node\/oracle|cli)\/|daemons\/localnet\/|src\/platform\/(?:base\/fault-switches\.ts|monitoring\/)|src\/cli\/generate\/|src\/watchdog\/monitoring\/|ARCHITECTURE\.md)/,
+      /^(?:src\/localnet\/(?:sidecar|network|node\/oracle|cli)\/|daemons\/localnet\/|src\/platform\/(?:base\/fault-switches\.ts|monitoring\/)|src\/cli\/generate\/|src\/watchdog\/monitoring\/|ARCHITECTURE\.md)/,
     unless:
-      /fault injection|injected faults|random faults|\/faults\/|localnet[ -]fault|oracle\.faults|name: "fault"/,
+      /fault injection|injected faults|random faults|\/faults\/|localnet[ -]fault|oracle\.faults|name: "fault"|\bfault: "[a-z0-9-]+",$/,
   },
   { word: /\bput aside\b|\bputAside\b/, instead: "dead letter or rejected" },
   { word: /\b(?:is|are|was|were) told\b/, instead: "say what happens: receives, is notified, logs" },

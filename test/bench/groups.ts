@@ -1,7 +1,7 @@
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
 import { benchChain } from "./chain.ts";
 import { benchClient } from "./client.ts";
-import { benchCourier } from "./courier.ts";
+import { benchIbcRelayer } from "./ibc-relayer.ts";
 import { benchKeeper } from "./keeper.ts";
 import { benchLightClient } from "./light-client.ts";
 import { benchNode } from "./node.ts";
@@ -29,7 +29,7 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   chain: benchChain,
   staking: benchStaking,
   node: benchNode,
-  courier: benchCourier,
+  ibcRelayer: benchIbcRelayer,
   "start-up": benchStartUp,
   system: benchSystem,
   relayer: benchRelayer,

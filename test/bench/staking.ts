@@ -2,7 +2,7 @@ import type { JsonObject } from "../../src/platform/base/json.ts";
 import { toBase64 } from "../../src/platform/base/bytes.ts";
 import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/address.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../src/localnet/chain/runtime/address.ts";
-import { validatorKey } from "../../src/localnet/node/consensus/validator-keys.ts";
+import { validatorKey } from "../../src/localnet/node/consensus/validators.ts";
 import { createHooks } from "../../src/localnet/chain/modules/harpoon/hooks.ts";
 import { setSubscriptions } from "../../src/localnet/chain/modules/harpoon/subscriptions.ts";
 import { HookType } from "../../src/cosmos/proto/gen/neutron/harpoon/hooks.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import { ConfigError, parseConfig } from "../../src/platform/config/config.ts";
-import { relayerConfigSchema } from "../../src/relayer/config.ts";
+import { relayerConfigSchema } from "../../src/relayer/config/relayer-config.ts";
 
 const schema = relayerConfigSchema({ environment: () => "twelve words", file: () => "twelve words" });
 const example = readFileSync(new URL("../../config/icq-relayer.example.yaml", import.meta.url), "utf8");

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { encodeBech32 } from "../../src/platform/base/bytes.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import type { SecretSource } from "../../src/platform/config/config-fields.ts";
-import type { RelayerConfig } from "../../src/relayer/config.ts";
+import type { RelayerConfig } from "../../src/relayer/config/relayer-config.ts";
 import {
   EnvironmentError,
   envYaml,

@@ -1,7 +1,7 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { type ApiDeps, relayerRoutes } from "../../src/relayer/api/routes.ts";
-import type { RelayerStatus } from "../../src/relayer/api/status.ts";
+import type { RelayerStatus } from "../../src/relayer/health/status.ts";
 import { matchRoute } from "../../src/platform/http/route-server.ts";
 import { sampleState } from "./samples.ts";
 import type { Attempt, AttemptFilter } from "../../src/relayer/state/attempt.ts";

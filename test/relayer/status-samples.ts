@@ -1,4 +1,4 @@
-import type { ConnectionStatus, QueryView, RelayerStatus } from "../../src/relayer/api/status.ts";
+import type { ConnectionStatus, QueryView, RelayerStatus } from "../../src/relayer/health/status.ts";
 import type { ClientReading } from "../../src/relayer/health/watches.ts";
 import type { HeadView } from "../../src/relayer/health/head-watch.ts";
 import type { Lateness } from "../../src/relayer/health/lateness.ts";

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { type LogFields, type Logger, silentLogger } from "../../src/platform/base/logger.ts";
 import { createAccountWatch, createWatches, createClientWatch } from "../../src/relayer/health/watches.ts";
 import { createHeadWatch } from "../../src/relayer/health/head-watch.ts";
-import { createProblemLog, createWatchPoller } from "../../src/relayer/health/create-health.ts";
+import { createWatchPoller } from "../../src/relayer/health/create-health.ts";
+import { createProblemLog } from "../../src/relayer/health/health-log.ts";
 import type { Problem } from "../../src/relayer/health/problems.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
@@ -13,7 +14,7 @@ const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 function head() {
   const clock = createManualClock(START_MS);
   const watch = createHeadWatch(clock, () => 7n);
-  const see = (latestHeight: bigint, latestTimeNs = 0n): void => watch.note({ latestHeight, latestTimeNs });
+  const see = (latestHeight: bigint, latestTimeNs = 0n): void => watch.record({ latestHeight, latestTimeNs });
   return { clock, watch, see };
 }
 
@@ -58,7 +59,7 @@ describe("the watch of a chain's newest block", () => {
 
   it("keeps an error until the next successful read", () => {
     const { watch, see } = head();
-    watch.noteError(new Error("refused"));
+    watch.recordError(new Error("refused"));
     expect(watch.view().error).toBe("refused");
     see(1n);
     expect(watch.view().error).toBeUndefined();
@@ -172,7 +173,7 @@ describe("the poller", () => {
     expect(checks).toBe(1);
     // Cycles read the chain more often than the poller would.
     for (let seconds = 0; seconds < 20; seconds++) {
-      lone?.remote.note({ latestHeight: BigInt(seconds), latestTimeNs: 0n });
+      lone?.remote.record({ latestHeight: BigInt(seconds), latestTimeNs: 0n });
       await clock.advance(1_000);
     }
     expect(checks).toBe(1);

@@ -5,7 +5,7 @@ import {
   coinSpent,
   messageSender,
   transfer,
-} from "../../src/localnet/chain/modules/bank/events.ts";
+} from "../../src/localnet/chain/modules/bank/keeper.ts";
 import type { DexBank } from "../../src/localnet/chain/modules/dex/types.ts";
 import { formatAddress, moduleAddress } from "../../src/localnet/chain/runtime/address.ts";
 import type { Coin } from "../../src/localnet/chain/runtime/coins.ts";

@@ -1,5 +1,5 @@
 import { unreachable } from "../../src/platform/base/errors.ts";
-import type { NodeView, StoredBlock } from "../../src/localnet/node/node-view.ts";
+import type { NodeView, StoredBlock } from "../../src/localnet/node/base/node-view.ts";
 import { NO_BLOCK_ID } from "../../src/cosmos/comet/block-types.ts";
 
 const NOTHING = new Uint8Array(0);

@@ -1,9 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Registry } from "prom-client";
+import {
+  ibcRelayerRegistry,
+  relayerRegistry,
+  watchdogRegistry,
+} from "../../src/cli/generate/metrics-page.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { parsePrometheusText } from "./watchdog/prometheus-page.ts";
-import { courierRegistry, relayerRegistry, watchdogRegistry } from "../../src/cli/generate/metrics-page.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
@@ -46,7 +50,7 @@ export function knownMetrics(records: readonly string[]): ReadonlyMap<string, re
   const registries = [
     watchdogRegistry(),
     relayerRegistry(),
-    courierRegistry(),
+    ibcRelayerRegistry(),
     createMetricsRegistry(PROGRAM),
   ];
   for (const registry of registries)

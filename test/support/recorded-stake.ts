@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
+import { ed25519Address } from "../../src/cosmos/comet/validator-key.ts";
+import { nextProposalId } from "../../src/localnet/chain/modules/adminmodule/module.ts";
+import { signingInfos } from "../../src/localnet/chain/modules/slashing/keeper.ts";
+import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
+import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
+import { createGasMeter } from "../../src/localnet/chain/runtime/gas.ts";
 import { fromBase64 } from "../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../src/platform/base/json.ts";
 import { parseRfc3339Ns } from "../../src/platform/base/time.ts";
-import { nextProposalId } from "../../src/localnet/chain/modules/adminmodule/proposals.ts";
-import { ed25519Address } from "../../src/cosmos/comet/validator-key.ts";
-import { signingInfos } from "../../src/localnet/chain/modules/slashing/signing-infos.ts";
-import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
-import { createGasMeter } from "../../src/localnet/chain/runtime/gas.ts";
-import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
 import { fixtureFile } from "./fixture-file.ts";
 import { createStakeWorld, type StakeWorld } from "./stake-world.ts";
 

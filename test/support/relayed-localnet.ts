@@ -12,8 +12,7 @@ import { silentObserver } from "../../src/cosmos/client/rpc-caller.ts";
 import { createSigner } from "../../src/cosmos/client/tx/signer.ts";
 import type { Confirmation, TxSender, WireMessage } from "../../src/cosmos/client/tx/tx-types.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
-import { accountNamed } from "../../src/localnet/network/accounts.ts";
-import { CHAINS, type ChainProfile } from "../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS, type ChainProfile } from "../../src/localnet/network/chains.ts";
 import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
 import { createLocalnet, type RunningLocalnet } from "../../src/localnet/network/create-localnet.ts";
 import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
@@ -25,7 +24,7 @@ import {
   QuerySmartContractStateResponse,
 } from "../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import { MsgExecuteContract } from "../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import { relayerConfigSchema } from "../../src/relayer/config.ts";
+import { relayerConfigSchema } from "../../src/relayer/config/relayer-config.ts";
 import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
 
 /** A localnet and a relayer in this process, with the clients that tests use. */

@@ -1,7 +1,7 @@
 import { toBase64 } from "../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../src/platform/base/json.ts";
 import { formatAddress } from "../../src/localnet/chain/runtime/address.ts";
-import { validatorKey } from "../../src/localnet/node/consensus/validator-keys.ts";
+import { validatorKey } from "../../src/localnet/node/consensus/validators.ts";
 
 /** Four accounts. Each can delegate, and can be the operator of a validator. */
 export const NAMES = ["a", "b", "c", "d"] as const;

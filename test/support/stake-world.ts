@@ -7,7 +7,7 @@ import { evidenceAge, keyTypes } from "../../src/localnet/chain/modules/consensu
 import { createContractManagerModule } from "../../src/localnet/chain/modules/contractmanager/module.ts";
 import { createHarpoonModule } from "../../src/localnet/chain/modules/harpoon/module.ts";
 import { createSlashingModule } from "../../src/localnet/chain/modules/slashing/module.ts";
-import { joinHooks, type StakingHooks } from "../../src/localnet/chain/modules/staking/hooks.ts";
+import { joinHooks, type StakingHooks } from "../../src/localnet/chain/modules/staking/types.ts";
 import type { StakingKeeper } from "../../src/localnet/chain/modules/staking/keeper.ts";
 import { createStakingModule } from "../../src/localnet/chain/modules/staking/module.ts";
 import type { Context } from "../../src/localnet/chain/runtime/context.ts";

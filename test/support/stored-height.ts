@@ -1,6 +1,6 @@
 import { sha256, utf8 } from "../../src/platform/base/bytes.ts";
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
-import type { HeightRecord } from "../../src/localnet/node/storage/height-record.ts";
+import type { HeightRecord } from "../../src/localnet/node/storage/block-codec.ts";
 import { producedBlock } from "./produced-block.ts";
 
 /** Events of a height. */

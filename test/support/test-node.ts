@@ -1,10 +1,14 @@
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
-import { DEFAULT_CONSENSUS_PARAMS } from "../../src/localnet/node/consensus-params.ts";
-import { testValidatorSeed, validatorKey } from "../../src/localnet/node/consensus/validator-keys.ts";
-import { createNode, type RunningNode } from "../../src/localnet/node/create-node.ts";
-import type { GenesisDoc } from "../../src/localnet/node/genesis-doc.ts";
-import type { NodeDeps, NodeOptions } from "../../src/localnet/node/node-options.ts";
+import { DEFAULT_CONSENSUS_PARAMS } from "../../src/localnet/node/base/consensus-params.ts";
+import { testValidatorSeed, validatorKey } from "../../src/localnet/node/consensus/validators.ts";
+import {
+  createNode,
+  type RunningNode,
+  type NodeDeps,
+  type NodeOptions,
+} from "../../src/localnet/node/create-node.ts";
+import type { GenesisDoc } from "../../src/localnet/node/base/genesis-doc.ts";
 import { createKvApplication } from "./kv-application.ts";
 
 /** A running node of a test. */

@@ -1,8 +1,9 @@
 import { Argument, Command, Option } from "commander";
-import { LOCALNET_PARTS, type LocalnetPart, runLocalnet } from "../../../daemons/localnet/main.ts";
+import { runLocalnet } from "../../../daemons/localnet/main.ts";
+import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
+import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
-import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
 import {
@@ -34,11 +35,15 @@ interface StartOptions extends AccessOptions {
 export function startCommand(context: CliContext): Command {
   const command = new Command()
     .addArgument(
-      new Argument("[part...]", "parts to run in this process; default: all except the courier").choices(
-        LOCALNET_PARTS,
-      ),
+      new Argument(
+        "[part...]",
+        "parts to run in this process; default: all except courier, the IBC relayer",
+      ).choices(LOCALNET_PARTS),
     )
-    .option("--courier", "also carry packets between the chains, and open a channel for transfers")
+    .option(
+      "--courier",
+      "also run the IBC relayer: it opens a transfer channel and relays packets between the chains",
+    )
     .option("--home <dir>", "directory for the state of the chains")
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())

@@ -1,4 +1,4 @@
-import { relayerConfigSchema } from "../../relayer/config.ts";
+import { relayerConfigSchema } from "../../relayer/config/relayer-config.ts";
 import { watchdogConfigSchema } from "../../watchdog/config.ts";
 import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { exampleFile, keyTable } from "./config-docs.ts";

@@ -4,8 +4,7 @@ import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
 import { dexModule } from "./dex-module.ts";
-import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/keys.ts";
-import { createAdminModule } from "./modules/adminmodule/module.ts";
+import { MODULE_NAME as AUTHORITY_NAME, createAdminModule } from "./modules/adminmodule/module.ts";
 import type { AuthKeeper, ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
 import type { BankKeeper } from "./modules/bank/keeper.ts";
@@ -25,7 +24,7 @@ import {
   type InterchainqueriesModule,
 } from "./modules/interchainqueries/module.ts";
 import { createSlashingModule } from "./modules/slashing/module.ts";
-import { joinHooks, type StakingHooks } from "./modules/staking/hooks.ts";
+import { joinHooks, type StakingHooks } from "./modules/staking/types.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
 import type { StakingKeeper } from "./modules/staking/keeper.ts";
 import { createStakingModule } from "./modules/staking/module.ts";

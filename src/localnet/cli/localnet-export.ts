@@ -10,13 +10,13 @@ import { localnetChainsHome } from "../../platform/cli/state-home.ts";
 import { createApp } from "../chain/app.ts";
 import type { Application } from "../chain/runtime/abci.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
-import { type ChainProfile, CHAINS, type LocalnetPart } from "../network/chains.ts";
-import { type GenesisDoc, genesisToJson, parseGenesis } from "../node/genesis-doc.ts";
+import { type ChainPart, type ChainProfile, CHAINS } from "../network/chains.ts";
+import { type GenesisDoc, genesisToJson, parseGenesis } from "../node/base/genesis-doc.ts";
 import { exportHomeGenesis, importHomeGenesis } from "../node/home-genesis.ts";
 
 interface Options {
   readonly home?: string;
-  readonly chain: LocalnetPart;
+  readonly chain: ChainPart;
   readonly portOffset: number;
 }
 

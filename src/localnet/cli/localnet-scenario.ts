@@ -1,10 +1,10 @@
 import { Argument, Command } from "commander";
-import { portsAt } from "../../platform/base/localnet-defaults.ts";
-import { CHAINS } from "../network/chains.ts";
 import { CANONICAL_CHAIN_NAME } from "../../cosmos/proto/type-urls.ts";
-import { withChain } from "./chain-connection.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
+import { CHAINS } from "../network/chains.ts";
+import { withChain } from "./chain-connection.ts";
 import { runOverQuota } from "./scenario/over-quota.ts";
 import { createScenarioChain } from "./scenario/scenario-chain.ts";
 
@@ -23,7 +23,7 @@ export function scenarioCommand(context: CliContext): Command {
       "after",
       `
 over-quota: a contract limits transfers to 1 % of the supply a day. One transfer passes, one is refused, and one is undone by
-the other chain. It needs a localnet with a courier (relaywatch up), takes about half a minute, and moves coins of alice.`,
+the other chain. It needs a localnet with its IBC relayer (relaywatch up), takes about half a minute, and moves coins of alice.`,
     )
     .action((_name: string, options: Options) => play(options, context));
 }

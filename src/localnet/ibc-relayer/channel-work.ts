@@ -6,13 +6,12 @@ import {
   MsgChannelOpenInit,
   MsgChannelOpenTry,
 } from "../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
-import { channelPath } from "./ibc-paths.ts";
 import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
-import type { Work } from "./work.ts";
+import { channelPath, type Work } from "./work.ts";
 
 const PACKAGE = "/ibc.core.channel.v1.";
 
-/** The channel that the courier opens when there is none. */
+/** The channel that the IBC relayer opens when there is none. */
 export const TRANSFER_CHANNEL = { port: "transfer", version: "ics20-1" } as const;
 
 /** The channels of a connection, as two chains see them. */
@@ -27,7 +26,7 @@ export interface BothEnds {
 
 /**
  * Returns the next steps of the handshakes for one chain: what the other chain has proven and this chain lacks. The state of both
- * chains decides, so a courier that was killed continues where it was.
+ * chains decides, so an IBC relayer that was killed continues where it was.
  */
 export function planChannels({ proven, latest, connectionId }: BothEnds): readonly Work[] {
   return proven.flatMap((theirs) => {

@@ -1,4 +1,3 @@
-import type { Clock } from "../../platform/base/clock.ts";
 import { failedMessageIndex } from "../../cosmos/client/tx/tx-queries.ts";
 import type { SendOutcome, WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import {
@@ -7,15 +6,16 @@ import {
   isUpdatedTo,
   updateClientMessage,
 } from "../../cosmos/light-client/client-update.ts";
-import type { CourierChain, Snapshot } from "./courier-chain.ts";
-import { CourierError } from "./courier-error.ts";
-import type { TroubleBook } from "./trouble-book.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { IbcRelayerError } from "./errors.ts";
+import type { IbcChain, Snapshot } from "./ibc-chain.ts";
+import type { RetryBackoff } from "./retry-backoff.ts";
 import { proveWork, type Work } from "./work.ts";
 
-/** The chain that gets messages, and where its refusals are noted. */
+/** The chain that gets messages, and the backoff of messages that it rejected. */
 export interface Target {
-  readonly chain: CourierChain;
-  readonly troubles: TroubleBook;
+  readonly chain: IbcChain;
+  readonly backoff: RetryBackoff;
 }
 
 /** Messages of one transaction. A receive takes about 220,000 gas and 2 kB. */
@@ -33,17 +33,17 @@ interface Load {
 
 /**
  * Sends the next part of the work in one transaction, after the update of the light client that its proofs need. A message that
- * the chain refuses is noted and left out. Returns the work that is on the chain. Rejects with `ClientError`, `RelayError` or
- * `CourierError`.
+ * the chain rejects is left out and backs off. Returns the work that is on the chain. Rejects with `ClientError`, `RelayError` or
+ * `IbcRelayerError`.
  */
 export async function deliver(
-  { chain, troubles }: Target,
+  { chain, backoff }: Target,
   work: readonly Work[],
   from: Snapshot,
   deps: { readonly clock: Pick<Clock, "nowMs">; readonly signal: AbortSignal },
 ): Promise<readonly Work[]> {
   const { signal } = deps;
-  const part = work.filter(({ name }) => troubles.isReady(name)).slice(0, MAX_MESSAGES);
+  const part = work.filter(({ name }) => backoff.isReady(name)).slice(0, MAX_MESSAGES);
   if (part.length === 0) return [];
   const needsProof = part.some(({ paths }) => paths.length > 0);
   const source = { client: from.chain.client, point: from.moment };
@@ -55,12 +55,12 @@ export async function deliver(
     const message = messages[index];
     return message === undefined ? [] : [{ work: one, message }];
   });
-  return sendLoads({ chain, troubles }, update === undefined ? [] : [update], withinBytes(loads), signal);
+  return sendLoads({ chain, backoff }, update === undefined ? [] : [update], withinBytes(loads), signal);
 }
 
 /** Gives the light client of `from` on `chain` the newest header. Resolves with undefined when the client has it already. */
-export async function clientUpdate(
-  chain: CourierChain,
+async function clientUpdate(
+  chain: IbcChain,
   from: Snapshot,
   { clock, signal }: { readonly clock: Pick<Clock, "nowMs">; readonly signal: AbortSignal },
 ): Promise<WireMessage | undefined> {
@@ -73,7 +73,7 @@ export async function clientUpdate(
   return updateClientMessage(clientId, header, sender.address);
 }
 
-/** A single message that is too large is tried all the same: the chain says so. */
+/** Takes messages up to {@link MAX_BYTES}, at least one: a message that is too large gets the chain's own error. */
 function withinBytes(loads: readonly Load[]): readonly Load[] {
   let bytes = 0;
   return loads.filter(({ message }, index) => {
@@ -83,7 +83,7 @@ function withinBytes(loads: readonly Load[]): readonly Load[] {
 }
 
 async function sendLoads(
-  { chain, troubles }: Target,
+  { chain, backoff }: Target,
   update: readonly WireMessage[],
   loads: readonly Load[],
   signal: AbortSignal,
@@ -94,10 +94,10 @@ async function sendLoads(
     if (refusal === undefined) return left.map(({ work }) => work);
     const failed = left[(refusal.failedMessage ?? -1) - update.length];
     if (failed === undefined) {
-      const text = `${chain.chainId} refused a transaction of the courier: ${refusal.log}`;
-      throw new CourierError({ code: "transaction-failed", chainId: chain.chainId }, text);
+      const text = `${chain.chainId} rejected a transaction of the IBC relayer: ${refusal.log}`;
+      throw new IbcRelayerError({ code: "transaction-failed", chainId: chain.chainId }, text);
     }
-    troubles.note(failed.work.name, refusal.log);
+    backoff.recordRefusal(failed.work.name, refusal.log);
     left = left.filter((load) => load !== failed);
   }
   return [];
@@ -111,7 +111,7 @@ interface Refusal {
 
 /** Simulates and sends. Returns undefined when the messages are on the chain. */
 async function sendOnce(
-  { sender }: CourierChain,
+  { sender }: IbcChain,
   messages: readonly WireMessage[],
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {
@@ -135,7 +135,46 @@ function refusalOf({ confirmation }: SendOutcome): Refusal | undefined {
   }
 }
 
-/** Another relayer was faster with all packets of the transaction. */
+/** ErrRedundantTx of ibc-go: another relayer has already relayed all packets of the transaction. */
 function isRedundant({ codespace, code }: { readonly codespace: string; readonly code: number }): boolean {
   return codespace === "channel" && code === 22;
+}
+
+/** Gas of an update, with that of its fee, is about 200,000. */
+const UPDATE_GAS = 1_000_000n;
+
+/**
+ * Updates a light client whose newest header is older than a third of its trusting period: without packets nothing else would, and
+ * an expired client ends a connection. Returns whether one was updated. Rejects as `deliver`.
+ */
+export async function refreshClients(
+  [one, other]: readonly [Snapshot, Snapshot],
+  deps: { readonly clock: Pick<Clock, "nowMs"> },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const refreshed = [
+    await refresh(one.chain, other, deps, signal),
+    await refresh(other.chain, one, deps, signal),
+  ];
+  return refreshed.includes(true);
+}
+
+async function refresh(
+  chain: IbcChain,
+  from: Snapshot,
+  { clock }: { readonly clock: Pick<Clock, "nowMs"> },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { queries, connectionId, sender } = chain;
+  const clientId = await queries.clientOfConnection(connectionId, signal);
+  const { latestHeight, trustingPeriodNs } = await queries.clientState(clientId, signal);
+  const timeNs = await queries.consensusTimeNs(clientId, latestHeight, signal);
+  if (from.moment.timeNs - timeNs < trustingPeriodNs / 3n) return false;
+  const update = await clientUpdate(chain, from, { clock, signal });
+  if (update === undefined) return false;
+  const { confirmation } = await sender.send([update], UPDATE_GAS, signal);
+  if (confirmation.kind === "included") return true;
+  const log = confirmation.kind === "lost" ? confirmation.reason : confirmation.log;
+  const text = `${chain.chainId} rejected the update of ${clientId}: ${log}`;
+  throw new IbcRelayerError({ code: "transaction-failed", chainId: chain.chainId }, text);
 }

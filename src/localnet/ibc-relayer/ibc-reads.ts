@@ -1,7 +1,7 @@
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { Channel, IdentifiedChannel } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import * as wire from "../../cosmos/proto/gen/ibc/core/channel/v1/query.ts";
-import { CourierError } from "./courier-error.ts";
+import { IbcRelayerError } from "./errors.ts";
 
 /** One end of a channel on one chain. */
 export interface ChannelEnd {
@@ -17,7 +17,7 @@ export interface ChannelView extends ChannelEnd, Pick<Channel, "state" | "orderi
 
 /** Reads of channels and packets of one chain. Height 0 is the latest. All reject with `ClientError`. */
 export interface IbcReads {
-  /** Returns the channels of a connection. Rejects also with `CourierError` "too-many-pages". */
+  /** Returns the channels of a connection. Rejects also with `IbcRelayerError` "too-many-pages". */
   readonly channels: (
     connectionId: string,
     height: bigint,
@@ -42,7 +42,7 @@ type SequenceFilter = (
 ) => Promise<ReadonlySet<bigint>>;
 
 const PAGE_LIMIT = 1_000n;
-/** More packets than a localnet ever has on their way. */
+/** More packets than a localnet ever has in flight. */
 const MAX_PAGES = 100;
 
 /** Creates the reads. */
@@ -137,5 +137,5 @@ async function allPages<T>(
     key = next;
   }
   const text = `a list of channels or packets has more than ${MAX_PAGES} pages`;
-  throw new CourierError({ code: "too-many-pages", pages: MAX_PAGES }, text);
+  throw new IbcRelayerError({ code: "too-many-pages", pages: MAX_PAGES }, text);
 }

@@ -1,7 +1,8 @@
+import type { Packet } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { raceAbort } from "../../platform/base/abort.ts";
+import { fromHex } from "../../platform/base/bytes.ts";
 import { createRecentCache } from "../../platform/base/caches.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
-import { type PacketEventType, type PacketRecord, type RpcEvent, readPackets } from "./packet-events.ts";
 
 /** Finds packets of one chain in the events of its blocks. The state of a chain has the hashes of packets only. */
 export interface PacketFinder {
@@ -12,7 +13,7 @@ export interface PacketFinder {
   readonly find: (search: PacketSearch, signal: AbortSignal) => Promise<ReadonlyMap<bigint, PacketRecord>>;
 }
 
-/** What is searched: packets sent from `end`, or received at `end`. */
+/** A search for packets that `end` sent, or that it received. */
 interface PacketSearch {
   readonly type: PacketEventType;
   readonly end: ChannelEnd;
@@ -52,7 +53,7 @@ interface SearchRequest {
 /** Creates a finder. */
 export function createPacketFinder(comet: BlockSearches): PacketFinder {
   const cache = createRecentCache<string, PacketRecord>(CACHED_PACKETS);
-  const note = (events: readonly RpcEvent[], type: PacketEventType): void => {
+  const cacheAll = (events: readonly RpcEvent[], type: PacketEventType): void => {
     for (const record of readPackets(events, type))
       cache.put(keyOf(type, endOf(record, type), record), record);
   };
@@ -60,15 +61,15 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
     sequences.filter((sequence) => cached(type, end, sequence) === undefined);
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
-  /** Searches in vain by packet. The least searched come first, so that packets whose blocks are pruned do not hide the others. */
-  const vain = createRecentCache<string, number>(CACHED_PACKETS);
-  const vainOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
-    vain.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
+  /** Searches without a result by packet. The least searched come first, so that packets in pruned blocks do not starve the others. */
+  const misses = createRecentCache<string, number>(CACHED_PACKETS);
+  const missesOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
+    misses.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
   /** Searches one page of transactions. Returns the height of the first one and whether there are more pages. */
   const searchTxs = async (query: string, page: number, type: PacketEventType, signal: AbortSignal) => {
     const request = { query, page, per_page: PAGE_SIZE, order_by: "asc" } as const;
     const { txs, totalCount } = await raceAbort(comet.txSearch(request), signal);
-    for (const { result } of txs) if (result.code === 0) note(result.events, type);
+    for (const { result } of txs) if (result.code === 0) cacheAll(result.events, type);
     return { height: txs[0]?.height, hasMore: page * PAGE_SIZE < totalCount };
   };
   /** A contract that a block calls can send packets too. */
@@ -76,7 +77,7 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
     const { blocks } = await raceAbort(comet.blockSearch({ query, per_page: 1, page: 1 }), signal);
     for (const { block } of blocks) {
       const results = await raceAbort(comet.blockResults(block.header.height), signal);
-      note(results.finalizeBlockEvents, type);
+      cacheAll(results.finalizeBlockEvents, type);
     }
   };
   /** Searches the first missing packet, and then all later ones from its block on: they are often in the next blocks. */
@@ -96,13 +97,13 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
       while (tried.size < MAX_SEARCHES) {
         const next = leastOf(
           missingOf(wanted).filter((sequence) => !tried.has(sequence)),
-          (sequence) => vainOf(wanted, sequence),
+          (sequence) => missesOf(wanted, sequence),
         );
         if (next === undefined) break;
         tried.add(next);
         await search(wanted, next, signal);
         if (cached(type, end, next) === undefined)
-          vain.put(keyOf(type, end, { packet: { sequence: next } }), vainOf(wanted, next) + 1);
+          misses.put(keyOf(type, end, { packet: { sequence: next } }), missesOf(wanted, next) + 1);
       }
       return new Map(
         sequences.flatMap((sequence) => {
@@ -146,4 +147,56 @@ function queryOf(type: PacketEventType, { portId, channelId }: ChannelEnd, seque
     ...(sequence === undefined ? [] : [`${type}.packet_sequence='${sequence}'`]),
   ];
   return conditions.join(" AND ");
+}
+
+/** An event as CometBFT's RPC returns it. */
+interface RpcEvent {
+  readonly type: string;
+  readonly attributes: readonly { readonly key: string; readonly value: string }[];
+}
+
+/** A packet that a chain sent, or that it received and acknowledged. */
+export interface PacketRecord {
+  readonly packet: Packet;
+  /** Empty for a packet that was sent. */
+  readonly acknowledgement: Uint8Array;
+}
+
+/** Types of the events that contain a whole packet. */
+type PacketEventType = "send_packet" | "write_acknowledgement";
+
+/** Reads the packets of the events of one type. Events that are not complete are left out: contracts can emit any event. */
+export function readPackets(events: readonly RpcEvent[], type: PacketEventType): readonly PacketRecord[] {
+  return events.filter((event) => event.type === type).flatMap((event) => recordOf(event, type) ?? []);
+}
+
+function recordOf({ attributes }: RpcEvent, type: PacketEventType): PacketRecord | undefined {
+  const values = new Map(attributes.map(({ key, value }) => [key, value]));
+  const text = (key: string): string => values.get(`packet_${key}`) ?? "";
+  const [, revision, height] = /^(\d{1,20})-(\d{1,20})$/.exec(text("timeout_height")) ?? [];
+  const sequence = numberOf(text("sequence"));
+  const timeoutTimestamp = numberOf(text("timeout_timestamp"));
+  const data = bytesOf(text("data_hex"));
+  const acknowledgement = type === "send_packet" ? new Uint8Array() : bytesOf(text("ack_hex"));
+  if (revision === undefined || height === undefined || sequence === undefined) return undefined;
+  if (timeoutTimestamp === undefined || data === undefined || acknowledgement === undefined) return undefined;
+  const packet = {
+    sequence,
+    sourcePort: text("src_port"),
+    sourceChannel: text("src_channel"),
+    destinationPort: text("dst_port"),
+    destinationChannel: text("dst_channel"),
+    data,
+    timeoutHeight: { revisionNumber: BigInt(revision), revisionHeight: BigInt(height) },
+    timeoutTimestamp,
+  };
+  return { packet, acknowledgement };
+}
+
+function numberOf(text: string): bigint | undefined {
+  return /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
+}
+
+function bytesOf(hex: string): Uint8Array | undefined {
+  return /^(?:[0-9a-f]{2})*$/i.test(hex) ? fromHex(hex) : undefined;
 }

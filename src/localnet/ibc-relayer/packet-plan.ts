@@ -1,12 +1,19 @@
 import { Order } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { sameEnd } from "./channel-work.ts";
-import type { Snapshot } from "./courier-chain.ts";
+import type { Snapshot } from "./ibc-chain.ts";
 import type { ChannelView } from "./ibc-reads.ts";
-import type { PacketRecord } from "./packet-events.ts";
-import { acknowledge, type Destination, fateOf, receive, timeOut, timeOutOnClose } from "./packet-work.ts";
+import type { PacketRecord } from "./packet-finder.ts";
+import {
+  acknowledge,
+  type Destination,
+  packetAction,
+  receive,
+  timeOut,
+  timeOutOnClose,
+} from "./packet-work.ts";
 import type { Work } from "./work.ts";
 
-/** What the packets of one direction need. */
+/** The messages that the packets of one direction need. */
 export interface PacketPlan {
   /** For the chain that they go to. */
   readonly toDestination: readonly Work[];
@@ -16,14 +23,14 @@ export interface PacketPlan {
   readonly pending: number;
   /** Names of the pending packets with the lowest numbers of each channel. */
   readonly oldest: readonly string[];
-  /** Pending packets whose content, or acknowledgement, no block of the nodes has any more, so that nobody can carry them. */
+  /** Pending packets that cannot be relayed, because the block with the packet or its acknowledgement is pruned. */
   readonly unreadable: number;
 }
 
-/** Packets of a channel that one cycle looks at; the next one goes on with those that are left. */
+/** Packets of a channel that one cycle plans; the next cycle continues with the rest. */
 const PACKETS_PER_CYCLE = 1_000;
 
-/** Plans the packets of all channels in one direction. Rejects with `ClientError` or `CourierError`. */
+/** Plans the packets of all channels in one direction. Rejects with `ClientError` or `IbcRelayerError`. */
 export async function planPackets(
   source: Snapshot,
   destination: Snapshot,
@@ -93,7 +100,8 @@ async function readPacketState(
   const { reads } = destination.chain;
   const at = destination.moment.height - 1n;
   const atEnd = { ...end, sequences };
-  // A packet that was relayed after the last header must not be relayed again: a node refuses what was relayed before.
+  // The present state too: a packet that was relayed after the last header must not be relayed again, since a node rejects
+  // redundant messages.
   const [now, provenMissing, open, nextReceive] = await Promise.all([
     reads.unreceived(atEnd, 0n, signal),
     reads.unreceived(atEnd, at, signal),
@@ -159,7 +167,7 @@ function planOne(
   provenMissing: ReadonlySet<bigint>,
   { toDestination, toSource }: { readonly toDestination: Work[]; readonly toSource: Work[] },
 ): boolean {
-  switch (fateOf(packet, destination, provenMissing.has(packet.sequence))) {
+  switch (packetAction(packet, destination, provenMissing.has(packet.sequence))) {
     case "receive":
       toDestination.push(receive(packet));
       return true;

@@ -5,10 +5,9 @@ import {
   MsgTimeout,
   MsgTimeoutOnClose,
 } from "../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
-import { channelPath, nextReceivePath, packetPath } from "./ibc-paths.ts";
 import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
-import type { PacketRecord } from "./packet-events.ts";
-import type { Work } from "./work.ts";
+import type { PacketRecord } from "./packet-finder.ts";
+import { channelPath, nextReceivePath, packetPath, type Work } from "./work.ts";
 
 const PACKAGE = "/ibc.core.channel.v1.";
 
@@ -27,14 +26,18 @@ export interface Destination {
   readonly nextReceive: bigint;
 }
 
-/** What becomes of a packet that its destination did not receive. */
-export type Fate = "receive" | "time-out" | "time-out-on-close" | "wait";
+/** The next step for a packet that its destination has not received. */
+export type PacketAction = "receive" | "time-out" | "time-out-on-close" | "wait";
 
 /**
  * Decides about a packet that its destination had not received. `isProvenMissing`: it was also missing at the height of the
- * proofs. A destination refuses a packet from the timeout on, and the proof of a timeout needs a header at or after it.
+ * proofs. A destination rejects a packet from its timeout on, and the proof of a timeout needs a header at or after it.
  */
-export function fateOf(packet: Packet, destination: Destination, isProvenMissing: boolean): Fate {
+export function packetAction(
+  packet: Packet,
+  destination: Destination,
+  isProvenMissing: boolean,
+): PacketAction {
   const { end, moment } = destination;
   if (hasElapsed(packet, moment)) return isProvenMissing ? "time-out" : "wait";
   if (end.state === State.STATE_CLOSED) return isProvenMissing ? "time-out-on-close" : "wait";

@@ -1,10 +1,11 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { utf8 } from "../../platform/base/bytes.ts";
-import { mapLimit } from "../../platform/base/waits.ts";
 import type { ChainClient, StoreAnswer } from "../../cosmos/client/chain-client.ts";
 import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import type { Height } from "../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
-import { CourierError } from "./courier-error.ts";
+import { utf8 } from "../../platform/base/bytes.ts";
+import { mapLimit } from "../../platform/base/waits.ts";
+import { IbcRelayerError } from "./errors.ts";
+import type { ChannelEnd } from "./ibc-reads.ts";
 
 /** Kinds of work, as the status counts them. */
 export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as const;
@@ -12,7 +13,7 @@ export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as c
 /** A kind of {@link WORK_KINDS}. */
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** One message that a chain needs, with what must be proven of the other chain. */
+/** One message that a chain needs, with the paths of the other chain to prove. */
 export interface Work {
   readonly kind: WorkKind;
   /** Names the work on its chain: `receive transfer/channel-0/7`. The same work has the same name in the next cycle. */
@@ -23,12 +24,12 @@ export interface Work {
   readonly message: (proven: Proven) => WireMessage;
 }
 
-/** What a message needs besides its content. */
+/** Proofs, their height and the signer of a message. */
 interface Proven {
   /** Encoded `MerkleProof`s. */
   readonly proofs: readonly Uint8Array[];
   readonly height: Height;
-  /** Bech32 address of the courier on the chain that gets the message. */
+  /** Bech32 address of the IBC relayer on the chain that gets the message. */
   readonly signer: string;
 }
 
@@ -40,7 +41,7 @@ export interface ProofPoint {
 
 const READS_AT_ONCE = 50;
 
-/** Reads the proofs of work and builds its messages, in the same order. Rejects with `ClientError` or `CourierError`. */
+/** Reads the proofs of work and builds its messages, in the same order. Rejects with `ClientError` or `IbcRelayerError`. */
 export function proveWork(
   work: readonly Work[],
   from: { readonly client: Pick<ChainClient, "readStore">; readonly point: ProofPoint },
@@ -64,7 +65,7 @@ export function proveWork(
 function merkleProof(path: string, { code, log, proof }: StoreAnswer): Uint8Array {
   if (code !== 0 || proof.length === 0) {
     const text = `ibc/${path} cannot be proven: ${log === "" ? "the node returned no proof" : log}`;
-    throw new CourierError({ code: "read-failed", key: path }, text);
+    throw new IbcRelayerError({ code: "read-failed", key: path }, text);
   }
   const writer = new BinaryWriter();
   for (const { data } of proof) writer.uint32(FIRST_FIELD_TAG).bytes(data);
@@ -73,3 +74,28 @@ function merkleProof(path: string, { code, log, proof }: StoreAnswer): Uint8Arra
 
 /** Tag of field 1, length-delimited. */
 const FIRST_FIELD_TAG = 10;
+
+// Paths of ICS-24, as ibc-go stores them.
+
+/** Returns the path of a channel. */
+export function channelPath(end: ChannelEnd): string {
+  return `channelEnds/${suffix(end)}`;
+}
+
+/** Returns the path of the number of the next packet that an ordered channel receives. */
+export function nextReceivePath(end: ChannelEnd): string {
+  return `nextSequenceRecv/${suffix(end)}`;
+}
+
+/** Returns the path of the hash of a sent packet, of the receipt of a packet, or of the hash of its acknowledgement. */
+export function packetPath(
+  name: "commitments" | "receipts" | "acks",
+  end: ChannelEnd,
+  sequence: bigint,
+): string {
+  return `${name}/${suffix(end)}/sequences/${sequence}`;
+}
+
+function suffix({ portId, channelId }: ChannelEnd): string {
+  return `ports/${portId}/channels/${channelId}`;
+}

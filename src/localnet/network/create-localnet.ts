@@ -1,21 +1,27 @@
 import { join } from "node:path";
+import { request } from "undici";
+import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
+import { parseSignedHeader } from "../../cosmos/comet/rpc-json.ts";
+import { withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
+import { CodedError } from "../../platform/base/errors.ts";
+import { isRecord } from "../../platform/base/json.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type Service, supervise } from "../../platform/base/service.ts";
+import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
 import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { createApp } from "../chain/app.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
-import { controlRoutes } from "../control/control-routes.ts";
+import type { GenesisDoc } from "../node/base/genesis-doc.ts";
+import type { ServerAddress } from "../node/base/node-server.ts";
 import { createNode, type Node, type RunningNode } from "../node/create-node.ts";
-import type { GenesisDoc } from "../node/genesis-doc.ts";
-import type { ServerAddress } from "../node/node-options.ts";
-import type { ServerFactory } from "../node/node-server.ts";
+import type { ServerFactory } from "../node/grpc/call-router.ts";
 import type { OracleOptions } from "../node/oracle/oracle-client.ts";
-import { type ChainProfile, CHAINS, type LocalnetPart } from "./chains.ts";
+import { type ChainPart, type ChainProfile, CHAINS } from "./chains.ts";
+import { controlRoutes } from "./control-routes.ts";
 import { localGenesis, type LocalnetScenario, localnetSeeds, remoteGenesis } from "./genesis.ts";
-import { fetchRemoteStart } from "./remote-header.ts";
 
 export interface LocalnetChainOptions {
   readonly rpc: ServerAddress;
@@ -32,7 +38,7 @@ export interface LocalnetChainOptions {
 
 export interface LocalnetOptions {
   /** The chains to run in this process. The other chain may run in another process. */
-  readonly chains: Readonly<Partial<Record<LocalnetPart, LocalnetChainOptions>>>;
+  readonly chains: Readonly<Partial<Record<ChainPart, LocalnetChainOptions>>>;
   /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are in memory. */
   readonly home?: string;
   /** Number of recent blocks that a chain keeps; 0 keeps all. Default: that of the node. */
@@ -64,7 +70,7 @@ export interface LocalnetDeps {
 
 /** A localnet whose servers all listen. */
 export interface RunningLocalnet {
-  readonly chains: Readonly<Partial<Record<LocalnetPart, RunningNode>>>;
+  readonly chains: Readonly<Partial<Record<ChainPart, RunningNode>>>;
   /** Undefined without a control API. */
   readonly controlPort: number | undefined;
 }
@@ -183,7 +189,7 @@ function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
 }
 
 function nowNs({ clock }: LocalnetDeps): bigint {
-  return BigInt(Math.trunc(clock.nowMs())) * 1_000_000n;
+  return BigInt(Math.trunc(clock.nowMs())) * NS_PER_MS;
 }
 
 function createControl(
@@ -207,4 +213,113 @@ function createControl(
     },
     { logger },
   );
+}
+
+/** Thrown when the remote chain serves no header to start the local chain with. */
+class RemoteChainError extends CodedError<
+  | { readonly code: "remote-unreachable" }
+  | { readonly code: "remote-wrong-chain"; readonly expected: string; readonly got: string }
+> {}
+
+interface RemoteChain {
+  readonly rpcUrl: string;
+  readonly chainId: string;
+  /** Deadline for its first block. */
+  readonly timeoutMs: number;
+}
+
+const RETRY_MS = 100;
+const RESPONSE_TIMEOUT_MS = 2_000;
+const MAX_RESPONSE_BYTES = 4_194_304;
+
+/** What the local chain starts with. */
+interface RemoteStart {
+  /** The newest header. */
+  readonly header: SignedHeader;
+  readonly genesisTimeNs: bigint;
+}
+
+/**
+ * Reads the newest signed header and the genesis time of the remote chain, and waits for the first block if necessary. Rejects
+ * with {@link RemoteChainError} at the deadline or when the RPC belongs to another chain, and with the signal's reason on abort.
+ */
+async function fetchRemoteStart(
+  remote: RemoteChain,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<RemoteStart> {
+  let lastError: unknown;
+  try {
+    return await withDeadline("the remote chain's first header", remote.timeoutMs, signal, async (inner) => {
+      for (;;) {
+        try {
+          const header = checkChain(await fetchHeader(remote.rpcUrl, inner), remote.chainId);
+          return { header, genesisTimeNs: await fetchGenesisTime(remote.rpcUrl, inner) };
+        } catch (error) {
+          // An RPC of another chain is a wrong setting. Every other error may end when the remote chain has started.
+          if (error instanceof RemoteChainError || inner.aborted) throw error;
+          lastError = error;
+        }
+        await clock.sleep(RETRY_MS, inner);
+      }
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof RemoteChainError) throw error;
+    throw new RemoteChainError(
+      { code: "remote-unreachable" },
+      `the remote chain ${remote.chainId} served no block within ${remote.timeoutMs / 1000} s; start it first with "relaywatch localnet start remote"`,
+      { cause: lastError ?? error },
+    );
+  }
+}
+
+async function fetchHeader(rpcUrl: string, signal: AbortSignal): Promise<SignedHeader> {
+  const result = await fetchResult(new URL("/commit", rpcUrl), signal);
+  return parseSignedHeader(result["signed_header"]);
+}
+
+async function fetchGenesisTime(rpcUrl: string, signal: AbortSignal): Promise<bigint> {
+  const { genesis } = await fetchResult(new URL("/genesis", rpcUrl), signal);
+  const time = isRecord(genesis) ? genesis["genesis_time"] : undefined;
+  if (typeof time !== "string") throw new Error("the remote chain serves no genesis time");
+  return parseRfc3339Ns(time);
+}
+
+async function fetchResult(url: URL, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+  const response = await request(url, {
+    signal,
+    headersTimeout: RESPONSE_TIMEOUT_MS,
+    bodyTimeout: RESPONSE_TIMEOUT_MS,
+  });
+  let text = "";
+  for await (const chunk of response.body.setEncoding("utf8")) {
+    text += String(chunk);
+    if (text.length > MAX_RESPONSE_BYTES) throw new Error("the response of the remote chain is too long");
+  }
+  const parsed: unknown = JSON.parse(text);
+  const result = isRecord(parsed) ? parsed["result"] : undefined;
+  if (!isRecord(result)) throw new Error(`the remote chain has no block yet (status ${response.statusCode})`);
+  return result;
+}
+
+function checkChain(signed: SignedHeader, expected: string): SignedHeader {
+  const got = signed.header.chainId;
+  if (got === expected) return signed;
+  throw new RemoteChainError(
+    { code: "remote-wrong-chain", expected, got },
+    `the RPC for ${expected} belongs to ${got}`,
+  );
+}
+
+/**
+ * A node serves proofs from height 2 on, and the header of block 3 contains the root of height 2. So three blocks make the
+ * first proof.
+ */
+const FIRST_PROVING_BLOCK = 3n;
+
+/** Makes a new chain's first blocks without a pause, so that relayers can prove its state immediately. */
+export function makeProvable({ view, control }: RunningNode): void {
+  const missing = FIRST_PROVING_BLOCK - view.status().latestHeight;
+  if (missing > 0n && !control.isHalted()) control.produce(Number(missing));
 }

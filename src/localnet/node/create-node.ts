@@ -1,28 +1,65 @@
 import { setImmediate } from "node:timers/promises";
 import { isAbort } from "../../platform/base/abort.ts";
-import { encodeBech32, equalBytes } from "../../platform/base/bytes.ts";
-import { type Service } from "../../platform/base/service.ts";
+import { encodeBech32, equalBytes, toHex } from "../../platform/base/bytes.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Service } from "../../platform/base/service.ts";
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
-import { createBlockListeners } from "./block-listeners.ts";
+import type { Application, Misbehavior } from "../chain/runtime/abci.ts";
+import type { StateStorage } from "../chain/store/multi-store.ts";
+import { NodeError } from "./base/errors.ts";
+import { decodeGenesis, encodeGenesis, type GenesisDoc } from "./base/genesis-doc.ts";
+import type { NodeServer, ServerAddress } from "./base/node-server.ts";
+import type { NodeView } from "./base/node-view.ts";
+import { type ChainState, loadChainState } from "./consensus/chain-state.ts";
 import { createEngine, type Engine, type ProducedBlock } from "./consensus/engine.ts";
-import { loadChainState } from "./consensus/load-state.ts";
-import { createMempool, DEFAULT_MEMPOOL, type Mempool } from "./consensus/mempool.ts";
+import { createMempool, DEFAULT_MEMPOOL, type Mempool, type MempoolOptions } from "./consensus/mempool.ts";
 import { createProduction, type Production } from "./consensus/production.ts";
 import { createValidators, type Validators } from "./consensus/validators.ts";
-import { createView } from "./create-view.ts";
-import { NodeError } from "./errors.ts";
-import { type CallRouter, createCallRouter } from "./grpc/call-router.ts";
-import { decodeGenesis, encodeGenesis, type GenesisDoc } from "./genesis-doc.ts";
-import { createMetricsServer } from "./metrics/metrics-server.ts";
-import { createNodeMetrics, type NodeMetrics } from "./metrics/node-metrics.ts";
-import { createNodeControl, type NodeControl } from "./node-control.ts";
-import type { NodeDeps, NodeOptions } from "./node-options.ts";
-import type { NodeView } from "./node-view.ts";
-import type { NodeServer } from "./node-server.ts";
-import { createOracleClient } from "./oracle/oracle-client.ts";
+import { createBlockListeners, createView } from "./create-view.ts";
+import { type CallRouter, createCallRouter, type ServerFactory } from "./grpc/call-router.ts";
+import { createMetricsServer, createNodeMetrics, type NodeMetrics } from "./node-metrics.ts";
+import { createOracleClient, type OracleOptions } from "./oracle/oracle-client.ts";
 import { createOracleMetrics } from "./oracle/oracle-metrics.ts";
-import { createRpcServer } from "./rpc/rpc-server.ts";
+import { createRpcServer, type RpcServerOptions } from "./rpc/rpc-server.ts";
 import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
+
+export interface NodeOptions extends RpcServerOptions {
+  readonly moniker: string;
+  /** First part of the type URLs of the chain's own modules: "neutron". */
+  readonly chainName: string;
+  /** Directory of the database. Without it, the chain is in memory. */
+  readonly home?: string;
+  /** Number of recent blocks that stay readable; 0 keeps all. Default 100,000 with a home, 10,000 in memory. */
+  readonly keepBlocks?: number;
+  /** Time between the starts of two blocks. Default 1 s. */
+  readonly blockTimeMs?: number;
+  /** Makes no blocks before `resume`. */
+  readonly startHalted?: boolean;
+  /** 32-byte seeds of the validators that sign in this node. */
+  readonly validatorSeeds: readonly Uint8Array[];
+  /** Bech32 prefix of consensus addresses: "neutronvalcons". */
+  readonly consensusPrefix: string;
+  readonly metrics?: ServerAddress;
+  readonly oracle?: OracleOptions;
+  readonly mempool?: MempoolOptions;
+  /** Deadline of `broadcast_tx_commit`. Default 10 s. */
+  readonly commitTimeoutMs?: number;
+}
+
+export interface NodeDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly createApp: (storage: StateStorage) => Application;
+  /**
+   * Returns the genesis document of the chain. `stored` is the document in the home, if any; the node fails with `NodeError`
+   * `other-genesis` when the returned document differs from it.
+   */
+  readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
+  /** More servers than RPC and metrics: REST, gRPC. */
+  readonly servers?: readonly ServerFactory[];
+}
 
 /** A node whose servers all listen. */
 export interface RunningNode {
@@ -136,7 +173,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     mempool,
     validators,
     params: genesis.consensusParams,
-    nowNs: () => BigInt(Math.trunc(deps.clock.nowMs())) * 1_000_000n,
+    nowNs: () => BigInt(Math.trunc(deps.clock.nowMs())) * NS_PER_MS,
     monotonicMs: deps.clock.monotonicMs,
   });
   const onBlock = (produced: ProducedBlock): void => {
@@ -219,4 +256,67 @@ function createServers(
       ? []
       : [createMetricsServer(options.metrics, { registry: metrics.registry, logger: deps.logger })];
   return [rpc, ...metricsServer, ...(deps.servers ?? []).map((create) => create(router))];
+}
+
+/** Commands to a running local chain. A real network has none of them. */
+interface NodeControl {
+  readonly halt: () => void;
+  readonly resume: () => void;
+  readonly isHalted: () => boolean;
+  /** Makes `count` blocks immediately, also on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
+  readonly produce: (count: number) => bigint;
+  /** Replaces the absent validators (20-byte addresses). They do not sign from now on; all others do. */
+  readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
+  /** Lower-case hex addresses of the absent validators. */
+  readonly absent: () => readonly string[];
+  /**
+   * Sets the power of the validator of a 32-byte seed with the next block; 0 removes it. Returns the 20-byte address.
+   * Throws `NodeError` `bad-validator-update`.
+   */
+  readonly setValidator: (seed: Uint8Array, power: bigint) => Uint8Array;
+  /**
+   * Puts evidence into the next block that a validator (20-byte address) signed the last block twice. Throws `NodeError`
+   * `bad-evidence` for an address that is not in the set of that block, and for the only validator that is not accused.
+   */
+  readonly reportDoubleSign: (address: Uint8Array) => void;
+}
+
+/** Creates the control of a node. */
+function createNodeControl(deps: {
+  readonly production: Production;
+  readonly engine: Engine;
+  readonly validators: Validators;
+}): NodeControl {
+  const { production, engine, validators } = deps;
+  return {
+    halt: production.halt,
+    resume: production.resume,
+    isHalted: production.isHalted,
+    produce: (count) => {
+      for (let made = 0; made < count; made++) production.produceNow();
+      return engine.state().height;
+    },
+    setAbsent: validators.setAbsent,
+    absent: validators.absent,
+    reportDoubleSign: (address) =>
+      validators.accuse(evidenceAgainst(engine.state(), address, validators.isAccused)),
+    setValidator: (seed, power) => validators.schedule(seed, power, engine.state().nextValidators).address,
+  };
+}
+
+function evidenceAgainst(
+  { height, lastTimeNs, lastValidators, nextValidators }: ChainState,
+  address: Uint8Array,
+  isAccused: (address: Uint8Array) => boolean,
+): Misbehavior {
+  const found = lastValidators.validators.find((one) => equalBytes(one.address, address));
+  if (found === undefined) {
+    const text = `${toHex(address)} is not in the validator set of height ${height}`;
+    throw new NodeError({ code: "bad-evidence", height }, text);
+  }
+  if (nextValidators.validators.every((one) => equalBytes(one.address, address) || isAccused(one.address))) {
+    const text = `${toHex(address)} is the only validator that nobody accused; without it, the chain could make no block`;
+    throw new NodeError({ code: "bad-evidence", height }, text);
+  }
+  return { address: found.address, height, timeNs: lastTimeNs, power: found.power };
 }

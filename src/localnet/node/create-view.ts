@@ -1,12 +1,13 @@
 import type { ValidatorSet } from "../../cosmos/comet/block-types.ts";
 import { createRecentCache } from "../../platform/base/caches.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/logger.ts";
 import type { Application } from "../chain/runtime/abci.ts";
-import type { BlockListeners } from "./block-listeners.ts";
+import type { GenesisDoc } from "./base/genesis-doc.ts";
+import type { NodeStatus, NodeView, StoredBlock, StoredResults } from "./base/node-view.ts";
 import type { Engine } from "./consensus/engine.ts";
 import type { Mempool } from "./consensus/mempool.ts";
 import { validatorsAt } from "./consensus/validator-history.ts";
-import type { GenesisDoc } from "./genesis-doc.ts";
-import type { NodeStatus, NodeView } from "./node-view.ts";
 import type { BlockStore } from "./storage/block-store.ts";
 import { searchBlocks, searchTxs, txAt } from "./storage/search.ts";
 
@@ -84,5 +85,35 @@ function status({ app, engine, genesis, moniker, store }: ViewDeps): NodeStatus 
     latestAppHash: state.appHash,
     latestTimeNs: state.lastTimeNs,
     earliestHeight: store.earliestHeight() ?? genesis.initialHeight,
+  };
+}
+
+type BlockListener = (block: StoredBlock, results: StoredResults) => void;
+
+/** The listeners for new blocks. */
+interface BlockListeners {
+  /** Adds a listener. Returns a function that removes it. */
+  readonly add: (listener: BlockListener) => () => void;
+  /** Calls all listeners in order of addition. Logs the error of a listener and continues with the next one. */
+  readonly notify: BlockListener;
+}
+
+/** Creates an empty list of listeners. */
+export function createBlockListeners(logger: Logger): BlockListeners {
+  const listeners = new Set<BlockListener>();
+  return {
+    add: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    notify: (block, results) => {
+      for (const listener of listeners) {
+        try {
+          listener(block, results);
+        } catch (error) {
+          logger.error("block listener failed", { height: block.header.height, error: errorText(error) });
+        }
+      }
+    },
   };
 }

@@ -1,8 +1,8 @@
 import type { Application } from "../chain/runtime/abci.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
-import { loadChainState } from "./consensus/load-state.ts";
-import { NodeError } from "./errors.ts";
-import { decodeGenesis, type GenesisDoc } from "./genesis-doc.ts";
+import { NodeError } from "./base/errors.ts";
+import { decodeGenesis, type GenesisDoc } from "./base/genesis-doc.ts";
+import { loadChainState } from "./consensus/chain-state.ts";
 import { type BlockStore, openBlockStore, readBlockStore } from "./storage/block-store.ts";
 
 type CreateApp = (storage: StateStorage) => Application;

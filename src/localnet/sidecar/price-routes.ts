@@ -2,8 +2,8 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { HttpReply, HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
 import type { FaultSet } from "./faults.ts";
 import type { Market } from "./markets.ts";
-import type { OracleFamilies } from "./oracle-families.ts";
 import type { PriceSnapshot } from "./price-loop.ts";
+import type { OracleFamilies } from "./sidecar-families.ts";
 
 /** Both API versions return the same responses. */
 const PREFIXES = ["/connect/oracle/v2", "/slinky/oracle/v1"] as const;

@@ -2,7 +2,15 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { createFaultSwitches, type FaultState } from "../../platform/base/fault-switches.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { type FaultName, type FaultSet, SIDECAR_FAULTS } from "./faults.ts";
-import { createProcessState, type ProcessOptions, type ProcessState } from "./process-state.ts";
+import type { Market } from "./markets.ts";
+import { createPriceLoop, type PriceLoop } from "./price-loop.ts";
+import {
+  createOracleFamilies,
+  createSidecarFamilies,
+  type MetricNames,
+  type OracleFamilies,
+  type SidecarFamilies,
+} from "./sidecar-families.ts";
 
 /** The simulated process of a sidecar: its faults, and the end and the start that they cause. */
 export interface SidecarProcess {
@@ -72,4 +80,39 @@ function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: numbe
   const isStopped = faults.has("sidecar-down");
   if (stage.kind === "up") return isStopped ? { kind: "draining", endsAtMs: nowMs + drainMs } : stage;
   return isStopped ? stage : { kind: "up" };
+}
+
+/** Memory of a simulated sidecar process. A restart replaces it. */
+export interface ProcessState {
+  readonly sidecar: SidecarFamilies;
+  readonly oracle: OracleFamilies;
+  readonly loop: PriceLoop;
+  /** Runs one tick of the price loop and records its metrics. */
+  readonly tick: (nowMs: number, faults: FaultSet) => void;
+}
+
+/** Options of {@link createProcessState}; see `SidecarOptions`. */
+export interface ProcessOptions {
+  readonly chainId: string;
+  readonly markets: readonly Market[];
+  readonly seed: number;
+  readonly maxPriceAgeMs: number;
+  readonly missingPairs: readonly string[];
+  readonly metricNames: MetricNames;
+  readonly version: string;
+}
+
+/** Creates the state of a process that has just started: counters at zero, prices at their start. */
+export function createProcessState(options: ProcessOptions): ProcessState {
+  const sidecar = createSidecarFamilies(options.metricNames);
+  const oracle = createOracleFamilies();
+  const loop = createPriceLoop({ ...options, families: sidecar });
+  sidecar.buildInfo.set({ version: options.version }, 1);
+  const tick = (nowMs: number, faults: FaultSet): void => {
+    loop.tick(nowMs, faults);
+    for (const [pair, price] of loop.snapshot().prices) {
+      oracle.prices.set({ chain_id: options.chainId, ticker: pair.toLowerCase() }, Number(price));
+    }
+  };
+  return { sidecar, oracle, loop, tick };
 }

@@ -1,4 +1,4 @@
-import type { ConnectionStatus, QueryView, RelayerStatus } from "./status.ts";
+import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/status.ts";
 
 /** A gauge with values from the status. */
 export interface StatusGauge {

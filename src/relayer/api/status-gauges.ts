@@ -4,7 +4,7 @@ import { CONNECTION_PROBLEM_CODES, PROBLEM_CODES, type ProblemCode } from "../he
 import { QUERY_STATUSES } from "../registry/query-state.ts";
 import { SAFETY_GAUGES } from "./safety-gauges.ts";
 import { greatest, perConnection, seenAt, series, type StatusGauge } from "./status-gauge.ts";
-import type { RelayerStatus } from "./status.ts";
+import type { RelayerStatus } from "../health/status.ts";
 import { blocksBehind } from "./status-json.ts";
 
 /** Queries with series of their own, in the order of their ids. Without a limit, each contract could add series. */

@@ -1,49 +1,47 @@
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { NodeStatus } from "../../cosmos/client/chain-client.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 
-/** The newest block of a chain, as far as it is known. Ages are in ms up to now. */
+/** The newest known block of a chain. Ages are in ms. */
 export interface HeadView {
-  /** undefined: no status was read yet. */
+  /** undefined before the first status. */
   readonly height: bigint | undefined;
   /** Time in the block's header, wall-clock ms; undefined when unknown. */
   readonly blockTimeMs: number | undefined;
-  /** Time without a new block; undefined when no status was read yet. */
+  /** Time without a new block; undefined before the first status. */
   readonly sinceBlockMs: number | undefined;
-  /** Time since a status was read last; since the start when none was. */
+  /** Time since the last successful read, or since the start. */
   readonly sinceReadMs: number;
-  /** Time since a read ended last, successful or not; since the start when none did. */
+  /** Time since the last read ended, successful or not, or since the start. */
   readonly sinceTryMs: number;
-  /** Whether the node says that it is still catching up. */
+  /** Whether the node reports that it is catching up. */
   readonly catchingUp: boolean;
   /** Error of the last read; undefined after a successful one. */
   readonly error: string | undefined;
 }
 
-/** A block as a status or a notice reports it. */
+/** A block in a status or in a notice of the WebSocket. */
 type SeenBlock = Pick<NodeStatus, "latestHeight" | "latestTimeNs"> & Partial<Pick<NodeStatus, "catchingUp">>;
 
 /** Watches the newest block of one chain. */
 export interface HeadWatch {
-  /** Records what a node said. `latestTimeNs` 0 means unknown. */
-  readonly note: (block: SeenBlock) => void;
-  /** Records that the chain could not be read. */
-  readonly noteError: (error: unknown) => void;
+  /** Records a node's newest block. `latestTimeNs` 0 means unknown. */
+  readonly record: (block: SeenBlock) => void;
+  /** Records a failed read. */
+  readonly recordError: (error: unknown) => void;
   readonly view: () => HeadView;
-  /** The first sight of this height or a greater one; see `HeightMarks.firstFrom`. */
+  /** When this height or a greater one was first seen; see `HeightMarks.firstFrom`. */
   readonly firstFrom: (height: bigint) => HeightMark | undefined;
 }
 
-/** Heights whose first sight is remembered: several hours of one-second blocks. */
+/** Remembered heights: over five hours of one-second blocks. */
 const MARKS = 20_000;
 
-/**
- * For this long, lower heights than the known one count as those of an endpoint that is behind. After that the chain
- * itself has begun again.
- */
+/** After this time at a lower height, the chain was reset. Before, an endpoint that is behind is the likelier reason. */
 const RESET_MS = 30_000;
 
-/** Creates a watch that has seen nothing. `localHeight` is the latest local height. */
+/** Creates a watch without a block. `localHeight` returns the latest local height. */
 export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWatch {
   const marks = createHeightMarks(MARKS);
   let height: bigint | undefined;
@@ -55,17 +53,17 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
   let triedAtMs = readAtMs;
   let newAtMs = readAtMs;
 
-  const take = (block: SeenBlock, nowMs: number): void => {
-    const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / 1_000_000n);
-    // At the first sight only the header can say for how long there has been no new block. Later this process knows it
-    // better, since its clock and that of the chain may differ.
+  const takeBlock = (block: SeenBlock, nowMs: number): void => {
+    const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / NS_PER_MS);
+    // Only the header tells how old the first block is. Later blocks are timed by our own clock, which may differ from
+    // the chain's.
     const ageMs = height === undefined && timeMs !== undefined ? Math.max(0, clock.nowMs() - timeMs) : 0;
     newAtMs = nowMs - ageMs;
     [height, blockTimeMs] = [block.latestHeight, timeMs];
     marks.add({ height, atMs: newAtMs, localHeight: localHeight() });
   };
 
-  const note: HeadWatch["note"] = (block) => {
+  const record: HeadWatch["record"] = (block) => {
     const nowMs = clock.monotonicMs();
     [readAtMs, triedAtMs, error] = [nowMs, nowMs, undefined];
     if (block.catchingUp !== undefined) catchingUp = block.catchingUp;
@@ -78,12 +76,12 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
       return;
     }
     lowerSinceMs = undefined;
-    take(block, nowMs);
+    takeBlock(block, nowMs);
   };
 
   return {
-    note,
-    noteError: (thrown) => {
+    record,
+    recordError: (thrown) => {
       triedAtMs = clock.monotonicMs();
       error = errorText(thrown);
     },
@@ -103,7 +101,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
   };
 }
 
-/** A height of a chain and when this process saw it first. */
+/** A height of a chain, and when this process first saw it. */
 export interface HeightMark {
   readonly height: bigint;
   /** Monotonic time, ms. */
@@ -112,19 +110,19 @@ export interface HeightMark {
   readonly localHeight: bigint;
 }
 
-/** Remembers when the newest heights of a chain were seen first. */
+/** When each of the newest heights of a chain was first seen. */
 interface HeightMarks {
-  /** Adds a mark. A height that is not greater than the last one is ignored. */
+  /** Adds a mark. Ignores a height that is not above the last one. */
   readonly add: (mark: HeightMark) => void;
   /**
-   * Returns the first mark at this height or above, undefined when none is. A height below all marks returns the oldest
-   * one: the chain was there before this process began to watch it. O(log n).
+   * Returns the first mark at this height or above; undefined when the chain has not reached it. For a height below all
+   * marks, returns the oldest one, because the chain passed it before this process started. O(log n).
    */
   readonly firstFrom: (height: bigint) => HeightMark | undefined;
   readonly clear: () => void;
 }
 
-/** Creates an empty memory of at most `capacity` marks; the oldest ones go first. */
+/** Creates an empty list of at most `capacity` marks, which drops the oldest. */
 export function createHeightMarks(capacity: number): HeightMarks {
   let marks: HeightMark[] = [];
   return {
@@ -132,7 +130,7 @@ export function createHeightMarks(capacity: number): HeightMarks {
       const last = marks.at(-1);
       if (last !== undefined && mark.height <= last.height) return;
       marks.push(mark);
-      // In large steps, so that a mark costs constant time on average.
+      // Halving instead of dropping one mark keeps the average cost of `add` constant.
       if (marks.length > capacity) marks = marks.slice(Math.ceil(capacity / 2));
     },
     firstFrom: (height) => {

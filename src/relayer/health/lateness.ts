@@ -2,8 +2,8 @@ import type { QueryFailure, QueryState } from "../registry/query-state.ts";
 import type { HeightMark } from "./head-watch.ts";
 
 /**
- * Why no result of a query is expected although it is due: a failure of its own, which only its contract or the remote
- * state can end, or no remote block after that of the last result.
+ * Reasons for which a due query expects no result: a failure that only its contract or the remote state can end, or no
+ * remote block since the last result.
  */
 export const UNANSWERABLE = ["failure", "no-newer-remote-block"] as const;
 
@@ -14,34 +14,34 @@ type Unanswerable = (typeof UNANSWERABLE)[number];
 export interface Lateness {
   /** Height at which the next result is due. */
   readonly dueHeight: bigint;
-  /** Blocks since then; 0 when it is not due yet. */
+  /** Blocks since `dueHeight`; 0 when the query is not due yet. */
   readonly blocks: bigint;
-  /** Time since the chain passed that height, ms; 0 when it is not due yet. */
+  /** Time since the chain reached `dueHeight`, ms; 0 when the query is not due yet. */
   readonly ms: number;
-  /** undefined: a result is possible. */
+  /** undefined when a result is possible. */
   readonly unanswerable: Unanswerable | undefined;
-  /** Largest acceptable `blocks`. */
+  /** Largest `blocks` that is not overdue. */
   readonly limit: bigint;
-  /** Whether a result is possible and, since it is, more than `limit` blocks late. */
+  /** Whether a result has been possible for more than `limit` blocks. */
   readonly isOverdue: boolean;
 }
 
-/** The present as {@link latenessOf} needs it. */
+/** The current heights and times for {@link latenessOf}. */
 export interface Present {
   readonly localHeight: bigint;
   /** Monotonic time, ms. */
   readonly nowMs: number;
-  /** The first sight of a local height or a greater one. */
+  /** When a local height or a greater one was first seen. */
   readonly localFrom: (height: bigint) => HeightMark | undefined;
-  /** The first sight of a height of the query's remote chain or a greater one. */
+  /** When a height of the query's remote chain or a greater one was first seen. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
   /** Blocks that a query may be late; undefined: 3 × its update period + 5. */
   readonly overdueBlocks: bigint | undefined;
-  /** Least number of remote blocks between two results of a KV query; 0 means 1. */
+  /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
   readonly minKvUpdatePeriod: bigint;
 }
 
-/** Failures that end only when the contract, its query, or the remote state changes. The others are ours to repair. */
+/** Failures that end only when the contract, its query, or the remote state changes. An operator can repair the others. */
 const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "no-such-store",
   "empty-value",
@@ -52,7 +52,7 @@ const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "bad-filter",
 ] as const);
 
-/** Returns how late a query is, from the heights alone: no cycle has to run for it. O(log n) in the remembered heights. */
+/** Computes how late a query is from the heights alone, so that it works without a cycle. O(log n) in the remembered heights. */
 export function latenessOf(state: QueryState, present: Present): Lateness {
   const dueHeight = dueHeightOf(state);
   const blocks = positive(present.localHeight - dueHeight);
@@ -60,7 +60,7 @@ export function latenessOf(state: QueryState, present: Present): Lateness {
   const newer = newerRemoteBlock(state, present);
   const unanswerable = whyUnanswerable(state, newer);
   const limit = present.overdueBlocks ?? 3n * state.query.updatePeriod + 5n;
-  // A result takes one block from the first sight of the remote block that it needs.
+  // A result is included one block after its remote block was seen, at the earliest.
   const possibleFrom = greatest(dueHeight, newer === "any" ? 0n : (newer?.localHeight ?? 0n) + 1n);
   return {
     dueHeight,
@@ -78,11 +78,11 @@ function dueHeightOf({ query, sinceHeight }: QueryState): bigint {
   return greatest(due, sinceHeight);
 }
 
-/** The first remote block that allows a newer result; "any" when every block does, undefined when there is none yet. */
+/** The first remote block that allows a newer result; "any" when every block does, undefined when the chain has none yet. */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
-  // A search of transactions without a new block ends at once, and counts as done.
+  // A transaction search without a new block ends immediately and is complete.
   if (query.type === "tx" || query.lastRemoteHeight === undefined) return "any";
-  // The state at height h is proven by the header of h + 1.
+  // The header of h + 1 proves the state at height h.
   return present.remoteFrom(query.lastRemoteHeight.height + greatest(present.minKvUpdatePeriod, 1n) + 1n);
 }
 

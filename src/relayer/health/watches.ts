@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../platform/base/time.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import type { Clock } from "../../platform/base/clock.ts";
@@ -11,13 +12,13 @@ export interface WatchedConnection {
   readonly chainId: string;
 }
 
-/** What is known about one connection. */
+/** The watches of one connection. */
 export interface ConnectionWatch extends WatchedConnection {
   readonly remote: HeadWatch;
   readonly client: ClientWatch;
 }
 
-/** Everything that the relayer watches besides its queries. The cycles and the poller write, the API reads. */
+/** Everything that the relayer watches besides its queries. Cycles and the poller write, the API reads. */
 export interface Watches {
   readonly local: HeadWatch;
   readonly connections: readonly ConnectionWatch[];
@@ -31,7 +32,7 @@ export interface WatchDeps {
   readonly localHeight: () => bigint;
 }
 
-/** Creates watches that have seen nothing. */
+/** Creates watches that have read nothing yet. */
 export function createWatches(
   connections: readonly WatchedConnection[],
   account: Account,
@@ -56,11 +57,11 @@ interface Account {
   readonly denom: string;
 }
 
-/** What is known about the balance of the account. */
+/** The account's balance at the last read. */
 export interface AccountView extends Account {
-  /** undefined: not read yet. */
+  /** undefined before the first read. */
   readonly balance: bigint | undefined;
-  /** Days until the balance is spent at the rate of the last day; undefined while nothing was spent. */
+  /** Days until the balance is spent at the last day's rate; undefined while nothing was spent. */
   readonly daysLeft: number | undefined;
   /** Time since the last successful read, or since the start; ms. */
   readonly sinceReadMs: number;
@@ -68,7 +69,7 @@ export interface AccountView extends Account {
   readonly error: string | undefined;
 }
 
-/** Reads the balance of the account. */
+/** Reads the account's balance. */
 interface AccountWatch {
   /** Reads the balance. Rejects on abort only. */
   readonly read: (signal: AbortSignal) => Promise<void>;
@@ -81,11 +82,10 @@ interface Spending {
   readonly amount: bigint;
 }
 
-const DAY_MS = 86_400_000;
-/** Time that a rate must cover, so that the first transactions do not count for a whole day. */
-const LEAST_PERIOD_MS = 600_000;
+/** Shortest period of the spending rate, so that the first transactions are not extrapolated from seconds to a day. */
+const MIN_PERIOD_MS = 600_000;
 
-/** Creates a watch that has read nothing. */
+/** Creates a watch of the balance, before its first read. */
 export function createAccountWatch(
   local: Pick<LocalQueries, "balance">,
   account: Account,
@@ -97,10 +97,10 @@ export function createAccountWatch(
   let readAtMs = startMs;
   let spendings: readonly Spending[] = [];
 
-  const noteBalance = (now: bigint): void => {
+  const recordBalance = (now: bigint): void => {
     readAtMs = clock.monotonicMs();
     const amount = balance === undefined ? 0n : balance - now;
-    // An increase is a payment into the account. What was spent in the same minute is not visible then.
+    // An increase is a deposit. It hides what was spent between the same two reads.
     const added = amount > 0n ? [{ atMs: readAtMs, amount }] : [];
     spendings = [...spendings.filter(({ atMs }) => readAtMs - atMs <= DAY_MS), ...added];
     balance = now;
@@ -109,14 +109,15 @@ export function createAccountWatch(
   const daysLeft = (): number | undefined => {
     const spent = spendings.reduce((sum, { amount }) => sum + amount, 0n);
     if (balance === undefined || spent === 0n) return undefined;
-    const periodMs = Math.max(LEAST_PERIOD_MS, Math.min(DAY_MS, clock.monotonicMs() - startMs));
+    const periodMs = Math.max(MIN_PERIOD_MS, Math.min(DAY_MS, clock.monotonicMs() - startMs));
+    // Balance over spending is the number of periods that the balance lasts.
     return (Number(balance) / Number(spent)) * (periodMs / DAY_MS);
   };
 
   return {
     read: async (signal) => {
       try {
-        noteBalance(await local.balance(account.address, account.denom, signal));
+        recordBalance(await local.balance(account.address, account.denom, signal));
         error = undefined;
       } catch (thrown) {
         signal.throwIfAborted();
@@ -133,17 +134,17 @@ export function createAccountWatch(
   };
 }
 
-/** The light client of a connection as it was read last. */
+/** A connection's light client at the last read. */
 export interface ClientReading extends LightClientState {
   /** "Active", "Expired", "Frozen", … */
   readonly status: string;
   /** Time of the newest consensus state, wall-clock ms. */
   readonly consensusTimeMs: number;
-  /** Wall-clock ms; without an update the client expires then. */
+  /** Expiry without another update, wall-clock ms. */
   readonly expiresAtMs: number;
 }
 
-/** What is known about the light client of a connection. */
+/** A connection's light client, and the age of that reading. */
 export interface ClientView {
   readonly reading: ClientReading | undefined;
   /** Time since the last successful read, or since the start; ms. */
@@ -159,13 +160,13 @@ export interface ClientWatch {
   readonly view: () => ClientView;
 }
 
-/** The reads of a watch. */
+/** The queries of a client watch. */
 type ClientQueries = Pick<
   LocalQueries,
   "clientOfConnection" | "clientState" | "clientStatus" | "consensusTimeNs"
 >;
 
-/** Creates a watch that has read nothing. */
+/** Creates a watch of the light client, before its first read. */
 export function createClientWatch(
   local: ClientQueries,
   connectionId: string,
@@ -211,17 +212,17 @@ function toMs(ns: bigint): number {
   return Number(ns / 1_000_000n);
 }
 
-/** Returns the client with a `status` that also notes what it read, so that cycles need no reads of their own for the health. */
+/** Returns the client with a `status` that also records its result, so that a cycle's reads update the health. */
 export function watchedClient<C extends Pick<ChainClient, "status">>(client: C, head: HeadWatch): C {
   return {
     ...client,
     status: async (signal) => {
       try {
         const status = await client.status(signal);
-        head.note(status);
+        head.record(status);
         return status;
       } catch (error) {
-        if (!signal.aborted) head.noteError(error);
+        if (!signal.aborted) head.recordError(error);
         throw error;
       }
     },

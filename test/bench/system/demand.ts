@@ -1,18 +1,17 @@
-import { consumerAddress } from "../../support/consumer-address.ts";
-import { encodeBech32, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
+import { createChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
+import { silentObserver } from "../../../src/cosmos/client/rpc-caller.ts";
+import { createTxSender } from "../../../src/cosmos/client/tx/create-tx-sender.ts";
+import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
+import type { WireMessage } from "../../../src/cosmos/client/tx/tx-types.ts";
+import { MsgSend } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
+import { MsgExecuteContract } from "../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
+import { accountNamed, type ChainProfile, CHAINS } from "../../../src/localnet/network/chains.ts";
+import { encodeBech32, sha256, utf8 } from "../../../src/platform/base/bytes.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
-import { createChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
-import { createTxSender } from "../../../src/cosmos/client/tx/create-tx-sender.ts";
-import { silentObserver } from "../../../src/cosmos/client/rpc-caller.ts";
-import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
-import type { WireMessage } from "../../../src/cosmos/client/tx/tx-types.ts";
-import { accountNamed } from "../../../src/localnet/network/accounts.ts";
-import { type ChainProfile, CHAINS } from "../../../src/localnet/network/chains.ts";
-import { MsgSend } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
-import { MsgExecuteContract } from "../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
+import { consumerAddress } from "../../support/consumer-address.ts";
 
 /** Messages of one transaction: well below the gas of a block. */
 const CHUNK = 150;

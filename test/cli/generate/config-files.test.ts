@@ -8,7 +8,7 @@ import { exampleFile } from "../../../src/cli/generate/config-docs.ts";
 import { keySchema, type KeySchema } from "../../../src/cli/generate/config-schema.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { parseConfig } from "../../../src/platform/config/config.ts";
-import { relayerConfigSchema } from "../../../src/relayer/config.ts";
+import { relayerConfigSchema } from "../../../src/relayer/config/relayer-config.ts";
 import { watchdogConfigSchema } from "../../../src/watchdog/config.ts";
 import { ROOT } from "../../arch/source-files.ts";
 
@@ -25,7 +25,7 @@ const EXCLUDED: Readonly<Record<string, readonly string[]>> = {
 
 const secrets = {
   environment: (name: string) =>
-    /URL$/.test(name)
+    name.endsWith("URL")
       ? "https://hooks.example/x"
       : name.endsWith("TELEGRAM_TOKEN")
         ? "1:abcdefghijklm"

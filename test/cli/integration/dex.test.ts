@@ -5,8 +5,7 @@ import { silentLogger } from "../../../src/platform/base/logger.ts";
 import type { CliContext } from "../../../src/platform/cli/cli-context.ts";
 import { toExit } from "../../../src/platform/cli/exit-code.ts";
 import { createProgram } from "../../../src/cli/program.ts";
-import { accountNamed } from "../../../src/localnet/network/accounts.ts";
-import { CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
 import { createLocalnet, type RunningLocalnet } from "../../../src/localnet/network/create-localnet.ts";
 
 const ALICE = accountNamed(CHAINS.local, "alice").address;

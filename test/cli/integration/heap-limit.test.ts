@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import v8 from "node:v8";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { accountNamed } from "../../../src/localnet/network/accounts.ts";
-import { CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
 import { runCommand } from "../../support/cli-chain.ts";
 
 let folder = "";

@@ -5,9 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toBase64, encodeBech32 } from "../../../src/platform/base/bytes.ts";
 import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
 import { operatorOf } from "../../../src/localnet/chain/modules/staking/cli/arguments.ts";
-import { validatorKey } from "../../../src/localnet/node/consensus/validator-keys.ts";
-import { accountNamed } from "../../../src/localnet/network/accounts.ts";
-import { CHAINS } from "../../../src/localnet/network/chains.ts";
+import { validatorKey } from "../../../src/localnet/node/consensus/validators.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
 import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";
 
 const ALICE = accountNamed(CHAINS.local, "alice").address;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { accountNamed } from "../../../src/localnet/network/accounts.ts";
-import { CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
 import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";
 
 const RECEIVER = accountNamed(CHAINS.remote, "alice").address;

@@ -2,7 +2,8 @@ import { DEC18_ONE } from "../../../src/platform/base/decimal.ts";
 import { Registry as MetricsRegistry } from "prom-client";
 import { supervise } from "../../../src/platform/base/service.ts";
 import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
-import type { RelayerStatus } from "../../../src/relayer/api/status.ts";
+import type { RelayerStatus } from "../../../src/relayer/health/status.ts";
+import { registerStatusGauges } from "../../../src/relayer/api/status-gauges.ts";
 import { createHealth } from "../../../src/relayer/health/create-health.ts";
 import { unreachable } from "../../../src/platform/base/errors.ts";
 import { createClientRefresh } from "../../../src/relayer/connection/client-refresh.ts";
@@ -62,6 +63,10 @@ export interface SimOptions {
   readonly resultsPerTx: number;
   /** Gas of a client update. */
   readonly updateGas: bigint;
+  /** Gas that the transactions of a block may use. */
+  readonly blockGas: bigint;
+  /** Whether the connections have the queries of {@link startWorld}. */
+  readonly hasQueries: boolean;
   /** Duration of a call, ms. */
   readonly callMs: { readonly local: number; readonly remote: number };
 }
@@ -88,8 +93,10 @@ export async function startWorld(
   const local = createSimLocal(remotes, clock, random, {
     ...(options.callMs === undefined ? {} : { callMs: options.callMs.local }),
     ...(options.updateGas === undefined ? {} : { updateGas: options.updateGas }),
+    ...(options.blockGas === undefined ? {} : { blockGas: options.blockGas }),
   });
-  for (const index of remotes.keys()) registerQueries(local, `connection-${index}`);
+  if (options.hasQueries !== false)
+    for (const index of remotes.keys()) registerQueries(local, `connection-${index}`);
   const log: SimLogLine[] = [];
   const relayer = startRelayer({
     local,
@@ -157,7 +164,7 @@ function registerQueries(local: SimLocal, connectionId: string): void {
   }
 }
 
-interface RelayerParts extends Omit<SimOptions, "callMs" | "updateGas"> {
+interface RelayerParts extends Omit<SimOptions, "callMs" | "updateGas" | "blockGas" | "hasQueries"> {
   readonly local: SimLocal;
   readonly remotes: readonly SimRemote[];
   readonly clock: ManualClock;
@@ -177,7 +184,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
   const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
   const journal = createJournal("local-1", { session: { run: async () => [] }, queue: { push: () => {} } });
   const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
-    watches.local.note({ latestHeight, latestTimeNs }),
+    watches.local.record({ latestHeight, latestTimeNs }),
   );
   const watches = createWatches(
     remotes.map(({ chainId }, index) => ({ id: `connection-${index}`, chainId })),
@@ -221,7 +228,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     height,
     tx: { journal, lookbackBlocks: 100n },
     reloadMs: 60_000,
-    onLocalError: watches.local.noteError,
+    onLocalError: watches.local.recordError,
     gate: parts.gate,
     upkeep: clients,
     window: local.window,
@@ -278,7 +285,6 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
         })),
       },
       metrics,
-      metricsRegistry,
       context: {
         ...common,
         signal: stop.signal,
@@ -286,6 +292,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       },
     },
   );
+  registerStatusGauges(metricsRegistry, health.status);
   const done = supervise([...health.services, ...engine.services], stop.signal, common.logger);
   return {
     engine,

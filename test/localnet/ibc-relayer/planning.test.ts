@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { planChannels, planTransferChannel } from "../../../src/localnet/ibc-relayer/channel-work.ts";
-import { unstartedStatus } from "../../../src/localnet/ibc-relayer/courier.ts";
+import { unstartedStatus } from "../../../src/localnet/ibc-relayer/ibc-relayer.ts";
 import {
-  courierJson,
-  type CourierStatus,
-  judgeCourier,
-} from "../../../src/localnet/ibc-relayer/courier-status.ts";
+  ibcRelayerJson,
+  type IbcRelayerStatus,
+  ibcRelayerHealth,
+} from "../../../src/localnet/ibc-relayer/status.ts";
 import type { ChannelView } from "../../../src/localnet/ibc-relayer/ibc-reads.ts";
-import { readPackets } from "../../../src/localnet/ibc-relayer/packet-events.ts";
+import { readPackets } from "../../../src/localnet/ibc-relayer/packet-finder.ts";
 import {
   acknowledge,
   type Destination,
-  fateOf,
+  packetAction,
   receive,
   timeOut,
   timeOutOnClose,
 } from "../../../src/localnet/ibc-relayer/packet-work.ts";
-import { createTroubleBook } from "../../../src/localnet/ibc-relayer/trouble-book.ts";
+import { createRetryBackoff } from "../../../src/localnet/ibc-relayer/retry-backoff.ts";
 import { Order, type Packet, State } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import {
   MsgAcknowledgement,
@@ -108,15 +108,15 @@ describe("the fate of a packet that did not arrive", () => {
     ["on a closed channel", at(5n, 5n, STATE_CLOSED), "time-out-on-close"],
     ["on a channel that is not open yet", at(5n, 5n, STATE_TRYOPEN), "wait"],
   ])("%s", (_title, destination, fate) => {
-    expect(fateOf(PACKET, destination, true)).toBe(fate);
+    expect(packetAction(PACKET, destination, true)).toBe(fate);
     // Nothing proves yet that it did not arrive.
-    expect(fateOf(PACKET, destination, false)).toBe(fate === "receive" ? "receive" : "wait");
+    expect(packetAction(PACKET, destination, false)).toBe(fate === "receive" ? "receive" : "wait");
   });
 
   it("a timeout of zero never elapses", () => {
     const none = { revisionNumber: 0n, revisionHeight: 0n };
-    expect(fateOf({ ...PACKET, timeoutHeight: none }, at(1_000n, 5n), true)).toBe("receive");
-    expect(fateOf({ ...PACKET, timeoutTimestamp: 0n }, at(5n, 9_999n), true)).toBe("receive");
+    expect(packetAction({ ...PACKET, timeoutHeight: none }, at(1_000n, 5n), true)).toBe("receive");
+    expect(packetAction({ ...PACKET, timeoutTimestamp: 0n }, at(5n, 9_999n), true)).toBe("receive");
   });
 });
 
@@ -221,22 +221,22 @@ describe("a packet in events", () => {
   });
 });
 
-it("what a chain refuses is tried again later and later, and forgotten when nobody needs it", () => {
+it("retries of rejected work back off, and work that no chain needs is removed", () => {
   const clock = createManualClock(0);
-  const book = createTroubleBook(clock, () => 1);
-  expect(book.isReady("a")).toBe(true);
-  book.note("a", "no");
-  expect([book.isReady("a"), book.list()]).toEqual([
+  const backoff = createRetryBackoff(clock, () => 1);
+  expect(backoff.isReady("a")).toBe(true);
+  backoff.recordRefusal("a", "no");
+  expect([backoff.isReady("a"), backoff.list()]).toEqual([
     false,
     [{ name: "a", reason: "no", attempts: 1, retryAtMs: 2_000 }],
   ]);
-  book.note("a", "still no");
-  expect([book.list(), book.noted()]).toMatchObject([[{ attempts: 2, retryAtMs: 4_000 }], 2]);
-  book.keep(new Set(["b"]));
-  expect([book.isReady("a"), book.list()]).toEqual([true, []]);
+  backoff.recordRefusal("a", "still no");
+  expect([backoff.list(), backoff.refusals()]).toMatchObject([[{ attempts: 2, retryAtMs: 4_000 }], 2]);
+  backoff.retain(new Set(["b"]));
+  expect([backoff.isReady("a"), backoff.list()]).toEqual([true, []]);
 });
 
-describe("the status of the courier", () => {
+describe("the status of the IBC relayer", () => {
   const chain = {
     chainId: "local-1",
     channels: [channel(STATE_OPEN)],
@@ -249,8 +249,8 @@ describe("the status of the courier", () => {
     refused: [],
   };
   const { failures } = unstartedStatus([]);
-  const good: CourierStatus = { lastCycleMs: 1_000, error: undefined, failures, chains: [chain] };
-  const trouble = { name: "receive transfer/channel-0/1", reason: "no", attempts: 1, retryAtMs: 9_000 };
+  const good: IbcRelayerStatus = { lastCycleMs: 1_000, error: undefined, failures, chains: [chain] };
+  const refused = { name: "receive transfer/channel-0/1", reason: "no", attempts: 1, retryAtMs: 9_000 };
 
   it.each([
     ["carrying", good, ""],
@@ -259,8 +259,8 @@ describe("the status of the courier", () => {
     ["failing", { ...good, lastCycleMs: -40_000 }, "no cycle for 42 s"],
     [
       "blocked",
-      { ...good, chains: [{ ...chain, refused: [trouble] }] },
-      "local-1 refuses receive transfer/channel-0/1: no",
+      { ...good, chains: [{ ...chain, refused: [refused] }] },
+      "local-1 rejects receive transfer/channel-0/1: no",
     ],
     [
       "blocked",
@@ -269,13 +269,13 @@ describe("the status of the courier", () => {
     ],
     ["starting", { ...good, chains: [{ ...chain, channels: [] }] }, "no channel for transfers is open yet"],
   ] as const)("%s", (state, status, reason) => {
-    expect(judgeCourier(status, 2_000)).toEqual({ state, reason });
+    expect(ibcRelayerHealth(status, 2_000)).toEqual({ state, reason });
   });
 
   it("prints as JSON", () => {
-    expect(courierJson({ ...good, chains: [{ ...chain, refused: [trouble] }] }, 2_000)).toEqual({
+    expect(ibcRelayerJson({ ...good, chains: [{ ...chain, refused: [refused] }] }, 2_000)).toEqual({
       state: "blocked",
-      reason: "local-1 refuses receive transfer/channel-0/1: no",
+      reason: "local-1 rejects receive transfer/channel-0/1: no",
       last_cycle_at: "1970-01-01T00:00:01.000Z",
       chains: [
         {

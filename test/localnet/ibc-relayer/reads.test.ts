@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import type { StoreAnswer, StoreRead } from "../../../src/cosmos/client/chain-client.ts";
-import { readSnapshot } from "../../../src/localnet/ibc-relayer/courier-chain.ts";
-import { cycleFailureOf } from "../../../src/localnet/ibc-relayer/courier-error.ts";
+import { readSnapshot } from "../../../src/localnet/ibc-relayer/ibc-chain.ts";
+import { cycleFailureOf } from "../../../src/localnet/ibc-relayer/errors.ts";
 import { createIbcReads } from "../../../src/localnet/ibc-relayer/ibc-reads.ts";
 import { proveWork } from "../../../src/localnet/ibc-relayer/work.ts";
 import * as wire from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/query.ts";
-import { createFakeCourierChains } from "../../support/courier/fake-courier-chain.ts";
+import { createFakeIbcChains } from "../../support/localnet/fake-ibc-chain.ts";
 
 const END = { portId: "transfer", channelId: "channel-0" };
 const SIGNAL = new AbortController().signal;
@@ -56,7 +56,7 @@ describe("the reads of packets", () => {
 
 describe("a snapshot of a chain", () => {
   it("has the channels that the newest header proves, and the present ones", async () => {
-    const [{ chain }] = createFakeCourierChains();
+    const [{ chain }] = createFakeIbcChains();
     const heights: bigint[] = [];
     const reads: typeof chain.reads = {
       ...chain.reads,

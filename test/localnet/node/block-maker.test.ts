@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createBlockMaker } from "../../../src/localnet/node/consensus/block-maker.ts";
+import { createBlockMaker } from "../../../src/localnet/node/consensus/production.ts";
 import type { BlockSteps } from "../../../src/localnet/node/consensus/engine.ts";
 import { producedBlock } from "../../support/produced-block.ts";
 

@@ -1,6 +1,6 @@
 import Database from "libsql";
 import { afterEach, describe, expect, it } from "vitest";
-import { createBulkInsert } from "../../../src/localnet/node/storage/bulk-insert.ts";
+import { createBulkInsert } from "../../../src/localnet/node/storage/rows.ts";
 
 const database = new Database(":memory:");
 

@@ -6,7 +6,7 @@ import {
   encodeGenesis,
   genesisToJson,
   parseGenesis,
-} from "../../../src/localnet/node/genesis-doc.ts";
+} from "../../../src/localnet/node/base/genesis-doc.ts";
 import { testGenesis } from "../../support/test-node.ts";
 
 const DOCUMENT = { ...testGenesis("kv-1", [10n, 4n]), appState: { bank: { balances: [] } } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { createProduction, type ProductionDeps } from "../../../src/localnet/node/consensus/production.ts";
-import { NodeError } from "../../../src/localnet/node/errors.ts";
+import { NodeError } from "../../../src/localnet/node/base/errors.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { producedBlock } from "../../support/produced-block.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { createOracleClient } from "../../../src/localnet/node/oracle/oracle-client.ts";
-import type {
-  SidecarResponse,
-  SidecarTransport,
-} from "../../../src/localnet/node/oracle/sidecar-connection.ts";
+import {
+  createOracleClient,
+  type SidecarResponse,
+  type SidecarTransport,
+} from "../../../src/localnet/node/oracle/oracle-client.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 
 const PRICES: SidecarResponse = {

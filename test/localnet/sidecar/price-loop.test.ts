@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { FaultName } from "../../../src/localnet/sidecar/faults.ts";
-import { createProcessState, type ProcessState } from "../../../src/localnet/sidecar/process-state.ts";
+import { createProcessState, type ProcessState } from "../../../src/localnet/sidecar/sidecar-process.ts";
 import { DEFAULT_MARKETS } from "../../../src/localnet/sidecar/markets.ts";
-import { createPriceWalk } from "../../../src/localnet/sidecar/price-walk.ts";
+import { createPriceWalk } from "../../../src/localnet/sidecar/price-loop.ts";
 
 const START = Date.UTC(2026, 10, 21);
 

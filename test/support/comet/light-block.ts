@@ -5,7 +5,7 @@ import { signedHeaderToProto, validatorSetToProto } from "../../../src/cosmos/co
 import { commitToJson, headerToJson } from "../../../src/cosmos/comet/rpc-json.ts";
 import type { Height } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Header as UpdateHeader } from "../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import type { NodeView } from "../../../src/localnet/node/node-view.ts";
+import type { NodeView } from "../../../src/localnet/node/base/node-view.ts";
 
 const CENTURY_NS = 100n * 365n * 86_400n * 1_000_000_000n;
 

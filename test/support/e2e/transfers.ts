@@ -3,34 +3,33 @@ import { SigningStargateClient } from "@cosmjs/stargate";
 import { MsgTransfer } from "cosmjs-types/ibc/applications/transfer/v1/tx";
 import { TxRaw } from "cosmjs-types/cosmos/tx/v1beta1/tx";
 import { localDenom, parseTrace } from "../../../src/localnet/chain/modules/transfer/denom.ts";
-import { accountNamed } from "../../../src/localnet/network/accounts.ts";
-import { CHAINS, type LocalnetPart } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS, type ChainPart } from "../../../src/localnet/network/chains.ts";
 import { type CliHome, getJson, until } from "./cli-process.ts";
 import { deep } from "./localnet-endpoints.ts";
 
 const PORTS = { local: { rpc: 26_657, rest: 1_317 }, remote: { rpc: 26_757, rest: 1_417 } } as const;
-/** Two chains start, and the courier opens a channel: four steps, each with blocks of both chains. */
+/** Two chains start, and the IBC relayer opens a channel: four steps, each with blocks of both chains. */
 const START_MS = 180_000;
 const OTHER = { local: "remote", remote: "local" } as const;
 
 /** Transfers over channel-0 between the chains of a running localnet, with stock CosmJS and REST. */
 export interface Transfers {
   /** Broadcasts one transaction of alice with so many transfers of one micro coin each. Resolves before its block. */
-  readonly broadcast: (from: LocalnetPart, count: number) => Promise<void>;
+  readonly broadcast: (from: ChainPart, count: number) => Promise<void>;
   /** Numbers of the packets that are on their way. */
-  readonly onTheWay: (from: LocalnetPart) => Promise<readonly string[]>;
+  readonly onTheWay: (from: ChainPart) => Promise<readonly string[]>;
   /** Coins of a chain in escrow, and their vouchers on the other chain. */
-  readonly coins: (of: LocalnetPart) => Promise<{ readonly escrow: bigint; readonly vouchers: bigint }>;
+  readonly coins: (of: ChainPart) => Promise<{ readonly escrow: bigint; readonly vouchers: bigint }>;
   /** Number of packets that a chain has sent. */
-  readonly sent: (from: LocalnetPart) => Promise<number>;
-  /** Waits until the courier carries packets. */
+  readonly sent: (from: ChainPart) => Promise<number>;
+  /** Waits until the IBC relayer carries packets. */
   readonly untilCarrying: () => Promise<void>;
 }
 
 /** Creates the access to the localnet of a home. */
 export function openTransfers({ portOffset }: CliHome): Transfers {
   const at = (port: number, path = ""): string => `http://127.0.0.1:${port + portOffset}${path}`;
-  const rest = async (part: LocalnetPart, path: string, ...fields: readonly string[]): Promise<unknown> =>
+  const rest = async (part: ChainPart, path: string, ...fields: readonly string[]): Promise<unknown> =>
     deep(await getJson(at(PORTS[part].rest, path)), fields);
   const channel = "/ibc/core/channel/v1/channels/channel-0/ports/transfer";
   return {
@@ -73,8 +72,9 @@ export function openTransfers({ portOffset }: CliHome): Transfers {
     sent: async (from) => Number(await rest(from, `${channel}/next_sequence_send`, "next_sequence_send")) - 1,
     untilCarrying: async () => {
       await until(
-        "a courier that carries",
-        async () => (deep(await getJson(at(9_997, "/courier")), ["state"]) === "carrying" ? true : undefined),
+        "an IBC relayer that carries",
+        async () =>
+          deep(await getJson(at(9_997, "/ibc-relayer")), ["state"]) === "carrying" ? true : undefined,
         START_MS,
       );
     },

@@ -5,7 +5,7 @@ import { messageToJson } from "../../../src/cosmos/proto/json.ts";
 import { lightBlockAt, updateHeader } from "../comet/light-block.ts";
 import { encodeMerkleProof } from "../ibc/merkle-proof.ts";
 import { type ChainEnd, textOf } from "./chain-end.ts";
-import { transferMessage } from "./courier-net.ts";
+import { transferMessage } from "./ibc-relayer-net.ts";
 
 /** The clients of both chains at genesis. */
 export const CLIENT = "07-tendermint-0";

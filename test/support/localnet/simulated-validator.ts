@@ -1,21 +1,22 @@
 import { Gauge, Registry } from "prom-client";
-import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { createFaultSwitches } from "../../../src/platform/base/fault-switches.ts";
-import { createOracleClient } from "../../../src/localnet/node/oracle/oracle-client.ts";
-import { ORACLE_FAULTS, type OracleFaultName } from "../../../src/localnet/node/oracle/oracle-faults.ts";
+import {
+  createOracleClient,
+  ORACLE_FAULTS,
+  type OracleFaultName,
+  type SidecarResponse,
+  type SidecarTransport,
+} from "../../../src/localnet/node/oracle/oracle-client.ts";
 import { createOracleMetrics } from "../../../src/localnet/node/oracle/oracle-metrics.ts";
-import type {
-  SidecarResponse,
-  SidecarTransport,
-} from "../../../src/localnet/node/oracle/sidecar-connection.ts";
-import type { HttpReply } from "../../../src/platform/http/http-route.ts";
-import { matchRoute } from "../../../src/platform/http/route-server.ts";
 import { writeExposition } from "../../../src/localnet/sidecar/exposition.ts";
 import type { FaultName } from "../../../src/localnet/sidecar/faults.ts";
 import { DEFAULT_MARKETS } from "../../../src/localnet/sidecar/markets.ts";
 import { createPriceRoutes, NOT_FOUND } from "../../../src/localnet/sidecar/price-routes.ts";
 import { pageFamilies } from "../../../src/localnet/sidecar/sidecar-families.ts";
 import { createSidecarProcess, type SidecarProcess } from "../../../src/localnet/sidecar/sidecar-process.ts";
+import { createFaultSwitches } from "../../../src/platform/base/fault-switches.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import type { HttpReply } from "../../../src/platform/http/http-route.ts";
+import { matchRoute } from "../../../src/platform/http/route-server.ts";
 import type { Page, PageReader } from "../../../src/watchdog/sources/page-reader.ts";
 import type { ManualClock } from "../manual-clock.ts";
 

@@ -1,6 +1,6 @@
 import type { ActivitySample } from "../../../src/relayer/page/activity.ts";
 import type { RelayerPageInput } from "../../../src/relayer/page/relayer-page.ts";
-import type { QueryView } from "../../../src/relayer/api/status.ts";
+import type { QueryView } from "../../../src/relayer/health/status.ts";
 import {
   NOW_MS,
   sampleConnection,

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { fromBase64, fromHex, toBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { runGrpcQuery } from "../../../src/localnet/chain/runtime/query-router.ts";
-import { createGateway } from "../../../src/localnet/node/rest/gateway.ts";
+import { createGateway } from "../../../src/localnet/node/rest/rest-server.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { comparedParts, DIFFERENT, expectedParts } from "../../support/ibc/recorded-differences.ts";
 import {

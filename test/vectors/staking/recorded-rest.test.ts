@@ -4,7 +4,7 @@ import { fromBase64, toBase64 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { toQueryFailure } from "../../../src/localnet/chain/runtime/query-router.ts";
 import type { CallRouter } from "../../../src/localnet/node/grpc/call-router.ts";
-import { createGateway } from "../../../src/localnet/node/rest/gateway.ts";
+import { createGateway } from "../../../src/localnet/node/rest/rest-server.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { record, text } from "../../support/recorded-client.ts";
 import { LAST_HEIGHT, replayStake } from "../../support/recorded-stake.ts";

@@ -1,22 +1,21 @@
 import type { comet38 } from "@cosmjs/tendermint-rpc";
-import { raceAbort } from "../../../platform/base/abort.ts";
-import { systemClock } from "../../../platform/base/clock.ts";
-import { parseDec18 } from "../../../platform/base/decimal.ts";
-import { unreachable, EXIT } from "../../../platform/base/errors.ts";
-import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
-import { silentLogger } from "../../../platform/base/logger.ts";
-import { Secret } from "../../../platform/base/secret.ts";
 import type { PooledChainClient } from "../../../cosmos/client/create-chain-client.ts";
 import { createTxSender } from "../../../cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../../cosmos/client/tx/signer.ts";
 import type { Confirmation } from "../../../cosmos/client/tx/tx-types.ts";
-import { accountNamed } from "../../network/accounts.ts";
-import type { ChainProfile } from "../../network/chains.ts";
-import { toHex } from "../../../platform/base/bytes.ts";
 import { TxMsgData } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import { messageFromJson, messageToJson } from "../../../cosmos/proto/json.ts";
 import { findService } from "../../../cosmos/proto/registry.ts";
+import { raceAbort } from "../../../platform/base/abort.ts";
+import { toHex } from "../../../platform/base/bytes.ts";
+import { systemClock } from "../../../platform/base/clock.ts";
+import { parseDec18 } from "../../../platform/base/decimal.ts";
+import { EXIT, unreachable } from "../../../platform/base/errors.ts";
+import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
+import { silentLogger } from "../../../platform/base/logger.ts";
+import { Secret } from "../../../platform/base/secret.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";
+import { accountNamed, type ChainProfile } from "../../network/chains.ts";
 
 /** A transaction of a scenario. */
 export interface ScenarioTx {

@@ -1,4 +1,17 @@
-import type { BlockId, Commit, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
+import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
+import {
+  type BlockId,
+  type Commit,
+  NO_BLOCK_ID,
+  type ValidatorSet,
+} from "../../../cosmos/comet/block-types.ts";
+import { createValidatorSet, rotateProposer } from "../../../cosmos/comet/validator-set.ts";
+import { equalBytes } from "../../../platform/base/bytes.ts";
+import type { Application } from "../../chain/runtime/abci.ts";
+import { NodeError } from "../base/errors.ts";
+import { encodeGenesis, type GenesisDoc } from "../base/genesis-doc.ts";
+import type { BlockStore } from "../storage/block-store.ts";
+import { validatorsAt } from "./validator-history.ts";
 
 /** The part of the chain's state that the next block depends on, like CometBFT's `state.State`. */
 export interface ChainState {
@@ -19,4 +32,82 @@ export interface ChainState {
   readonly nextValidators: ValidatorSet;
   readonly appHash: Uint8Array;
   readonly lastResultsHash: Uint8Array;
+}
+
+/**
+ * Loads the state after the last block on disk. Without a block, stores the genesis document and initializes the
+ * application. Throws `NodeError` `state-mismatch` when the state of the application is not the state after the last block.
+ *
+ * No block is ever replayed, unlike in CometBFT's handshake: block and application state are written in one transaction,
+ * so after a `kill -9` both are at the same height. A difference means that the database is damaged.
+ */
+export function loadChainState(store: BlockStore, app: Application, genesis: GenesisDoc): ChainState {
+  const latest = store.latestHeight();
+  return latest === undefined ? startChain(store, app, genesis) : continueChain(store, app, genesis, latest);
+}
+
+const NO_COMMIT: Commit = { height: 0n, round: 0, blockId: NO_BLOCK_ID, signatures: [] };
+const NO_VALIDATORS: ValidatorSet = { validators: [], proposer: undefined };
+
+function startChain(store: BlockStore, app: Application, genesis: GenesisDoc): ChainState {
+  const { chainId, initialHeight, genesisTimeNs: timeNs, validators: initial, appState } = genesis;
+  const started = app.initChain({ chainId, timeNs, initialHeight, validators: initial, appState });
+  // As in CometBFT's handshake, validators from InitChain replace those of the genesis document.
+  const validators = createValidatorSet(started.validators.length > 0 ? started.validators : initial);
+  const nextValidators = rotateProposer(validators, 1);
+  // A node that stopped before its first block is initialized again: the application wrote nothing to disk yet.
+  if (store.genesis() === undefined) {
+    store.saveGenesis(encodeGenesis(genesis), [
+      { height: initialHeight, set: validators },
+      { height: initialHeight + 1n, set: nextValidators },
+    ]);
+  }
+  return {
+    chainId,
+    initialHeight,
+    height: initialHeight - 1n,
+    lastBlockId: NO_BLOCK_ID,
+    lastTimeNs: timeNs,
+    lastCommit: NO_COMMIT,
+    lastValidators: NO_VALIDATORS,
+    validators,
+    nextValidators,
+    appHash: started.appHash,
+    lastResultsHash: resultsHash([]),
+  };
+}
+
+function continueChain(store: BlockStore, app: Application, genesis: GenesisDoc, height: bigint): ChainState {
+  const block = store.block(height);
+  const results = store.results(height);
+  const lastCommit = store.seenCommit(height);
+  if (block === undefined || results === undefined || lastCommit === undefined) throw mismatch(height);
+  const info = app.info();
+  if (info.height !== height || !equalBytes(info.appHash, results.appHash)) throw mismatch(height);
+  return {
+    chainId: genesis.chainId,
+    initialHeight: genesis.initialHeight,
+    height,
+    lastBlockId: block.blockId,
+    lastTimeNs: block.header.timeNs,
+    lastCommit,
+    lastValidators: requireSet(store, height),
+    validators: requireSet(store, height + 1n),
+    nextValidators: requireSet(store, height + 2n),
+    appHash: results.appHash,
+    lastResultsHash: resultsHash(results.txResults),
+  };
+}
+
+function requireSet(store: BlockStore, height: bigint): ValidatorSet {
+  const set = validatorsAt(store, height);
+  if (set === undefined) throw mismatch(height);
+  return set;
+}
+
+function mismatch(height: bigint): NodeError {
+  return new NodeError(
+    { code: "state-mismatch", height },
+    `the stored state is not the state after block ${height}; the home directory is damaged, start with an empty one`,
+  );
 }

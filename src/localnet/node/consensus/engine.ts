@@ -1,17 +1,16 @@
+import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
+import type { Commit } from "../../../cosmos/comet/block-types.ts";
+import { rotateProposer, updateValidatorSet } from "../../../cosmos/comet/validator-set.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import type { Application, FinalizeBlockRequest, ValidatorPower } from "../../chain/runtime/abci.ts";
-import type { Commit } from "../../../cosmos/comet/block-types.ts";
-import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
-import { rotateProposer, updateValidatorSet } from "../../../cosmos/comet/validator-set.ts";
-import type { ConsensusParams } from "../consensus-params.ts";
-import type { StoredBlock, StoredResults } from "../node-view.ts";
+import type { ConsensusParams } from "../base/consensus-params.ts";
+import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 import type { BlockStore } from "../storage/block-store.ts";
 import type { ChainState } from "./chain-state.ts";
-import { makeBlock, signCommit, signersOf } from "./make-block.ts";
+import { chooseProposer, makeBlock, signCommit, signersOf } from "./make-block.ts";
 import type { Mempool } from "./mempool.ts";
-import { chooseProposer } from "./proposer.ts";
-import type { Validators } from "./validators.ts";
 import { setsToKeep } from "./validator-history.ts";
+import type { Validators } from "./validators.ts";
 
 /** A block on disk, with its results and the state after it. */
 export interface ProducedBlock {

@@ -1,29 +1,31 @@
 import {
-  type Commit,
-  type CommitSig,
-  BLOCK_ID_FLAG,
-  type Header,
-} from "../../../cosmos/comet/block-types.ts";
-import {
+  commitHash,
+  commitSignBytes,
   consensusHash,
   dataHash,
   evidenceHash,
-  partSetHeader,
   headerHash,
-  commitHash,
-  commitSignBytes,
+  partSetHeader,
+  validatorsHash,
 } from "../../../cosmos/comet/block-hashes.ts";
-import { medianTimeNs } from "../../../cosmos/comet/validator-set.ts";
-import { validatorsHash } from "../../../cosmos/comet/block-hashes.ts";
+import {
+  BLOCK_ID_FLAG,
+  type Commit,
+  type CommitSig,
+  type Header,
+  type Validator,
+  type ValidatorSet,
+} from "../../../cosmos/comet/block-types.ts";
+import { medianTimeNs, rotateProposer, totalPower } from "../../../cosmos/comet/validator-set.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { GO_ZERO_TIME_NS } from "../../../platform/base/time.ts";
-import type { ConsensusParams } from "../consensus-params.ts";
-import type { StoredBlock } from "../node-view.ts";
+import type { ConsensusParams } from "../base/consensus-params.ts";
+import { NodeError } from "../base/errors.ts";
+import type { StoredBlock } from "../base/node-view.ts";
 import { encodeBlock } from "../storage/block-codec.ts";
 import type { ChainState } from "./chain-state.ts";
-import type { Turn } from "./proposer.ts";
-import type { ValidatorKey } from "./validator-keys.ts";
+import type { ValidatorKey } from "./validators.ts";
 
 /** Block protocol version of CometBFT 0.38. */
 const BLOCK_PROTOCOL = 11n;
@@ -130,5 +132,48 @@ export function signersOf(commit: Commit): ReadonlySet<string> {
     commit.signatures
       .filter((one) => one.flag === BLOCK_ID_FLAG.commit)
       .map((one) => toHex(one.validatorAddress)),
+  );
+}
+
+/** The consensus round in which a block is decided, and its proposer. */
+interface Turn {
+  readonly round: number;
+  readonly proposer: Validator;
+}
+
+/**
+ * Guards against an endless loop. Priorities span at most twice the total power, and each round costs its proposer more
+ * than two thirds of the total power when it is absent (absent validators hold less than a third). A present validator
+ * therefore proposes after a few rounds per absent validator.
+ */
+const MAX_ROUNDS = 10_000;
+
+/**
+ * Returns the first round whose proposer is present. Throws `NodeError` `no-quorum` when the present validators hold at
+ * most two thirds of the power.
+ */
+export function chooseProposer(
+  set: ValidatorSet,
+  height: bigint,
+  isPresent: (address: Uint8Array) => boolean,
+): Turn {
+  const power = totalPower(set.validators.filter((one) => isPresent(one.address)));
+  // Integer form of `power / total > 2 / 3`: exactly two thirds is no quorum.
+  if (power * 3n <= totalPower(set.validators) * 2n) {
+    throw new NodeError(
+      { code: "no-quorum", height },
+      `block ${height} cannot be made: the present validators do not hold more than two thirds of the power`,
+    );
+  }
+  // As in CometBFT, rounds rotate a copy. The next height starts from the set of round 0.
+  let turn = set;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    if (turn.proposer !== undefined && isPresent(turn.proposer.address)) {
+      return { round, proposer: turn.proposer };
+    }
+    turn = rotateProposer(turn, 1);
+  }
+  throw new Error(
+    `this is a bug: nobody proposes height ${height} of ${toHex(set.validators[0]?.address ?? new Uint8Array())}`,
   );
 }

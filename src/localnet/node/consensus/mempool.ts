@@ -1,7 +1,7 @@
 import { sha256, toHex } from "../../../platform/base/bytes.ts";
 import type { TxResult } from "../../chain/runtime/abci.ts";
-import { MempoolError } from "../errors.ts";
-import type { BroadcastResult } from "../node-view.ts";
+import { MempoolError } from "../base/errors.ts";
+import type { BroadcastResult } from "../base/node-view.ts";
 
 /** Bounds of a mempool. `cacheSize` counts transaction hashes. */
 export interface MempoolOptions {

@@ -1,7 +1,7 @@
 import type { ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import { rotateProposer } from "../../../cosmos/comet/validator-set.ts";
+import type { HeightRecord } from "../storage/block-codec.ts";
 import type { BlockStore } from "../storage/block-store.ts";
-import type { HeightRecord } from "../storage/height-record.ts";
 
 /**
  * A set is stored at each change and at each multiple of this number. Reads compute the sets between them, so this is also

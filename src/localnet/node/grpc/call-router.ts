@@ -1,20 +1,24 @@
-import { INTERFACE_METHODS } from "./interface-service.ts";
-import { NODE_METHODS } from "./node-service.ts";
-import { TENDERMINT_METHODS } from "./tendermint-service.ts";
-import { TX_METHODS } from "./tx-service.ts";
 import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import { findService, requireMessage } from "../../../cosmos/proto/registry.ts";
+import { toCanonicalTypeUrl } from "../../../cosmos/proto/type-urls.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { QueryRequest, QueryResponse } from "../../chain/runtime/abci.ts";
-import { ModuleError, QueryError } from "../../chain/runtime/errors.ts";
-import { toQueryFailure } from "../../chain/runtime/query-router.ts";
-import { findService, requireMessage } from "../../../cosmos/proto/registry.ts";
-import { toCanonicalTypeUrl } from "../../../cosmos/proto/type-urls.ts";
-import type { NodeView } from "../node-view.ts";
-import { type AbciRoutes, routeAbciQuery } from "./abci-query.ts";
-import { blockHeightOf, requireQueryHeight } from "./block-height.ts";
-import { GRPC } from "./grpc-status.ts";
-import { type NodeMethod, type ServiceContext, UnreadableRequest } from "./node-method.ts";
+import { ErrInvalidRequest, ErrPanic, ModuleError, QueryError } from "../../chain/runtime/errors.ts";
+import { errorResponse, okResponse, toQueryFailure } from "../../chain/runtime/query-router.ts";
+import type { NodeServer } from "../base/node-server.ts";
+import type { NodeView } from "../base/node-view.ts";
+import {
+  blockHeightOf,
+  GRPC,
+  type NodeMethod,
+  requireQueryHeight,
+  type ServiceContext,
+  UnreadableRequest,
+} from "./node-method.ts";
+import { INTERFACE_METHODS, NODE_METHODS } from "./node-service.ts";
+import { TENDERMINT_METHODS } from "./tendermint-service.ts";
+import { BROADCAST_PATH, TX_METHODS } from "./tx-service.ts";
 
 interface UnaryCall {
   /** Under the chain's own name: "/acme.interchainqueries.Query/Params". */
@@ -50,6 +54,9 @@ export interface CallRouter {
   readonly query: (request: QueryRequest) => QueryResponse;
 }
 
+/** Creates a server of a node's gRPC methods. REST and gRPC are attached to a node in this way. */
+export type ServerFactory = (router: CallRouter) => NodeServer;
+
 const NOTHING = new Uint8Array(0);
 const OWN_METHODS = [...TX_METHODS, ...TENDERMINT_METHODS, ...NODE_METHODS, ...INTERFACE_METHODS];
 
@@ -61,7 +68,7 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
   const requests = requestTypes(appPaths, context.chainName);
   const routes: AbciRoutes = {
     own,
-    requireReadable: (path, data) => requireReadable(requests.get(path), data),
+    checkRequest: (path, data) => requireReadable(requests.get(path), data),
   };
   return {
     paths: [...paths],
@@ -159,4 +166,71 @@ function toFailure(thrown: GrpcFailure, height: bigint | undefined): UnaryReply 
 
 function failed(code: number, message: string, height?: bigint): UnaryReply {
   return { code, message, value: NOTHING, height };
+}
+
+/** What routes an `abci_query`. */
+interface AbciRoutes {
+  /** The methods of the node itself by gRPC path. */
+  readonly own: ReadonlyMap<string, NodeMethod>;
+  /** Throws `UnreadableRequest` when `data` is no request of this method of the application. */
+  readonly checkRequest: (path: string, data: Uint8Array) => void;
+}
+
+/** Routes an `abci_query` as baseapp does (`baseapp/abci.go`, `Query`). Never throws. */
+function routeAbciQuery(
+  request: QueryRequest,
+  { own, checkRequest }: AbciRoutes,
+  context: ServiceContext,
+  logger: Logger,
+): QueryResponse {
+  if (request.path === BROADCAST_PATH) {
+    return errorResponse(ErrInvalidRequest("can't route a broadcast tx message"));
+  }
+  const method = own.get(request.path);
+  if (method !== undefined) {
+    return respond(request, context, logger, (height) => method.handle(request.data, context, height));
+  }
+  const response = context.view.query(request);
+  if (response.code === 0) return response;
+  try {
+    // The application does not tell unreadable bytes from a bug. Only a failed query pays for a second decoding.
+    checkRequest(request.path, request.data);
+    return response;
+  } catch (thrown) {
+    return respond(request, context, logger, () => {
+      throw thrown;
+    });
+  }
+}
+
+function respond(
+  { path, height: requested, prove }: QueryRequest,
+  { view }: ServiceContext,
+  logger: Logger,
+  handle: (height: bigint) => Uint8Array,
+): QueryResponse {
+  const { latestHeight } = view.status();
+  const height = requested === 0n ? latestHeight : requested;
+  try {
+    requireQueryHeight(requested, latestHeight, prove);
+  } catch (thrown) {
+    if (thrown instanceof ModuleError) return errorResponse(thrown);
+    throw thrown;
+  }
+  try {
+    return okResponse({ value: handle(height), height });
+  } catch (thrown) {
+    if (thrown instanceof QueryError || thrown instanceof ModuleError) return failure(thrown, height);
+    // baseapp reports a request that does not decode as a plain error.
+    if (thrown instanceof UnreadableRequest)
+      return failure(new QueryError(GRPC.unknown, thrown.message), height);
+    logger.error("abci query failed", { path, error: errorText(thrown) });
+    const grpcMessage = "internal error";
+    return errorResponse(ErrPanic(grpcMessage), { grpcCode: GRPC.internal, grpcMessage });
+  }
+}
+
+function failure(thrown: QueryError | ModuleError, height: bigint): QueryResponse {
+  const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
+  return errorResponse(abci, { grpcCode, grpcMessage, height });
 }

@@ -1,12 +1,27 @@
-import { createServer, type Server as NetServer } from "node:net";
-import { type Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
+import { Buffer } from "node:buffer";
+import { createServer, type Server as NetServer, type Socket } from "node:net";
+import {
+  type handleBidiStreamingCall,
+  type handleUnaryCall,
+  Metadata,
+  Server,
+  type Server as GrpcServer,
+  ServerCredentials,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  status,
+} from "@grpc/grpc-js";
+import {
+  ServerReflectionRequest,
+  ServerReflectionResponse,
+} from "../../../cosmos/proto/gen/grpc/reflection/v1/reflection.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
+import { createSendBudget, type SendBudget } from "../../../platform/http/http-connections.ts";
 import { listen } from "../../../platform/http/listen.ts";
-import { createSendBudget } from "../../../platform/http/http-connections.ts";
-import type { ServerAddress } from "../node-options.ts";
-import type { ServerFactory } from "../node-server.ts";
-import { createGrpcConnections, type GrpcConnectionLimits } from "./grpc-connections.ts";
-import { createGrpcServer } from "./grpc-server.ts";
+import type { ServerAddress } from "../base/node-server.ts";
+import type { CallRouter, ServerFactory } from "./call-router.ts";
+import { BLOCK_HEIGHT_KEY, GRPC } from "./node-method.ts";
+import { createReflectionStream, REFLECTION_PATHS } from "./reflection.ts";
 
 export interface GrpcEndpointOptions extends ServerAddress {
   /** First part of the type URLs of the chain's own modules: "neutron". */
@@ -62,4 +77,210 @@ async function close(listener: NetServer, server: GrpcServer): Promise<void> {
   });
   // The listener closes only after all its connections, so this wait comes last.
   await stopped;
+}
+
+interface GrpcServerDeps {
+  readonly router: CallRouter;
+  readonly chainName: string;
+  /** Delays calls while clients do not read. */
+  readonly budget: SendBudget;
+  readonly interceptor: ServerInterceptor;
+  readonly logger: Logger;
+}
+
+/** The SDK's default. */
+const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
+/** The SDK's default is 2 GiB, with which one response could fill the memory of this process. */
+const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
+const MAX_STREAMS_PER_CONNECTION = 100;
+const MAX_IDLE_MS = 10 * 60_000;
+const KEEPALIVE_MS = 60_000;
+
+/**
+ * Creates a gRPC server with every unary method of the router and server reflection. It passes the bytes of requests and
+ * responses through. The caller gives it its connections.
+ */
+function createGrpcServer(deps: GrpcServerDeps): Server {
+  const { router, chainName, logger } = deps;
+  const server = new Server({
+    "grpc.max_receive_message_length": MAX_REQUEST_BYTES,
+    "grpc.max_send_message_length": MAX_RESPONSE_BYTES,
+    "grpc.max_concurrent_streams": MAX_STREAMS_PER_CONNECTION,
+    "grpc.max_connection_idle_ms": MAX_IDLE_MS,
+    "grpc.keepalive_time_ms": KEEPALIVE_MS,
+    interceptors: [deps.interceptor],
+  });
+  for (const path of router.paths) {
+    server.register(path, unaryHandler(path, deps), toBuffer, (bytes) => bytes, "unary");
+  }
+  const reflection = { paths: router.paths, chainName };
+  for (const path of REFLECTION_PATHS) {
+    server.register(
+      path,
+      reflectionHandler(() => createReflectionStream(reflection), logger),
+      (response: ServerReflectionResponse) => toBuffer(ServerReflectionResponse.encode(response).finish()),
+      (bytes) => ServerReflectionRequest.decode(bytes),
+      "bidi",
+    );
+  }
+  return server;
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function unaryHandler(
+  path: string,
+  { router, budget }: GrpcServerDeps,
+): handleUnaryCall<Uint8Array, Uint8Array> {
+  const respond: handleUnaryCall<Uint8Array, Uint8Array> = (call, done) => {
+    const heights = call.metadata.get(BLOCK_HEIGHT_KEY).map(String);
+    const reply = router.call({ path, data: call.request, heights });
+    if (reply.height !== undefined) {
+      const metadata = new Metadata();
+      metadata.set(BLOCK_HEIGHT_KEY, reply.height.toString());
+      // Header metadata, also for an error. Clients of the SDK read the height there. The trailers come after the response
+      // and carry status and message.
+      call.sendMetadata(metadata);
+    }
+    if (reply.code === GRPC.ok) done(null, reply.value);
+    else done({ code: reply.code, details: reply.message });
+  };
+  return (call, done) => {
+    const capacity = budget.untilCapacity();
+    if (capacity === undefined) respond(call, done);
+    else void capacity.then(() => !call.cancelled && respond(call, done));
+  };
+}
+
+/** Handles reflection streams. Responses have the order of the requests. */
+function reflectionHandler(
+  openStream: () => ReturnType<typeof createReflectionStream>,
+  logger: Logger,
+): handleBidiStreamingCall<ServerReflectionRequest, ServerReflectionResponse> {
+  return (call) => {
+    const stream = openStream();
+    call.on("data", (request: ServerReflectionRequest) => {
+      if (call.write(stream.respond(request))) return;
+      // A response is many times larger than its request. Without this a client that does not read would fill the memory.
+      call.pause();
+      call.once("drain", () => call.resume());
+    });
+    call.on("error", (error: Error) => {
+      logger.debug("reflection stream ended", { error: error.message, code: status.CANCELLED });
+    });
+    call.on("end", () => call.end());
+  };
+}
+
+/** Bounds of the connections of the gRPC server. */
+interface GrpcConnectionLimits {
+  /** At the limit, a new connection replaces the one without traffic for the longest time. */
+  readonly maxConnections: number;
+  /** Time for the first bytes of HTTP/2 to arrive. */
+  readonly prefaceTimeoutMs: number;
+}
+
+/** The TCP connections of the gRPC server. */
+interface GrpcConnections {
+  readonly add: (socket: Socket) => void;
+  /** Counts the unsent bytes of responses. */
+  readonly interceptor: ServerInterceptor;
+}
+
+/** Every HTTP/2 connection starts with these 24 bytes of the client. */
+const PREFACE_BYTES = 24;
+interface Connection {
+  readonly socket: Socket;
+  /** Received bytes at the last measurement. Sent bytes say nothing: the server sends settings and pings to all. */
+  bytesRead: number;
+}
+
+/** Creates an empty set of connections. */
+function createGrpcConnections(limits: GrpcConnectionLimits, budget: SendBudget): GrpcConnections {
+  // By peer. Those without traffic for the longest time are first, because traffic moves a connection to the end.
+  const connections = new Map<string, Connection>();
+  const measure = (): void => {
+    // Over a copy: an entry that moves to the end of the map would be visited again.
+    for (const [peer, connection] of Array.from(connections)) {
+      const { bytesRead } = connection.socket;
+      if (bytesRead === connection.bytesRead) continue;
+      connection.bytesRead = bytesRead;
+      connections.delete(peer);
+      connections.set(peer, connection);
+    }
+  };
+  const evict = (): void => {
+    measure();
+    const [longest] = connections;
+    if (longest === undefined) return;
+    connections.delete(longest[0]);
+    longest[1].socket.destroy();
+  };
+  return {
+    add: (socket) => {
+      const peer = peerOf(socket);
+      if (connections.size >= limits.maxConnections) evict();
+      connections.set(peer, { socket, bytesRead: 0 });
+      const preface = setTimeout(() => {
+        if (socket.bytesRead < PREFACE_BYTES) socket.destroy();
+      }, limits.prefaceTimeoutMs);
+      socket.once("close", () => {
+        clearTimeout(preface);
+        if (connections.get(peer)?.socket === socket) connections.delete(peer);
+      });
+    },
+    interceptor: (_method, call) => {
+      const { remoteAddress, remotePort } = call.getConnectionInfo();
+      const cut = (): void => void connections.get(`${remoteAddress} ${remotePort}`)?.socket.destroy();
+      return new CountedCall(call, budget, cut);
+    },
+  };
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+type CallListener = Parameters<ServerInterceptingCall["start"]>[0];
+
+/** A call whose responses count as unsent until the client has taken them. */
+class CountedCall extends ServerInterceptingCall {
+  readonly #budget: SendBudget;
+  readonly #cut: () => void;
+  readonly #holds = new Set<() => void>();
+
+  constructor(
+    call: ConstructorParameters<typeof ServerInterceptingCall>[0],
+    budget: SendBudget,
+    cut: () => void,
+  ) {
+    super(call);
+    this.#budget = budget;
+    this.#cut = cut;
+  }
+
+  override start(listener: CallListener): void {
+    super.start({
+      ...listener,
+      // A cancelled call reports no end of its messages.
+      onCancel: () => {
+        for (const release of this.#holds) release();
+        this.#holds.clear();
+        listener.onCancel();
+      },
+    });
+  }
+
+  override sendMessage(message: unknown, callback: () => void): void {
+    const bytes = message instanceof Uint8Array ? message.length : 0;
+    const release = this.#budget.hold(bytes, this.#cut);
+    this.#holds.add(release);
+    super.sendMessage(message, () => {
+      release();
+      this.#holds.delete(release);
+      callback();
+    });
+  }
 }

@@ -1,13 +1,13 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { toChainFile } from "../../../cosmos/proto/chain-files.ts";
 import type {
   ServerReflectionRequest,
   ServerReflectionResponse,
 } from "../../../cosmos/proto/gen/grpc/reflection/v1/reflection.ts";
-import { toChainFile } from "../../../cosmos/proto/chain-files.ts";
 import { type FileInfo, findFile, findFileOfSymbol, protoRegistry } from "../../../cosmos/proto/registry.ts";
 import { toCanonicalTypeUrl, toChainRestPath } from "../../../cosmos/proto/type-urls.ts";
-import { GRPC } from "./grpc-status.ts";
+import { GRPC } from "./node-method.ts";
 
 /** One reflection stream. A file is sent with its imports, each of them once in a stream. */
 export interface ReflectionStream {

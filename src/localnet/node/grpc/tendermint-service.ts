@@ -1,4 +1,5 @@
-import type { Validator } from "../../../cosmos/comet/block-types.ts";
+import type { BlockId, Validator } from "../../../cosmos/comet/block-types.ts";
+import { commitToProto, headerToProto } from "../../../cosmos/comet/proto-blocks.ts";
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import {
   ABCIQueryRequest,
@@ -17,14 +18,16 @@ import {
   GetValidatorSetByHeightResponse,
   type Validator as ProtoValidator,
 } from "../../../cosmos/proto/gen/cosmos/base/tendermint/v1beta1/query.ts";
+import type { Block as SdkBlock } from "../../../cosmos/proto/gen/cosmos/base/tendermint/v1beta1/types.ts";
 import { PubKey } from "../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
+import type { Block } from "../../../cosmos/proto/gen/tendermint/types/block.ts";
+import type { BlockID } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
 import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
-import { encodeBech32 } from "../../../platform/base/bytes.ts";
+import { encodeBech32, fromHex } from "../../../platform/base/bytes.ts";
 import { QueryError } from "../../chain/runtime/errors.ts";
-import { GRPC } from "./grpc-status.ts";
-import { nodeInfo } from "./node-info.ts";
-import { nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.ts";
-import { protoBlock, protoBlockId, sdkBlock } from "./proto-block.ts";
+import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../base/node-identity.ts";
+import type { StoredBlock } from "../base/node-view.ts";
+import { GRPC, nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.ts";
 
 const SERVICE = "/cosmos.base.tendermint.v1beta1.Service";
 
@@ -153,4 +156,75 @@ function abciQuery(request: ABCIQueryRequest, { view }: ServiceContext): ABCIQue
     height: response.height,
     codespace: response.codespace,
   };
+}
+
+/** The SDK release that the node reports. Clients choose their behaviour by it. */
+const SDK_VERSION = "v0.50.11";
+
+/**
+ * The modules whose behaviour the chain follows, with the releases of the deployed chain. Hermes chooses its encoding of
+ * blocks by the third one, and refuses a chain without the other two.
+ */
+const BUILD_DEPS = [
+  { path: "github.com/cosmos/cosmos-sdk", version: SDK_VERSION, sum: "" },
+  {
+    path: "github.com/cosmos/ibc-go/v8",
+    version: "v8.7.0",
+    sum: "h1:HqhVOkO8bDpClXE81DFQgFjroQcTvtpm0tCS7SQVKVY=",
+  },
+  {
+    path: "github.com/cometbft/cometbft",
+    version: `v${COMET_VERSION}`,
+    sum: "h1:FkrQNbAjiFqXydeAO81FUzriL4Bz0abYxN/eOHrQGOk=",
+  },
+];
+
+/** What the node reports about itself. The Go version stays empty, and so do the dependencies that no client uses. */
+function nodeInfo({ view, chainName, rpcAddress }: ServiceContext): GetNodeInfoResponse {
+  const { chainId, moniker, appVersion, latestHeight } = view.status();
+  const version = view.block(latestHeight)?.header.version ?? { block: 11n, app: 0n };
+  return {
+    defaultNodeInfo: {
+      protocolVersion: { p2p: P2P_VERSION, block: version.block, app: version.app },
+      defaultNodeId: nodeId(chainId, moniker),
+      listenAddr: "tcp://127.0.0.1:0",
+      network: chainId,
+      version: COMET_VERSION,
+      channels: fromHex(P2P_CHANNELS),
+      moniker,
+      other: { txIndex: "on", rpcAddress: rpcAddress() },
+    },
+    applicationVersion: {
+      name: chainName,
+      appName: `${chainName}d`,
+      version: appVersion,
+      gitCommit: "",
+      buildTags: "",
+      goVersion: "",
+      buildDeps: BUILD_DEPS,
+      cosmosSdkVersion: SDK_VERSION,
+    },
+  };
+}
+
+/** Converts a block id to `tendermint.types.BlockID`. */
+export function protoBlockId({ hash, parts }: BlockId): BlockID {
+  return { hash, partSetHeader: { ...parts } };
+}
+
+/** Converts a stored block to `tendermint.types.Block`. */
+export function protoBlock({ header, txs, lastCommit }: StoredBlock): Block {
+  return {
+    header: headerToProto(header),
+    data: { txs: [...txs] },
+    evidence: { evidence: [] },
+    lastCommit: commitToProto(lastCommit),
+  };
+}
+
+/** Converts a stored block to the SDK's own `Block`, in which the proposer's address is bech32. */
+function sdkBlock(stored: StoredBlock, consensusPrefix: string): SdkBlock {
+  const { header, ...rest } = protoBlock(stored);
+  const proposerAddress = encodeBech32(consensusPrefix, stored.header.proposerAddress);
+  return { ...rest, header: header === undefined ? undefined : { ...header, proposerAddress } };
 }

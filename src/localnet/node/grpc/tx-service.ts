@@ -1,6 +1,7 @@
-import { ErrInvalidHeight, ErrInvalidRequest, QueryError } from "../../chain/runtime/errors.ts";
+import type { TxResponse } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import {
+  BroadcastMode,
   BroadcastTxRequest,
   BroadcastTxResponse,
   GetBlockWithTxsRequest,
@@ -9,18 +10,26 @@ import {
   GetTxResponse,
   GetTxsEventRequest,
   GetTxsEventResponse,
+  OrderBy,
   TxDecodeRequest,
   TxDecodeResponse,
   TxEncodeRequest,
   TxEncodeResponse,
 } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/service.ts";
-import { AuthInfo, type Tx, TxBody, TxRaw } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { broadcast } from "./broadcast.ts";
-import { GRPC } from "./grpc-status.ts";
-import { type NodeMethod, nodeMethod, type ServiceContext } from "./node-method.ts";
-import { protoBlock, protoBlockId } from "./proto-block.ts";
-import { decodeIfTx, getTx, searchTxs } from "./tx-search.ts";
-import { decodeFullTx } from "./tx-response.ts";
+import { AuthInfo, Tx, TxBody, TxRaw } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import type { Event } from "../../../cosmos/proto/gen/tendermint/abci/types.ts";
+import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
+import { sha256, upperHex } from "../../../platform/base/bytes.ts";
+import { formatRfc3339Ns, NS_PER_SECOND } from "../../../platform/base/time.ts";
+import { ErrInvalidHeight, ErrInvalidRequest, ModuleError, QueryError } from "../../chain/runtime/errors.ts";
+import type { ChainEvent } from "../../chain/runtime/events.ts";
+import { decodeTx } from "../../chain/runtime/tx.ts";
+import { MempoolError, type MempoolErrorFacts, PageError } from "../base/errors.ts";
+import { goHexDecode } from "../base/go-decoding.ts";
+import type { BroadcastResult, NodeView, SearchPage, StoredTx } from "../base/node-view.ts";
+import { MAX_QUERY_LENGTH, QueryLanguageError } from "../query-language/parse-query.ts";
+import { GRPC, nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.ts";
+import { protoBlock, protoBlockId } from "./tendermint-service.ts";
 
 const SERVICE = "/cosmos.tx.v1beta1.Service";
 
@@ -94,4 +103,181 @@ function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): read
   const ordered = page?.reverse === true ? txs.toReversed() : txs;
   const end = offset + limit > count ? count : offset + limit;
   return ordered.slice(Number(offset), Number(end));
+}
+
+const DEFAULT_PAGE_SIZE = 100n;
+/** CometBFT's largest page. It reduces a larger limit without an error. */
+const MAX_PAGE_SIZE = 100n;
+
+/** Returns the transaction with this hash (hex, either case). Throws `QueryError`. */
+function getTx(hash: string, context: ServiceContext): GetTxResponse {
+  if (hash === "") throw new QueryError(GRPC.invalidArgument, "tx hash cannot be empty");
+  const stored = context.view.tx(decodeHash(hash));
+  if (stored === undefined) throw new QueryError(GRPC.notFound, `tx not found: ${hash}`);
+  const tx = decodeFullTx(stored.tx, context.chainName);
+  return { tx, txResponse: storedTxResponse(stored, tx, blockTimeNs(context.view, stored.height)) };
+}
+
+function decodeHash(hash: string): Uint8Array {
+  try {
+    return goHexDecode(hash);
+  } catch (thrown) {
+    throw new QueryError(GRPC.unknown, thrown instanceof Error ? thrown.message : "not hex");
+  }
+}
+
+/**
+ * Returns one page of the transactions that match a query in CometBFT's language. Throws `QueryError`.
+ *
+ * With vote extensions on, the first entry of a block is no transaction. Like the deployed chain, the search leaves out
+ * such entries but counts them in the total, so a page may hold fewer transactions than its limit.
+ */
+function searchTxs(request: GetTxsEventRequest, context: ServiceContext): GetTxsEventResponse {
+  const { items, total } = search(request, context.view);
+  const decoded = items.flatMap((stored) => {
+    const tx = decodeIfTx(stored, context.chainName);
+    return tx === undefined ? [] : [{ stored, tx }];
+  });
+  return {
+    txs: decoded.map(({ tx }) => tx),
+    txResponses: decoded.map(({ stored, tx }) =>
+      storedTxResponse(stored, tx, blockTimeNs(context.view, stored.height)),
+    ),
+    pagination: undefined,
+    total: BigInt(total),
+  };
+}
+
+function search(request: GetTxsEventRequest, view: NodeView): SearchPage<StoredTx> {
+  const { query, page, limit, orderBy } = request;
+  if (query === "") throw searchError("query cannot be empty");
+  if (query.length > MAX_QUERY_LENGTH)
+    throw searchError("failed to search for txs: maximum query length exceeded");
+  try {
+    return view.searchTxs({
+      query,
+      order: orderBy === OrderBy.ORDER_BY_DESC ? "desc" : "asc",
+      page: page === 0n ? 1 : Number(page),
+      perPage: Number(pageSize(limit)),
+    });
+  } catch (thrown) {
+    if (thrown instanceof QueryLanguageError || thrown instanceof PageError) {
+      throw searchError(`failed to search for txs: ${thrown.message}`);
+    }
+    throw thrown;
+  }
+}
+
+function pageSize(limit: bigint): bigint {
+  if (limit === 0n) return DEFAULT_PAGE_SIZE;
+  return limit > MAX_PAGE_SIZE ? MAX_PAGE_SIZE : limit;
+}
+
+function searchError(text: string): QueryError {
+  return new QueryError(GRPC.internal, text);
+}
+
+/** Decodes an entry of a block. Returns undefined when it is not a transaction. */
+function decodeIfTx(entry: Pick<StoredTx, "tx">, chainName: string): GetTxResponse["tx"] {
+  try {
+    return decodeFullTx(entry.tx, chainName);
+  } catch (thrown) {
+    if (thrown instanceof ModuleError) return undefined;
+    throw thrown;
+  }
+}
+
+function blockTimeNs(view: NodeView, height: bigint): bigint {
+  const block = view.block(height);
+  if (block === undefined) throw new QueryError(GRPC.unknown, `height ${height} is not available`);
+  return block.header.timeNs;
+}
+
+/** The SDK's codes for transactions that the mempool rejects before CheckTx (`client/broadcast.go`). */
+const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
+  "tx-in-cache": 19,
+  "mempool-full": 20,
+  "tx-too-large": 21,
+};
+
+/**
+ * Broadcasts as the SDK's client does. Sync mode returns the result of CheckTx, async mode only the hash. Block mode does
+ * not exist since SDK 0.47. Throws `QueryError`.
+ */
+function broadcast({ txBytes, mode }: BroadcastTxRequest, view: NodeView): TxResponse {
+  if (txBytes.length === 0) throw new QueryError(GRPC.invalidArgument, "invalid empty tx");
+  if (mode !== BroadcastMode.BROADCAST_MODE_SYNC && mode !== BroadcastMode.BROADCAST_MODE_ASYNC) {
+    throw new QueryError(GRPC.unknown, "unsupported return type unspecified; supported types: sync, async");
+  }
+  try {
+    const result = view.broadcast(txBytes);
+    return mode === BroadcastMode.BROADCAST_MODE_SYNC
+      ? broadcastResponse(result)
+      : emptyTxResponse(result.hash);
+  } catch (thrown) {
+    if (!(thrown instanceof MempoolError)) throw thrown;
+    const code = MEMPOOL_CODES[thrown.facts.code];
+    return { ...emptyTxResponse(sha256(txBytes)), codespace: "sdk", code };
+  }
+}
+
+/** Decodes a transaction as strictly as the chain does. Throws `ModuleError` sdk/2. */
+function decodeFullTx(bytes: Uint8Array, chainName: string): Tx {
+  // Handlers only serve to find a message's signers, and nothing here needs the signers.
+  const { body, authInfo, raw } = decodeTx(bytes, { chainName, handlers: new Map() });
+  return { body, authInfo, signatures: raw.signatures };
+}
+
+/** An executed transaction with its result. `timestamp` is the time of its block. */
+function storedTxResponse(stored: StoredTx, tx: Tx, timeNs: bigint): TxResponse {
+  const { code, codespace, log, data, gasWanted, gasUsed, events } = stored.result;
+  return {
+    height: stored.height,
+    txhash: upperHex(stored.hash),
+    codespace,
+    code,
+    data: upperHex(data),
+    rawLog: log,
+    logs: [],
+    info: "",
+    gasWanted,
+    gasUsed,
+    tx: { typeUrl: TYPE_URL.tx, value: Tx.encode(tx).finish() },
+    timestamp: formatRfc3339Ns(wholeSeconds(timeNs)),
+    events: events.map(toProtoEvent),
+  };
+}
+
+/** The result of a broadcast in sync mode. It holds only what CheckTx returned. */
+function broadcastResponse({ hash, check }: BroadcastResult): TxResponse {
+  const { code, codespace, log, data } = check;
+  return { ...emptyTxResponse(hash), code, codespace, data: upperHex(data), rawLog: log };
+}
+
+/** A response with nothing but the hash. */
+function emptyTxResponse(hash: Uint8Array): TxResponse {
+  return {
+    height: 0n,
+    txhash: upperHex(hash),
+    codespace: "",
+    code: 0,
+    data: "",
+    rawLog: "",
+    logs: [],
+    info: "",
+    gasWanted: 0n,
+    gasUsed: 0n,
+    tx: undefined,
+    timestamp: "",
+    events: [],
+  };
+}
+
+/** The SDK formats the time with `time.RFC3339`, which has no fraction. Rounds down also before 1970. */
+function wholeSeconds(timeNs: bigint): bigint {
+  return timeNs - (((timeNs % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND);
+}
+
+function toProtoEvent({ type, attributes }: ChainEvent): Event {
+  return { type, attributes: [...attributes] };
 }

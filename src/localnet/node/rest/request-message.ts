@@ -1,11 +1,25 @@
-import { toBinary } from "@bufbuild/protobuf";
-import { isReflectList, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
-import { unreachable } from "../../../platform/base/errors.ts";
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  fromBinary,
+  ScalarType,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { formOf, numberFromJson } from "../../../cosmos/proto/field-formats.ts";
+import { goName, goTypeName } from "../../../cosmos/proto/go-names.ts";
+import { parseMessage } from "../../../cosmos/proto/json-parse.ts";
+import { messageFromJson } from "../../../cosmos/proto/json.ts";
 import { requireMessage } from "../../../cosmos/proto/registry.ts";
-import { parseFieldValue } from "./field-value.ts";
+import { CANONICAL_CHAIN_NAME, toChainTypeUrl } from "../../../cosmos/proto/type-urls.ts";
+import { fromUtf8, utf8 } from "../../../platform/base/bytes.ts";
+import { unreachable } from "../../../platform/base/errors.ts";
+import { goJsonSyntaxError } from "../../../platform/base/go-json-syntax.ts";
+import { parseGoBool, parseGoInteger } from "../../../platform/base/integers.ts";
+import { isRecord } from "../../../platform/base/json.ts";
+import { goBase64Decode, goKind } from "../base/go-decoding.ts";
 import type { FormValues } from "./form.ts";
-import { setQueryParameters } from "./query-parameters.ts";
-import { parseBody } from "./request-body.ts";
 import type { FoundRoute, Route } from "./route-table.ts";
 
 /** The sources of a request's values. */
@@ -47,4 +61,228 @@ function setVariables(message: ReflectMessage, variables: ReadonlyMap<string, st
       throw new Error(`type mismatch, parameter: ${name}, error: ${reason}`, { cause: thrown });
     }
   }
+}
+
+const ROOT = { chainName: CANONICAL_CHAIN_NAME, depth: 0, path: "" };
+const INDEXED = /^(.*)\[(.*)\]$/;
+
+/**
+ * Sets the fields that query parameters name, as grpc-gateway 1.16's `PopulateQueryParameters` does. A parameter has the
+ * original or the lowerCamel name of its field; dots lead into messages. A repeated field takes all values, another field
+ * the first one. Ignores unknown names and path variables. Throws a plain error with the gateway's text.
+ */
+function setQueryParameters(
+  message: ReflectMessage,
+  form: FormValues,
+  pathVariables: readonly string[],
+): void {
+  for (const [name, values] of form) {
+    // `name[key]=value` is the gateway's form for map fields. For other fields it treats the key as the first value.
+    const indexed = INDEXED.exec(name);
+    const path = (indexed?.[1] ?? name).split(".");
+    if (isPathVariable(message, path, pathVariables)) continue;
+    setAt(message, path, indexed === null ? values : [indexed[2] ?? "", ...values]);
+  }
+}
+
+function isPathVariable(
+  message: ReflectMessage,
+  path: readonly string[],
+  pathVariables: readonly string[],
+): boolean {
+  const [first = ""] = path;
+  return pathVariables.includes(findField(message, first)?.name ?? first);
+}
+
+function findField(message: ReflectMessage, name: string): DescField | undefined {
+  return message.fields.find((each) => each.name === name || each.jsonName === name);
+}
+
+function setAt(message: ReflectMessage, path: readonly string[], values: readonly string[]): void {
+  const [name = "", ...inner] = path;
+  const field = findField(message, name);
+  if (field === undefined) return;
+  const target: unknown = field.fieldKind === "list" ? message.get(field) : undefined;
+  if (isReflectList(target)) {
+    if (inner.length > 0) throw new Error(`unexpected repeated field in ${path.join(".")}`);
+    const items = formOf(field).queryJson
+      ? values.map((value) => parseQueryJson(field, value))
+      : listValues(field, values);
+    for (const item of items) target.add(item);
+  } else if (field.fieldKind === "message") {
+    setMessage(message, field, inner, values);
+  } else if (inner.length > 0) {
+    throw new Error(`unexpected nested field ${inner[0]} in ${name}`);
+  } else {
+    message.set(field, parseFieldValue(field, values[0] ?? ""));
+  }
+}
+
+function listValues(field: DescField, values: readonly string[]): readonly FieldValue[] {
+  if (field.message !== undefined) {
+    const name = goTypeName(field.message);
+    throw new Error(`unsupported field type ${formOf(field).neverNull ? name.slice(1) : name}`);
+  }
+  return values.map((value) => parseFieldValue(field, value));
+}
+
+function setMessage(
+  message: ReflectMessage,
+  field: DescField & { readonly fieldKind: "message" },
+  inner: readonly string[],
+  values: readonly string[],
+): void {
+  const value: unknown = message.isSet(field) ? message.get(field) : reflect(field.message);
+  if (inner.length === 0 && formOf(field).queryJson) {
+    message.set(field, parseQueryJson(field, values[0] ?? ""));
+    return;
+  }
+  if (inner.length === 0 || !isReflectMessage(value)) throw notSupported();
+  setAt(value, inner, values);
+  message.set(field, value);
+}
+
+/** Reads a message from the proto JSON in a parameter; a time is the bare text. Only fields with the option `query_json` take it. */
+function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
+  if (message === undefined) throw notSupported();
+  if (message.typeName === "google.protobuf.Timestamp") return parseMessage(message, text, ROOT);
+  return reflect(message, fromBinary(message, parseBody(message.typeName, utf8(text), CANONICAL_CHAIN_NAME)));
+}
+
+const NOTHING = new Uint8Array(0);
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/**
+ * Encodes the request in a JSON body. A blank body is an empty request.
+ * Throws a plain error, with Go's text for the errors that recordings show.
+ */
+function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8Array {
+  if (body.every((byte) => BLANKS.has(byte))) return NOTHING;
+  const syntaxError = goJsonSyntaxError(body);
+  if (syntaxError !== undefined) {
+    // The gateway reads a stream with json.Decoder, which reports the end of its input as io.ErrUnexpectedEOF.
+    throw new Error(syntaxError === "unexpected end of JSON input" ? "unexpected EOF" : syntaxError);
+  }
+  const json: unknown = JSON.parse(fromUtf8(body));
+  if (json === null) return NOTHING;
+  refuseAsGo(requireMessage(typeName), json, chainName);
+  return messageFromJson(typeName, json, chainName);
+}
+
+/** Throws the errors of Go's `jsonpb` for the top level of a message. `messageFromJson` finds errors further down. */
+function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
+  if (!isRecord(json)) {
+    throw new Error(
+      `json: cannot unmarshal ${goKind(json)} into Go value of type map[string]json.RawMessage`,
+    );
+  }
+  const known = new Set<string>();
+  for (const field of desc.fields) {
+    known.add(field.name).add(field.jsonName);
+    const value = json[field.name] ?? json[field.jsonName];
+    if (field.fieldKind === "scalar" && field.scalar === ScalarType.BYTES && typeof value === "string") {
+      goBase64Decode(value);
+    }
+    if (field.fieldKind === "enum" && typeof value === "string") {
+      if (field.enum.values.some(({ name }) => name === value)) continue;
+      const name = toChainTypeUrl(field.enum.typeName, chainName);
+      throw new Error(`unknown value ${JSON.stringify(value)} for enum ${name}`);
+    }
+  }
+  const unknown = Object.keys(json).find((name) => !known.has(name));
+  if (unknown !== undefined) {
+    throw new Error(`unknown field ${JSON.stringify(unknown)} in ${goTypeName(desc).slice(1)}`);
+  }
+}
+
+/** The value of a field, parsed from a path or query. */
+type FieldValue = string | number | bigint | boolean | Uint8Array;
+
+/** The part of a request that a value comes from. The gateway parses enums differently in each. */
+type ValueSource = "path" | "query";
+
+/**
+ * Parses the text of one value as grpc-gateway 1.16 does: integers in all of Go's notations (0x10, 0b1, 010, 1_000), enums
+ * by name and number, bytes in either base64 alphabet. Throws a plain error with Go's text.
+ */
+export function parseFieldValue(field: DescField, text: string, source: ValueSource = "query"): FieldValue {
+  if (field.enum !== undefined) return parseEnum(field.enum, text, source);
+  if (field.scalar === undefined) throw notSupported();
+  const { number } = formOf(field);
+  // Go has no form for these numbers in a query. The estimates of the dex module are of no use without one.
+  if (number !== undefined && field.scalar === ScalarType.STRING) return numberFromJson(text, number);
+  return parseScalar(field.scalar, text);
+}
+
+/** The error for a field whose type has no form in a query. The odd text is what Go prints for the type. */
+function notSupported(): Error {
+  return new Error("field type *reflect.rtype is not supported in query parameters");
+}
+
+function parseScalar(type: ScalarType, text: string): FieldValue {
+  switch (type) {
+    case ScalarType.STRING:
+      return text;
+    case ScalarType.BOOL:
+      return parseGoBool(text);
+    case ScalarType.BYTES:
+      return parseBytes(text);
+    case ScalarType.INT32:
+    case ScalarType.SINT32:
+    case ScalarType.SFIXED32:
+      return int32(text);
+    case ScalarType.UINT32:
+    case ScalarType.FIXED32:
+      return Number(parseGoInteger(text, { signed: false, bits: 32, base: 0 }));
+    case ScalarType.INT64:
+    case ScalarType.SINT64:
+    case ScalarType.SFIXED64:
+      return parseGoInteger(text, { signed: true, bits: 64, base: 0 });
+    case ScalarType.UINT64:
+    case ScalarType.FIXED64:
+      return parseGoInteger(text, { signed: false, bits: 64, base: 0 });
+    case ScalarType.DOUBLE:
+    case ScalarType.FLOAT:
+      throw notSupported();
+  }
+}
+
+/** Parses the name or number of an enum value. A path takes Go's notations of integers, a query only decimals. */
+function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
+  // In a query, the gateway knows an enum only if its Go code is in Go's own registry. The enums of the SDK are, the enums of
+  // the chain's modules are not: recordings refuse `hook_type` and `order_type` by name.
+  if (source === "query" && !desc.typeName.startsWith("cosmos.")) return int32(text);
+  const named = desc.values.find(({ name }) => name === text);
+  const number = named?.number ?? enumNumber(text, source);
+  if (desc.values.some((value) => value.number === number)) return number;
+  throw new Error(source === "path" ? `${text} is not valid` : `${text} is not a valid ${goName(desc)}`);
+}
+
+/** Returns NaN, which no enum value has, for a text that is not an integer. */
+function enumNumber(text: string, source: ValueSource): number {
+  try {
+    if (source === "path") return int32(text);
+    // Go parses 64 bits here and cuts them to 32 without a check.
+    return Number(BigInt.asIntN(32, parseGoInteger(text, { signed: true, bits: 64, base: 10 })));
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function int32(text: string): number {
+  return Number(parseGoInteger(text, { signed: true, bits: 32, base: 0 }));
+}
+
+/** Decodes standard base64, else base64 in the URL alphabet. Like the gateway, it reports the second error. */
+function parseBytes(text: string): Uint8Array {
+  try {
+    return goBase64Decode(text);
+  } catch {
+    return goBase64Decode(fromUrlAlphabet(text));
+  }
+}
+
+/** Converts the URL alphabet to the standard one. `+` and `/`, invalid there, become a letter that fails at its place. */
+function fromUrlAlphabet(text: string): string {
+  return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
 }

@@ -1,9 +1,15 @@
+import { Buffer } from "node:buffer";
+import { messageToJson } from "../../../cosmos/proto/json.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
+import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import { createNodeHttpServer } from "../node-http-server.ts";
-import type { ServerAddress } from "../node-options.ts";
-import type { ServerFactory } from "../node-server.ts";
-import { createGateway } from "./gateway.ts";
+import { type HttpReply, type HttpRequest, textReply } from "../../../platform/http/http-route.ts";
+import { createNodeHttpServer, type ServerAddress } from "../base/node-server.ts";
+import type { CallRouter, ServerFactory, UnaryReply } from "../grpc/call-router.ts";
+import { BLOCK_HEIGHT_KEY, GRPC } from "../grpc/node-method.ts";
+import { type FormValues, goUnescape, joinForms, parseForm } from "./form.ts";
+import { buildRequest } from "./request-message.ts";
+import { createRouteTable, type FoundRoute, type RouteTable } from "./route-table.ts";
 
 export interface RestServerOptions extends ServerAddress {
   /** First part of the REST paths and type URLs of the chain's own modules: "neutron". */
@@ -34,4 +40,113 @@ export function createRestServer(options: RestServerOptions, deps: RestServerDep
       { logger: deps.logger },
     );
   };
+}
+
+/** HTTP status for each gRPC code from 0 on, as grpc-gateway 1.16 maps them (`runtime.HTTPStatusFromCode`). */
+const HTTP_STATUS_BY_CODE: readonly number[] = [
+  200, 408, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401,
+];
+
+interface GatewayDeps {
+  readonly router: CallRouter;
+  readonly chainName: string;
+  readonly logger: Logger;
+}
+
+/** Creates the handler of REST requests: it calls the gRPC method behind a path, as the SDK's grpc-gateway does. */
+export function createGateway(deps: GatewayDeps): (request: HttpRequest, body: Uint8Array) => HttpReply {
+  const table = createRouteTable(deps.router.paths, deps.chainName);
+  return (request, body) => {
+    const { pathname } = request.url;
+    const segments = pathSegments(pathname);
+    if (segments === undefined) return textReply(400, "400 Bad Request\n");
+    const found =
+      findRoute(table, request, segments) ??
+      // The gateway splits after it decodes, so the slash of an IBC denomination splits the value of a path variable in two.
+      // When no route matches then, the path is split before it is decoded.
+      findRoute(table, request, pathname.slice(1).split("/").map(unescapeSegment));
+    // The gateway has no 404 and no 405: an unknown path and a wrong method are Unimplemented, HTTP 501.
+    if (found === undefined) return failure(GRPC.unimplemented, "Not Implemented");
+    return callMethod(found, request, body, deps);
+  };
+}
+
+/** Splits a path after decoding it, as Go's `URL.Path` is decoded: an escaped slash separates segments as well. */
+function pathSegments(pathname: string): readonly string[] | undefined {
+  try {
+    return goUnescape(pathname, false).slice(1).split("/");
+  } catch {
+    return undefined;
+  }
+}
+
+function unescapeSegment(segment: string): string {
+  return goUnescape(segment, false);
+}
+
+function findRoute(
+  table: RouteTable,
+  request: HttpRequest,
+  segments: readonly string[],
+): FoundRoute | undefined {
+  // In the gateway, a colon in the last segment starts a verb. A segment with nothing before the colon never matches.
+  if (segments.at(-1)?.startsWith(":") === true) return undefined;
+  const found = table.find(request.method, segments);
+  // The gateway treats a form posted to the path of a GET route as its query, for queries too long for a URL.
+  return found === undefined && isPostedForm(request) ? table.find("GET", segments) : found;
+}
+
+function isPostedForm({ method, headers }: HttpRequest): boolean {
+  return method === "POST" && headers["content-type"] === "application/x-www-form-urlencoded";
+}
+
+function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Array, deps: GatewayDeps): HttpReply {
+  const { route } = found;
+  const form = (): FormValues => {
+    const query = parseForm(request.url.search.slice(1));
+    return isPostedForm(request) ? joinForms(parseForm(Buffer.from(body).toString()), query) : query;
+  };
+  let data: Uint8Array;
+  try {
+    data = buildRequest(found, { form, body, chainName: deps.chainName });
+  } catch (thrown) {
+    return failure(GRPC.invalidArgument, errorMessage(thrown));
+  }
+  const reply = deps.router.call({ path: route.path, data, heights: requestedHeights(request) });
+  // The gateway forwards the call's metadata also for a failed call, so errors carry the height too.
+  const headers = heightHeaders(reply);
+  if (reply.code !== GRPC.ok) return failure(reply.code, reply.message, headers);
+  try {
+    const json = JSON.stringify(messageToJson(route.responseType, reply.value, deps.chainName));
+    return jsonReply(200, json, headers);
+  } catch (thrown) {
+    deps.logger.error("response has no json form", { path: route.path, error: errorText(thrown) });
+    return failure(GRPC.internal, errorMessage(thrown), headers);
+  }
+}
+
+function errorMessage(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The values of the height header. The SDK's gateway accepts it with and without the `Grpc-Metadata-` prefix. */
+function requestedHeights({ headers }: HttpRequest): readonly string[] {
+  return [BLOCK_HEIGHT_KEY, `grpc-metadata-${BLOCK_HEIGHT_KEY}`].flatMap((name) => {
+    const value = headers[name];
+    if (value === undefined) return [];
+    // Node joins repeated headers. The router must see that there are several.
+    return typeof value === "string" ? value.split(", ") : value;
+  });
+}
+
+function heightHeaders({ height }: UnaryReply): Readonly<Record<string, string>> {
+  return height === undefined ? {} : { "Grpc-Metadata-X-Cosmos-Block-Height": height.toString() };
+}
+
+function failure(code: number, message: string, headers: Readonly<Record<string, string>> = {}): HttpReply {
+  return jsonReply(HTTP_STATUS_BY_CODE[code] ?? 500, JSON.stringify({ code, message, details: [] }), headers);
+}
+
+function jsonReply(status: number, body: string, headers: Readonly<Record<string, string>>): HttpReply {
+  return { status, headers: { "Content-Type": "application/json", ...headers }, body };
 }

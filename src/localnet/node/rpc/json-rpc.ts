@@ -1,12 +1,10 @@
-import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
-import { isRecord } from "../../../platform/base/json.ts";
-import { goKind } from "./go-decoding.ts";
-import type { RpcContext, RpcMethod } from "./method.ts";
-import { type Parameters, parametersFromJson } from "./parameters.ts";
-import { rpcErrorToJson, RpcError, toRpcError } from "./rpc-error.ts";
-import { BLOCK_METHODS } from "./methods/blocks.ts";
-import { CHAIN_METHODS } from "./methods/chain.ts";
-import { TX_METHODS } from "./methods/txs.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
+import { goKind } from "../base/go-decoding.ts";
+import { BLOCK_METHODS } from "./block-methods.ts";
+import { CHAIN_METHODS } from "./chain-methods.ts";
+import { type Parameters, parametersFromJson, type RpcContext, type RpcMethod } from "./method.ts";
+import { RpcError, rpcErrorToJson, toRpcError } from "./rpc-error.ts";
+import { TX_METHODS } from "./tx-methods.ts";
 
 /** The methods of every transport: POST, URI and WebSocket. */
 export const RPC_METHODS: ReadonlyMap<string, RpcMethod> = new Map(

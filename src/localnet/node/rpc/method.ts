@@ -1,9 +1,11 @@
-import type { JsonValue } from "../../../platform/base/json.ts";
-import type { GenesisDoc } from "../genesis-doc.ts";
+import type { Validator } from "../../../cosmos/comet/block-types.ts";
+import { utf8 } from "../../../platform/base/bytes.ts";
+import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
+import type { GenesisDoc } from "../base/genesis-doc.ts";
+import { goBase64Decode, goHexDecode, goJsonParse, goKind } from "../base/go-decoding.ts";
+import type { NodeView } from "../base/node-view.ts";
 import type { CallRouter } from "../grpc/call-router.ts";
-import type { NodeView } from "../node-view.ts";
-import type { RoundState } from "./round-state.ts";
-import type { ParameterList, Parameters } from "./parameters.ts";
+import { internal } from "./rpc-error.ts";
 
 /** What RPC methods read. */
 export interface RpcContext {
@@ -26,4 +28,199 @@ export interface RpcMethod {
     context: RpcContext,
     signal: AbortSignal,
   ) => JsonValue | Promise<JsonValue>;
+}
+
+/** Type of a parameter, by its JSON form: `int64` is a string of digits, `bytes` is base64, `hex` is hex text. */
+type ParameterType = "int64" | "string" | "bool" | "bytes" | "hex";
+
+/** The parameters of a method, in the order of positional calls. */
+type ParameterList = readonly (readonly [name: string, type: ParameterType])[];
+
+/** A decoded parameter; undefined when it is absent. */
+type Parameter = bigint | string | boolean | Uint8Array | undefined;
+
+/** Decoded parameters by name, with one reader for each type. An absent text, flag or byte string is Go's zero value. */
+export interface Parameters {
+  readonly int64: (name: string) => bigint | undefined;
+  readonly text: (name: string) => string;
+  readonly flag: (name: string) => boolean;
+  readonly bytes: (name: string) => Uint8Array;
+}
+
+/** Reads the `params` of a JSON-RPC request, an object or an array. Throws a plain error with CometBFT's text. */
+export function parametersFromJson(list: ParameterList, params: unknown): Parameters {
+  if (Array.isArray(params)) return toParameters(list, fromArray(list, params));
+  if (params !== null && params !== undefined && !isRecord(params)) {
+    throw new Error(
+      `unknown type for JSON params: json: cannot unmarshal ${goKind(params)} into Go value of type []json.RawMessage. Expected map or array`,
+    );
+  }
+  const members = isRecord(params) ? params : {};
+  return toParameters(
+    list,
+    list.map(([name, type]) => fromJson(type, members[name])),
+  );
+}
+
+/**
+ * Reads the parameters of a URI call as CometBFT does (`rpc/jsonrpc/server/http_uri_handler.go`): bare integers, 0x with
+ * hex, everything else as JSON, so that a string needs its quotes: `/abci_query?path="store/bank/key"&data=0x00`.
+ * Throws a plain error with CometBFT's text.
+ */
+export function parametersFromUri(list: ParameterList, search: URLSearchParams): Parameters {
+  return toParameters(
+    list,
+    list.map(([name, type]) => fromText(type, search.get(name) ?? "")),
+  );
+}
+
+function toParameters(list: ParameterList, values: readonly Parameter[]): Parameters {
+  const byName = new Map(list.map(([name], index) => [name, values[index]]));
+  return {
+    int64: (name) => {
+      const value = byName.get(name);
+      return typeof value === "bigint" ? value : undefined;
+    },
+    text: (name) => {
+      const value = byName.get(name);
+      return typeof value === "string" ? value : "";
+    },
+    flag: (name) => byName.get(name) === true,
+    bytes: (name) => {
+      const value = byName.get(name);
+      return value instanceof Uint8Array ? value : new Uint8Array();
+    },
+  };
+}
+
+function fromArray(list: ParameterList, params: readonly unknown[]): readonly Parameter[] {
+  if (params.length !== list.length) {
+    const names = list.map(([name]) => name).join(" ");
+    // Go prints json.RawMessage, a byte slice, as a list of numbers.
+    const raw = params.map((each) => `[${utf8(JSON.stringify(each)).join(" ")}]`).join(" ");
+    throw new Error(`expected ${list.length} parameters ([${names}]), got ${params.length} ([${raw}])`);
+  }
+  return list.map(([, type], index) => fromJson(type, params[index]));
+}
+
+function fromJson(type: ParameterType, value: unknown): Parameter {
+  if (value === undefined || value === null) return undefined;
+  switch (type) {
+    case "int64":
+      return readInt64(value);
+    case "bool":
+      if (typeof value !== "boolean") throw wrongType(value, "bool");
+      return value;
+    case "string":
+      return readText(value, "string");
+    case "bytes":
+      return goBase64Decode(readText(value, "[]uint8"));
+    case "hex":
+      if (typeof value !== "string") throw new Error(`invalid hex string: ${JSON.stringify(value)}`);
+      return goHexDecode(value);
+  }
+}
+
+function readText(value: unknown, goType: string): string {
+  if (typeof value !== "string") throw wrongType(value, goType);
+  return value;
+}
+
+const INT64_MAX = 2n ** 63n - 1n;
+
+/** Reads a decimal string. CometBFT's JSON writes 64-bit integers as strings and rejects bare numbers. */
+function readInt64(value: unknown): bigint {
+  if (typeof value !== "string") {
+    throw new Error(
+      `invalid 64-bit integer encoding ${JSON.stringify(JSON.stringify(value))}, expected string`,
+    );
+  }
+  // CometBFT decodes the string's content as JSON once more, so "null" is a zero and "x" a syntax error.
+  const parsed: unknown = goJsonParse(value);
+  if (parsed === null) return 0n;
+  if (typeof parsed !== "number") throw wrongType(parsed, "int64");
+  if (!/^-?\d+$/.test(value)) throw wrongNumber(value);
+  const number = BigInt(value);
+  if (number > INT64_MAX || number < -INT64_MAX - 1n) throw wrongNumber(value);
+  return number;
+}
+
+function wrongType(value: unknown, goType: string): Error {
+  return new Error(`json: cannot unmarshal ${goKind(value)} into Go value of type ${goType}`);
+}
+
+function wrongNumber(text: string): Error {
+  return new Error(`json: cannot unmarshal number ${text} into Go value of type int64`);
+}
+
+function fromText(type: ParameterType, text: string): Parameter {
+  if (text === "") return undefined;
+  const isBytes = type === "bytes" || type === "hex";
+  if (type === "int64" && /^-?\d+$/.test(text)) return readInt64(text);
+  if (/^0x/i.test(text)) return fromHexText(type, text.slice(2));
+  // In a URI, the quoted value of a byte parameter is plain text. In JSON, it is base64 or hex.
+  if (isBytes && text.startsWith('"') && text.endsWith('"')) {
+    return utf8(readText(goJsonParse(text), "string"));
+  }
+  if (type === "int64" && !(text.startsWith('"') && text.endsWith('"'))) {
+    throw new Error(`invalid 64-bit integer encoding ${JSON.stringify(text)}, expected string`);
+  }
+  return fromJson(type, goJsonParse(text));
+}
+
+function fromHexText(type: ParameterType, hex: string): Parameter {
+  if (type === "bytes" || type === "hex") return goHexDecode(hex);
+  if (type === "string") return Buffer.from(goHexDecode(hex)).toString("utf8");
+  throw new Error(`got a hex string arg, but expected '${type}'`);
+}
+
+/** The state of consensus: the next height, before its first vote. */
+export interface RoundState {
+  readonly height: bigint;
+  readonly startTimeNs: bigint;
+  readonly validators: readonly Validator[];
+  readonly proposerAddress: Uint8Array;
+}
+
+const DEFAULT_PER_PAGE = 30;
+const MAX_PER_PAGE = 100;
+
+/** Entries on a page, after CometBFT's `validatePerPage`: 30 when absent or below 1, at most 100. Never throws. */
+export function toPerPage(perPage: bigint | undefined): number {
+  if (perPage === undefined || perPage < 1n) return DEFAULT_PER_PAGE;
+  return perPage > BigInt(MAX_PER_PAGE) ? MAX_PER_PAGE : Number(perPage);
+}
+
+/**
+ * The requested page, 1 when absent, after CometBFT's `validatePage`. Throws `RpcError` outside [1, pages].
+ * An empty list has one page.
+ */
+export function toPage(page: bigint | undefined, total: number, perPage: number): number {
+  if (page === undefined) return 1;
+  const pages = Math.max(1, Math.ceil(total / perPage));
+  if (page < 1n || page > BigInt(pages)) {
+    throw internal(`page should be within [1, ${pages}] range, given ${page}`);
+  }
+  return Number(page);
+}
+
+/** The requested page of a search, 1 when absent. The search checks the range, since only it knows the total. */
+export function toSearchPage(page: bigint | undefined): number {
+  // A page beyond 2^53 loses digits, but stays out of range.
+  return page === undefined ? 1 : Number(page);
+}
+
+/** The requested height, `latest` when absent. Throws `RpcError` with CometBFT's text outside [lowest, latest]. */
+export function toHeight(requested: bigint | undefined, latest: bigint, lowest: bigint): bigint {
+  if (requested === undefined) return latest;
+  if (requested <= 0n) throw internal(`height must be greater than 0, but got ${requested}`);
+  if (requested > latest) {
+    throw internal(
+      `height ${requested} must be less than or equal to the current blockchain height ${latest}`,
+    );
+  }
+  if (requested < lowest) {
+    throw internal(`height ${requested} is not available, lowest height is ${lowest}`);
+  }
+  return requested;
 }

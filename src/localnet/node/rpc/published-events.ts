@@ -1,13 +1,13 @@
-import { toBase64, utf8, sha256, upperHex } from "../../../platform/base/bytes.ts";
+import { blockIdToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-json.ts";
+import { newValidator } from "../../../cosmos/comet/validator-set.ts";
+import { sha256, toBase64, upperHex, utf8 } from "../../../platform/base/bytes.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
-import { newValidator } from "../../../cosmos/comet/validator-set.ts";
-import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
-import type { StoredBlock, StoredResults } from "../node-view.ts";
-import { type TagValues, tagsOf } from "../query-language/matches.ts";
-import { blockIdToJson, headerToJson, validatorToJson } from "../../../cosmos/comet/rpc-json.ts";
-import { blockJson } from "./block-json.ts";
+import { type ConsensusParams, consensusParamsToJson } from "../base/consensus-params.ts";
+import type { StoredBlock, StoredResults } from "../base/node-view.ts";
+import { tagsOf, type TagValues } from "../query-language/matches.ts";
 import {
+  blockJson,
   eventJson,
   sparseTxResultJson,
   txResultJson,

@@ -1,11 +1,11 @@
-import { toBase64, sha256, upperHex } from "../../../platform/base/bytes.ts";
+import { blockIdToJson, commitToJson, headerToJson } from "../../../cosmos/comet/rpc-json.ts";
+import { simpleProofs } from "../../../cosmos/merkle/simple-tree.ts";
+import { sha256, toBase64, upperHex } from "../../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
 import type { QueryResponse, TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
-import { simpleProofs } from "../../../cosmos/merkle/simple-tree.ts";
-import { type ConsensusParams, consensusParamsToJson } from "../consensus-params.ts";
-import type { StoredResults, StoredTx } from "../node-view.ts";
-import { bytesJson } from "./block-json.ts";
+import { type ConsensusParams, consensusParamsToJson } from "../base/consensus-params.ts";
+import type { StoredBlock, StoredResults, StoredTx } from "../base/node-view.ts";
 
 /** ABCI's `Event`. */
 export function eventJson(event: ChainEvent): JsonObject {
@@ -121,4 +121,42 @@ export function queryResponseJson(response: QueryResponse): JsonObject {
     height: response.height.toString(),
     codespace: response.codespace,
   };
+}
+
+/** CometBFT's `Block`. The evidence is always empty. */
+export function blockJson(block: StoredBlock): JsonObject {
+  return {
+    header: headerToJson(block.header),
+    data: { txs: block.txs.map(toBase64) },
+    evidence: { evidence: [] },
+    last_commit: commitToJson(block.lastCommit),
+  };
+}
+
+/** `ResultBlock`. For an unknown hash CometBFT returns an empty id and null instead of an error. */
+export function resultBlockJson(block: StoredBlock | undefined): JsonObject {
+  if (block === undefined) {
+    return { block_id: { hash: "", parts: { total: 0, hash: "" } }, block: null };
+  }
+  return { block_id: blockIdToJson(block.blockId), block: blockJson(block) };
+}
+
+/** CometBFT's `BlockMeta`. */
+export function blockMetaJson(block: StoredBlock): JsonObject {
+  return {
+    block_id: blockIdToJson(block.blockId),
+    block_size: block.sizeBytes.toString(),
+    header: headerToJson(block.header),
+    num_txs: block.txs.length.toString(),
+  };
+}
+
+/** An ed25519 key in CometBFT's JSON. */
+export function publicKeyJson(publicKey: Uint8Array): JsonObject {
+  return { type: "tendermint/PubKeyEd25519", value: toBase64(publicKey) };
+}
+
+/** Bytes as base64. Empty bytes are null, as Go prints a nil slice. */
+export function bytesJson(bytes: Uint8Array): JsonValue {
+  return bytes.length === 0 ? null : toBase64(bytes);
 }

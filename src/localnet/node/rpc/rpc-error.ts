@@ -1,7 +1,7 @@
 import { errorText } from "../../../platform/base/errors.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
-import { MempoolError, PageError } from "../errors.ts";
-import { QueryLanguageError } from "../query-language/scanner.ts";
+import { MempoolError, PageError } from "../base/errors.ts";
+import { QueryLanguageError } from "../query-language/parse-query.ts";
 
 /** JSON-RPC codes with the messages that CometBFT sends for them (`rpc/jsonrpc/types`). */
 const KINDS = {

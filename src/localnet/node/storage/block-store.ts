@@ -2,23 +2,24 @@ import type Database from "libsql";
 import type { Commit, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import { createRecentCache } from "../../../platform/base/caches.ts";
 import type { TxResult } from "../../chain/runtime/abci.ts";
-import type { StateStorage } from "../../chain/store/multi-store.ts";
-import type { StoredBlock, StoredResults } from "../node-view.ts";
+import type { CommitChanges, StateStorage } from "../../chain/store/multi-store.ts";
+import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 import {
   decodeBlock,
   decodeCommit,
+  decodeResults,
+  decodeTxResult,
   decodeValidatorSet,
   encodeBlock,
   encodeCommit,
+  encodeResults,
   encodeValidatorSet,
+  type HeightRecord,
+  splitTxResults,
 } from "./block-codec.ts";
-import { createBlockPruning } from "./block-pruning.ts";
 import { createEventIndex, type EventIndex } from "./event-index.ts";
-import type { HeightRecord } from "./height-record.ts";
 import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
-import { decodeResults, decodeTxResult, encodeResults, splitTxResults } from "./results-codec.ts";
-import { readRow, readRows, type Row } from "./rows.ts";
-import { createStateTables } from "./state-tables.ts";
+import { createBulkInsert, readRow, readRows, type Row } from "./rows.ts";
 
 /** All durable data of a node. Synchronous. Reads of an unknown height or hash return undefined. */
 export interface BlockStore {
@@ -180,4 +181,98 @@ function readResults(height: bigint, raw: unknown): StoredResults | undefined {
 function readSet(row: Row | undefined): { readonly height: bigint; readonly set: ValidatorSet } | undefined {
   if (row === undefined) return undefined;
   return { height: row.integer("height"), set: decodeValidatorSet(row.bytes("validators")) };
+}
+
+/**
+ * Heights that one block removes at most. More than one, so that a home with a lowered limit catches up. A home with
+ * 90,000 blocks too many needs about 5,600 blocks for it.
+ */
+const MAX_REMOVED_PER_BLOCK = 16;
+
+/** Removes old heights from the tables of a node. */
+interface BlockPruning {
+  /** Lowest stored height, or undefined before the first block. */
+  readonly earliestHeight: () => bigint | undefined;
+  /** Removes heights that are no longer kept after the block of `latest`. The caller must have an open transaction. */
+  readonly prune: (latest: bigint) => void;
+}
+
+/** Creates the pruning for a store that keeps its last `keepBlocks` blocks; 0 keeps all. */
+function createBlockPruning(
+  database: Database.Database,
+  index: EventIndex,
+  keepBlocks: number,
+): BlockPruning {
+  const lowest = database.prepare("SELECT height FROM blocks ORDER BY height LIMIT 1");
+  const results = database.prepare("SELECT results FROM blocks WHERE height = ?");
+  const removeBlock = database.prepare("DELETE FROM blocks WHERE height = ?");
+  // The set of a height may be stored at a lower height, so the last one up to the lowest block stays.
+  const removeSets = database.prepare(
+    "DELETE FROM validator_sets WHERE height < (SELECT MAX(height) FROM validator_sets WHERE height <= ?)",
+  );
+  let earliest = readRow(lowest.get())?.integer("height");
+  const remove = (height: bigint): void => {
+    const row = readRow(results.get(height));
+    if (row !== undefined) index.remove(decodeResults(height, row.bytes("results")));
+    removeBlock.run(height);
+  };
+  return {
+    earliestHeight: () => earliest,
+    prune: (latest) => {
+      earliest ??= latest;
+      if (keepBlocks === 0) return;
+      const from = earliest;
+      const kept = latest - BigInt(keepBlocks) + 1n;
+      for (let removed = 0; removed < MAX_REMOVED_PER_BLOCK && earliest < kept; removed++) {
+        remove(earliest);
+        earliest += 1n;
+      }
+      if (earliest > from) removeSets.run(earliest);
+    },
+  };
+}
+
+/** State of the application in the database of the node. */
+interface StateTables {
+  readonly storage: StateStorage;
+  /** Writes the changes of one commit. The caller must have an open transaction. */
+  readonly apply: (changes: CommitChanges) => void;
+}
+
+const NODE_COLUMNS = 3;
+
+/** Creates the state storage over the database of a node. */
+function createStateTables(database: Database.Database): StateTables {
+  const node = database.prepare("SELECT node FROM state_nodes WHERE store = ? AND id = ?");
+  const writeNodes = createBulkInsert(
+    database,
+    "INSERT OR REPLACE INTO state_nodes (store, id, node)",
+    NODE_COLUMNS,
+  );
+  const deleteNode = database.prepare("DELETE FROM state_nodes WHERE store = ? AND id = ?");
+  const writeRoot = database.prepare(
+    "INSERT OR REPLACE INTO state_roots (height, store, root_id) VALUES (?, ?, ?)",
+  );
+  const deleteRoots = database.prepare("DELETE FROM state_roots WHERE height = ?");
+  const roots = database.prepare("SELECT store, root_id FROM state_roots WHERE height = ? ORDER BY store");
+  const heights = database.prepare("SELECT DISTINCT height FROM state_roots ORDER BY height");
+  const latest = database.prepare("SELECT height FROM state_roots ORDER BY height DESC LIMIT 1");
+  return {
+    apply: (changes) => {
+      writeNodes(changes.writes.map(({ store, id, bytes }) => [store, id, bytes]));
+      for (const { store, id } of changes.deletes) deleteNode.run(store, id);
+      for (const height of changes.expired ?? []) deleteRoots.run(height);
+      for (const root of changes.roots) writeRoot.run(changes.height, root.store, root.rootId ?? null);
+    },
+    storage: {
+      latestHeight: () => readRow(latest.get())?.integer("height"),
+      heights: () => readRows(heights.all()).map((row) => row.integer("height")),
+      roots: (height) =>
+        readRows(roots.all(height)).map((row) => ({
+          store: row.text("store"),
+          rootId: row.optionalBytes("root_id"),
+        })),
+      node: (store, id) => readRow(node.get(store, id))?.bytes("node"),
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import type Database from "libsql";
 import { isRecord } from "../../../platform/base/json.ts";
 
 /** Typed access to the columns of a row. Throws when a column has another type, which means that the database is damaged. */
@@ -50,4 +51,30 @@ export function readRows(rows: readonly unknown[]): readonly Row[] {
 
 function damaged(column: string): Error {
   return new Error(`the node's database is damaged: column ${column} has a value of the wrong type`);
+}
+
+type ColumnValue = string | bigint | number | Uint8Array | null;
+
+/**
+ * Rows per statement, largest first. One statement with 64 rows is three times as fast as 64 statements, because each call
+ * into the driver has a fixed cost. Larger ones are not faster. Three sizes cover every number of rows with few calls.
+ */
+const ROWS_PER_STATEMENT = [64, 8, 1];
+
+/** Inserts rows into one table, in order. The caller must have an open transaction. */
+type BulkInsert = (rows: readonly (readonly ColumnValue[])[]) => void;
+
+/** Prepares the statements. `head` is the SQL before `VALUES`, for instance `INSERT INTO t (a, b)`. */
+export function createBulkInsert(database: Database.Database, head: string, columns: number): BulkInsert {
+  const row = `(${Array.from({ length: columns }, () => "?").join(", ")})`;
+  const statements = ROWS_PER_STATEMENT.map((size) => {
+    const values = Array.from({ length: size }, () => row).join(", ");
+    return { size, statement: database.prepare(`${head} VALUES ${values}`) };
+  });
+  return (rows) => {
+    let at = 0;
+    for (const { size, statement } of statements) {
+      for (; at + size <= rows.length; at += size) statement.run(rows.slice(at, at + size).flat());
+    }
+  };
 }

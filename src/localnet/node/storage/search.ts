@@ -1,11 +1,10 @@
 import { fromHex, sha256, upperHex } from "../../../platform/base/bytes.ts";
-import { PageError } from "../errors.ts";
-import type { SearchPage, SearchRequest, StoredBlock, StoredTx } from "../node-view.ts";
+import { PageError } from "../base/errors.ts";
+import type { SearchPage, SearchRequest, StoredBlock, StoredTx } from "../base/node-view.ts";
 import { holds, matchesSearch } from "../query-language/matches.ts";
 import { type Condition, type EventQuery, parseQuery } from "../query-language/parse-query.ts";
 import type { BlockStore } from "./block-store.ts";
-import type { TxPlace } from "./event-index.ts";
-import type { IndexSearch, Slice } from "./event-search.ts";
+import type { IndexSearch, Slice, TxPlace } from "./event-index.ts";
 
 const TX_TAGS = { height: "tx.height", hash: "tx.hash" } as const;
 const BLOCK_TAGS = { height: "block.height", hash: undefined } as const;

@@ -15,8 +15,7 @@ import type { TxSender, WireMessage } from "../../../../src/cosmos/client/tx/tx-
 import { createWebSocketSubscription } from "../../../../src/cosmos/client/events/websocket-subscription.ts";
 import { verifyHeader } from "../../../../src/cosmos/comet/light-client.ts";
 import { signedHeaderFromProto, validatorSetFromProto } from "../../../../src/cosmos/comet/proto-blocks.ts";
-import { CHAINS } from "../../../../src/localnet/network/chains.ts";
-import { accountsOf } from "../../../../src/localnet/network/accounts.ts";
+import { CHAINS, accountsOf } from "../../../../src/localnet/network/chains.ts";
 import { localnetSeeds, remoteGenesis } from "../../../../src/localnet/network/genesis.ts";
 import { Secret } from "../../../../src/platform/base/secret.ts";
 import { MsgSend } from "../../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";

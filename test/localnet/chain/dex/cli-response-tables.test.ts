@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatDexResponse } from "../../../../src/localnet/chain/modules/dex/cli/response-tables.ts";
+import { formatDexResponse } from "../../../../src/localnet/chain/modules/dex/cli/tx.ts";
 
 const coin = (amount: string, denom: string) => ({ denom, amount });
 

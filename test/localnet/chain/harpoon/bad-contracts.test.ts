@@ -7,7 +7,7 @@ import {
   NO_RESPONSE,
 } from "../../../../src/localnet/chain/modules/wasm/contract.ts";
 import { formatAddress, parseAddress } from "../../../../src/localnet/chain/runtime/address.ts";
-import { validatorKey } from "../../../../src/localnet/node/consensus/validator-keys.ts";
+import { validatorKey } from "../../../../src/localnet/node/consensus/validators.ts";
 import { messageFromJson } from "../../../../src/cosmos/proto/json.ts";
 import { startTestChain, type TestChain, testGenesis } from "../../../support/test-chain.ts";
 import { createTestKey } from "../../../support/test-keys.ts";

@@ -3,7 +3,7 @@ import { fromHex, toBase64 } from "../../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";
 import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
 import { formatAddress, parseAddress } from "../../../../src/localnet/chain/runtime/address.ts";
-import { validatorKey } from "../../../../src/localnet/node/consensus/validator-keys.ts";
+import { validatorKey } from "../../../../src/localnet/node/consensus/validators.ts";
 import { messageFromJson } from "../../../../src/cosmos/proto/json.ts";
 import { startTestChain, testGenesis } from "../../../support/test-chain.ts";
 import { createTestKey } from "../../../support/test-keys.ts";

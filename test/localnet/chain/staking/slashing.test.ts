@@ -4,7 +4,7 @@ import { isRecord, type JsonObject, type JsonValue } from "../../../../src/platf
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { evidenceAge } from "../../../../src/localnet/chain/modules/consensus/params.ts";
 import { GenesisError } from "../../../../src/localnet/chain/runtime/genesis.ts";
-import { validatorKey } from "../../../../src/localnet/node/consensus/validator-keys.ts";
+import { validatorKey } from "../../../../src/localnet/node/consensus/validators.ts";
 import { AUTHORITY, createStakeWorld, type StakeWorld } from "../../../support/stake-world.ts";
 
 const KEYS = [1, 2].map((byte) => validatorKey(new Uint8Array(32).fill(byte)));

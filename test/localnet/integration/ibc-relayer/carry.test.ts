@@ -1,39 +1,39 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../../../src/platform/base/clock.ts";
-import { silentLogger } from "../../../../src/platform/base/logger.ts";
-import { deployLimiter, setLimiter } from "../../../../src/localnet/cli/scenario/limiter-demo.ts";
-import { createScenarioChain } from "../../../../src/localnet/cli/scenario/scenario-chain.ts";
 import { createChainClient } from "../../../../src/cosmos/client/create-chain-client.ts";
 import { silentObserver } from "../../../../src/cosmos/client/rpc-caller.ts";
-import { judgeCourier } from "../../../../src/localnet/ibc-relayer/courier-status.ts";
-import { localDenom, parseTrace } from "../../../../src/localnet/chain/modules/transfer/denom.ts";
-import { CHAINS } from "../../../../src/localnet/network/chains.ts";
 import { State } from "../../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { localDenom, parseTrace } from "../../../../src/localnet/chain/modules/transfer/denom.ts";
+import { deployLimiter, setLimiter } from "../../../../src/localnet/cli/scenario/over-quota.ts";
+import { createScenarioChain } from "../../../../src/localnet/cli/scenario/scenario-chain.ts";
+import { ibcRelayerHealth } from "../../../../src/localnet/ibc-relayer/status.ts";
+import { CHAINS } from "../../../../src/localnet/network/chains.ts";
+import { systemClock } from "../../../../src/platform/base/clock.ts";
+import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { until } from "../../../support/e2e/cli-process.ts";
 import type { ChainEnd } from "../../../support/localnet/chain-end.ts";
 import {
   balanceOf,
-  type CourierNet,
+  type IbcRelayerNet,
   onTheWay,
-  startCourierNet,
+  startIbcRelayerNet,
   timeAfterMs,
   transferMessage,
-} from "../../../support/localnet/courier-net.ts";
+} from "../../../support/localnet/ibc-relayer-net.ts";
 
 const NTRN_ON_REMOTE = localDenom(parseTrace("transfer/channel-0/untrn"));
 
-let net: CourierNet;
-let courier: ReturnType<CourierNet["startCourier"]>;
+let net: IbcRelayerNet;
+let ibcRelayer: ReturnType<IbcRelayerNet["startIbcRelayer"]>;
 
 beforeAll(async () => {
-  net = await startCourierNet();
-  courier = net.startCourier();
+  net = await startIbcRelayerNet();
+  ibcRelayer = net.startIbcRelayer();
   await until("a channel for transfers", () =>
-    judgeCourier(courier.status(), systemClock.nowMs()).state === "carrying" ? true : undefined,
+    ibcRelayerHealth(ibcRelayer.status(), systemClock.nowMs()).state === "carrying" ? true : undefined,
   );
 });
 afterAll(async () => {
-  await courier.kill();
+  await ibcRelayer.kill();
   await net.stop();
 });
 
@@ -47,9 +47,9 @@ function send(amount: bigint, receiver = net.remote.address, ...timeout: readonl
   return net.local.send(transferMessage(net.local, transfer, ...(first === undefined ? [] : [{ ...first }])));
 }
 
-describe("the courier", () => {
+describe("the IBC relayer", () => {
   it("opens a channel for transfers, one on each chain", () => {
-    const { chains } = courier.status();
+    const { chains } = ibcRelayer.status();
     expect(chains.map(({ channels }) => channels)).toEqual(
       [1, 2].map(() => [
         expect.objectContaining({
@@ -96,7 +96,7 @@ describe("the courier", () => {
   ])("times a packet out by %s that nobody carried in time", async (_kind, timeout) => {
     const { local, remote } = net;
     const latest = () => remote.node.view.status();
-    await courier.kill();
+    await ibcRelayer.kill();
     await send(55n, remote.address, timeout(latest().latestHeight));
     const sent = { height: latest().latestHeight, atMs: systemClock.nowMs() };
     await until("the timeout", () =>
@@ -105,11 +105,11 @@ describe("the courier", () => {
         ? true
         : undefined,
     );
-    courier = net.startCourier();
+    ibcRelayer = net.startIbcRelayer();
     await isDelivered(local);
     expect(balanceOf(remote, NTRN_ON_REMOTE)).toBe(600n);
     await until("the end of the transaction", () =>
-      courier.status().chains[0]?.done.time_out === 1 ? true : undefined,
+      ibcRelayer.status().chains[0]?.done.time_out === 1 ? true : undefined,
     );
   });
 
@@ -127,7 +127,7 @@ describe("the courier", () => {
     await setLimiter(chain, limiter.address);
     await send(500n);
     await isDelivered(local);
-    await courier.kill();
+    await ibcRelayer.kill();
     const sentAtMs = systemClock.nowMs();
     await send(300n, remote.address, { timeout_timestamp: timeAfterMs(1_000) });
     expect(await limiter.used()).toBe(800n);
@@ -135,7 +135,7 @@ describe("the courier", () => {
     await until("the timeout", () =>
       Number(remote.node.view.status().latestTimeNs / 1_000_000n) > sentAtMs + 1_100 ? true : undefined,
     );
-    courier = net.startCourier();
+    ibcRelayer = net.startIbcRelayer();
     await isDelivered(local);
     expect(await limiter.used()).toBe(500n);
     await setLimiter(chain, "");
@@ -147,8 +147,8 @@ describe("the courier", () => {
     const before = balanceOf(remote, NTRN_ON_REMOTE);
     for (let amount = 1n; amount <= 6n; amount++) {
       await send(amount);
-      await courier.kill();
-      courier = net.startCourier();
+      await ibcRelayer.kill();
+      ibcRelayer = net.startIbcRelayer();
     }
     await isDelivered(local, remote);
     expect(balanceOf(remote, NTRN_ON_REMOTE)).toBe(before + 21n);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { FaultName } from "../../../../src/localnet/sidecar/faults.ts";
-import type { OracleFaultName } from "../../../../src/localnet/node/oracle/oracle-faults.ts";
+import type { OracleFaultName } from "../../../../src/localnet/node/oracle/oracle-client.ts";
 import { restartMisses } from "../../../../src/watchdog/policy/what-if.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { createSimulatedValidator } from "../../../support/localnet/simulated-validator.ts";

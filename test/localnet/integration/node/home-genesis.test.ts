@@ -2,14 +2,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../../src/platform/base/json.ts";
+import { RegisteredQuery } from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import { messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { createApp } from "../../../../src/localnet/chain/app.ts";
 import type { Application } from "../../../../src/localnet/chain/runtime/abci.ts";
 import type { StateStorage } from "../../../../src/localnet/chain/store/multi-store.ts";
-import { decodeGenesis, encodeGenesis, type GenesisDoc } from "../../../../src/localnet/node/genesis-doc.ts";
+import {
+  decodeGenesis,
+  encodeGenesis,
+  type GenesisDoc,
+} from "../../../../src/localnet/node/base/genesis-doc.ts";
 import { exportHomeGenesis, importHomeGenesis } from "../../../../src/localnet/node/home-genesis.ts";
-import { messageToJson } from "../../../../src/cosmos/proto/json.ts";
-import { RegisteredQuery } from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import type { JsonObject } from "../../../../src/platform/base/json.ts";
 import { recordedIbcGenesis } from "../../../support/recorded-client.ts";
 import { recordedQueries } from "../../../support/replay-chain.ts";
 import { testGenesis as appGenesis } from "../../../support/test-chain.ts";

@@ -7,8 +7,7 @@ import { fromUtf8, toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../../src/platform/base/json.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { Secret } from "../../../../src/platform/base/secret.ts";
-import { accountNamed } from "../../../../src/localnet/network/accounts.ts";
-import { CHAINS, type LocalnetPart } from "../../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS, type ChainPart } from "../../../../src/localnet/network/chains.ts";
 import { createLocalnet, type RunningLocalnet } from "../../../../src/localnet/network/create-localnet.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import {
@@ -55,7 +54,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-function viewOf(part: LocalnetPart) {
+function viewOf(part: ChainPart) {
   return running.chains[part]?.view ?? expect.unreachable(`no ${part} chain`);
 }
 
@@ -70,7 +69,7 @@ async function control(chain: string, command: string, body: object): Promise<vo
 
 const produce = (count: number, chain = "local-1") => control(chain, "blocks", { count });
 
-function heightOf(part: LocalnetPart = "local"): bigint {
+function heightOf(part: ChainPart = "local"): bigint {
   return viewOf(part).status().latestHeight;
 }
 
@@ -94,7 +93,7 @@ function signersAt(height: bigint): number {
 }
 
 /** Queries a module: its REST JSON. */
-function query(part: LocalnetPart, method: string, request: JsonObject = {}): JsonValue {
+function query(part: ChainPart, method: string, request: JsonObject = {}): JsonValue {
   const [service = "", rpc = ""] = method.split("/");
   const name = service.replace(/Query$/, `Query${rpc}`);
   const path = `/${service}/${rpc}`;
@@ -127,7 +126,7 @@ function totalPower(): unknown {
   return isRecord(answer) ? answer["power"] : undefined;
 }
 
-function statuses(part: LocalnetPart): readonly unknown[] {
+function statuses(part: ChainPart): readonly unknown[] {
   const response = query(part, "cosmos.staking.v1beta1.Query/Validators");
   const list = isRecord(response) ? response["validators"] : undefined;
   return (Array.isArray(list) ? list : [])

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
 import type { ValidatorSet } from "../../../../src/cosmos/comet/block-types.ts";
-import { testValidatorSeed, validatorKey } from "../../../../src/localnet/node/consensus/validator-keys.ts";
-import type { NodeView } from "../../../../src/localnet/node/node-view.ts";
+import { testValidatorSeed, validatorKey } from "../../../../src/localnet/node/consensus/validators.ts";
+import type { NodeView } from "../../../../src/localnet/node/base/node-view.ts";
 import { startTestNode } from "../../../support/test-node.ts";
 import { lightBlockAt, verifyLightBlock } from "../../../support/comet/light-block.ts";
 

@@ -1,29 +1,28 @@
-import { consumerAddress } from "../../../support/consumer-address.ts";
-import { DirectSecp256k1HdWallet } from "@cosmjs/proto-signing";
-import { GasPrice, SigningStargateClient } from "@cosmjs/stargate";
-import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DirectSecp256k1HdWallet } from "@cosmjs/proto-signing";
+import { GasPrice, SigningStargateClient } from "@cosmjs/stargate";
+import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../../../src/platform/base/clock.ts";
-import { fromUtf8, utf8 } from "../../../../src/platform/base/bytes.ts";
-import { silentLogger } from "../../../../src/platform/base/logger.ts";
+import {
+  QueryRegisteredQueryRequest,
+  QueryRegisteredQueryResponse,
+} from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import { createApp } from "../../../../src/localnet/chain/app.ts";
 import type { StateStorage } from "../../../../src/localnet/chain/store/multi-store.ts";
-import { accountNamed, localnetAccounts } from "../../../../src/localnet/network/accounts.ts";
-import { exportHomeGenesis } from "../../../../src/localnet/node/home-genesis.ts";
-import { CHAINS } from "../../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS, localnetAccounts } from "../../../../src/localnet/network/chains.ts";
 import {
   createLocalnet,
   type LocalnetOptions,
   type RunningLocalnet,
 } from "../../../../src/localnet/network/create-localnet.ts";
+import { exportHomeGenesis } from "../../../../src/localnet/node/home-genesis.ts";
+import { fromUtf8, utf8 } from "../../../../src/platform/base/bytes.ts";
+import { systemClock } from "../../../../src/platform/base/clock.ts";
+import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { Secret } from "../../../../src/platform/base/secret.ts";
-import {
-  QueryRegisteredQueryRequest,
-  QueryRegisteredQueryResponse,
-} from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/query.ts";
+import { consumerAddress } from "../../../support/consumer-address.ts";
 
 const TOKEN = "test-token";
 const free = (portOption: string) => ({ host: "127.0.0.1", port: 0, portOption });

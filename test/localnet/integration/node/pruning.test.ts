@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { utf8, sha256 } from "../../../../src/platform/base/bytes.ts";
+import { testValidatorSeed } from "../../../../src/localnet/node/consensus/validators.ts";
+import { sha256, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../../src/platform/base/json.ts";
-import { testValidatorSeed } from "../../../../src/localnet/node/consensus/validator-keys.ts";
 import { startTestNode, type TestNode } from "../../../support/test-node.ts";
 
 /** Makes blocks with a transaction each, whose event has the same tag and value in every block. */

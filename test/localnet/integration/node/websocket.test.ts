@@ -4,7 +4,7 @@ import { WebSocket } from "ws";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../../src/platform/base/json.ts";
 import { shapeDifferences, shapeOf } from "../../../support/json-shape.ts";
-import { testValidatorSeed } from "../../../../src/localnet/node/consensus/validator-keys.ts";
+import { testValidatorSeed } from "../../../../src/localnet/node/consensus/validators.ts";
 import { DEFAULT_WEBSOCKET } from "../../../../src/localnet/node/rpc/websocket-rpc.ts";
 import { startTestNode, type TestNode } from "../../../support/test-node.ts";
 

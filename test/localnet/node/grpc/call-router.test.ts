@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fromBase64, utf8, sha256 } from "../../../../src/platform/base/bytes.ts";
 import { type Logger, silentLogger } from "../../../../src/platform/base/logger.ts";
 import { createCallRouter } from "../../../../src/localnet/node/grpc/call-router.ts";
-import type { NodeView, StoredTx } from "../../../../src/localnet/node/node-view.ts";
+import type { NodeView, StoredTx } from "../../../../src/localnet/node/base/node-view.ts";
 import {
   GetTxRequest,
   GetTxsEventRequest,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseFieldValue } from "../../../../src/localnet/node/rest/field-value.ts";
+import { parseFieldValue } from "../../../../src/localnet/node/rest/request-message.ts";
 import { requireMessage } from "../../../../src/cosmos/proto/registry.ts";
 
 const orderBy = requireMessage("cosmos.tx.v1beta1.GetTxsEventRequest").field["orderBy"];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { httpRules } from "../../../../src/cosmos/proto/http-rules.ts";
-import { matchPath, parsePathTemplate } from "../../../../src/localnet/node/rest/path-template.ts";
+import { matchPath, parsePathTemplate } from "../../../../src/localnet/node/rest/route-table.ts";
 
 function match(template: string, path: string): Record<string, string> | undefined {
   const values = matchPath(parsePathTemplate(template), path.slice(1).split("/"));

@@ -1,17 +1,15 @@
+import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
-import { QueryError } from "../../runtime/errors.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import type { Account } from "../../runtime/ante-step.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { type AuthKeeper, toAny } from "./keeper.ts";
 import { ACCOUNT_PREFIX, STORE_NAME } from "./keys.ts";
 
-const INVALID_ARGUMENT = 3;
-const NOT_FOUND = 5;
 const SERVICE = "/cosmos.auth.v1beta1.Query";
 
 /** Creates the handlers of `cosmos.auth.v1beta1.Query`. */
@@ -54,7 +52,10 @@ function accountQueries(keeper: AuthKeeper): readonly QueryHandler[] {
       (context, { accountId }) => {
         const address = keeper.addressByNumber(context, accountId);
         if (address === undefined)
-          throw new QueryError(NOT_FOUND, `account address not found with account number ${accountId}`);
+          throw new QueryError(
+            GrpcCode.NotFound,
+            `account address not found with account number ${accountId}`,
+          );
         return { accountAddress: keeper.formatAddress(address) };
       },
     ),
@@ -68,10 +69,10 @@ function accountQueries(keeper: AuthKeeper): readonly QueryHandler[] {
 
 /** Reads an account by bech32 address. The SDK spells the field name in its error differently in each query: `fieldName`. */
 function requireAccount(context: Context, keeper: AuthKeeper, text: string, fieldName: string): Account {
-  if (text === "") throw new QueryError(INVALID_ARGUMENT, `${fieldName} cannot be empty`);
+  if (text === "") throw new QueryError(GrpcCode.InvalidArgument, `${fieldName} cannot be empty`);
   const address = orQueryError(() => keeper.parseAddress(text));
   const account = keeper.get(context, address);
-  if (account === undefined) throw new QueryError(NOT_FOUND, `account ${text} not found`);
+  if (account === undefined) throw new QueryError(GrpcCode.NotFound, `account ${text} not found`);
   return account;
 }
 
@@ -88,7 +89,7 @@ function moduleAccountQueries(keeper: AuthKeeper): readonly QueryHandler[] {
       `${SERVICE}/ModuleAccountByName`,
       { request: wire.QueryModuleAccountByNameRequest, response: wire.QueryModuleAccountByNameResponse },
       (context, { name }) => {
-        if (name === "") throw new QueryError(INVALID_ARGUMENT, "module name is empty");
+        if (name === "") throw new QueryError(GrpcCode.InvalidArgument, "module name is empty");
         return { account: toAny(requireModuleAccount(context, keeper, name)) };
       },
     ),
@@ -97,7 +98,7 @@ function moduleAccountQueries(keeper: AuthKeeper): readonly QueryHandler[] {
 
 function requireModuleAccount(context: Context, keeper: AuthKeeper, name: string): Account {
   const account = keeper.isModuleName(name) ? keeper.get(context, moduleAddress(name)) : undefined;
-  if (account === undefined) throw new QueryError(NOT_FOUND, `account ${name} not found`);
+  if (account === undefined) throw new QueryError(GrpcCode.NotFound, `account ${name} not found`);
   return account;
 }
 
@@ -113,7 +114,7 @@ function addressQueries(keeper: AuthKeeper, bech32Prefix: string): readonly Quer
       { request: wire.AddressBytesToStringRequest, response: wire.AddressBytesToStringResponse },
       (_context, { addressBytes }) => {
         if (addressBytes.length === 0)
-          throw new QueryError(INVALID_ARGUMENT, "empty address bytes is not allowed");
+          throw new QueryError(GrpcCode.InvalidArgument, "empty address bytes is not allowed");
         return { addressString: orQueryError(() => keeper.formatAddress(addressBytes)) };
       },
     ),
@@ -122,7 +123,7 @@ function addressQueries(keeper: AuthKeeper, bech32Prefix: string): readonly Quer
       { request: wire.AddressStringToBytesRequest, response: wire.AddressStringToBytesResponse },
       (_context, { addressString }) => {
         if (addressString.trim() === "")
-          throw new QueryError(INVALID_ARGUMENT, "empty address string is not allowed");
+          throw new QueryError(GrpcCode.InvalidArgument, "empty address string is not allowed");
         return { addressBytes: orQueryError(() => keeper.parseAddress(addressString)) };
       },
     ),

@@ -5,8 +5,15 @@ import type { Context } from "../../runtime/context.ts";
 import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { ErrInvalidAddress, ErrInvalidCoins, ErrUnauthorized } from "../../runtime/errors.ts";
-import { ErrInputOutputMismatch, ErrMultipleSenders, ErrNoInputs, ErrNoOutputs } from "./errors.ts";
-import type { BankAccounts, BankKeeper, Payment } from "./keeper.ts";
+import {
+  ErrInputOutputMismatch,
+  ErrMultipleSenders,
+  ErrNoInputs,
+  ErrNoOutputs,
+  type BankAccounts,
+  type BankKeeper,
+  type Payment,
+} from "./keeper.ts";
 
 export interface BankHandlerDeps {
   readonly accounts: BankAccounts;

@@ -1,7 +1,8 @@
 import { moduleAddress } from "../../runtime/address.ts";
 import { type Coin, formatCoin, formatCoins, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInsufficientFunds } from "../../runtime/errors.ts";
+import { ErrInsufficientFunds, registerError } from "../../runtime/errors.ts";
+import { attribute, type ChainEvent } from "../../runtime/events.ts";
 import {
   addCoins,
   balanceOf,
@@ -13,8 +14,6 @@ import {
   subtractCoins,
   supplies,
 } from "./balances.ts";
-import { ErrInputOutputMismatch, ErrSendDisabled } from "./errors.ts";
-import { burn, coinbase, coinReceived, coinSpent, messageSender, transfer } from "./events.ts";
 import { storedParams } from "./params.ts";
 
 /** Functions of the auth module that bank calls. */
@@ -190,3 +189,56 @@ function requireSendEnabled(context: Context, coins: readonly Coin[]): void {
     if (!isEnabled) throw ErrSendDisabled(`${denom} transfers are currently disabled`);
   }
 }
+
+/** Creates `coin_spent`. The addresses of all events here are bech32. */
+export function coinSpent(spender: string, coins: readonly Coin[]): ChainEvent {
+  return {
+    type: "coin_spent",
+    attributes: [attribute("spender", spender), attribute("amount", formatCoins(coins))],
+  };
+}
+
+/** Creates `coin_received`. */
+export function coinReceived(receiver: string, coins: readonly Coin[]): ChainEvent {
+  return {
+    type: "coin_received",
+    attributes: [attribute("receiver", receiver), attribute("amount", formatCoins(coins))],
+  };
+}
+
+/** Creates `transfer`. It has no sender in a payment to several recipients, as in the SDK. */
+export function transfer(recipient: string, sender: string | undefined, coins: readonly Coin[]): ChainEvent {
+  return {
+    type: "transfer",
+    attributes: [
+      attribute("recipient", recipient),
+      ...(sender === undefined ? [] : [attribute("sender", sender)]),
+      attribute("amount", formatCoins(coins)),
+    ],
+  };
+}
+
+/** Creates the `message` event with the sender. */
+export function messageSender(sender: string): ChainEvent {
+  return { type: "message", attributes: [attribute("sender", sender)] };
+}
+
+/** Creates `coinbase`: a module minted coins. */
+export function coinbase(minter: string, coins: readonly Coin[]): ChainEvent {
+  return {
+    type: "coinbase",
+    attributes: [attribute("minter", minter), attribute("amount", formatCoins(coins))],
+  };
+}
+
+/** Creates `burn`: a module burned coins. */
+export function burn(burner: string, coins: readonly Coin[]): ChainEvent {
+  return { type: "burn", attributes: [attribute("burner", burner), attribute("amount", formatCoins(coins))] };
+}
+
+// Errors of codespace "bank" by their Go names (cosmos-sdk v0.50 x/bank/types/errors.go).
+export const ErrNoInputs = registerError("bank", 2, "no inputs to send transaction");
+export const ErrNoOutputs = registerError("bank", 3, "no outputs to send transaction");
+export const ErrInputOutputMismatch = registerError("bank", 4, "sum inputs != sum outputs");
+const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled");
+export const ErrMultipleSenders = registerError("bank", 9, "multiple senders not allowed");

@@ -1,3 +1,4 @@
+import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { concat } from "../../../../platform/base/bytes.ts";
 import { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
@@ -10,7 +11,6 @@ import { isDenom, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { toQueryHandler } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
-import { QueryError } from "../../runtime/errors.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { textCodec } from "../../store/collections.ts";
 import { balanceOf, metadatas, sendEnabled, supplies } from "./balances.ts";
@@ -27,8 +27,6 @@ import {
 } from "./keys.ts";
 import { storedParams } from "./params.ts";
 
-const INVALID_ARGUMENT = 3;
-const NOT_FOUND = 5;
 const SERVICE = "/cosmos.bank.v1beta1.Query";
 
 /** Creates the handlers of `cosmos.bank.v1beta1.Query`. This chain locks no coins, so every balance is spendable. */
@@ -126,7 +124,7 @@ function metadataOf(
 ): { readonly metadata: Metadata } {
   requireDenom(denom);
   const metadata = metadatas.get(context, denom);
-  if (metadata === undefined) throw new QueryError(NOT_FOUND, `client metadata for denom ${denom}`);
+  if (metadata === undefined) throw new QueryError(GrpcCode.NotFound, `client metadata for denom ${denom}`);
   return { metadata };
 }
 
@@ -222,7 +220,7 @@ function sendEnabledPage(
 }
 
 function requireDenom(denom: string): void {
-  if (!isDenom(denom)) throw new QueryError(INVALID_ARGUMENT, `invalid denom: ${denom}`);
+  if (!isDenom(denom)) throw new QueryError(GrpcCode.InvalidArgument, `invalid denom: ${denom}`);
 }
 
 function readAddress(text: string, accounts: BankAccounts): Uint8Array {
@@ -230,7 +228,7 @@ function readAddress(text: string, accounts: BankAccounts): Uint8Array {
     return accounts.parseAddress(text);
   } catch (thrown) {
     throw new QueryError(
-      INVALID_ARGUMENT,
+      GrpcCode.InvalidArgument,
       `invalid address: ${thrown instanceof Error ? thrown.message : text}`,
     );
   }

@@ -13,8 +13,7 @@ import {
 } from "../../runtime/genesis.ts";
 import { toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
-import { MODULE_NAME } from "./keys.ts";
-import { consensusParams, DEFAULT_PARAMS, storedParams } from "./params.ts";
+import { MODULE_NAME, consensusParams, DEFAULT_PARAMS, storedParams } from "./params.ts";
 
 /** The SDK's module has no genesis. Ours has the form of the query response, `{"params": …}`. */
 const FORM: GenesisSchema<QueryParamsResponse> = {

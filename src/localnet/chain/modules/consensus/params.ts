@@ -1,7 +1,14 @@
+import { joinNs } from "../../../../platform/base/time.ts";
 import { ConsensusParams } from "../../../../cosmos/proto/gen/tendermint/types/params.ts";
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import { BLOCK_RECORD_STORE } from "../../runtime/block-record.ts";
 import type { Context } from "../../runtime/context.ts";
 import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
-import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
+
+/** Name of the module and of its store. The runtime keeps the record of the last block in the same store. */
+export const MODULE_NAME = BLOCK_RECORD_STORE;
+
+const PARAMS_KEY = utf8("Consensus");
 
 /** Parameters of a genesis without any: those of the deployed chain, without vote extensions. */
 export const DEFAULT_PARAMS: ConsensusParams = {
@@ -40,6 +47,5 @@ export function keyTypes(context: Context): readonly string[] {
 /** Returns the age from which evidence no longer counts. It must exceed both bounds. */
 export function evidenceAge(context: Context): { readonly blocks: bigint; readonly timeNs: bigint } {
   const { maxAgeNumBlocks = 0n, maxAgeDuration } = consensusParams(context).evidence ?? {};
-  const timeNs = (maxAgeDuration?.seconds ?? 0n) * 1_000_000_000n + BigInt(maxAgeDuration?.nanos ?? 0);
-  return { blocks: maxAgeNumBlocks, timeNs };
+  return { blocks: maxAgeNumBlocks, timeNs: joinNs(maxAgeDuration) };
 }

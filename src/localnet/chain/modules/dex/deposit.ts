@@ -1,18 +1,32 @@
-import { checkInt } from "../../../../platform/base/integers.ts";
 import type { MsgDepositResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import {
+  addPrec,
+  mulPrec,
+  PREC_ONE,
+  type PrecDec,
+  precFromInt,
+  quoPrec,
+  quoPrecInt,
+} from "../../../../platform/base/decimal.ts";
+import { checkInt } from "../../../../platform/base/integers.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ModuleError } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
+import {
+  ErrDoubleSidedSwapOnDeposit,
+  ErrSwapOnDepositSlopTolerance,
+  ErrTickOutsideRange,
+  panicked,
+} from "./errors.ts";
 import { type DepositFacts, depositLp } from "./events.ts";
 import { MODULE_NAME, poolDenom } from "./keys.ts";
 import type { DepositEntry, DepositRequest, PositionOptions } from "./messages.ts";
 import { getParams } from "./params.ts";
-import { buyingSide, getOrCreatePool, savePool, withReserves } from "./pool.ts";
-import { type Amounts, calcDeposit } from "./pool-shares.ts";
-import { bestRecord } from "./swap.ts";
-import { swapOnDeposit } from "./swap-on-deposit.ts";
+import { type Amounts, buyingSide, calcDeposit, getOrCreatePool, savePool, withReserves } from "./pool.ts";
+import { calcPrice, MAX_TICK } from "./price.ts";
+import { bestRecord, swap, type SwapResult } from "./swap.ts";
 import type { DexEnvironment, PoolKey, TickLiquidity, TradePairId } from "./types.ts";
 
 /** One position with its tokens in byte order. */
@@ -191,4 +205,74 @@ interface Settlement {
   readonly request: DepositRequest;
   readonly deposited: readonly Deposited[];
   readonly shares: readonly Coin[];
+}
+
+/** What the creator pays, and what is offered to the pool after the swaps. */
+interface SwappedOffer {
+  readonly amountsIn: Amounts;
+  readonly offered: Amounts;
+}
+
+/** A position that swaps before it deposits. */
+interface SwappingPosition {
+  readonly key: PoolKey;
+  readonly amounts: Amounts;
+  readonly slopToleranceBps: bigint;
+}
+
+/** Swaps each offered token against liquidity that is strictly better than the price of the deposit. */
+function swapOnDeposit(context: Context, chainName: string, position: SwappingPosition): SwappedOffer {
+  const { amounts } = position;
+  const first = swapToken(context, chainName, position, 0);
+  const second = swapToken(context, chainName, position, 1);
+  if (first !== undefined && second !== undefined) throw ErrDoubleSidedSwapOnDeposit();
+  if (first !== undefined) return afterSwap(amounts, first, 0);
+  return second === undefined ? { amountsIn: amounts, offered: amounts } : afterSwap(amounts, second, 1);
+}
+
+/** Swaps one token; undefined when nothing was swapped. */
+function swapToken(
+  context: Context,
+  chainName: string,
+  { key, amounts, slopToleranceBps }: SwappingPosition,
+  token: 0 | 1,
+): SwapResult | undefined {
+  if (amounts[token] === 0n) return undefined;
+  const { pairId, tick, fee } = key;
+  const limitPrice = calcPriceOrPanic((token === 0 ? tick - fee : -(tick + fee)) - 1n);
+  const tradePairId = buyingSide(pairId, token);
+  const result = swap(context, chainName, { tradePairId, amountIn: amounts[token], limitPrice });
+  if (result.amountIn === 0n) return undefined;
+  requireWithinSlop(result, limitPrice, slopToleranceBps);
+  return result;
+}
+
+/** Throws dex/1168. */
+function requireWithinSlop(
+  { amountIn, amountOut }: SwapResult,
+  limit: PrecDec,
+  slopToleranceBps: bigint,
+): void {
+  const tolerance = quoPrec(precFromInt(slopToleranceBps), precFromInt(10_000n));
+  const highest = mulPrec(limit, addPrec(PREC_ONE, tolerance));
+  if (quoPrecInt(precFromInt(amountIn), amountOut) >= highest) throw ErrSwapOnDepositSlopTolerance();
+}
+
+/** A swap that is filled leaves a rest that buys nothing; the rest is not taken. */
+function afterSwap(
+  amounts: Amounts,
+  { amountIn, amountOut, filled }: SwapResult,
+  token: 0 | 1,
+): SwappedOffer {
+  const paid = filled ? amountIn : amounts[token];
+  const kept = paid - amountIn;
+  return token === 0
+    ? { amountsIn: [paid, amounts[1]], offered: [kept, amounts[1] + amountOut] }
+    : { amountsIn: [amounts[0], paid], offered: [amounts[0] + amountOut, kept] };
+}
+
+/** At the lowest ticks the limit lies outside of the range, where the deployed module panics. */
+function calcPriceOrPanic(tick: bigint): PrecDec {
+  if (tick < -MAX_TICK) throw panicked(ErrTickOutsideRange().message);
+  return calcPrice(tick);
 }

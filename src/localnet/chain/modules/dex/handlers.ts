@@ -5,16 +5,15 @@ import type { Context } from "../../runtime/context.ts";
 import { toMessageHandler, type WireType } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { wrapErrors } from "../../runtime/errors.ts";
-import { cancelLimitOrder } from "./cancel-limit-order.ts";
+import { cancelLimitOrder, withdrawFilled } from "./limit-order-payouts.ts";
 import { deposit } from "./deposit.ts";
 import { ErrDexPaused, orPanic, unregistered } from "./errors.ts";
-import { checkAmountTexts, checkDecimalTexts } from "./message-fields.ts";
+import { checkAmountTexts, checkDecimalTexts } from "./messages.ts";
 import * as messages from "./messages.ts";
 import { multiHopSwap } from "./multi-hop.ts";
 import { getParams, setParams } from "./params.ts";
 import { placeLimitOrder } from "./place-limit-order.ts";
 import type { DexEnvironment } from "./types.ts";
-import { withdrawFilled } from "./withdraw-filled.ts";
 import { withdraw } from "./withdraw.ts";
 
 /** A message of a user: its stateless checks, and what it does with the checked request. */

@@ -1,26 +1,19 @@
-import type { PrecDec } from "../../../../platform/base/decimal.ts";
-import type {
-  MsgCancelLimitOrder,
-  MsgDeposit,
-  MsgMultiHopSwap,
-  MsgPlaceLimitOrder,
-  MsgUpdateParams,
-  MsgWithdrawal,
-  MsgWithdrawFilledLimitOrder,
+import {
+  LimitOrderType,
+  type MsgCancelLimitOrder,
+  type MsgDeposit,
+  type MsgMultiHopSwap,
+  type MsgPlaceLimitOrder,
+  type MsgUpdateParams,
+  type MsgWithdrawal,
+  type MsgWithdrawFilledLimitOrder,
 } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
-import { LimitOrderType } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { parseWirePrecDec, type PrecDec } from "../../../../platform/base/decimal.ts";
+import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { isDenom } from "../../runtime/coins.ts";
+import { ErrTxDecode } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
-import {
-  checkParties,
-  checkAddress,
-  checkTokens,
-  optional,
-  parseAmount,
-  parseDecimal,
-  textOf,
-} from "./message-fields.ts";
 import { validateParams } from "./params.ts";
 import { isPriceInRange, MAX_TICK, validateTickFee } from "./price.ts";
 import { timestampNs } from "./records.ts";
@@ -262,4 +255,72 @@ export function checkUpdateParams(message: MsgUpdateParams, bech32Prefix: string
     throw errors.unregistered(`authority is invalid: ${textOf(thrown)}`);
   }
   if (message.params !== undefined) validateParams(message.params, bech32Prefix);
+}
+
+/** Checks the addresses of creator and receiver. */
+function checkParties(
+  { creator, receiver }: { readonly creator: string; readonly receiver: string },
+  prefix: string,
+): void {
+  checkAddress(creator, "creator", prefix);
+  checkAddress(receiver, "receiver", prefix);
+}
+
+/** Checks a bech32 address. `role` names it in the error. */
+function checkAddress(text: string, role: string, bech32Prefix: string): void {
+  try {
+    parseAddress(bech32Prefix, text);
+  } catch (thrown) {
+    throw errors.ErrInvalidAddress(`invalid ${role} address (${textOf(thrown)})`);
+  }
+}
+
+type NamedDenom = readonly [denom: string, words: string];
+
+/** Checks that two tokens are denominations and differ. `words` and `equalText` are Go's texts. */
+function checkTokens(first: NamedDenom, second: NamedDenom, equalText: string): void {
+  for (const [denom, words] of [first, second])
+    if (!isDenom(denom)) throw errors.ErrInvalidDenom(`${words} (invalid denom: ${denom})`);
+  if (first[0] === second[0]) throw errors.ErrInvalidDenom(equalText);
+}
+
+/** Parses an optional number; an unset one is "" on the wire. */
+function optional<T>(text: string, parse: (text: string) => T): T | undefined {
+  return text === "" ? undefined : parse(text);
+}
+
+/** A number that does not parse fails the decoding of the transaction in Go; an unset one is 0. */
+function parseAmount(text: string): bigint {
+  return text === "" ? 0n : decoded(() => parseInt256(text));
+}
+
+/** As {@link parseAmount}, for a decimal with 27 digits. */
+function parseDecimal(text: string): PrecDec {
+  return text === "" ? 0n : decoded(() => parseWirePrecDec(text));
+}
+
+/** The usual form of a number, which both types hold. */
+const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
+
+/** Checks integers of a message while it is decoded. Throws a plain error with Go's text. */
+export function checkAmountTexts(...texts: readonly string[]): void {
+  for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseInt256(text);
+}
+
+/** As {@link checkAmountTexts}, for decimals with 27 digits. */
+export function checkDecimalTexts(...texts: readonly string[]): void {
+  for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseWirePrecDec(text);
+}
+
+function decoded<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (thrown) {
+    throw ErrTxDecode(textOf(thrown));
+  }
+}
+
+/** Returns the message of a thrown value. */
+function textOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,10 +1,15 @@
+import { createSimulations } from "./simulations.ts";
+import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
+import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
+import { purgeHitGasLimit, tickCount, tradePairText, trancheUpdated } from "./events.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createHandlers } from "./handlers.ts";
 import { MODULE_NAME } from "./keys.ts";
-import { purgeExpired, purgeJitOrders } from "./purge.ts";
+import { getParams } from "./params.ts";
 import { createQueries } from "./queries.ts";
-import type { DexBank, DexOptions } from "./types.ts";
+import * as store from "./store.ts";
+import type { DexBank, DexOptions, Expiration } from "./types.ts";
 import type { DexBalances } from "./user-deposits.ts";
 
 /** Dependencies of the module. */
@@ -21,10 +26,55 @@ export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule
     name: MODULE_NAME,
     stores: [MODULE_NAME],
     messages: createHandlers(environment),
-    queries: createQueries(environment),
+    queries: [...createQueries(environment), ...createSimulations(environment)],
     beginBlock: (context) => purgeExpired(context, chainName),
     endBlock: (context) => purgeJitOrders(context, chainName),
     initGenesis: (context, genesis) => initGenesis(context, genesis, bech32Prefix),
     exportGenesis: (context) => exportGenesis(context, deps.balances),
   };
+}
+
+/**
+ * Begin of a block: takes the orders out of the book that expired before the block time, also while the module is paused.
+ * Stops once the allowance of gas is used up; orders of one second are in the order of their keys, so an order that is not
+ * yet expired can hide one that is.
+ */
+function purgeExpired(context: Context, chainName: string): void {
+  const { goodTilPurgeAllowance } = getParams(context);
+  const walk = store.expirations(context);
+  // Opening the walk costs gas, which the allowance does not pay for.
+  let at = walk.next();
+  const cutoff = context.gas.used() + goodTilPurgeAllowance;
+  for (; at.done !== true; at = walk.next()) {
+    const expiration = at.value;
+    const isJitOrder = expiration.timeNs === GO_ZERO_TIME_NS;
+    if (!isJitOrder && expiration.timeNs >= context.timeNs) return;
+    if (!isJitOrder && context.gas.used() >= cutoff) {
+      context.emit(purgeHitGasLimit(context.gas.used()));
+      return;
+    }
+    purge(context, chainName, expiration);
+  }
+}
+
+/** End of a block: JIT orders leave the book in the block that they were placed in (dex.md, "States and transitions"). */
+function purgeJitOrders(context: Context, chainName: string): void {
+  for (const expiration of store.expirations(context)) {
+    if (expiration.timeNs !== GO_ZERO_TIME_NS) break;
+    purge(context, chainName, expiration);
+  }
+  store.clearJitsInBlock(context);
+}
+
+/** The funds stay in the inactive tranche until the owners withdraw or cancel. */
+function purge(context: Context, chainName: string, expiration: Expiration): void {
+  const tranche = store.getActiveTrancheByRef(context, expiration.trancheRef);
+  if (tranche !== undefined) {
+    store.setInactiveTranche(context, tranche);
+    store.deleteActiveTranche(context, tranche.key);
+    context.emit(trancheUpdated({ ...tranche, reservesMaker: 0n }));
+  }
+  store.deleteExpiration(context, expiration);
+  const pair = tranche === undefined ? "" : tradePairText(tranche.key.tradePairId);
+  context.emit(tickCount(chainName, { action: "dec", kind: "limit_order", isExpiring: true, pair }));
 }

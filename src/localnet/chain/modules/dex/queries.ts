@@ -1,25 +1,30 @@
-import { createEstimates } from "./estimates.ts";
-import { createOrderQueries } from "./order-queries.ts";
-import type { PoolReserves } from "../../../../cosmos/proto/gen/neutron/dex/pool_reserves.ts";
+import { LimitOrderTranche } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche.ts";
+import { LimitOrderTrancheUser } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche_user.ts";
 import { PoolMetadata } from "../../../../cosmos/proto/gen/neutron/dex/pool_metadata.ts";
+import type { PoolReserves } from "../../../../cosmos/proto/gen/neutron/dex/pool_reserves.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
 import { TickLiquidity } from "../../../../cosmos/proto/gen/neutron/dex/tick_liquidity.ts";
-import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import { concat } from "../../../../platform/base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
 import { orQueryError } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
-import { ModuleError, QueryError } from "../../runtime/errors.ts";
-import { orPanic } from "./errors.ts";
 import * as keys from "./keys.ts";
-import { parsePairId, sideSelling } from "./pair-id.ts";
 import { getParams } from "./params.ts";
 import { getPool } from "./pool.ts";
-import { found, page, pageRecords, query, SERVICE, sidePrefix } from "./query-forms.ts";
-import { toWirePool, toWireReserves } from "./records.ts";
-import { SIMULATIONS } from "./simulations.ts";
+import {
+  found,
+  page,
+  pageRecords,
+  parsePairId,
+  query,
+  sidePrefix,
+  sideSelling,
+  namedQueries,
+} from "./query-pages.ts";
+import { toWirePool, toWireReserves, toWireTranche, toWireTrancheUser } from "./records.ts";
 import * as store from "./store.ts";
-import type { DexEnvironment, PairId } from "./types.ts";
+import { calcWithdrawable, findTranche } from "./tranche.ts";
+import type { DexEnvironment, DexOptions, PairId, TrancheKey } from "./types.ts";
 import { type DexBalances, pagePoolShares, toDepositRecord, withPoolData } from "./user-deposits.ts";
 
 /** Dependencies of the queries. */
@@ -27,38 +32,15 @@ export interface DexQueryEnvironment extends DexEnvironment {
   readonly balances: DexBalances;
 }
 
-const UNKNOWN = 2;
-const INTERNAL = 13;
-
-/** All queries of the module, under paths of this chain's name. */
-export function createQueries(environment: DexQueryEnvironment): readonly QueryHandler[] {
-  const plain = [
+/** The queries of the module, without the simulations, under paths of this chain's name. */
+export function createQueries(keepers: DexQueryEnvironment): readonly QueryHandler[] {
+  return namedQueries(keepers.chainName, [
     ...paramsAndPools(),
     ...ticks(),
-    ...createOrderQueries(environment),
-    userDeposits(environment),
-    ...createEstimates(environment),
-  ];
-  const simulations = SIMULATIONS.map(({ rpc, answer }) => ({
-    path: `${SERVICE}/${rpc}`,
-    query: (context: Context, request: Uint8Array) => answer(context, request, environment),
-  }));
-  return [...plain, ...simulations].map((handler) => ({
-    path: toChainTypeUrl(handler.path, environment.chainName),
-    query: (context, request) => answering(() => handler.query(context, request)),
-  }));
-}
-
-/** Go returns an error without a registered code as it is, and recovers a panic as Internal. */
-function answering<T>(work: () => T): T {
-  try {
-    return orPanic(work);
-  } catch (thrown) {
-    if (!(thrown instanceof ModuleError)) throw thrown;
-    if (thrown.codespace === "undefined") throw new QueryError(UNKNOWN, thrown.message);
-    if (thrown.code === 111_222) throw new QueryError(INTERNAL, thrown.message);
-    throw thrown;
-  }
+    ...tranches(),
+    ...trancheUsers(keepers),
+    userDeposits(keepers),
+  ]);
 }
 
 function paramsAndPools(): readonly QueryHandler[] {
@@ -156,4 +138,96 @@ function userDeposits({ bech32Prefix, balances, bank }: DexQueryEnvironment): Qu
       return { deposits, pagination };
     },
   );
+}
+
+function tranches(): readonly QueryHandler[] {
+  return [
+    query(
+      "LimitOrderTranche",
+      wire.QueryGetLimitOrderTrancheRequest,
+      wire.QueryGetLimitOrderTrancheResponse,
+      (context, request) => {
+        const { tranche } = found(findTranche(context, trancheKeyOf(request)));
+        return { limitOrderTranche: toWireTranche(tranche) };
+      },
+    ),
+    query(
+      "LimitOrderTrancheAll",
+      wire.QueryAllLimitOrderTrancheRequest,
+      wire.QueryAllLimitOrderTrancheResponse,
+      (context, request) => {
+        const limitOrderTranche: LimitOrderTranche[] = [];
+        const pagination = page(context, sidePrefix(request), request, (_key, value, onPage) => {
+          const { record } = TickLiquidity.decode(value);
+          if (record?.$case !== "limitOrderTranche") return false;
+          if (onPage) limitOrderTranche.push(record.value);
+          return true;
+        });
+        return { limitOrderTranche, pagination };
+      },
+    ),
+    query(
+      "InactiveLimitOrderTranche",
+      wire.QueryGetInactiveLimitOrderTrancheRequest,
+      wire.QueryGetInactiveLimitOrderTrancheResponse,
+      (context, request) => {
+        const tranche = found(store.getInactiveTranche(context, trancheKeyOf(request)));
+        return { inactiveLimitOrderTranche: toWireTranche(tranche) };
+      },
+    ),
+    query(
+      "InactiveLimitOrderTrancheAll",
+      wire.QueryAllInactiveLimitOrderTrancheRequest,
+      wire.QueryAllInactiveLimitOrderTrancheResponse,
+      (context, request) => {
+        const prefix = keys.INACTIVE_TRANCHE_PREFIX;
+        const { records, pagination } = pageRecords(context, prefix, request, LimitOrderTranche);
+        return { inactiveLimitOrderTranche: records, pagination };
+      },
+    ),
+  ];
+}
+
+function trancheUsers({ bech32Prefix }: DexOptions): readonly QueryHandler[] {
+  return [
+    query(
+      "LimitOrderTrancheUser",
+      wire.QueryGetLimitOrderTrancheUserRequest,
+      wire.QueryGetLimitOrderTrancheUserResponse,
+      (context, { address, trancheKey, calcWithdrawableShares }) => {
+        const user = found(store.getTrancheUser(context, address, trancheKey));
+        const limitOrderTrancheUser = toWireTrancheUser(user);
+        if (!calcWithdrawableShares) return { limitOrderTrancheUser, withdrawableShares: "" };
+        const { tranche } = found(findTranche(context, user), "Tranche not found");
+        const { shares } = calcWithdrawable(tranche, user);
+        return { limitOrderTrancheUser, withdrawableShares: shares.toString() };
+      },
+    ),
+    query(
+      "LimitOrderTrancheUserAll",
+      wire.QueryAllLimitOrderTrancheUserRequest,
+      wire.QueryAllLimitOrderTrancheUserResponse,
+      (context, request) => {
+        const prefix = keys.TRANCHE_USER_PREFIX;
+        const { records, pagination } = pageRecords(context, prefix, request, LimitOrderTrancheUser);
+        return { limitOrderTrancheUser: records, pagination };
+      },
+    ),
+    query(
+      "LimitOrderTrancheUserAllByAddress",
+      wire.QueryAllLimitOrderTrancheUserByAddressRequest,
+      wire.QueryAllLimitOrderTrancheUserByAddressResponse,
+      (context, request) => {
+        orQueryError(() => parseAddress(bech32Prefix, request.address));
+        const prefix = concat(keys.TRANCHE_USER_PREFIX, keys.trancheUserPrefix(request.address));
+        const { records, pagination } = pageRecords(context, prefix, request, LimitOrderTrancheUser);
+        return { limitOrders: records, pagination };
+      },
+    ),
+  ];
+}
+
+function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): TrancheKey {
+  const { pairId, tokenIn, tickIndex, trancheKey } = request;
+  return { tradePairId: sideSelling(parsePairId(pairId), tokenIn), tick: tickIndex, trancheKey };
 }

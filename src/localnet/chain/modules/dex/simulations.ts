@@ -1,22 +1,23 @@
+import { namedQueries, query, SERVICE } from "./query-pages.ts";
+import * as wire from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
 import { fromHex } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
-import * as wire from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
 import { formatAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
+import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import type { WireType } from "../../runtime/handlers.ts";
-import { QueryError } from "../../runtime/errors.ts";
-import { cancelLimitOrder } from "./cancel-limit-order.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
 import { deposit } from "./deposit.ts";
+import { cancelLimitOrder, withdrawFilled } from "./limit-order-payouts.ts";
 import * as messages from "./messages.ts";
+import { parseMultiHopSwap, parsePlaceLimitOrder } from "./messages.ts";
 import { multiHopSwap } from "./multi-hop.ts";
 import { placeLimitOrder } from "./place-limit-order.ts";
 import type { DexBank, DexEnvironment } from "./types.ts";
 import { withdraw } from "./withdraw.ts";
-import { withdrawFilled } from "./withdraw-filled.ts";
 
 /** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist holds it. */
 const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
-const INTERNAL = 13;
 
 /** A query that runs a message without effects. */
 interface Simulation<Message, Request, Response> {
@@ -28,13 +29,22 @@ interface Simulation<Message, Request, Response> {
 }
 
 /** A query `Simulate…` over encoded messages. */
-export interface SimulationQuery {
+interface SimulationQuery {
   readonly rpc: string;
   readonly answer: (context: Context, request: Uint8Array, environment: DexEnvironment) => Uint8Array;
 }
 
-/** The simulations. Nobody pays, nothing is kept, no event is emitted, and a paused module answers too. */
-export const SIMULATIONS: readonly SimulationQuery[] = [
+/** The simulations and the deprecated estimates, under paths of this chain's name. */
+export function createSimulations(keepers: DexEnvironment): readonly QueryHandler[] {
+  const simulations = SIMULATIONS.map(({ rpc, answer }) => ({
+    path: `${SERVICE}/${rpc}`,
+    query: (context: Context, request: Uint8Array) => answer(context, request, keepers),
+  }));
+  return namedQueries(keepers.chainName, [...createEstimates(keepers), ...simulations]);
+}
+
+/** Nobody pays, nothing is stored, no event is emitted, and a paused module responds too. */
+const SIMULATIONS: readonly SimulationQuery[] = [
   simulationQuery("SimulateDeposit", wire.QuerySimulateDepositRequest, wire.QuerySimulateDepositResponse, {
     parse: messages.parseDeposit,
     run: deposit,
@@ -83,7 +93,10 @@ function simulationQuery<Message, Request, Response>(
       const { msg } = request.decode(bytes);
       // The deployed module reads fields of the absent message and panics.
       if (msg === undefined)
-        throw new QueryError(INTERNAL, "runtime error: invalid memory address or nil pointer dereference");
+        throw new QueryError(
+          GrpcCode.Internal,
+          "runtime error: invalid memory address or nil pointer dereference",
+        );
       return response.encode({ resp: simulate(context, msg, simulation, environment) }).finish();
     },
   };
@@ -103,7 +116,7 @@ function simulate<Message, Request, Response>(
 }
 
 /** Runs a message with its payments and discards the state. The deprecated estimates use it. */
-export function estimate<Message, Request, Response>(
+function estimate<Message, Request, Response>(
   context: Context,
   message: Message,
   { parse, run }: Pick<Simulation<Message, Request, Response>, "parse" | "run">,
@@ -133,4 +146,32 @@ function discarding<T>(context: Context, work: (inner: Context) => T): T {
     if (thrown !== dropped) throw thrown;
   }
   return outcome.result?.value ?? unreachable("a layer without a result");
+}
+
+/** The deprecated estimates. Unlike a simulation, an estimate fails when the creator cannot pay. */
+function createEstimates(environment: DexEnvironment): readonly QueryHandler[] {
+  return [
+    query(
+      "EstimateMultiHopSwap",
+      wire.QueryEstimateMultiHopSwapRequest,
+      wire.QueryEstimateMultiHopSwapResponse,
+      (context, request) => {
+        const swap = { parse: parseMultiHopSwap, run: multiHopSwap };
+        const { coinOut } = estimate(context, request, swap, environment);
+        return { coinOut };
+      },
+    ),
+    query(
+      "EstimatePlaceLimitOrder",
+      wire.QueryEstimatePlaceLimitOrderRequest,
+      wire.QueryEstimatePlaceLimitOrderResponse,
+      (context, request) => {
+        const order = { parse: parsePlaceLimitOrder, run: placeLimitOrder };
+        const message = { ...request, limitSellPrice: "", minAverageSellPrice: "" };
+        const response = estimate(context, message, order, environment);
+        const { coinIn, takerCoinIn, takerCoinOut } = response;
+        return { totalInCoin: coinIn, swapInCoin: takerCoinIn, swapOutCoin: takerCoinOut };
+      },
+    ),
+  ];
 }

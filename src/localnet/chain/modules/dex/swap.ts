@@ -9,7 +9,7 @@ import {
   truncatePrec,
 } from "../../../../platform/base/decimal.ts";
 import type { Context } from "../../runtime/context.ts";
-import { gasConsumed, type SwapAmounts } from "./book-events.ts";
+import { gasConsumed, type SwapAmounts } from "./events.ts";
 import { isUpperSide, poolOfReserves, type PoolSides, savePool, withReserves } from "./pool.ts";
 import * as store from "./store.ts";
 import { isExpired, saveTranche, withAmounts } from "./tranche.ts";

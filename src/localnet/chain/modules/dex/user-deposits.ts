@@ -1,3 +1,4 @@
+import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import type {
@@ -7,7 +8,6 @@ import type {
 import type { DepositRecord } from "../../../../cosmos/proto/gen/neutron/dex/deposit_record.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { QueryError } from "../../runtime/errors.ts";
 import { poolDenom } from "./keys.ts";
 import { getPool } from "./pool.ts";
 import { toWirePool } from "./records.ts";
@@ -72,7 +72,6 @@ export interface SharesPage {
 }
 
 const DEFAULT_LIMIT = 100n;
-const INTERNAL = 13;
 
 /**
  * Pages through the balances of an address that are pool shares, as x/dex does with its own rules: page keys are
@@ -81,8 +80,8 @@ const INTERNAL = 13;
 export function pagePoolShares(coins: Iterable<Coin>, request: PageRequest | undefined): SharesPage {
   const { key, offset, limit, countTotal, reverse } = request ?? NO_PAGE;
   if (offset > 0n && key.length > 0)
-    throw new QueryError(INTERNAL, "invalid request, either offset or key is expected, got both");
-  if (reverse) throw new QueryError(INTERNAL, "invalid request, reverse pagination is not enabled");
+    throw new QueryError(GrpcCode.Internal, "invalid request, either offset or key is expected, got both");
+  if (reverse) throw new QueryError(GrpcCode.Internal, "invalid request, reverse pagination is not enabled");
   const size = limit === 0n ? DEFAULT_LIMIT : limit;
   return key.length > 0
     ? fromKey(coins, fromUtf8(key), size)

@@ -4,12 +4,10 @@ import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientShares } from "./errors.ts";
-import { totalWithdrawn } from "./book-events.ts";
-import { type WithdrawalFacts, withdrawLp } from "./events.ts";
+import { totalWithdrawn, type WithdrawalFacts, withdrawLp } from "./events.ts";
 import { poolDenom } from "./keys.ts";
 import type { WithdrawalEntry, WithdrawalRequest } from "./messages.ts";
-import { getOrCreatePool, savePool, withReserves } from "./pool.ts";
-import { type Amounts, calcWithdrawal } from "./pool-shares.ts";
+import { getOrCreatePool, savePool, withReserves, type Amounts, calcWithdrawal } from "./pool.ts";
 import type { DexEnvironment, PairId } from "./types.ts";
 
 interface Withdrawn {

@@ -1,8 +1,8 @@
-import { ceilDec18, type Dec18, formatDec18 } from "../../../../platform/base/decimal.ts";
 import { State as WireState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
+import { ceilDec18, type Dec18, formatDec18 } from "../../../../platform/base/decimal.ts";
 import { type Coin, formatCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInsufficientFee } from "../../runtime/errors.ts";
+import { ErrInsufficientFee, registerError } from "../../runtime/errors.ts";
 import {
   createItem,
   createRequiredItem,
@@ -11,7 +11,6 @@ import {
   messageCodec,
   rememberingCodec,
 } from "../../store/collections.ts";
-import { ErrUnknownDenom } from "./errors.ts";
 import { ENABLED_HEIGHT_KEY, MODULE_NAME, STATE_KEY } from "./keys.ts";
 import * as market from "./market.ts";
 import { storedParams } from "./params.ts";
@@ -77,3 +76,13 @@ export function splitFee(
   const fee = priceOf(gas.charged, price);
   return { fee: { denom, amount: fee }, tip: { denom, amount: offered.amount - fee } };
 }
+
+// Errors of codespace "feemarket" by their Go names (x/feemarket v1.1.1 types/errors.go).
+export const ErrNoFeeCoins = registerError("feemarket", 1, "no fee coin provided. Must provide one.");
+export const ErrTooManyFeeCoins = registerError(
+  "feemarket",
+  2,
+  "too many fee coins provided.  Only one fee coin may be provided",
+);
+/** The fee's denomination has no price. The deployed chain looks prices up in its module `dynamicfees`. */
+const ErrUnknownDenom = registerError("dynamicfees", 1100, "unknown denom");

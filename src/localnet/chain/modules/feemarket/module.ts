@@ -1,13 +1,24 @@
+import { GenesisState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
+import * as wire from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { AnteStep } from "../../runtime/ante-step.ts";
-import type { ChainModule } from "../../runtime/module.ts";
-import { createTakeFee } from "./ante.ts";
-import { exportGenesis, initGenesis } from "./genesis.ts";
-import { storedState } from "./keeper.ts";
+import type { Context } from "../../runtime/context.ts";
+import {
+  GenesisError,
+  type GenesisSchema,
+  partOr,
+  printGenesis,
+  readGenesis,
+} from "../../runtime/genesis.ts";
+import { toQueryHandler } from "../../runtime/handlers.ts";
+import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
+import { createSettleFee, createTakeFee, type SettleDeps } from "./fee-steps.ts";
+import { enabledHeight, type GasPrice, gasPriceIn, storedState } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
+import * as market from "./market.ts";
 import { closeBlock } from "./market.ts";
-import { storedParams } from "./params.ts";
-import { createSettleFee, type SettleDeps } from "./post.ts";
-import { queries } from "./queries.ts";
+import * as params from "./params.ts";
+import { defaultParams, findParamsError, fromWire, storedParams, toWire } from "./params.ts";
 
 export interface FeemarketOptions {
   /** Fee denomination of a genesis without parameters. */
@@ -36,4 +47,70 @@ export function createFeemarketModule(options: FeemarketOptions, deps: SettleDep
     takeFee: createTakeFee(deps),
     settleFee: createSettleFee(deps),
   };
+}
+
+const FORM: GenesisSchema<GenesisState> = {
+  module: MODULE_NAME,
+  typeName: "feemarket.feemarket.v1.GenesisState",
+  type: GenesisState,
+};
+
+/**
+ * Reads parameters and state. Without parameters, those of the deployed chain apply with `feeDenom`; without a state, the
+ * market starts at the minimum price.
+ */
+function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
+  const genesis = readGenesis(FORM, json);
+  const params = fromWire(partOr(json, "params", genesis?.params, toWire(defaultParams(feeDenom))));
+  const error = findParamsError(params);
+  if (error !== undefined) throw new GenesisError(`app_state.feemarket.params.${error.field}`, error.text);
+  const initial = market.toWire(market.initialState(params));
+  const state = market.fromWire(partOr(json, "state", genesis?.state, initial));
+  if (BigInt(state.window.length) !== params.window || state.index >= params.window)
+    throw new GenesisError("app_state.feemarket.state.window", `${params.window} entries were expected`);
+  storedParams.set(context, params);
+  storedState.set(context, state);
+  enabledHeight.set(context, -1n);
+}
+
+/** Exports parameters and state. */
+function exportGenesis(context: Context): JsonValue {
+  return printGenesis(FORM, {
+    params: toWire(storedParams.get(context)),
+    state: market.toWire(storedState.get(context)),
+  });
+}
+
+const SERVICE = "/feemarket.feemarket.v1.Query";
+
+/** The handlers of `feemarket.feemarket.v1.Query`. */
+const queries: readonly QueryHandler[] = [
+  toQueryHandler(
+    `${SERVICE}/Params`,
+    { request: wire.ParamsRequest, response: wire.ParamsResponse },
+    (context) => ({
+      params: params.toWire(params.storedParams.get(context)),
+    }),
+  ),
+  toQueryHandler(
+    `${SERVICE}/State`,
+    { request: wire.StateRequest, response: wire.StateResponse },
+    (context) => ({
+      state: market.toWire(storedState.get(context)),
+    }),
+  ),
+  toQueryHandler(
+    `${SERVICE}/GasPrice`,
+    { request: wire.GasPriceRequest, response: wire.GasPriceResponse },
+    (context, { denom }) => ({ price: toDecCoin(gasPriceIn(context, denom)) }),
+  ),
+  toQueryHandler(
+    `${SERVICE}/GasPrices`,
+    { request: wire.GasPricesRequest, response: wire.GasPricesResponse },
+    (context) => ({ prices: [toDecCoin(gasPriceIn(context, params.storedParams.get(context).feeDenom))] }),
+  ),
+];
+
+function toDecCoin({ denom, amount }: GasPrice): { denom: string; amount: string } {
+  return { denom, amount: amount.toString() };
 }

@@ -1,17 +1,11 @@
-import { DEFAULT_PARAMS, storedParams, validateParams } from "./params.ts";
 import { MsgUnjail, MsgUpdateParams } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/tx.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
+import { ErrInvalidAddress, ErrInvalidSigner, registerError } from "../../runtime/errors.ts";
 import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
-import { ErrInvalidAddress, ErrInvalidSigner } from "../../runtime/errors.ts";
-import {
-  ErrMissingSelfDelegation,
-  ErrSelfDelegationTooLowToUnjail,
-  ErrValidatorJailed,
-  ErrValidatorNotJailed,
-} from "./errors.ts";
-import { signingInfos } from "./signing-infos.ts";
+import { DEFAULT_PARAMS, storedParams, validateParams } from "./params.ts";
+import { signingInfos } from "./keeper.ts";
 import type { Environment } from "./types.ts";
 
 /** The messages of the module. */
@@ -59,3 +53,17 @@ function unjail(context: Context, { staking }: Environment, operator: Uint8Array
     throw ErrValidatorJailed();
   staking.unjail(context, consensus);
 }
+
+// Errors of codespace "slashing" by their Go names (cosmos-sdk v0.50 x/slashing/types/errors.go).
+const ErrValidatorJailed = registerError("slashing", 4, "validator still jailed; cannot be unjailed");
+const ErrValidatorNotJailed = registerError("slashing", 5, "validator not jailed; cannot be unjailed");
+const ErrMissingSelfDelegation = registerError(
+  "slashing",
+  6,
+  "validator has no self-delegation; cannot be unjailed",
+);
+const ErrSelfDelegationTooLowToUnjail = registerError(
+  "slashing",
+  7,
+  "validator's self delegation less than minimum; cannot be unjailed",
+);

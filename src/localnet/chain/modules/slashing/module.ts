@@ -1,11 +1,22 @@
-import { formatAddress } from "../../runtime/address.ts";
+import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/genesis.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import { formatAddress, parseAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import type { ChainModule } from "../../runtime/module.ts";
-import { punishDoubleSign } from "./double-sign.ts";
-import { exportGenesis, initGenesis } from "./genesis.ts";
+import { punishDoubleSign, countVote } from "./infractions.ts";
 import { createHandlers } from "./handlers.ts";
-import { createHooks, type SlashingHooks } from "./hooks.ts";
+import {
+  createHooks,
+  hasMissed,
+  infoFromWire,
+  infoToWire,
+  setMissed,
+  signingInfos,
+  type SlashingHooks,
+} from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
-import { countVote } from "./liveness.ts";
+import { DEFAULT_PARAMS, paramsOf, storedParams, validateParams } from "./params.ts";
 import { createQueryHandlers } from "./queries.ts";
 import type { Environment, SlashingDeps, SlashingOptions } from "./types.ts";
 
@@ -32,4 +43,63 @@ export function createSlashingModule(options: SlashingOptions, deps: SlashingDep
     exportGenesis,
     hooks: createHooks(environment),
   };
+}
+
+const FORM: GenesisSchema<GenesisState> = {
+  module: MODULE_NAME,
+  typeName: "cosmos.slashing.v1beta1.GenesisState",
+  type: GenesisState,
+};
+const PATH = `app_state.${MODULE_NAME}`;
+
+/** Stores parameters and signing infos, and the public keys of the validators of staking, whose genesis runs before. */
+function initGenesis(context: Context, json: JsonValue | undefined, environment: Environment): void {
+  const state = readGenesis(FORM, json) ?? GenesisState.decode(new Uint8Array(0));
+  const params = partOr(json, "params", state.params, DEFAULT_PARAMS);
+  atPath(`${PATH}.params`, () => validateParams(params));
+  storedParams.set(context, params);
+  const prefix = `${environment.bech32Prefix}valcons`;
+  const { afterValidatorCreated } = createHooks(environment);
+  for (const operator of environment.staking.operators(context)) afterValidatorCreated(context, operator);
+  state.signingInfos.forEach(({ address, validatorSigningInfo }, index) =>
+    atPath(`${PATH}.signing_infos[${index}]`, () => {
+      if (validatorSigningInfo === undefined) throw new Error("validator_signing_info was expected");
+      if (validatorSigningInfo.address !== address)
+        throw new Error(`the info is that of ${validatorSigningInfo.address}, not of ${address}`);
+      signingInfos.set(context, parseAddress(prefix, address), infoFromWire(validatorSigningInfo));
+    }),
+  );
+  state.missedBlocks.forEach(({ address, missedBlocks }, at) =>
+    atPath(`${PATH}.missed_blocks[${at}]`, () => {
+      const consensus = parseAddress(prefix, address);
+      for (const { index, missed } of missedBlocks) {
+        if (index < 0n || index >= params.signedBlocksWindow)
+          throw new Error(`block ${index} is not in the window of ${params.signedBlocksWindow}`);
+        setMissed(context, consensus, index, missed);
+      }
+    }),
+  );
+}
+
+/** Prints the state. */
+function exportGenesis(context: Context): JsonValue {
+  const infos = [...signingInfos.entries(context)];
+  return printGenesis(FORM, {
+    params: paramsOf(context),
+    signingInfos: infos.map(([, info]) => ({
+      address: info.address,
+      validatorSigningInfo: infoToWire(info),
+    })),
+    missedBlocks: infos.map(([consensus, { address }]) => ({
+      address,
+      missedBlocks: missedOf(context, consensus),
+    })),
+  });
+}
+
+function missedOf(context: Context, consensus: Uint8Array) {
+  const window = Number(paramsOf(context).signedBlocksWindow);
+  return Array.from({ length: window }, (_, index) => BigInt(index))
+    .filter((index) => hasMissed(context, consensus, index))
+    .map((index) => ({ index, missed: true }));
 }

@@ -1,17 +1,15 @@
+import { ErrLogic, GrpcCode, QueryError } from "../../runtime/errors.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/query.ts";
 import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
 import { AddressError, parseAddress } from "../../runtime/address.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
-import { ErrLogic, QueryError } from "../../runtime/errors.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { MODULE_NAME, SIGNING_INFOS } from "./keys.ts";
 import { paramsOf } from "./params.ts";
-import { infoCodec, infoToWire, signingInfos } from "./signing-infos.ts";
+import { infoCodec, infoToWire, signingInfos } from "./keeper.ts";
 import type { Environment } from "./types.ts";
 
 const SERVICE = "/cosmos.slashing.v1beta1.Query";
-const INVALID_ARGUMENT = 3;
-const NOT_FOUND = 5;
 
 /** The queries of the module. */
 export function createQueryHandlers({ bech32Prefix }: Environment): readonly QueryHandler[] {
@@ -26,10 +24,10 @@ export function createQueryHandlers({ bech32Prefix }: Environment): readonly Que
       `${SERVICE}/SigningInfo`,
       { request: wire.QuerySigningInfoRequest, response: wire.QuerySigningInfoResponse },
       (context, { consAddress }) => {
-        if (consAddress === "") throw new QueryError(INVALID_ARGUMENT, "invalid request");
+        if (consAddress === "") throw new QueryError(GrpcCode.InvalidArgument, "invalid request");
         const info = signingInfos.get(context, consensusOf(prefix, consAddress));
         if (info === undefined)
-          throw new QueryError(NOT_FOUND, `SigningInfo not found for validator ${consAddress}`);
+          throw new QueryError(GrpcCode.NotFound, `SigningInfo not found for validator ${consAddress}`);
         return { valSigningInfo: infoToWire(info) };
       },
     ),

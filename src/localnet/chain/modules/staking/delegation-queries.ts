@@ -1,11 +1,12 @@
-import { concat } from "../../../../platform/base/bytes.ts";
-import { truncateDec18 } from "../../../../platform/base/decimal.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
 import type * as staking from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import type { RedelegationResponse } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { concat } from "../../../../platform/base/bytes.ts";
+import { truncateDec18 } from "../../../../platform/base/decimal.ts";
 import type { Context } from "../../runtime/context.ts";
+import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { toQueryHandler } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
-import { QueryError } from "../../runtime/errors.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { delegations } from "./delegations.ts";
 import { ErrNoDelegation } from "./errors.ts";
@@ -14,6 +15,8 @@ import {
   DELEGATIONS_BY_VALIDATOR,
   lengthPrefixed,
   MODULE_NAME,
+  REDELEGATIONS,
+  REDELEGATIONS_BY_SOURCE,
   splitAddresses,
   UNBONDINGS,
   UNBONDINGS_BY_VALIDATOR,
@@ -24,18 +27,17 @@ import {
   type Delegation,
   delegationCodec,
   delegationToWire,
+  type Redelegation,
+  redelegationCodec,
+  redelegationToWire,
   unbondingCodec,
   unbondingToWire,
   validatorToWire,
 } from "./records.ts";
-import { createRedelegationQuery } from "./redelegation-queries.ts";
-import { tokensFromShares } from "./shares.ts";
 import type { Environment } from "./types.ts";
-import { unbondings } from "./unbondings.ts";
-import { requireValidator } from "./validators.ts";
+import { redelegations, unbondings } from "./unbondings.ts";
+import { requireValidator, tokensFromShares } from "./validators.ts";
 
-const NOT_FOUND = 5;
-const INTERNAL = 13;
 type Page = wire.QueryDelegatorDelegationsRequest["pagination"];
 
 /** The queries of delegations, undelegations and redelegations. */
@@ -65,7 +67,7 @@ function pairQueries(environment: Environment): readonly QueryHandler[] {
         if (delegation === undefined) {
           const { delegatorAddr, validatorAddr } = request;
           const text = `delegation with delegator ${delegatorAddr} not found for validator ${validatorAddr}`;
-          throw new QueryError(NOT_FOUND, text);
+          throw new QueryError(GrpcCode.NotFound, text);
         }
         return { delegationResponse: withBalance(context, environment, delegation) };
       },
@@ -78,7 +80,7 @@ function pairQueries(environment: Environment): readonly QueryHandler[] {
         if (unbonding === undefined) {
           const { delegatorAddr, validatorAddr } = request;
           const text = `unbonding delegation with delegator ${delegatorAddr} not found for validator ${validatorAddr}`;
-          throw new QueryError(NOT_FOUND, text);
+          throw new QueryError(GrpcCode.NotFound, text);
         }
         return { unbond: unbondingToWire(unbonding) };
       },
@@ -198,7 +200,7 @@ function validatorsOfDelegator(environment: Environment): readonly QueryHandler[
         const delegator = delegatorOf(environment, delegatorAddr);
         const validator = operatorOf(environment, validatorAddr);
         if (!delegations.has(context, { delegator, validator }))
-          throw new QueryError(INTERNAL, ErrNoDelegation().message);
+          throw new QueryError(GrpcCode.Internal, ErrNoDelegation().message);
         return { validator: validatorToWire(requireValidator(context, validator)) };
       },
     ),
@@ -216,4 +218,89 @@ function page<T>(
   const paged = { store: context.store(MODULE_NAME), prefix };
   const pagination = paginate(paged, request, (key, value) => items.push(read(key, value)));
   return [items, pagination];
+}
+
+/**
+ * The query of redelegations: of one triplet, of one source, or of one delegator. As in the SDK, a source together with a
+ * delegator and without a destination is not read.
+ */
+function createRedelegationQuery(environment: Environment): QueryHandler {
+  return toQueryHandler(
+    `${SERVICE}/Redelegations`,
+    { request: wire.QueryRedelegationsRequest, response: wire.QueryRedelegationsResponse },
+    (context, request) => {
+      const { delegatorAddr, srcValidatorAddr, dstValidatorAddr } = request;
+      if (delegatorAddr !== "" && srcValidatorAddr !== "" && dstValidatorAddr !== "")
+        return { redelegationResponses: [oneOf(context, environment, request)], pagination: undefined };
+      return delegatorAddr === "" && srcValidatorAddr !== "" && dstValidatorAddr === ""
+        ? ofSource(context, environment, request)
+        : ofDelegator(context, environment, request);
+    },
+  );
+}
+
+function oneOf(
+  context: Context,
+  environment: Environment,
+  request: wire.QueryRedelegationsRequest,
+): RedelegationResponse {
+  const { delegatorAddr, srcValidatorAddr, dstValidatorAddr } = request;
+  const found = redelegations.get(context, {
+    delegator: delegatorOf(environment, delegatorAddr),
+    source: operatorOf(environment, srcValidatorAddr),
+    destination: operatorOf(environment, dstValidatorAddr),
+  });
+  if (found !== undefined) return withBalances(context, environment, found);
+  const words = `redelegation not found for delegator address ${delegatorAddr} from validator address ${srcValidatorAddr}`;
+  throw new QueryError(GrpcCode.Internal, `rpc error: code = NotFound desc = ${words}`);
+}
+
+function ofSource(
+  context: Context,
+  environment: Environment,
+  request: wire.QueryRedelegationsRequest,
+): wire.QueryRedelegationsResponse {
+  const source = operatorOf(environment, request.srcValidatorAddr);
+  const prefix = concat(REDELEGATIONS_BY_SOURCE, lengthPrefixed(source));
+  const found: RedelegationResponse[] = [];
+  const pagination = paginate({ store: context.store(MODULE_NAME), prefix }, request.pagination, (key) => {
+    const [delegator = key, destination = key] = splitAddresses(key);
+    const redelegation = redelegations.get(context, { delegator, source, destination });
+    if (redelegation !== undefined) found.push(withBalances(context, environment, redelegation));
+  });
+  return { redelegationResponses: found, pagination };
+}
+
+function ofDelegator(
+  context: Context,
+  environment: Environment,
+  request: wire.QueryRedelegationsRequest,
+): wire.QueryRedelegationsResponse {
+  const delegator = delegatorOf(environment, request.delegatorAddr);
+  const prefix = concat(REDELEGATIONS, lengthPrefixed(delegator));
+  const found: RedelegationResponse[] = [];
+  const paged = { store: context.store(MODULE_NAME), prefix };
+  const pagination = paginate(paged, request.pagination, (_key, value) => {
+    found.push(withBalances(context, environment, redelegationCodec.decode(value)));
+  });
+  return { redelegationResponses: found, pagination };
+}
+
+/** The response has the entries beside the redelegation, each with its tokens at the destination. */
+function withBalances(
+  context: Context,
+  environment: Environment,
+  redelegation: Redelegation,
+): RedelegationResponse {
+  const destination = environment.operators.parse(redelegation.validatorDstAddress);
+  const validator = requireValidator(context, destination);
+  const { entries, ...rest } = redelegationToWire(redelegation);
+  return {
+    redelegation: { ...rest, entries: [] },
+    entries: entries.map((redelegationEntry, index) => {
+      const shares = redelegation.entries[index]?.sharesDst ?? 0n;
+      const balance = truncateDec18(tokensFromShares(validator, shares)).toString();
+      return { redelegationEntry, balance };
+    }),
+  };
 }

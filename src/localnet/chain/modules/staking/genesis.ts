@@ -30,14 +30,17 @@ import {
   validatorFromWire,
   validatorToWire,
 } from "./records.ts";
-import { redelegationQueue, redelegations, saveRedelegation } from "./redelegations.ts";
-import { isBonded } from "./shares.ts";
-import type { Environment } from "./types.ts";
-import { lastUnbondingId } from "./unbonding-ids.ts";
-import { saveUnbonding, unbondingQueue, unbondings } from "./unbondings.ts";
-import { addToValidatorQueue } from "./validator-queue.ts";
-import { storeUpdates, updateValidatorSet } from "./validator-set.ts";
 import {
+  redelegationQueue,
+  redelegations,
+  saveRedelegation,
+  lastUnbondingId,
+  saveUnbonding,
+  unbondingQueue,
+  unbondings,
+} from "./unbondings.ts";
+import {
+  isBonded,
   addToPowerOrder,
   lastPowers,
   lastTotalPower,
@@ -45,7 +48,10 @@ import {
   setValidator,
   validatorByConsensus,
   validators,
+  addToValidatorQueue,
 } from "./validators.ts";
+import type { Environment } from "./types.ts";
+import { storeUpdates, updateValidatorSet } from "./validator-set.ts";
 
 const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,

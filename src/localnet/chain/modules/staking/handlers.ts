@@ -1,16 +1,72 @@
+import { ed25519Address } from "../../../../cosmos/comet/validator-key.ts";
+import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
+import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
+import {
+  type MsgBeginRedelegate,
+  MsgBeginRedelegateResponse,
+  type MsgCancelUnbondingDelegation,
+  type MsgCreateValidator,
+  type MsgDelegate,
+  type MsgEditValidator,
+  type MsgUndelegate,
+  MsgUndelegateResponse,
+  type MsgUpdateParams,
+} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
+import { formatCoin } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import {
+  ErrInvalidRequest,
+  ErrInvalidSigner,
+  ErrInvalidType,
+  ErrNotFound,
+  unregisteredError,
+} from "../../runtime/errors.ts";
 import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
+import { delegate, redelegate, sharesToUnbond, undelegate } from "./delegate.ts";
 import {
-  cancelUnbonding,
-  delegateTokens,
-  redelegateTokens,
-  undelegateTokens,
-  updateParams,
-} from "./delegation-messages.ts";
-import { addressOf } from "./messages.ts";
-import type { Environment } from "./types.ts";
-import { createValidator, editValidator } from "./validator-messages.ts";
+  ErrDelegatorShareExRateInvalid,
+  ErrMinSelfDelegationDecreased,
+  ErrSelfDelegationBelowMinimum,
+  ErrValidatorJailed,
+  ErrValidatorOwnerExists,
+  ErrValidatorPubKeyExists,
+  ErrValidatorPubKeyTypeNotSupported,
+} from "./errors.ts";
+import {
+  cancelledUnbonding,
+  createdValidator,
+  delegated,
+  editedValidator,
+  redelegated,
+  undelegated,
+} from "./events.ts";
+import {
+  addressOf,
+  editCommission,
+  editDescription,
+  type NewValidator,
+  positiveCoin,
+  requireBondDenom,
+  requireMinimumRate,
+  requireShort,
+  validateCreate,
+  validateNewRate,
+} from "./messages.ts";
+import { storedParams, validateParams } from "./params.ts";
+import { ed25519KeyOf, integerOf, type Unbonding, type UnbondingEntry, type Validator } from "./records.ts";
+import type { Environment, Pair } from "./types.ts";
+import { saveUnbonding, unbondings } from "./unbondings.ts";
+import {
+  addToPowerOrder,
+  hasInvalidRate,
+  requireValidator,
+  setByConsensus,
+  setValidator,
+  validatorByConsensus,
+  validators,
+} from "./validators.ts";
 
 /** The messages of the module. */
 export function createHandlers(environment: Environment): readonly MessageHandler[] {
@@ -74,4 +130,201 @@ function ofDelegator({ delegatorAddress }: { readonly delegatorAddress: string }
 /** The account of an operator: the same bytes with the prefix of accounts. */
 function operatorAccount({ accounts, operators }: Environment, text: string): string {
   return accounts.format(addressOf(operators, text, "validator"));
+}
+
+/** `MsgCreateValidator`: registers a validator with its first delegation. It can enter the active set at the end of the block. */
+function createValidator(context: Context, environment: Environment, message: MsgCreateValidator): void {
+  const operator = addressOf(environment.operators, message.validatorAddress, "validator");
+  const fields = validateCreate(message);
+  requireMinimumRate(context, fields.rates);
+  if (validators.get(context, operator) !== undefined) throw ErrValidatorOwnerExists();
+  const key = ed25519KeyOf(message.pubkey);
+  if (key === undefined) throw ErrInvalidType("Expecting cryptotypes.PubKey of type ed25519, 32 bytes");
+  if (validatorByConsensus(context, ed25519Address(key)) !== undefined) throw ErrValidatorPubKeyExists();
+  requireBondDenom(context, fields.value);
+  requireShort(fields.description);
+  requireKeyType(context, environment);
+  const validator = newValidator(context, message, fields);
+  setValidator(context, environment, validator);
+  setByConsensus(context, environment, validator);
+  addToPowerOrder(context, environment, validator);
+  environment.hooks.afterValidatorCreated(context, operator);
+  const { amount } = fields.value;
+  delegate(context, environment, validator, { delegator: operator, amount, from: "account" });
+  context.emit(createdValidator(message.validatorAddress, formatCoin(fields.value)));
+}
+
+function requireKeyType(context: Context, { keyTypes }: Environment): void {
+  const allowed = keyTypes(context);
+  if (allowed.includes("ed25519")) return;
+  throw ErrValidatorPubKeyTypeNotSupported(`got: ed25519, expected: [${allowed.join(" ")}]`);
+}
+
+function newValidator(context: Context, message: MsgCreateValidator, fields: NewValidator): Validator {
+  return {
+    operatorAddress: message.validatorAddress,
+    consensusPubkey: message.pubkey,
+    jailed: false,
+    status: BondStatus.BOND_STATUS_UNBONDED,
+    tokens: 0n,
+    delegatorShares: 0n,
+    description: fields.description,
+    unbondingHeight: 0n,
+    unbondingTimeNs: 0n,
+    commission: { ...fields.rates, updateTimeNs: context.timeNs },
+    minSelfDelegation: fields.minSelfDelegation,
+    unbondingOnHoldRefCount: 0n,
+    unbondingIds: [],
+  };
+}
+
+/** `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only for a commission. */
+function editValidator(context: Context, environment: Environment, message: MsgEditValidator): void {
+  const operator = addressOf(environment.operators, message.validatorAddress, "validator");
+  const minimum = message.minSelfDelegation === "" ? undefined : integerOf(message.minSelfDelegation);
+  const rate = message.commissionRate === "" ? undefined : integerOf(message.commissionRate);
+  editDescription(undefined, message.description);
+  if (minimum !== undefined && minimum <= 0n)
+    throw ErrInvalidRequest("minimum self delegation must be a positive integer");
+  if (rate !== undefined) validateNewRate(context, rate);
+  const found = requireValidator(context, operator);
+  const described = { ...found, description: editDescription(found.description, message.description) };
+  const rated = rate === undefined ? described : withRate(context, environment, described, rate);
+  const edited = minimum === undefined ? rated : withMinimum(rated, minimum);
+  setValidator(context, environment, edited);
+  context.emit(editedValidator(edited));
+}
+
+function withRate(
+  context: Context,
+  { hooks, operators }: Environment,
+  validator: Validator,
+  rate: bigint,
+): Validator {
+  const commission = editCommission(context, validator.commission, rate);
+  hooks.beforeValidatorModified(context, operators.parse(validator.operatorAddress));
+  return { ...validator, commission };
+}
+
+function withMinimum(validator: Validator, minimum: bigint): Validator {
+  if (minimum <= validator.minSelfDelegation) throw ErrMinSelfDelegationDecreased();
+  if (minimum > validator.tokens) throw ErrSelfDelegationBelowMinimum();
+  return { ...validator, minSelfDelegation: minimum };
+}
+
+/** `MsgDelegate`. */
+function delegateTokens(context: Context, environment: Environment, message: MsgDelegate): void {
+  const { delegator, validator } = pairOf(environment, message);
+  const coin = positiveCoin(message.amount, "invalid delegation amount");
+  const found = requireValidator(context, validator);
+  requireBondDenom(context, coin);
+  const part = { delegator, amount: coin.amount, from: "account" } as const;
+  const shares = delegate(context, environment, found, part);
+  context.emit(delegated(texts(message), formatCoin(coin), shares));
+}
+
+/** `MsgUndelegate`. Returns the encoded response. */
+function undelegateTokens(context: Context, environment: Environment, message: MsgUndelegate): Uint8Array {
+  const pair = pairOf(environment, message);
+  const coin = positiveCoin(message.amount, "invalid shares amount");
+  const shares = sharesToUnbond(context, pair, coin.amount);
+  requireBondDenom(context, coin);
+  const { completionTimeNs, amount } = undelegate(context, environment, pair, shares);
+  const paid = { denom: coin.denom, amount };
+  context.emit(undelegated(texts(message), formatCoin(paid), completionTimeNs));
+  return MsgUndelegateResponse.encode({
+    completionTime: nsToTimestamp(completionTimeNs),
+    amount: { denom: paid.denom, amount: amount.toString() },
+  }).finish();
+}
+
+/** `MsgBeginRedelegate`. Returns the encoded response. */
+function redelegateTokens(
+  context: Context,
+  environment: Environment,
+  message: MsgBeginRedelegate,
+): Uint8Array {
+  const source = addressOf(environment.operators, message.validatorSrcAddress, "source validator");
+  const destination = addressOf(environment.operators, message.validatorDstAddress, "destination validator");
+  const delegator = addressOf(environment.accounts, message.delegatorAddress, "delegator");
+  const coin = positiveCoin(message.amount, "invalid shares amount");
+  const shares = sharesToUnbond(context, { delegator, validator: source }, coin.amount);
+  requireBondDenom(context, coin);
+  const end = redelegate(context, environment, { delegator, source, destination }, shares);
+  const ends = { source: message.validatorSrcAddress, destination: message.validatorDstAddress };
+  context.emit(redelegated(ends, formatCoin(coin), end));
+  return MsgBeginRedelegateResponse.encode({ completionTime: nsToTimestamp(end) }).finish();
+}
+
+/** `MsgCancelUnbondingDelegation`: delegates an undelegation, or a part of it, back to its validator. */
+function cancelUnbonding(
+  context: Context,
+  environment: Environment,
+  message: MsgCancelUnbondingDelegation,
+): void {
+  const pair = pairOf(environment, message);
+  const coin = positiveCoin(message.amount, "invalid amount");
+  if (message.creationHeight <= 0n) throw ErrInvalidRequest("invalid height");
+  requireBondDenom(context, coin);
+  const validator = requireValidator(context, pair.validator);
+  if (hasInvalidRate(validator)) throw ErrDelegatorShareExRateInvalid();
+  if (validator.jailed) throw ErrValidatorJailed();
+  const unbonding = unbondings.get(context, pair);
+  if (unbonding === undefined) throw noUnbonding(message);
+  const entry = entryToCancel(context, unbonding, message.creationHeight, coin.amount);
+  const part = { delegator: pair.delegator, amount: coin.amount, from: { pool: "notBonded" } } as const;
+  delegate(context, environment, validator, part);
+  saveUnbonding(context, pair, withoutPart(unbonding, entry, coin.amount));
+  context.emit(cancelledUnbonding(texts(message), formatCoin(coin), message.creationHeight));
+}
+
+function noUnbonding({ delegatorAddress, validatorAddress }: MsgCancelUnbondingDelegation): Error {
+  const words = `unbonding delegation with delegator ${delegatorAddress} not found for validator ${validatorAddress}`;
+  return unregisteredError(`rpc error: code = NotFound desc = ${words}`);
+}
+
+function entryToCancel(
+  context: Context,
+  { entries }: Unbonding,
+  creationHeight: bigint,
+  amount: bigint,
+): UnbondingEntry {
+  const entry = entries.find((one) => one.creationHeight === creationHeight);
+  if (entry === undefined)
+    throw ErrNotFound(`unbonding delegation entry is not found at block height ${creationHeight}`);
+  if (entry.balance < amount)
+    throw ErrInvalidRequest("amount is greater than the unbonding delegation entry balance");
+  if (entry.completionTimeNs < context.timeNs)
+    throw ErrInvalidRequest("unbonding delegation is already processed");
+  return entry;
+}
+
+function withoutPart(unbonding: Unbonding, entry: UnbondingEntry, amount: bigint): Unbonding {
+  const balance = entry.balance - amount;
+  const rest = { ...entry, balance, initialBalance: entry.initialBalance - amount };
+  const entries = unbonding.entries.flatMap((one) => (one !== entry ? [one] : balance === 0n ? [] : [rest]));
+  return { ...unbonding, entries };
+}
+
+/** `MsgUpdateParams`, from the authority only. */
+function updateParams(context: Context, { authority }: Environment, message: MsgUpdateParams): void {
+  if (message.authority !== authority)
+    throw ErrInvalidSigner(`invalid authority; expected ${authority}, got ${message.authority}`);
+  if (message.params === undefined) throw unregisteredError("unbonding time must be positive: 0");
+  validateParams(message.params);
+  storedParams.set(context, message.params);
+}
+
+interface PairTexts {
+  readonly delegatorAddress: string;
+  readonly validatorAddress: string;
+}
+
+function pairOf({ accounts, operators }: Environment, message: PairTexts): Pair {
+  const validator = addressOf(operators, message.validatorAddress, "validator");
+  return { validator, delegator: addressOf(accounts, message.delegatorAddress, "delegator") };
+}
+
+function texts({ delegatorAddress, validatorAddress }: PairTexts) {
+  return { validator: validatorAddress, delegator: delegatorAddress };
 }

@@ -1,12 +1,25 @@
+import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { formatCoins } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
-import { endBlock } from "./end-block.ts";
+import { removeValidator } from "./delegate.ts";
+import { completedRedelegation, completedUnbonding } from "./events.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createHandlers } from "./handlers.ts";
-import { trackHistoricalInfo } from "./historical-info.ts";
 import { createStakingKeeper, type StakingKeeper } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
+import { bondCoins } from "./params.ts";
 import { createQueryHandlers } from "./queries.ts";
-import { createEnvironment, type StakingDeps, type StakingOptions } from "./types.ts";
+import { createEnvironment, type Environment, type StakingDeps, type StakingOptions } from "./types.ts";
+import {
+  completeRedelegation,
+  completeUnbonding,
+  forgetUnbonding,
+  redelegationQueue,
+  unbondingQueue,
+} from "./unbondings.ts";
+import { trackHistoricalInfo, updateValidatorSet } from "./validator-set.ts";
+import { dueValidators, removeFromValidatorQueue, requireValidator, setValidator } from "./validators.ts";
 
 /** The module with what slashing and the node read. */
 export interface StakingModule extends ChainModule {
@@ -27,4 +40,53 @@ export function createStakingModule(options: StakingOptions, deps: StakingDeps):
     exportGenesis: (context) => exportGenesis(context, environment),
     keeper: createStakingKeeper(environment),
   };
+}
+
+/** Ends a block: the active set first, then validators, undelegations and redelegations whose time has passed. */
+function endBlock(context: Context, environment: Environment): void {
+  updateValidatorSet(context, environment);
+  completeValidators(context, environment);
+  for (const { pairs } of unbondingQueue.takeDue(context))
+    for (const pair of pairs) completePair(context, environment, pair);
+  for (const { triplets } of redelegationQueue.takeDue(context))
+    for (const triplet of triplets) completeTriplet(context, environment, triplet);
+}
+
+function completeValidators(context: Context, environment: Environment): void {
+  for (const address of dueValidators(context)) {
+    const validator = requireValidator(context, environment.operators.parse(address));
+    if (validator.unbondingOnHoldRefCount > 0n) continue;
+    for (const id of validator.unbondingIds) forgetUnbonding(context, id);
+    const unbonded = { ...validator, status: BondStatus.BOND_STATUS_UNBONDED, unbondingIds: [] };
+    setValidator(context, environment, unbonded);
+    removeFromValidatorQueue(context, unbonded);
+    if (unbonded.delegatorShares === 0n) removeValidator(context, environment, unbonded);
+  }
+}
+
+function completePair(
+  context: Context,
+  environment: Environment,
+  { delegatorAddress, validatorAddress }: { delegatorAddress: string; validatorAddress: string },
+): void {
+  const delegator = environment.accounts.parse(delegatorAddress);
+  const validator = environment.operators.parse(validatorAddress);
+  const amount = completeUnbonding(context, environment, { delegator, validator });
+  if (amount === undefined) return;
+  const coins = formatCoins(bondCoins(context, amount));
+  context.emit(completedUnbonding(coins, validatorAddress, delegatorAddress));
+}
+
+function completeTriplet(
+  context: Context,
+  environment: Environment,
+  texts: { delegatorAddress: string; validatorSrcAddress: string; validatorDstAddress: string },
+): void {
+  const amount = completeRedelegation(context, {
+    delegator: environment.accounts.parse(texts.delegatorAddress),
+    source: environment.operators.parse(texts.validatorSrcAddress),
+    destination: environment.operators.parse(texts.validatorDstAddress),
+  });
+  if (amount === undefined) return;
+  context.emit(completedRedelegation(formatCoins(bondCoins(context, amount)), texts));
 }

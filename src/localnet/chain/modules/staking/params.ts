@@ -1,6 +1,7 @@
+import { joinNs } from "../../../../platform/base/time.ts";
+import { type Coin, isDenom } from "../../runtime/coins.ts";
 import { DEC18_ONE } from "../../../../platform/base/decimal.ts";
 import { Params } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
-import { isDenom } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
@@ -32,7 +33,7 @@ export function paramsOf(context: Context): Params {
 
 /** The unbonding time in nanoseconds. */
 export function unbondingTimeNs({ unbondingTime }: Params): bigint {
-  return (unbondingTime?.seconds ?? 0n) * 1_000_000_000n + BigInt(unbondingTime?.nanos ?? 0);
+  return joinNs(unbondingTime);
 }
 
 /** Throws an unregistered error for parameters that the chain could not run with. Texts as in the SDK. */
@@ -48,4 +49,9 @@ export function validateParams(params: Params): void {
   if (rate < 0n) throw unregisteredError(`minimum commission rate cannot be negative: ${rate}`);
   if (rate > DEC18_ONE)
     throw unregisteredError(`minimum commission rate cannot be greater than 100%: ${rate}`);
+}
+
+/** Returns an amount as coins of the bonded denomination; no coins for zero. */
+export function bondCoins(context: Context, amount: bigint): readonly Coin[] {
+  return amount === 0n ? [] : [{ denom: paramsOf(context).bondDenom, amount }];
 }

@@ -1,12 +1,12 @@
+import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { createDelegationQueries } from "./delegation-queries.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import { toQueryHandler } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
-import { QueryError } from "../../runtime/errors.ts";
 import { paginateFiltered } from "../../runtime/pagination.ts";
-import { historicalInfos } from "./historical-info.ts";
+import { historicalInfos } from "./validator-set.ts";
 import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL, VALIDATORS } from "./keys.ts";
 import { paramsOf } from "./params.ts";
 import { emptyAddress, operatorOf, SERVICE } from "./query-fields.ts";
@@ -14,9 +14,6 @@ import { validatorCodec, validatorToWire } from "./records.ts";
 import type { Environment } from "./types.ts";
 import { validators } from "./validators.ts";
 import type { Context } from "../../runtime/context.ts";
-
-const INVALID_ARGUMENT = 3;
-const NOT_FOUND = 5;
 
 /** The queries of the module. */
 export function createQueryHandlers(environment: Environment): readonly QueryHandler[] {
@@ -42,7 +39,7 @@ function validatorQueries(environment: Environment): readonly QueryHandler[] {
       (context, { status, pagination }) => {
         const wanted = STATUSES.get(status);
         if (status !== "" && wanted === undefined)
-          throw new QueryError(INVALID_ARGUMENT, `invalid validator status ${status}`);
+          throw new QueryError(GrpcCode.InvalidArgument, `invalid validator status ${status}`);
         return pageOfValidators(context, wanted, pagination);
       },
     ),
@@ -52,7 +49,8 @@ function validatorQueries(environment: Environment): readonly QueryHandler[] {
       (context, { validatorAddr }) => {
         if (validatorAddr === "") throw emptyAddress("validator");
         const validator = validators.get(context, operatorOf(environment, validatorAddr));
-        if (validator === undefined) throw new QueryError(NOT_FOUND, `validator ${validatorAddr} not found`);
+        if (validator === undefined)
+          throw new QueryError(GrpcCode.NotFound, `validator ${validatorAddr} not found`);
         return { validator: validatorToWire(validator) };
       },
     ),
@@ -83,10 +81,10 @@ function chainQueries({ bank }: Environment): readonly QueryHandler[] {
       `${SERVICE}/HistoricalInfo`,
       { request: wire.QueryHistoricalInfoRequest, response: wire.QueryHistoricalInfoResponse },
       (context, { height }) => {
-        if (height < 0n) throw new QueryError(INVALID_ARGUMENT, "height cannot be negative");
+        if (height < 0n) throw new QueryError(GrpcCode.InvalidArgument, "height cannot be negative");
         const hist = historicalInfos.get(context, height);
         if (hist === undefined)
-          throw new QueryError(NOT_FOUND, `historical info for height ${height} not found`);
+          throw new QueryError(GrpcCode.NotFound, `historical info for height ${height} not found`);
         return { hist };
       },
     ),

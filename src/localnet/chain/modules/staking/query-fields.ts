@@ -1,13 +1,12 @@
+import { GrpcCode, ModuleError, QueryError } from "../../runtime/errors.ts";
 import { orQueryError } from "../../runtime/handlers.ts";
-import { ModuleError, QueryError } from "../../runtime/errors.ts";
 import type { AddressCodec, Environment } from "./types.ts";
 
 export const SERVICE = "/cosmos.staking.v1beta1.Query";
-const INVALID_ARGUMENT = 3;
 
 /** The error of an absent address. */
 export function emptyAddress(role: "delegator" | "validator"): QueryError {
-  return new QueryError(INVALID_ARGUMENT, `${role} address cannot be empty`);
+  return new QueryError(GrpcCode.InvalidArgument, `${role} address cannot be empty`);
 }
 
 export function operatorOf({ operators }: Environment, text: string): Uint8Array {

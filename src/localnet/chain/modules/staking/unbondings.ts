@@ -1,21 +1,44 @@
-import { DVPairs } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
-import type { Context } from "../../runtime/context.ts";
-import { bytesCodec, createMap } from "../../store/collections.ts";
-import { pairKey, reversedPairKey } from "./delegations.ts";
-import { lengthPrefixed, MODULE_NAME, UNBONDING_QUEUE, UNBONDINGS, UNBONDINGS_BY_VALIDATOR } from "./keys.ts";
+import { DVPairs, DVVTriplets } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { concat } from "../../../../platform/base/bytes.ts";
-import { bondCoins } from "./pools.ts";
-import { NOT_BONDED_POOL } from "./keys.ts";
-import { createQueue } from "./queue.ts";
-import { type Unbonding, unbondingCodec, type UnbondingEntry } from "./records.ts";
-import type { Environment, Pair } from "./types.ts";
+import type { Dec18 } from "../../../../platform/base/decimal.ts";
+import type { Context } from "../../runtime/context.ts";
+import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
 import {
-  forgetUnbonding,
-  ignoringErrors,
-  indexUnbonding,
-  takeUnbondingId,
-  UNBONDING_KIND,
-} from "./unbonding-ids.ts";
+  bytesCodec,
+  type Codec,
+  createItem,
+  createMap,
+  messageCodec,
+  uint64Codec,
+} from "../../store/collections.ts";
+import { pairKey, reversedPairKey } from "./delegations.ts";
+import {
+  lengthPrefixed,
+  MODULE_NAME,
+  NOT_BONDED_POOL,
+  queueEnd,
+  REDELEGATION_QUEUE,
+  REDELEGATIONS,
+  REDELEGATIONS_BY_DESTINATION,
+  REDELEGATIONS_BY_SOURCE,
+  splitAddresses,
+  timeKey,
+  UNBONDING_ID,
+  UNBONDING_INDEX,
+  UNBONDING_QUEUE,
+  UNBONDING_TYPE,
+  UNBONDINGS,
+  UNBONDINGS_BY_VALIDATOR,
+} from "./keys.ts";
+import { bondCoins } from "./params.ts";
+import {
+  type Redelegation,
+  redelegationCodec,
+  type Unbonding,
+  unbondingCodec,
+  type UnbondingEntry,
+} from "./records.ts";
+import type { Environment, Pair, Triplet } from "./types.ts";
 
 const EMPTY = new Uint8Array(0);
 
@@ -126,4 +149,170 @@ export function completeUnbonding(
   const entries = unbonding.entries.filter((one) => !isMature(context, one));
   saveUnbonding(context, pair, { ...unbonding, entries });
   return sum;
+}
+
+/** Records by time, which the end of a block takes when they are due. */
+interface TimeQueue<T> {
+  readonly insert: (context: Context, timeNs: bigint, value: T) => void;
+  /** Removes and returns the records up to the time of the block, in order of time. */
+  readonly takeDue: (context: Context) => readonly T[];
+}
+
+/** Creates a queue under a prefix. Records of one time are joined. */
+function createQueue<T>(
+  prefix: Uint8Array,
+  type: Parameters<typeof messageCodec<T>>[0],
+  join: (known: T, added: T) => T,
+): TimeQueue<T> {
+  const codec = messageCodec<T>(type);
+  return {
+    insert: (context, timeNs, value) => {
+      const store = context.store(MODULE_NAME);
+      const key = concat(prefix, timeKey(timeNs));
+      const known = store.get(key);
+      store.set(key, codec.encode(known === undefined ? value : join(codec.decode(known), value)));
+    },
+    takeDue: (context) => {
+      const store = context.store(MODULE_NAME);
+      const due = [...store.iterate(prefix, queueEnd(prefix, context.timeNs))];
+      for (const [key] of due) store.delete(key);
+      return due.map(([, value]) => codec.decode(value));
+    },
+  };
+}
+
+/** Kinds of operations with an unbonding id. */
+export const UNBONDING_KIND = { delegation: 1n, redelegation: 2n, validator: 3n } as const;
+
+/** The last id that was given. */
+export const lastUnbondingId = createItem(MODULE_NAME, UNBONDING_ID, uint64Codec);
+const keysById = createMap(MODULE_NAME, UNBONDING_INDEX, uint64Codec, bytesCodec);
+const kindsById = createMap(MODULE_NAME, UNBONDING_TYPE, uint64Codec, uint64Codec);
+
+/** Takes the next id. */
+export function takeUnbondingId(context: Context): bigint {
+  const id = (lastUnbondingId.get(context) ?? 0n) + 1n;
+  lastUnbondingId.set(context, id);
+  return id;
+}
+
+/** Remembers the store key of the operation with an id. */
+export function indexUnbonding(context: Context, id: bigint, kind: bigint, key: Uint8Array): void {
+  keysById.set(context, id, key);
+  kindsById.set(context, id, kind);
+}
+
+/** Forgets an operation that is complete. As in the SDK, its kind stays. */
+export function forgetUnbonding(context: Context, id: bigint): void {
+  keysById.delete(context, id);
+}
+
+/**
+ * Calls a hook whose error the SDK only logs: the action goes on, and what the hook wrote before the error stays. Running out
+ * of gas still ends the transaction.
+ */
+export function ignoringErrors(call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    if (!(error instanceof ModuleError) || isOutOfGas(error)) throw error;
+  }
+}
+
+function tripletKey(order: readonly [keyof Triplet, keyof Triplet, keyof Triplet]): Codec<Triplet> {
+  return {
+    encode: (triplet) => lengthPrefixed(...order.map((name) => triplet[name])),
+    decode: (bytes) => {
+      const parts = splitAddresses(bytes);
+      const part = (name: keyof Triplet): Uint8Array => parts[order.indexOf(name)] ?? EMPTY;
+      return { delegator: part("delegator"), source: part("source"), destination: part("destination") };
+    },
+  };
+}
+
+const storedKey = tripletKey(["delegator", "source", "destination"]);
+/** Redelegations. Write them with {@link saveRedelegation}. */
+export const redelegations = createMap(MODULE_NAME, REDELEGATIONS, storedKey, redelegationCodec);
+const bySource = createMap(
+  MODULE_NAME,
+  REDELEGATIONS_BY_SOURCE,
+  tripletKey(["source", "delegator", "destination"]),
+  bytesCodec,
+);
+const byDestination = createMap(
+  MODULE_NAME,
+  REDELEGATIONS_BY_DESTINATION,
+  tripletKey(["destination", "delegator", "source"]),
+  bytesCodec,
+);
+
+/** Triplets whose redelegations end at a time. */
+export const redelegationQueue = createQueue<DVVTriplets>(REDELEGATION_QUEUE, DVVTriplets, (a, b) => ({
+  triplets: [...a.triplets, ...b.triplets],
+}));
+
+/** Stores a redelegation; deletes it without entries. */
+export function saveRedelegation(context: Context, triplet: Triplet, redelegation: Redelegation): void {
+  if (redelegation.entries.length === 0) {
+    redelegations.delete(context, triplet);
+    bySource.delete(context, triplet);
+    byDestination.delete(context, triplet);
+  } else {
+    redelegations.set(context, triplet, redelegation);
+    bySource.set(context, triplet, EMPTY);
+    byDestination.set(context, triplet, EMPTY);
+  }
+}
+
+/** Walks the redelegations away from a validator. */
+export function* redelegationsFrom(
+  context: Context,
+  source: Uint8Array,
+): IterableIterator<readonly [Triplet, Redelegation]> {
+  for (const [triplet] of bySource.entries(context, lengthPrefixed(source))) {
+    const redelegation = redelegations.get(context, triplet);
+    if (redelegation !== undefined) yield [triplet, redelegation];
+  }
+}
+
+/** Whether a delegator has a redelegation to the validator that is not complete. */
+export function hasReceiving(context: Context, delegator: Uint8Array, destination: Uint8Array): boolean {
+  return byDestination.entries(context, lengthPrefixed(destination, delegator)).next().done !== true;
+}
+
+/** Adds a redelegation. Entries never merge. */
+export function addRedelegation(
+  context: Context,
+  environment: Environment,
+  triplet: Triplet,
+  part: {
+    readonly creationHeight: bigint;
+    readonly completionTimeNs: bigint;
+    readonly initialBalance: bigint;
+    readonly sharesDst: Dec18;
+  },
+): void {
+  const id = takeUnbondingId(context);
+  const known = redelegations.get(context, triplet) ?? {
+    delegatorAddress: environment.accounts.format(triplet.delegator),
+    validatorSrcAddress: environment.operators.format(triplet.source),
+    validatorDstAddress: environment.operators.format(triplet.destination),
+    entries: [],
+  };
+  const entry = { ...part, unbondingId: id, unbondingOnHoldRefCount: 0n };
+  saveRedelegation(context, triplet, { ...known, entries: [...known.entries, entry] });
+  const key = concat(REDELEGATIONS, storedKey.encode(triplet));
+  indexUnbonding(context, id, UNBONDING_KIND.redelegation, key);
+  ignoringErrors(() => environment.hooks.afterUnbondingInitiated(context, id));
+}
+
+/** Removes the complete entries of a triplet. Returns their sum; undefined when the triplet has no redelegation. */
+export function completeRedelegation(context: Context, triplet: Triplet): bigint | undefined {
+  const redelegation = redelegations.get(context, triplet);
+  if (redelegation === undefined) return undefined;
+  const due = redelegation.entries.filter((one) => isMature(context, one));
+  for (const { unbondingId } of due) forgetUnbonding(context, unbondingId);
+  const entries = redelegation.entries.filter((one) => !isMature(context, one));
+  saveRedelegation(context, triplet, { ...redelegation, entries });
+  return due.reduce((sum, { initialBalance }) => sum + initialBalance, 0n);
 }

@@ -1,7 +1,18 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { Dec18 } from "../../../../platform/base/decimal.ts";
 import { IntProto } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
-import { ValidatorUpdates } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import {
+  BondStatus,
+  ValAddresses,
+  ValidatorUpdates,
+} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { fromUtf8, prefixEnd } from "../../../../platform/base/bytes.ts";
+import {
+  type Dec18,
+  DEC18_ONE,
+  mulDec18,
+  quoDec18,
+  truncateDec18,
+} from "../../../../platform/base/decimal.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
   bytesCodec,
@@ -11,22 +22,27 @@ import {
   mappedCodec,
   messageCodec,
 } from "../../store/collections.ts";
-import { prefixEnd } from "../../../../platform/base/bytes.ts";
-import { ErrNoValidatorFound } from "./errors.ts";
+import { ErrInsufficientShares, ErrNoValidatorFound } from "./errors.ts";
 import {
+  BONDED_POOL,
+  heightOfQueueKey,
   LAST_POWER,
   LAST_TOTAL_POWER,
   lengthPrefixed,
   MODULE_NAME,
+  NOT_BONDED_POOL,
   powerKey,
   splitAddresses,
+  timeKey,
+  VALIDATOR_QUEUE,
   VALIDATOR_UPDATES,
+  validatorQueueKey,
   VALIDATORS,
   VALIDATORS_BY_CONSENSUS,
   VALIDATORS_BY_POWER,
 } from "./keys.ts";
+import { bondCoins } from "./params.ts";
 import { consensusAddressOf, toInteger, type Validator, validatorCodec } from "./records.ts";
-import { potentialPower, withoutShares, withTokens } from "./shares.ts";
 import type { Environment } from "./types.ts";
 
 const addressKey: Codec<Uint8Array> = {
@@ -149,4 +165,124 @@ export function removeShares(
 ): readonly [Validator, bigint] {
   const [after, amount] = withoutShares(validator, shares);
   return [changeValidator(context, environment, validator, after), amount];
+}
+
+// The arithmetic of x/staking/types/validator.go. Every rounding is the SDK's.
+
+/** Tokens of one unit of consensus power. */
+export const POWER_REDUCTION = 1_000_000n;
+
+/** The power that a validator would have if it were bonded. */
+export function potentialPower({ tokens }: Validator): bigint {
+  return tokens / POWER_REDUCTION;
+}
+
+export function isBonded({ status }: Validator): boolean {
+  return status === BondStatus.BOND_STATUS_BONDED;
+}
+
+/** Whether all tokens of the validator are slashed while shares remain: nobody can delegate to it. */
+export function hasInvalidRate({ tokens, delegatorShares }: Validator): boolean {
+  return tokens === 0n && delegatorShares > 0n;
+}
+
+/** Tokens of shares, as a decimal; rounds half to even. */
+export function tokensFromShares({ tokens, delegatorShares }: Validator, shares: Dec18): Dec18 {
+  return quoDec18(shares * tokens, delegatorShares);
+}
+
+/** Shares of an amount, rounded down. Throws staking/22 for a validator without tokens. */
+export function sharesFromTokens({ tokens, delegatorShares }: Validator, amount: bigint): Dec18 {
+  if (tokens === 0n) throw ErrInsufficientShares();
+  return (delegatorShares * amount) / tokens;
+}
+
+/** Adds tokens. Returns the new validator and the shares that they buy: one for each token for the first delegation. */
+function withTokens(validator: Validator, amount: bigint): readonly [Validator, Dec18] {
+  const { tokens, delegatorShares } = validator;
+  const issued = delegatorShares === 0n ? amount * DEC18_ONE : sharesFromTokens(validator, amount);
+  return [{ ...validator, tokens: tokens + amount, delegatorShares: delegatorShares + issued }, issued];
+}
+
+/** Removes shares. Returns the new validator and their tokens, rounded down. The last shares take all tokens. */
+function withoutShares(validator: Validator, shares: Dec18): readonly [Validator, bigint] {
+  const remaining = validator.delegatorShares - shares;
+  const amount = remaining === 0n ? validator.tokens : truncateDec18(tokensFromShares(validator, shares));
+  return [{ ...validator, tokens: validator.tokens - amount, delegatorShares: remaining }, amount];
+}
+
+/** Part of an amount, rounded down. */
+export function fractionOf(fraction: Dec18, amount: bigint): bigint {
+  return truncateDec18(mulDec18(fraction, amount * DEC18_ONE));
+}
+
+/** `amount / total` as a decimal, rounded up and at most 1. */
+export function effectiveFraction(amount: bigint, total: bigint): Dec18 {
+  // Go divides with 36 digits, rounds down, then rounds up to 18 digits.
+  const exact = (amount * DEC18_ONE * DEC18_ONE) / total;
+  const fraction = exact / DEC18_ONE + (exact % DEC18_ONE === 0n ? 0n : 1n);
+  return fraction > DEC18_ONE ? DEC18_ONE : fraction;
+}
+
+const codec = messageCodec<ValAddresses>(ValAddresses);
+/** Prefix and length of the time in front of the time of a key. */
+const TIME_OFFSET = 9;
+
+function keyOf({ unbondingTimeNs, unbondingHeight }: Validator): Uint8Array {
+  return validatorQueueKey(unbondingTimeNs, unbondingHeight);
+}
+
+function addressesAt(context: Context, key: Uint8Array): readonly string[] {
+  const known = context.store(MODULE_NAME).get(key);
+  return known === undefined ? [] : codec.decode(known).addresses;
+}
+
+function setAddresses(context: Context, key: Uint8Array, addresses: readonly string[]): void {
+  const store = context.store(MODULE_NAME);
+  if (addresses.length === 0) store.delete(key);
+  else store.set(key, codec.encode({ addresses: [...addresses] }));
+}
+
+/** Adds an unbonding validator at the end of its unbonding time. */
+export function addToValidatorQueue(context: Context, validator: Validator): void {
+  const key = keyOf(validator);
+  setAddresses(context, key, [...addressesAt(context, key), validator.operatorAddress]);
+}
+
+/** Removes a validator, if it is there. */
+export function removeFromValidatorQueue(context: Context, validator: Validator): void {
+  const key = keyOf(validator);
+  const others = addressesAt(context, key).filter((address) => address !== validator.operatorAddress);
+  setAddresses(context, key, others);
+}
+
+/** Returns the operators, as text, whose unbonding time and height have passed, in order of time. */
+export function dueValidators(context: Context): readonly string[] {
+  const now = fromUtf8(timeKey(context.timeNs));
+  const range = context
+    .store(MODULE_NAME)
+    .iterate(VALIDATOR_QUEUE, validatorQueueKey(context.timeNs, context.height + 1n));
+  return [...range].flatMap(([key, value]) => {
+    const time = fromUtf8(key.subarray(TIME_OFFSET, key.length - 8));
+    const isDue = time <= now && heightOfQueueKey(key) <= context.height;
+    return isDue ? codec.decode(value).addresses : [];
+  });
+}
+
+/** The module account that holds the tokens of a validator. */
+export function poolOf(validator: Validator): string {
+  return isBonded(validator) ? BONDED_POOL : NOT_BONDED_POOL;
+}
+
+export function bondedToNotBonded(context: Context, { bank }: Environment, amount: bigint): void {
+  bank.sendBetweenModules(context, BONDED_POOL, NOT_BONDED_POOL, bondCoins(context, amount));
+}
+
+export function notBondedToBonded(context: Context, { bank }: Environment, amount: bigint): void {
+  bank.sendBetweenModules(context, NOT_BONDED_POOL, BONDED_POOL, bondCoins(context, amount));
+}
+
+/** Burns tokens of a pool; nothing for an amount of zero. */
+export function burnFrom(context: Context, { bank }: Environment, pool: string, amount: bigint): void {
+  if (amount > 0n) bank.burn(context, pool, bondCoins(context, amount));
 }

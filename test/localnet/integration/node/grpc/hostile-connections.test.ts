@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLogger } from "../../../../../src/platform/base/logger.ts";
 import { createGrpcEndpoint, GRPC_LIMITS } from "../../../../../src/localnet/node/grpc/grpc-endpoint.ts";
 import type { CallRouter } from "../../../../../src/localnet/node/grpc/call-router.ts";
-import type { NodeServer } from "../../../../../src/localnet/node/node-server.ts";
+import type { NodeServer } from "../../../../../src/localnet/node/base/node-server.ts";
 import { createGrpcTestClient } from "../../../../support/grpc-client.ts";
 import { openRawSocket, type RawSocket } from "../../../../support/raw-socket.ts";
 import { type RecordedNode, startRecordedNode } from "../../../../support/recorded-node.ts";

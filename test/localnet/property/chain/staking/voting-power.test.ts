@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../../src/platform/base/json.ts";
 import { quoDec18, truncateDec18 } from "../../../../../src/platform/base/decimal.ts";
 import { delegations } from "../../../../../src/localnet/chain/modules/staking/delegations.ts";
-import { isBonded } from "../../../../../src/localnet/chain/modules/staking/shares.ts";
-import { validators } from "../../../../../src/localnet/chain/modules/staking/validators.ts";
+import { isBonded, validators } from "../../../../../src/localnet/chain/modules/staking/validators.ts";
 import { parseAddress } from "../../../../../src/localnet/chain/runtime/address.ts";
 import { ModuleError } from "../../../../../src/localnet/chain/runtime/errors.ts";
 import {

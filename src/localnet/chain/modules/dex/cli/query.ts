@@ -1,8 +1,14 @@
 import { Argument, type Command } from "commander";
+import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
+import { cellText, column, type Column, fieldAt } from "../../../../../platform/cli/table.ts";
+import {
+  type AnswerTable,
+  PARAMS_TABLE,
+  type ServiceQuery,
+  serviceQueryCommands,
+} from "../../../../cli/module-query.ts";
 import { parseFee, parseTick } from "./arguments.ts";
-import { DEX_TABLES } from "./tables.ts";
-import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/service-query.ts";
 
 /** `relaywatch query dex` (dex.md, "CLI"). */
 export function queryDexCommand(context: CliContext): Command {
@@ -130,3 +136,114 @@ const QUERIES: readonly ServiceQuery<keyof typeof ARGUMENTS, keyof typeof DEX_TA
     arguments: TRANCHE_ARGUMENTS,
   },
 ];
+
+const SIDE = [
+  column("MAKER", "key.trade_pair_id.maker_denom"),
+  column("TAKER", "key.trade_pair_id.taker_denom"),
+  column("TICK", "key.tick_index_taker_to_maker"),
+];
+const TRANCHE_KEY = column("TRANCHE", "key.tranche_key");
+const FEE = column("FEE", "key.fee");
+const RESERVES = column("RESERVES", "reserves_maker_denom");
+const PRICE = column("PRICE", "maker_price");
+const EXPIRES: Column = {
+  title: "EXPIRES",
+  cell: (row) => {
+    const time = cellText(fieldAt(row, "expiration_time"));
+    return time === GO_ZERO_TIME ? "end of block" : time;
+  },
+};
+
+/** Expiration time of JUST_IN_TIME orders. */
+const GO_ZERO_TIME = "0001-01-01T00:00:00Z";
+
+const RESERVES_COLUMNS = [...SIDE, FEE, RESERVES, PRICE];
+
+const TRANCHE_COLUMNS = [
+  TRANCHE_KEY,
+  ...SIDE,
+  column("MAKER LEFT", "reserves_maker_denom"),
+  column("TAKER LEFT", "reserves_taker_denom"),
+  column("MAKER TOTAL", "total_maker_denom"),
+  column("TAKER TOTAL", "total_taker_denom"),
+  PRICE,
+  EXPIRES,
+];
+
+const USER_COLUMNS = [
+  column("TRANCHE", "tranche_key"),
+  column("ADDRESS", "address"),
+  column("MAKER", "trade_pair_id.maker_denom"),
+  column("TAKER", "trade_pair_id.taker_denom"),
+  column("TICK", "tick_index_taker_to_maker"),
+  column("TYPE", "order_type"),
+  column("OWNED", "shares_owned"),
+  column("WITHDRAWN", "shares_withdrawn"),
+];
+
+const METADATA_COLUMNS = [
+  column("ID", "id"),
+  column("TOKEN0", "pair_id.token0"),
+  column("TOKEN1", "pair_id.token1"),
+  column("TICK", "tick"),
+  column("FEE", "fee"),
+];
+
+const DEPOSIT_COLUMNS = [
+  column("TOKEN0", "pair_id.token0"),
+  column("TOKEN1", "pair_id.token1"),
+  column("CENTER", "center_tick_index"),
+  column("LOWER", "lower_tick_index"),
+  column("UPPER", "upper_tick_index"),
+  column("FEE", "fee"),
+  column("SHARES", "shares_owned"),
+  column("TOTAL", "total_shares"),
+  column("RESERVES0", "pool.lower_tick0.reserves_maker_denom"),
+  column("RESERVES1", "pool.upper_tick1.reserves_maker_denom"),
+];
+
+/** A row of a list of ticks is one side of a pool or a tranche. */
+const TICK_COLUMNS = [
+  { title: "KIND", cell: (row) => (fieldAt(row, "key.tranche_key") === null ? "pool" : "limit order") },
+  ...SIDE,
+  FEE,
+  TRANCHE_KEY,
+  RESERVES,
+  PRICE,
+  EXPIRES,
+] satisfies readonly Column[];
+
+/** Tables by query. */
+export const DEX_TABLES = {
+  Params: PARAMS_TABLE,
+  LimitOrderTrancheUser: {
+    path: "limit_order_tranche_user",
+    columns: USER_COLUMNS,
+    notes: [["withdrawable shares: ", "withdrawable_shares"]],
+  },
+  LimitOrderTrancheUserAll: { path: "limit_order_tranche_user", columns: USER_COLUMNS },
+  LimitOrderTrancheUserAllByAddress: { path: "limit_orders", columns: USER_COLUMNS },
+  LimitOrderTranche: { path: "limit_order_tranche", columns: TRANCHE_COLUMNS },
+  LimitOrderTrancheAll: { path: "limit_order_tranche", columns: TRANCHE_COLUMNS },
+  InactiveLimitOrderTranche: { path: "inactive_limit_order_tranche", columns: TRANCHE_COLUMNS },
+  InactiveLimitOrderTrancheAll: { path: "inactive_limit_order_tranche", columns: TRANCHE_COLUMNS },
+  UserDepositsAll: { path: "deposits", columns: DEPOSIT_COLUMNS },
+  TickLiquidityAll: {
+    path: "tick_liquidity",
+    columns: TICK_COLUMNS,
+    rows: (record) => (isRecord(record) ? Object.values(record) : []),
+  },
+  PoolReservesAll: { path: "pool_reserves", columns: RESERVES_COLUMNS },
+  PoolReserves: { path: "pool_reserves", columns: RESERVES_COLUMNS },
+  Pool: { path: "pool", columns: [column("POOL", "id"), ...RESERVES_COLUMNS], rows: poolRows },
+  PoolByID: { path: "pool", columns: [column("POOL", "id"), ...RESERVES_COLUMNS], rows: poolRows },
+  PoolMetadata: { path: "Pool_metadata", columns: METADATA_COLUMNS },
+  PoolMetadataAll: { path: "pool_metadata", columns: METADATA_COLUMNS },
+} as const satisfies Readonly<Record<string, AnswerTable>>;
+
+function poolRows(pool: JsonValue): readonly JsonValue[] {
+  return ["lower_tick0", "upper_tick1"].map((side) => {
+    const reserves = fieldAt(pool, side);
+    return isRecord(reserves) ? { id: fieldAt(pool, "id"), ...reserves } : reserves;
+  });
+}

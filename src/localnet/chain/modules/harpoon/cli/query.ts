@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { hookTypeArgument } from "./hook-types.ts";
-import { serviceQueryCommands } from "../../../../cli/service-query.ts";
+import { serviceQueryCommands } from "../../../../cli/module-query.ts";
 import { HARPOON_TABLES } from "../../staking/cli/tables.ts";
 
 /** `relaywatch query harpoon` (chain-extension-modules.md, "Hook subscription module"). */

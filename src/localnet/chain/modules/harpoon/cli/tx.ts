@@ -1,8 +1,7 @@
 import { Command } from "commander";
-import { AUTHORITY_HELP, sendAuthorityMessage } from "../../../../cli/authority-message.ts";
+import { AUTHORITY_HELP, sendAuthorityMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { hookTypesArgument } from "./hook-types.ts";
-import { txMessageCommand } from "../../../../cli/json-message.ts";
 import type { TxOptions } from "../../../../cli/send-message.ts";
 
 /** `relaywatch tx harpoon`. */

@@ -1,0 +1,114 @@
+import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import { GrpcCode, ModuleError, QueryError } from "../../runtime/errors.ts";
+import { orPanic } from "./errors.ts";
+import type {
+  PageRequest,
+  PageResponse,
+} from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import { concat } from "../../../../platform/base/bytes.ts";
+import type { Context } from "../../runtime/context.ts";
+import { toQueryHandler, type WireType } from "../../runtime/handlers.ts";
+import type { QueryHandler } from "../../runtime/module.ts";
+import { type FilterEntry, paginateFiltered } from "../../runtime/pagination.ts";
+import * as errors from "./errors.ts";
+import * as keys from "./keys.ts";
+import type { PairId, TradePairId } from "./types.ts";
+
+/** The gRPC service under the canonical chain name. */
+export const SERVICE = "/neutron.dex.Query";
+
+type Answer<Request, Response> = (context: Context, request: Request) => Response;
+
+/** Declares the query `rpc` over decoded messages. */
+export function query<Request, Response>(
+  rpc: string,
+  request: WireType<Request>,
+  response: WireType<Response>,
+  answer: Answer<Request, Response>,
+): QueryHandler {
+  return toQueryHandler(`${SERVICE}/${rpc}`, { request, response }, answer);
+}
+
+/** Returns a value. Throws QueryError 5 for undefined. */
+export function found<T>(value: T | undefined, text = "not found"): T {
+  if (value === undefined) throw new QueryError(GrpcCode.NotFound, text);
+  return value;
+}
+
+/** The records of one side of a pair. `tokenIn` is the denomination that the side sells. */
+export function sidePrefix({
+  pairId,
+  tokenIn,
+}: {
+  readonly pairId: string;
+  readonly tokenIn: string;
+}): Uint8Array {
+  return concat(keys.TICK_LIQUIDITY_PREFIX, keys.sideKey(sideSelling(parsePairId(pairId), tokenIn)));
+}
+
+/** A request of a list query. */
+export interface PagedRequest {
+  readonly pagination: PageRequest | undefined;
+}
+
+/** Pages through all records below `prefix`. */
+export function pageRecords<T>(
+  context: Context,
+  prefix: Uint8Array,
+  request: PagedRequest,
+  type: { decode(bytes: Uint8Array): T },
+): { readonly records: T[]; readonly pagination: PageResponse } {
+  const records: T[] = [];
+  const pagination = page(context, prefix, request, (_key, value, onPage) => {
+    if (onPage) records.push(type.decode(value));
+    return true;
+  });
+  return { records, pagination };
+}
+
+/** Pages through the store below `prefix`. Go wraps every failure of the paging as Internal. */
+export function page(
+  context: Context,
+  prefix: Uint8Array,
+  { pagination }: PagedRequest,
+  onEntry: FilterEntry,
+): PageResponse {
+  try {
+    return paginateFiltered({ store: context.store(keys.MODULE_NAME), prefix }, pagination, onEntry);
+  } catch (thrown) {
+    throw thrown instanceof QueryError ? new QueryError(GrpcCode.Internal, thrown.message) : thrown;
+  }
+}
+
+/** Parses "A<>B" in any order. Throws dex/1119 for another form and dex/1102 for equal tokens. */
+export function parsePairId(text: string): PairId {
+  const [first, second, ...more] = text.split("<>");
+  if (first === undefined || second === undefined || more.length > 0) throw errors.ErrInvalidPairIdStr(text);
+  if (first === second) throw errors.ErrInvalidTradingPair(text);
+  return first < second ? { token0: first, token1: second } : { token0: second, token1: first };
+}
+
+/** Returns the side of a pair that sells `makerDenom`. For a denomination that is not of the pair, the other side is token0. */
+export function sideSelling({ token0, token1 }: PairId, makerDenom: string): TradePairId {
+  return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
+}
+
+/** Puts queries under the name of this chain. Their errors become those of the deployed module. */
+export function namedQueries(chainName: string, handlers: readonly QueryHandler[]): readonly QueryHandler[] {
+  return handlers.map((handler) => ({
+    path: toChainTypeUrl(handler.path, chainName),
+    query: (context, request) => withGoErrors(() => handler.query(context, request)),
+  }));
+}
+
+/** Go returns an error without a registered code as it is, and recovers a panic as Internal. */
+function withGoErrors<T>(work: () => T): T {
+  try {
+    return orPanic(work);
+  } catch (thrown) {
+    if (!(thrown instanceof ModuleError)) throw thrown;
+    if (thrown.codespace === "undefined") throw new QueryError(GrpcCode.Unknown, thrown.message);
+    if (thrown.code === 111_222) throw new QueryError(GrpcCode.Internal, thrown.message);
+    throw thrown;
+  }
+}

@@ -1,0 +1,185 @@
+import { goString } from "../../../../platform/base/bytes.ts";
+import type { AnteStep, TxEnvironment } from "../../runtime/ante-step.ts";
+import { type Coin, formatCoin, parseCoins } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import {
+  ErrInvalidGasLimit,
+  ErrNotFound,
+  ErrUnknownAddress,
+  unregisteredError,
+  wrapErrors,
+} from "../../runtime/errors.ts";
+import { type ChainEvent, event } from "../../runtime/events.ts";
+import { parseSigner } from "../../runtime/signature-steps.ts";
+import { type DecodedTx, feeOf, feePayerOf } from "../../runtime/tx.ts";
+import {
+  enabledHeight,
+  ErrNoFeeCoins,
+  ErrTooManyFeeCoins,
+  type FeeAccounts,
+  type FeeBank,
+  gasPriceIn,
+  splitFee,
+  storedState,
+} from "./keeper.ts";
+import { ESCROW_NAME } from "./keys.ts";
+import { addUtilization, type State } from "./market.ts";
+import { type Params, storedParams } from "./params.ts";
+
+interface FeeDeps {
+  readonly bank: FeeBank;
+  readonly accounts: FeeAccounts;
+}
+
+/**
+ * Creates the ante step that checks the offered fee against the price of the gas limit and moves the complete offer into
+ * escrow (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). The gas that the messages will use is not known yet, so
+ * the post step splits the offer into fee and tip.
+ *
+ * Two reads look superfluous: the first read of the parameters, and the gas price at the end. The Go code makes both,
+ * and each read consumes gas.
+ */
+export function createTakeFee(deps: FeeDeps): AnteStep {
+  return (context, tx) => {
+    storedParams.get(context);
+    if (context.height === 0n) return; // Transactions of genesis pay no fee.
+    const isSimulation = context.mode === "simulate";
+    const { gasLimit } = feeOf(tx);
+    if (!isSimulation && gasLimit === 0n) throw ErrInvalidGasLimit("must provide positive gas");
+    const { feeDenom } = storedParams.get(context);
+    const offered = offeredFee(tx, feeDenom, isSimulation);
+    const price = wrapErrors(
+      (error) => error.wrap(`unable to get min gas price for denom ${offered.denom}`),
+      () => gasPriceIn(context, offered.denom),
+    );
+    // A simulation may offer less than the price: the client simulates before it knows the fee.
+    if (!isSimulation) {
+      const used = context.gas.used();
+      wrapErrors(
+        (error) => error.wrap("error checking fee"),
+        () => splitFee(offered, price, { limit: gasLimit, used, charged: gasLimit }),
+      );
+    }
+    wrapErrors(
+      (error) => error.wrap("error escrowing funds"),
+      () => escrow(context, tx, offered, deps),
+    );
+    gasPriceIn(context, feeDenom);
+  };
+}
+
+/** Returns the fee's only coin. A simulation may have no coin; it gets amount 0. Throws feemarket/1 and feemarket/2. */
+function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): Coin {
+  const coins = parseCoins(feeOf(tx).amount);
+  const [offered] = coins;
+  if (coins.length > 1) throw ErrTooManyFeeCoins(`got length ${coins.length}`);
+  if (offered !== undefined) return offered;
+  if (!isSimulation) throw ErrNoFeeCoins("got length 0");
+  return { denom: feeDenom, amount: 0n };
+}
+
+function escrow(context: Context, tx: DecodedTx, offered: Coin, deps: FeeDeps): void {
+  const payer = parseSigner(deps.accounts, feePayerOf(tx));
+  const granter = feeOf(tx).granter;
+  if (granter !== "" && granter !== feePayerOf(tx)) rejectGrant(parseSigner(deps.accounts, granter), payer);
+  if (deps.accounts.get(context, payer) === undefined)
+    throw ErrUnknownAddress(`fee payer address: ${feePayerOf(tx)} does not exist`);
+  deps.bank.sendToModule(context, payer, ESCROW_NAME, offered.amount === 0n ? [] : [offered]);
+}
+
+/** This chain has no fee grants. The text is that of a missing grant; Go prints both addresses as raw bytes. */
+function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
+  const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
+  throw ErrNotFound("fee-grant not found").wrap(text);
+}
+
+/**
+ * Gas that a simulation consumes for the payouts (Go `BankSendGasConsumption`). A simulated transaction usually has no
+ * fee, so the payouts themselves move no coins and consume too little.
+ */
+const SIMULATED_SETTLEMENT_GAS = 12_490n;
+
+export interface SettleDeps extends FeeDeps {
+  /** Module account that receives the fees. */
+  readonly feeRecipient: string;
+}
+
+/**
+ * Creates the post step that settles the fee in escrow: the fee for the used gas goes to the fee recipient, the remainder
+ * to the proposer as a tip. It also adds the gas to the block (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
+ */
+export function createSettleFee(deps: SettleDeps): AnteStep {
+  return (context, tx, environment) => {
+    const isSimulation = context.mode === "simulate";
+    const { gasLimit } = feeOf(tx);
+    if (context.height === 0n) return;
+    if (!isSimulation && gasLimit === 0n) throw ErrInvalidGasLimit("must provide positive gas");
+    const params = storedParams.get(context);
+    if (!params.enabled || context.height <= (enabledHeight.get(context) ?? -1n)) return;
+    const state = storedState.get(context);
+    // Read here, before the payouts: the gas of the payouts does not count into the block.
+    const used = context.gas.used();
+    const offered = offeredFee(tx, params.feeDenom, isSimulation);
+    const price = wrapErrors(
+      (error) => error.wrap(`unable to get min gas price for denom ${offered.denom}`),
+      () => gasPriceIn(context, offered.denom),
+    );
+    const split = isSimulation
+      ? { fee: offered, tip: { denom: offered.denom, amount: 0n } }
+      : splitAtEnd(context, offered, price, gasLimit);
+    payOut(context, split, environment, deps);
+    countGas(context, state, used, params);
+    if (isSimulation) context.gas.consume(SIMULATED_SETTLEMENT_GAS, "simulation send gas consumption");
+  };
+}
+
+/** Splits the offer by the gas used so far, which includes the first reads of the settlement. */
+function splitAtEnd(
+  context: Context,
+  offered: Coin,
+  price: ReturnType<typeof gasPriceIn>,
+  limit: bigint,
+): { readonly fee: Coin; readonly tip: Coin } {
+  const used = context.gas.used();
+  return splitFee(offered, price, { limit, used, charged: used });
+}
+
+function payOut(
+  context: Context,
+  { fee, tip }: { readonly fee: Coin; readonly tip: Coin },
+  { proposerAddress }: TxEnvironment,
+  deps: SettleDeps,
+): void {
+  const { distributeFees, sendTipToProposer } = storedParams.get(context);
+  if (distributeFees) deps.bank.sendBetweenModules(context, ESCROW_NAME, deps.feeRecipient, positive(fee));
+  if (sendTipToProposer) deps.bank.sendFromModule(context, ESCROW_NAME, proposerAddress, positive(tip));
+  context.emit(feePaid(fee));
+  if (sendTipToProposer) context.emit(tipPaid(tip, deps.accounts.formatAddress(proposerAddress)));
+}
+
+function positive(coin: Coin): readonly Coin[] {
+  return coin.amount > 0n ? [coin] : [];
+}
+
+/** Adds the gas to the current block. Fails the transaction when the block would exceed its maximum. */
+function countGas(context: Context, state: State, gas: bigint, params: Params): void {
+  const next = addUtilization(state, gas, params);
+  if ("exceeded" in next) {
+    const text = `block utilization of ${next.exceeded} cannot exceed max block utilization of ${params.maxBlockUtilization}`;
+    throw unregisteredError(`unable to update fee market state: ${text}`);
+  }
+  storedState.set(context, next.state);
+}
+
+/** Creates `fee_pay`: the part of the offer that pays for the gas. */
+function feePaid(fee: Coin): ChainEvent {
+  return event("fee_pay", [["fee", formatCoin(fee)]]);
+}
+
+/** Creates `tip_pay`: the part of the offer that exceeds the fee. The proposer receives it. */
+function tipPaid(tip: Coin, proposer: string): ChainEvent {
+  return event("tip_pay", [
+    ["tip", formatCoin(tip)],
+    ["tip_payee", proposer],
+  ]);
+}

@@ -1,0 +1,34 @@
+import { ClientError } from "../../cosmos/client/errors.ts";
+import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
+import { DeadlineError } from "../../platform/base/abort.ts";
+import { CodedError } from "../../platform/base/errors.ts";
+
+/** Codes and facts of {@link IbcRelayerError}. */
+type IbcRelayerErrorFacts =
+  /** a list of a chain never ends */
+  | { readonly code: "too-many-pages"; readonly pages: number }
+  /** a value that the chain contains was read without its proof */
+  | { readonly code: "read-failed"; readonly key: string }
+  /** a transaction failed for another reason than one of its packets */
+  | { readonly code: "transaction-failed"; readonly chainId: string };
+
+/** Ends one cycle of the IBC relayer, which is retried after a backoff. */
+export class IbcRelayerError extends CodedError<IbcRelayerErrorFacts> {}
+
+/**
+ * Why a cycle failed: a node does not respond or responds badly, a light client cannot be updated, a transaction had no effect, a
+ * value could not be read, or the cycle took too long.
+ */
+export const CYCLE_FAILURES = ["node", "light-client", "transaction", "read", "deadline", "other"] as const;
+
+/** A reason of {@link CYCLE_FAILURES}. */
+export type CycleFailure = (typeof CYCLE_FAILURES)[number];
+
+/** Names the reason of an error that ended a cycle. */
+export function cycleFailureOf(error: unknown): CycleFailure {
+  if (error instanceof ClientError) return "node";
+  if (error instanceof LightClientError) return "light-client";
+  if (error instanceof DeadlineError) return "deadline";
+  if (!(error instanceof IbcRelayerError)) return "other";
+  return error.facts.code === "transaction-failed" ? "transaction" : "read";
+}

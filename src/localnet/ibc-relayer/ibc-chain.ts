@@ -1,0 +1,66 @@
+import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
+import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
+import type { TxSender } from "../../cosmos/client/tx/tx-types.ts";
+import { revisionOfChainId } from "../../cosmos/comet/ibc-height.ts";
+import type { LightClientQueries } from "../../cosmos/light-client/client-queries.ts";
+import { type ChannelView, createIbcReads, type IbcReads } from "./ibc-reads.ts";
+import { createPacketFinder, type PacketFinder } from "./packet-finder.ts";
+import type { Moment } from "./packet-work.ts";
+
+/** A chain between which and another one packets are carried. */
+export interface IbcChain {
+  readonly chainId: string;
+  /** Connection to the other chain. Only its channels are served. */
+  readonly connectionId: string;
+  readonly client: Pick<PooledChainClient, "readStore" | "lightBlock" | "status">;
+  /** Reads of the light client of the other chain. */
+  readonly queries: Pick<
+    LightClientQueries,
+    "clientOfConnection" | "clientState" | "consensusTimeNs" | "consensusHeights"
+  >;
+  readonly reads: IbcReads;
+  readonly finder: PacketFinder;
+  /** Sends with the IBC relayer's account. */
+  readonly sender: TxSender;
+}
+
+/** Creates a chain over its client and account. */
+export function createIbcChain(
+  names: Pick<IbcChain, "chainId" | "connectionId">,
+  parts: {
+    readonly client: PooledChainClient;
+    readonly queries: IbcChain["queries"];
+    readonly sender: TxSender;
+  },
+): IbcChain {
+  const { client } = parts;
+  return { ...names, ...parts, reads: createIbcReads(client), finder: createPacketFinder(client.comet) };
+}
+
+/** What is known of a chain in one cycle. */
+export interface Snapshot {
+  readonly chain: IbcChain;
+  /** Its newest header, with the root of the state at the height before. */
+  readonly block: LightBlockBytes;
+  readonly moment: Moment;
+  /** The channels of the connection, at the height that the header proves. */
+  readonly proven: readonly ChannelView[];
+  /** The channels of the connection, now. */
+  readonly latest: readonly ChannelView[];
+}
+
+/** A node serves proofs from height 2 on. */
+const FIRST_PROVING_HEIGHT = 3n;
+
+/** Reads a chain. Resolves with undefined for a chain that is too young to prove anything. Rejects with `ClientError`. */
+export async function readSnapshot(chain: IbcChain, signal: AbortSignal): Promise<Snapshot | undefined> {
+  const block = await chain.client.lightBlock(0n, signal);
+  if (block.height < FIRST_PROVING_HEIGHT) return undefined;
+  const { reads, connectionId, chainId } = chain;
+  const [proven, latest] = await Promise.all([
+    reads.channels(connectionId, block.height - 1n, signal),
+    reads.channels(connectionId, 0n, signal),
+  ]);
+  const moment = { revision: revisionOfChainId(chainId), height: block.height, timeNs: block.timeNs };
+  return { chain, block, moment, proven, latest };
+}

@@ -1,0 +1,254 @@
+import { pause, withDeadline } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Service } from "../../platform/base/service.ts";
+import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
+import { planChannels, planTransferChannel } from "./channel-work.ts";
+import { deliver, refreshClients } from "./deliver.ts";
+import { CYCLE_FAILURES, cycleFailureOf } from "./errors.ts";
+import { type IbcChain, readSnapshot, type Snapshot } from "./ibc-chain.ts";
+import { type PacketPlan, planPackets } from "./packet-plan.ts";
+import { createRetryBackoff, type RetryBackoff } from "./retry-backoff.ts";
+import type { IbcRelayerStatus } from "./status.ts";
+import { type Work, WORK_KINDS, type WorkKind } from "./work.ts";
+
+/** Relays the packets of one connection between two chains. */
+export interface IbcRelayer extends Service {
+  readonly status: () => IbcRelayerStatus;
+}
+
+export interface IbcRelayerDeps {
+  readonly clock: Clock;
+  /** Returns a number in [0, 1). */
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/** A transaction is given up after 30 s; a cycle sends one to each chain. */
+const CYCLE_DEADLINE_MS = 120_000;
+/** Time between two reads of the chains' heights. */
+const POLL_MS = 200;
+/** Longest time between two cycles without a new block. */
+const IDLE_MS = 5_000;
+const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 10_000 };
+
+/** A chain and the counters of its side, for the lifetime of the IBC relayer. */
+interface Side {
+  readonly chain: IbcChain;
+  readonly backoff: RetryBackoff;
+  readonly done: Record<WorkKind, number>;
+  channels: Snapshot["latest"];
+  pending: number;
+  /** When the IBC relayer first saw each of the oldest pending packets, by name. */
+  firstSeenMs: ReadonlyMap<string, number>;
+  unreadable: number;
+  lastDoneMs: number | undefined;
+}
+
+/**
+ * Creates an IBC relayer between two chains. It stores no state: each cycle reads the pending packets from the chains. When neither
+ * chain has a transfer channel, the first one starts the handshake.
+ */
+export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: IbcRelayerDeps): IbcRelayer {
+  const sides = [sideOf(chains[0], deps), sideOf(chains[1], deps)] as const;
+  let lastCycleMs: number | undefined;
+  let error: string | undefined;
+  const failures = countersOf(CYCLE_FAILURES);
+  const recordError = (thrown: unknown): void => {
+    const text = errorText(thrown);
+    failures[cycleFailureOf(thrown)] += 1;
+    if (text !== error) deps.logger.warn("the IBC relayer cannot relay packets", { error: text });
+    error = text;
+  };
+  const recordCycle = (): void => {
+    if (error !== undefined) deps.logger.info("the IBC relayer relays packets again");
+    error = undefined;
+    lastCycleMs = deps.clock.nowMs();
+  };
+  const run = async (signal: AbortSignal): Promise<void> => {
+    let failed = 0;
+    while (!signal.aborted) {
+      try {
+        const seen = await withDeadline("a cycle of the IBC relayer", CYCLE_DEADLINE_MS, signal, (inner) =>
+          runCycle(sides, deps, inner),
+        );
+        recordCycle();
+        failed = 0;
+        if (seen !== undefined) await untilNewBlock(sides, seen, deps.clock, signal);
+      } catch (thrown) {
+        // At shutdown the chains may stop first, which fails a pending call.
+        if (signal.aborted) return;
+        recordError(thrown);
+        await pause(backoffMs(failed, ERROR_BACKOFF, deps.random), deps.clock, signal);
+        failed += 1;
+      }
+    }
+  };
+  return {
+    name: "IBC relayer",
+    run,
+    status: () => ({ lastCycleMs, error, failures, chains: sides.map(statusOf) }),
+  };
+}
+
+/** Returns the status of an IBC relayer between these chains before it has looked at them. */
+export function unstartedStatus(chainIds: readonly string[]): IbcRelayerStatus {
+  return {
+    lastCycleMs: undefined,
+    error: undefined,
+    failures: countersOf(CYCLE_FAILURES),
+    chains: chainIds.map((chainId) => ({
+      chainId,
+      channels: [],
+      pending: 0,
+      oldestPendingMs: undefined,
+      unreadable: 0,
+      done: countersOf(WORK_KINDS),
+      lastDoneMs: undefined,
+      refusals: 0,
+      refused: [],
+    })),
+  };
+}
+
+/** Returns a counter at 0 for each name. */
+function countersOf<Name extends string>(names: readonly Name[]): Record<Name, number>;
+function countersOf(names: readonly string[]): Record<string, number> {
+  return Object.fromEntries(names.map((name) => [name, 0]));
+}
+
+function sideOf(chain: IbcChain, { clock, random }: IbcRelayerDeps): Side {
+  return {
+    chain,
+    backoff: createRetryBackoff(clock, random),
+    done: countersOf(WORK_KINDS),
+    channels: [],
+    pending: 0,
+    firstSeenMs: new Map(),
+    unreadable: 0,
+    lastDoneMs: undefined,
+  };
+}
+
+function statusOf(side: Side): IbcRelayerStatus["chains"][number] {
+  const { chain, channels, pending, firstSeenMs, unreadable, done, lastDoneMs, backoff } = side;
+  const times = [...firstSeenMs.values()];
+  return {
+    chainId: chain.chainId,
+    channels,
+    pending,
+    oldestPendingMs: times.length === 0 ? undefined : times.reduce((one, other) => Math.min(one, other)),
+    unreadable,
+    done,
+    lastDoneMs,
+    refusals: backoff.refusals(),
+    refused: backoff.list(),
+  };
+}
+
+type Sides = readonly [Side, Side];
+
+/** Heights of both chains. */
+type Heights = readonly [bigint, bigint];
+
+/** Reads both chains once and sends the messages that they need. Returns the heights that it read, or undefined when it sent a transaction. */
+async function runCycle(
+  sides: Sides,
+  deps: IbcRelayerDeps,
+  signal: AbortSignal,
+): Promise<Heights | undefined> {
+  const [first, second] = sides;
+  const snapshots = await Promise.all([
+    readSnapshot(first.chain, signal),
+    readSnapshot(second.chain, signal),
+  ]);
+  const [one, other] = snapshots;
+  if (one === undefined || other === undefined) return [0n, 0n];
+  const [forward, backward] = await Promise.all([
+    planPackets(one, other, signal),
+    planPackets(other, one, signal),
+  ]);
+  recordPlan(first, one, forward, deps.clock);
+  recordPlan(second, other, backward, deps.clock);
+  const { connectionId } = first.chain;
+  const opening = planTransferChannel([...one.latest, ...other.latest], connectionId);
+  const sent = await awaitBoth([
+    serve(first, [...opening, ...workFor(one, other), ...forward.toSource, ...backward.toDestination], {
+      from: other,
+      deps,
+      signal,
+    }),
+    serve(second, [...workFor(other, one), ...backward.toSource, ...forward.toDestination], {
+      from: one,
+      deps,
+      signal,
+    }),
+  ]);
+  const hasWorked =
+    sent.some((work) => work.length > 0) || (await refreshClients([one, other], deps, signal));
+  return hasWorked ? undefined : [one.moment.height, other.moment.height];
+}
+
+function workFor(target: Snapshot, from: Snapshot): readonly Work[] {
+  const { connectionId } = target.chain;
+  return planChannels({ proven: from.proven, latest: target.latest, connectionId });
+}
+
+function recordPlan(
+  side: Side,
+  { latest }: Snapshot,
+  { pending, oldest, unreadable }: PacketPlan,
+  clock: Pick<Clock, "nowMs">,
+): void {
+  const nowMs = clock.nowMs();
+  side.firstSeenMs = new Map(oldest.map((name) => [name, side.firstSeenMs.get(name) ?? nowMs]));
+  Object.assign(side, { channels: latest, pending, unreadable });
+}
+
+interface Serving {
+  readonly from: Snapshot;
+  readonly deps: IbcRelayerDeps;
+  readonly signal: AbortSignal;
+}
+
+async function serve(
+  side: Side,
+  work: readonly Work[],
+  { from, deps, signal }: Serving,
+): Promise<readonly Work[]> {
+  const { chain, backoff, done } = side;
+  backoff.retain(new Set(work.map(({ name }) => name)));
+  const { clock, logger } = deps;
+  const sent = await deliver({ chain, backoff }, work, from, { clock, signal });
+  for (const { kind } of sent) done[kind] += 1;
+  if (sent.length > 0) side.lastDoneMs = clock.nowMs();
+  for (const { kind, name } of sent)
+    if (kind === "channel") logger.info("channel handshake step done", { chain: chain.chainId, step: name });
+  const packets = sent.filter(({ kind }) => kind !== "channel").length;
+  if (packets > 0) logger.info("packets relayed", { chain: chain.chainId, messages: packets });
+  return sent;
+}
+
+/** Waits for both even if one fails, because a pending transaction must not outlive its cycle. Throws the first error. */
+async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
+  const results = await Promise.allSettled(work);
+  return results.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value;
+  });
+}
+
+/**
+ * Returns when a chain has a block after `seen`, and after {@link IDLE_MS}. Waits at least {@link POLL_MS}: a chain that is too young
+ * to prove anything is polled too.
+ */
+async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
+  const isNew = async (): Promise<boolean> => {
+    const statuses = await Promise.all(sides.map(({ chain }) => chain.client.status(signal)));
+    return statuses.some(({ latestHeight }, index) => latestHeight !== seen[index]);
+  };
+  const endMs = clock.monotonicMs() + IDLE_MS;
+  do await clock.sleep(POLL_MS, signal);
+  while (clock.monotonicMs() < endMs && !(await isNew()));
+}

@@ -1,0 +1,114 @@
+import { State } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import type { JsonObject } from "../../platform/base/json.ts";
+import { isoTimeOrNull } from "../../platform/base/time.ts";
+import { TRANSFER_CHANNEL } from "./channel-work.ts";
+import type { CycleFailure } from "./errors.ts";
+import type { ChannelView } from "./ibc-reads.ts";
+import type { RefusedWork } from "./retry-backoff.ts";
+import type { WorkKind } from "./work.ts";
+
+/** Progress of the IBC relayer and its view of both chains. */
+export interface IbcRelayerStatus {
+  /** Wall-clock time of the end of the last cycle without an error, ms; undefined before the first. */
+  readonly lastCycleMs: number | undefined;
+  /** Why the last cycle failed; undefined when it did not. */
+  readonly error: string | undefined;
+  /** Failed cycles since the start, by reason. */
+  readonly failures: Readonly<Record<CycleFailure, number>>;
+  readonly chains: readonly IbcChainStatus[];
+}
+
+/** One chain, and the packets that it sent. */
+interface IbcChainStatus {
+  readonly chainId: string;
+  /** Channels of the connection, now. */
+  readonly channels: readonly ChannelView[];
+  /** Packets of this chain in flight: sent and not acknowledged. */
+  readonly pending: number;
+  /** When the IBC relayer first saw the oldest of them, wall-clock ms; undefined without any. */
+  readonly oldestPendingMs: number | undefined;
+  /** Pending packets whose content or acknowledgement the nodes no longer have. */
+  readonly unreadable: number;
+  /** Messages that the IBC relayer had included on this chain since its start, by kind. */
+  readonly done: Readonly<Record<WorkKind, number>>;
+  /** Wall-clock time at which the IBC relayer saw its last message in a block of this chain; undefined before the first. */
+  readonly lastDoneMs: number | undefined;
+  /** Number of messages that this chain has rejected since the IBC relayer started. */
+  readonly refusals: number;
+  /** Work that this chain rejected and that will be retried. */
+  readonly refused: readonly RefusedWork[];
+}
+
+/** A cycle takes at most a few blocks, and an idle IBC relayer polls every five seconds. */
+const STALE_AFTER_MS = 30_000;
+
+/** Health of an IBC relayer, as printed by the API and the metrics. */
+export const IBC_RELAYER_STATES = ["starting", "carrying", "blocked", "failing"] as const;
+
+/** A state of {@link IBC_RELAYER_STATES}. */
+export type IbcRelayerState = (typeof IBC_RELAYER_STATES)[number];
+
+/**
+ * Evaluates the status. Without a cycle in the last half minute, the IBC relayer is failing. Blocked: a chain rejects a packet, or
+ * a packet cannot be read.
+ */
+export function ibcRelayerHealth(
+  { lastCycleMs, error, chains }: IbcRelayerStatus,
+  nowMs: number,
+): { readonly state: IbcRelayerState; readonly reason: string } {
+  if (error !== undefined) return { state: "failing", reason: error };
+  if (lastCycleMs === undefined) return { state: "starting", reason: "" };
+  if (nowMs - lastCycleMs > STALE_AFTER_MS)
+    return { state: "failing", reason: `no cycle for ${Math.round((nowMs - lastCycleMs) / 1_000)} s` };
+  for (const { chainId, refused, unreadable } of chains) {
+    const [first] = refused;
+    if (first !== undefined)
+      return { state: "blocked", reason: `${chainId} rejects ${first.name}: ${first.reason}` };
+    if (unreadable > 0)
+      return {
+        state: "blocked",
+        reason: `the blocks of ${unreadable} packets from ${chainId}, or of their acknowledgements, are pruned`,
+      };
+  }
+  if (!chains.every(({ channels }) => channels.some(isOpenForTransfers)))
+    return { state: "starting", reason: "no channel for transfers is open yet" };
+  return { state: "carrying", reason: "" };
+}
+
+function isOpenForTransfers({ portId, state }: ChannelView): boolean {
+  return portId === TRANSFER_CHANNEL.port && state === State.STATE_OPEN;
+}
+
+/** Prints the status as `GET /ibc-relayer` does. */
+export function ibcRelayerJson(status: IbcRelayerStatus, nowMs: number): JsonObject {
+  const { lastCycleMs, chains } = status;
+  return {
+    ...ibcRelayerHealth(status, nowMs),
+    last_cycle_at: isoTimeOrNull(lastCycleMs),
+    chains: chains.map(
+      ({ chainId, channels, pending, oldestPendingMs, unreadable, done, lastDoneMs, refused }) => ({
+        chain_id: chainId,
+        channels: channels.map(channelJson),
+        packets: { pending, oldest_pending_since: isoTimeOrNull(oldestPendingMs), unreadable },
+        done: { ...done },
+        last_done_at: isoTimeOrNull(lastDoneMs),
+        refused: refused.map(({ name, reason, attempts, retryAtMs }) => ({
+          name,
+          reason,
+          attempts,
+          next_attempt_at: isoTimeOrNull(retryAtMs),
+        })),
+      }),
+    ),
+  };
+}
+
+function channelJson({ portId, channelId, state, counterparty }: ChannelView): JsonObject {
+  const name = Object.entries(State).find(([, value]) => value === state)?.[0] ?? "";
+  return {
+    port_id: portId,
+    channel_id: channelId,
+    state: name,
+    counterparty: { port_id: counterparty.portId, channel_id: counterparty.channelId },
+  };
+}

@@ -1,0 +1,298 @@
+import { DirectSecp256k1HdWallet, makeAuthInfoBytes, makeSignDoc } from "@cosmjs/proto-signing";
+import { BaseAccount } from "../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
+import {
+  QueryAccountRequest,
+  QueryAccountResponse,
+} from "../../cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";
+import { MsgSend } from "../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
+import { PubKey } from "../../cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
+import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { fromBase64, fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
+import { CodedError } from "../../platform/base/errors.ts";
+import { asText, elements, isPresent, isRecord, type JsonField, member } from "../../platform/base/json.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+} from "../../platform/http/http-route.ts";
+import { MempoolError, NodeError } from "../node/base/errors.ts";
+import type { BroadcastResult, NodeView } from "../node/base/node-view.ts";
+import { testValidatorSeed } from "../node/consensus/validators.ts";
+import type { RunningNode } from "../node/create-node.ts";
+import { accountNamed, type ChainProfile } from "./chains.ts";
+
+/** A chain under control. `ready` is that of its node. */
+export interface ControlledChain {
+  readonly profile: ChainProfile;
+  readonly ready: Promise<RunningNode>;
+}
+
+/** Thrown for an invalid request body; the reply has the error code `bad-order`. */
+class InvalidBodyError extends Error {}
+
+/** Bound for `count`, because the blocks of one request are made without a pause. */
+const MAX_BLOCKS = 1_000;
+
+const MAX_ADDRESSES = 10_000;
+
+/** Creates the routes of the control API. `src/localnet/network/README.md` lists them. All except `GET /chains` need the token. */
+export function controlRoutes(chains: readonly ControlledChain[]): readonly HttpRoute[] {
+  const faucets = new Map(chains.map((chain) => [chain.profile.chainId, createFaucet(chain.profile)]));
+  const command = (
+    name: string,
+    run: (node: RunningNode, body: JsonField, faucet: Faucet) => CommandResult,
+  ): HttpRoute => ({
+    method: "POST",
+    path: `/chains/:chain/${name}`,
+    guarded: true,
+    handle: async (request) => {
+      const id = request.params["chain"] ?? "";
+      const chain = chains.find((one) => one.profile.chainId === id);
+      const faucet = faucets.get(id);
+      if (chain === undefined || faucet === undefined) {
+        return errorReply(404, "no-such-chain", `no chain here is called ${id.slice(0, 50)}`);
+      }
+      return reply(async () => run(await chain.ready, readBody(request), faucet));
+    },
+  });
+  return [
+    {
+      method: "GET",
+      path: "/chains",
+      handle: async () => jsonReply(200, { chains: await Promise.all(chains.map(describe)) }),
+    },
+    command("halt", ({ control }) => {
+      control.halt();
+      return { halted: true };
+    }),
+    command("resume", ({ control }) => {
+      control.resume();
+      return { halted: false };
+    }),
+    command("blocks", ({ control }, body) => ({
+      height: control.produce(integer(member(body, "count"), 1, MAX_BLOCKS)),
+    })),
+    command("absent", ({ control }, body) => {
+      control.setAbsent(addresses(member(body, "validators")));
+      return { absent: control.absent() };
+    }),
+    command("double-sign", ({ control }, body) => {
+      const accused = addressOf(member(body, "validator"));
+      control.reportDoubleSign(accused);
+      return { accused: upperHex(accused) };
+    }),
+    command("validators", ({ control, genesis }, body) => {
+      const address = control.setValidator(seedOf(genesis.chainId, body), wholeNumber(member(body, "power")));
+      return { address: upperHex(address) };
+    }),
+    command("faucet", ({ view }, body, faucet) =>
+      faucet.send(view, text(member(body, "address")), wholeNumber(member(body, "amount"))),
+    ),
+  ];
+}
+
+type ReplyBody = Readonly<Record<string, unknown>>;
+type CommandResult = ReplyBody | Promise<ReplyBody>;
+
+async function describe({ profile, ready }: ControlledChain): Promise<ReplyBody> {
+  const { view, control } = await ready;
+  const { latestHeight } = view.status();
+  return {
+    chain_id: profile.chainId,
+    height: latestHeight,
+    halted: control.isHalted(),
+    absent: control.absent(),
+    validators: (view.validators(latestHeight + 1n)?.validators ?? []).map((one) => ({
+      address: upperHex(one.address),
+      power: one.power,
+    })),
+  };
+}
+
+/** 400 for an invalid body, 409 for a command that the chain rejects. Other errors are bugs and pass through. */
+async function reply(run: () => CommandResult): Promise<HttpReply> {
+  try {
+    return jsonReply(200, await run());
+  } catch (error) {
+    if (error instanceof InvalidBodyError) return errorReply(400, "bad-order", error.message);
+    if (error instanceof NodeError || error instanceof MempoolError || error instanceof FaucetError) {
+      return errorReply(409, error.facts.code, error.message);
+    }
+    throw error;
+  }
+}
+
+/** Parses the body; an empty one counts as `{}`. */
+function readBody(request: RouteRequest): JsonField {
+  const error = (path: string, expected: string): Error =>
+    new InvalidBodyError(`${path}: ${expected} was expected`);
+  if (request.body.length === 0) return { value: {}, path: "", error };
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(request.body));
+    if (isRecord(value)) return { value, path: "", error };
+  } catch {
+    // The error below covers invalid JSON and other JSON values.
+  }
+  throw new InvalidBodyError("the body must be a JSON object");
+}
+
+/** Returns `least` for an absent field. */
+function integer(field: JsonField, least: number, most: number): number {
+  const value = field.value ?? least;
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw field.error(field.path, `a whole number from ${least} to ${most}`);
+}
+
+function text(field: JsonField): string {
+  if (!isPresent(field) || asText(field).length > 200) throw field.error(field.path, "a text");
+  return asText(field);
+}
+
+function wholeNumber(field: JsonField): bigint {
+  const value = text(field);
+  if (!/^\d{1,18}$/.test(value)) throw field.error(field.path, "a whole number in quotes");
+  return BigInt(value);
+}
+
+function addresses(field: JsonField): readonly Uint8Array[] {
+  // `elements` takes an absent field for an empty list, which would make every validator present.
+  const list = isPresent(field) ? elements(field) : undefined;
+  if (list === undefined || list.length > MAX_ADDRESSES) throw field.error(field.path, "a list of addresses");
+  return list.map(addressOf);
+}
+
+function addressOf(field: JsonField): Uint8Array {
+  if (isPresent(field) && /^[0-9a-fA-F]{40}$/.test(asText(field))) return fromHex(asText(field));
+  throw field.error(field.path, "an address of 40 hex digits");
+}
+
+/** Returns the seed of a validator: 64 hex digits, the hash of any other text, or that of the test validator `index`. */
+function seedOf(chainId: string, body: JsonField): Uint8Array {
+  const field = member(body, "seed");
+  if (!isPresent(field)) return testValidatorSeed(chainId, integer(member(body, "index"), 0, 10_000));
+  const seed = text(field);
+  return /^[0-9a-fA-F]{64}$/.test(seed) ? fromHex(seed) : sha256(utf8(seed));
+}
+
+/** Thrown when the faucet cannot read its account, or when the chain rejects its transaction. */
+class FaucetError extends CodedError<{
+  readonly code: "faucet-refused";
+  readonly abciCode: number;
+  readonly codespace: string;
+}> {}
+
+/** Sends coins of a test account to any address. */
+interface Faucet {
+  /**
+   * Sends an amount of the chain's denom. Resolves when the transaction is in the mempool, before its block. Rejects with
+   * {@link FaucetError} or `MempoolError`.
+   */
+  readonly send: (
+    view: NodeView,
+    address: string,
+    amount: bigint,
+  ) => Promise<Readonly<Record<string, unknown>>>;
+}
+
+const GAS_LIMIT = 300_000n;
+const FEE_AMOUNT = 10_000n;
+/** `ErrWrongSequence` of the SDK. */
+const WRONG_SEQUENCE = 32;
+
+/** Creates the faucet of a chain. It pays from the public test account `faucet`. */
+export function createFaucet(chain: ChainProfile): Faucet {
+  const account = accountNamed(chain, "faucet");
+  // Calls run one at a time. The next sequence is known only when the previous transaction is in the mempool.
+  let last: Promise<unknown> = Promise.resolve();
+  // The committed account does not count transactions in the mempool; this sequence does. It may stay ahead for several
+  // blocks, since a block that is being made does not include a transaction that arrives now.
+  let nextSequence = 0n;
+  const broadcast = async (view: NodeView, message: Uint8Array): Promise<BroadcastResult> => {
+    const wallet = await DirectSecp256k1HdWallet.fromMnemonic(account.mnemonic, {
+      prefix: chain.bech32Prefix,
+    });
+    const { accountNumber, sequence: committed } = readAccount(view, account.address);
+    const sequence = nextSequence > committed ? nextSequence : committed;
+    const result = view.broadcast(await signTx(wallet, chain, { message, accountNumber, sequence }));
+    const { code, codespace } = result.check;
+    if (code === 0) nextSequence = sequence + 1n;
+    if (codespace !== "sdk" || code !== WRONG_SEQUENCE || sequence === committed) return result;
+    // The mempool dropped a pending transaction, so the sequence is too high. The committed one is right then.
+    nextSequence = committed;
+    return broadcast(view, message);
+  };
+  const send = async (view: NodeView, address: string, amount: bigint) => {
+    const message = MsgSend.encode({
+      fromAddress: account.address,
+      toAddress: address,
+      amount: [{ denom: chain.denom, amount: amount.toString() }],
+    }).finish();
+    const { hash, check } = await broadcast(view, message);
+    if (check.code !== 0) {
+      throw new FaucetError(
+        { code: "faucet-refused", abciCode: check.code, codespace: check.codespace },
+        `the chain rejected the transaction of the faucet: ${check.log}`,
+      );
+    }
+    return { hash: upperHex(hash), amount: `${amount}${chain.denom}` };
+  };
+  return {
+    send: (view, address, amount) => {
+      const sent = last.then(() => send(view, address, amount));
+      last = sent.catch(() => {});
+      return sent;
+    },
+  };
+}
+
+function readAccount(view: NodeView, address: string): BaseAccount {
+  const data = QueryAccountRequest.encode({ address }).finish();
+  const response = view.query({ path: "/cosmos.auth.v1beta1.Query/Account", data, height: 0n, prove: false });
+  const account = response.code === 0 ? QueryAccountResponse.decode(response.value).account : undefined;
+  if (account === undefined) {
+    throw new FaucetError(
+      { code: "faucet-refused", abciCode: response.code, codespace: response.codespace },
+      `cannot read the account of the faucet: ${response.log}`,
+    );
+  }
+  return BaseAccount.decode(account.value);
+}
+
+interface Unsigned {
+  readonly message: Uint8Array;
+  readonly accountNumber: bigint;
+  readonly sequence: bigint;
+}
+
+/** Encodes and signs a transaction with one MsgSend in SIGN_MODE_DIRECT. */
+async function signTx(
+  wallet: DirectSecp256k1HdWallet,
+  chain: ChainProfile,
+  { message, accountNumber, sequence }: Unsigned,
+): Promise<Uint8Array> {
+  const [signer] = await wallet.getAccounts();
+  if (signer === undefined) throw new Error("this is a bug: a wallet without an account");
+  const pubkey = {
+    typeUrl: "/cosmos.crypto.secp256k1.PubKey",
+    value: PubKey.encode({ key: signer.pubkey }).finish(),
+  };
+  const bodyBytes = TxBody.encode({
+    messages: [{ typeUrl: "/cosmos.bank.v1beta1.MsgSend", value: message }],
+    memo: "faucet",
+    timeoutHeight: 0n,
+    extensionOptions: [],
+    nonCriticalExtensionOptions: [],
+  }).finish();
+  const authInfoBytes = makeAuthInfoBytes(
+    [{ pubkey, sequence: Number(sequence) }],
+    [{ denom: chain.denom, amount: FEE_AMOUNT.toString() }],
+    Number(GAS_LIMIT),
+    undefined,
+    undefined,
+  );
+  const document = makeSignDoc(bodyBytes, authInfoBytes, chain.chainId, Number(accountNumber));
+  const { signature } = await wallet.signDirect(signer.address, document);
+  return TxRaw.encode({ bodyBytes, authInfoBytes, signatures: [fromBase64(signature.signature)] }).finish();
+}

@@ -1,0 +1,191 @@
+import { request } from "undici";
+import { CodedError, errorText } from "../../platform/base/errors.ts";
+import {
+  type FaultState,
+  type FaultSwitches,
+  unknownFault,
+  UnknownFaultError,
+} from "../../platform/base/fault-switches.ts";
+import { isRecord } from "../../platform/base/json.ts";
+import type { Secret } from "../../platform/base/secret.ts";
+import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
+import { parseDurationMs } from "../../platform/config/config-fields.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+} from "../../platform/http/http-route.ts";
+import { parseFaultName, SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
+import type { Sidecar } from "../sidecar/sidecar.ts";
+
+/** The faults of one part of the localnet, or of all. */
+export interface FaultControl {
+  readonly names: readonly string[];
+  /** All faults, on or off. Rejects with {@link FaultPartError} when the part does not answer. */
+  readonly list: () => Promise<readonly FaultState[]>;
+  /** Resolves when the switch has taken effect. `forMs` switches the fault off after that time. */
+  readonly set: (name: string, on: boolean, forMs: number | undefined) => Promise<void>;
+}
+
+/** Thrown when the process of a part does not answer, or refuses. */
+class FaultPartError extends CodedError<{ readonly code: "part-unreachable" }> {}
+
+/** Controls the faults of a sidecar in this process. */
+export function sidecarFaultControl(sidecar: Sidecar): FaultControl {
+  return {
+    names: SIDECAR_FAULT_NAMES,
+    list: async () => sidecar.faults(),
+    set: (name, on, forMs) => sidecar.setFault(parseFaultName(name), on, forMs),
+  };
+}
+
+/** Controls switches in this process. */
+export function switchesFaultControl<Name extends string>(
+  effects: Readonly<Record<Name, string>>,
+  switches: FaultSwitches<Name>,
+): FaultControl {
+  const isName = (name: string): name is Name => Object.hasOwn(effects, name);
+  const names = Object.keys(effects);
+  return {
+    names,
+    list: async () => switches.list(),
+    set: async (name, on, forMs) => {
+      if (!isName(name)) throw unknownFault(name, names);
+      switches.set(name, on, forMs);
+    },
+  };
+}
+
+/** Joins the controls of several parts. A part that does not answer is left out of the list. */
+export function joinFaultControls(parts: readonly FaultControl[]): FaultControl {
+  const names = parts.flatMap((part) => part.names);
+  return {
+    names,
+    list: async () => (await Promise.all(parts.map((part) => part.list().catch(ignoreUnreachable)))).flat(),
+    set: async (name, on, forMs) => {
+      const part = parts.find((one) => one.names.includes(name));
+      if (part === undefined) throw unknownFault(name, names);
+      await part.set(name, on, forMs);
+    },
+  };
+}
+
+function ignoreUnreachable(error: unknown): readonly FaultState[] {
+  if (error instanceof FaultPartError) return [];
+  throw error;
+}
+
+/** Controls the faults of a sidecar in another process of this machine, over that process's control API. */
+export function remoteSidecarFaultControl(url: string, token: Secret): FaultControl {
+  const call = async (path: string, body?: unknown): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${token.reveal()}` };
+    try {
+      const response = await request(`${url}${path}`, {
+        headers,
+        method: body === undefined ? "GET" : "POST",
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(REMOTE_DEADLINE_MS),
+      });
+      const answer: unknown = await response.body.json();
+      if (response.statusCode === 200) return answer;
+      const reason = isRecord(answer) ? String(answer["message"]) : `status ${response.statusCode}`;
+      throw new Error(reason);
+    } catch (cause) {
+      throw new FaultPartError(
+        { code: "part-unreachable" },
+        `the sidecar's process does not switch faults (${errorText(cause)}); start it with relaywatch localnet start sidecar`,
+        { cause },
+      );
+    }
+  };
+  return {
+    names: SIDECAR_FAULT_NAMES,
+    list: async () => parseFaults(await call("/faults")),
+    set: async (name, on, forMs) => {
+      await call(`/faults/${parseFaultName(name)}`, {
+        on,
+        ...(forMs === undefined ? {} : { for: `${forMs}ms` }),
+      });
+    },
+  };
+}
+
+const REMOTE_DEADLINE_MS = 5_000;
+
+function parseFaults(answer: unknown): readonly FaultState[] {
+  const listed: unknown[] = isRecord(answer) && Array.isArray(answer["faults"]) ? answer["faults"] : [];
+  return SIDECAR_FAULT_NAMES.map((name) => {
+    const state = listed.find((one) => isRecord(one) && one["name"] === name);
+    const fields = isRecord(state) ? state : {};
+    const until = typeof fields["until"] === "string" ? fields["until"] : undefined;
+    return {
+      name,
+      on: fields["on"] === true,
+      untilMs: until === undefined ? undefined : Number(parseRfc3339Ns(until) / NS_PER_MS),
+      effect: SIDECAR_FAULTS[name],
+    };
+  });
+}
+
+/**
+ * Creates the routes of the control API: `GET /faults` lists all faults. `POST /faults/:name` with `{"on": true}`,
+ * `{"on": true, "for": "2m"}` or `{"on": false}` needs the token and responds when the switch has taken effect.
+ */
+export function createFaultRoutes(control: FaultControl): readonly HttpRoute[] {
+  return [
+    { method: "GET", path: "/faults", handle: async () => listReply(control) },
+    {
+      method: "POST",
+      path: "/faults/:name",
+      guarded: true,
+      handle: (call) => switchFault(call, control),
+    },
+  ];
+}
+
+async function listReply(control: FaultControl): Promise<HttpReply> {
+  return jsonReply(200, { faults: (await control.list()).map(faultJson) });
+}
+
+function faultJson({ name, on, untilMs, effect }: FaultState) {
+  return { name, on, until: untilMs === undefined ? null : new Date(untilMs).toISOString(), effect };
+}
+
+async function switchFault({ body, params }: RouteRequest, control: FaultControl): Promise<HttpReply> {
+  const wanted = parseBody(body);
+  if (wanted === undefined) {
+    return errorReply(
+      400,
+      "bad-body",
+      'the body must be {"on": true}, {"on": true, "for": "2m"} or {"on": false}',
+    );
+  }
+  try {
+    await control.set(params["name"] ?? "", wanted.on, wanted.forMs);
+    return await listReply(control);
+  } catch (error) {
+    if (error instanceof UnknownFaultError) return errorReply(404, error.facts.code, error.message);
+    if (error instanceof FaultPartError) return errorReply(502, error.facts.code, error.message);
+    throw error;
+  }
+}
+
+interface Wanted {
+  readonly on: boolean;
+  readonly forMs: number | undefined;
+}
+
+function parseBody(body: Uint8Array): Wanted | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(body));
+    if (!isRecord(value) || typeof value["on"] !== "boolean") return undefined;
+    const { on, for: duration } = value;
+    if (duration === undefined) return { on, forMs: undefined };
+    const forMs = on && typeof duration === "string" ? parseDurationMs(duration) : undefined;
+    return forMs === undefined || forMs === 0 ? undefined : { on, forMs };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,105 @@
+import { createChainClient } from "../../cosmos/client/create-chain-client.ts";
+import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
+import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
+import { createSigner } from "../../cosmos/client/tx/signer.ts";
+import { createLightClientQueries } from "../../cosmos/light-client/client-queries.ts";
+import { raceAbort } from "../../platform/base/abort.ts";
+import { parseDec18 } from "../../platform/base/decimal.ts";
+import type { Ports } from "../../platform/base/localnet-defaults.ts";
+import { Secret } from "../../platform/base/secret.ts";
+import { type HttpRoute, jsonReply } from "../../platform/http/http-route.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { createMetricsRegistry } from "../../platform/process/metrics.ts";
+import { createIbcChain, type IbcChain } from "../ibc-relayer/ibc-chain.ts";
+import { createIbcRelayer, type IbcRelayer, unstartedStatus } from "../ibc-relayer/ibc-relayer.ts";
+import { registerIbcRelayerMetrics } from "../ibc-relayer/metrics.ts";
+import { ibcRelayerJson, type IbcRelayerStatus } from "../ibc-relayer/status.ts";
+import { accountNamed, type ChainProfile, CHAINS } from "./chains.ts";
+
+/** Name of its test account on both chains. */
+const ACCOUNT = "courier";
+const CONNECTION = "connection-0";
+/** The IBC relayer pays up to this price: it must also work when blocks are full. */
+const MAX_GAS_PRICE = parseDec18("100");
+const PRICE_MULTIPLIER = parseDec18("1.2");
+/** A block takes a second. The IBC relayer waits for its transactions, so it looks more often. */
+const CONFIRM_POLL_MS = 100;
+const CONFIRM_DEADLINE_MS = 30_000;
+
+const NOT_STARTED: IbcRelayerStatus = unstartedStatus([CHAINS.local.chainId, CHAINS.remote.chainId]);
+
+/**
+ * Creates the IBC relayer between the two chains on these ports. The chains may run in other processes; those of this process are
+ * there when `ready` resolves.
+ */
+export function createLocalnetIbcRelayer(
+  ports: Pick<Ports, "localRpc" | "remoteRpc">,
+  context: Pick<DaemonContext, "clock" | "random" | "logger">,
+  ready: Promise<unknown> | undefined,
+): IbcRelayer {
+  const { clock, random } = context;
+  const logger = context.logger.child({ part: "ibc-relayer" });
+  let ibcRelayer: IbcRelayer | undefined;
+  return {
+    name: "IBC relayer",
+    status: () => ibcRelayer?.status() ?? NOT_STARTED,
+    run: async (signal) => {
+      await raceAbort(Promise.resolve(ready), signal);
+      const local = await openChain(CHAINS.local, ports.localRpc, context);
+      const remote = await openChain(CHAINS.remote, ports.remoteRpc, context);
+      try {
+        ibcRelayer = createIbcRelayer([local.chain, remote.chain], { clock, random, logger });
+        await ibcRelayer.run(signal);
+      } finally {
+        local.close();
+        remote.close();
+      }
+    },
+  };
+}
+
+/**
+ * Creates the routes `GET /ibc-relayer` and `GET /metrics` of the control API. `GET /courier` is the former path of the status,
+ * for one release.
+ */
+export function ibcRelayerRoutes(
+  ibcRelayer: IbcRelayer,
+  { clock, build }: Pick<DaemonContext, "clock" | "build">,
+): readonly HttpRoute[] {
+  const registry = createMetricsRegistry({ build, program: "localnet", processMetrics: true });
+  registerIbcRelayerMetrics(registry, ibcRelayer.status, clock);
+  const status = async () => jsonReply(200, ibcRelayerJson(ibcRelayer.status(), clock.nowMs()));
+  return [
+    { method: "GET", path: "/ibc-relayer", handle: status },
+    { method: "GET", path: "/courier", handle: status },
+    {
+      method: "GET",
+      path: "/metrics",
+      handle: async () => ({
+        status: 200,
+        headers: { "content-type": registry.contentType },
+        body: await registry.metrics(),
+      }),
+    },
+  ];
+}
+
+async function openChain(
+  { chainId, denom, bech32Prefix, part }: ChainProfile,
+  port: number,
+  { clock, random, logger }: Pick<DaemonContext, "clock" | "random" | "logger">,
+): Promise<{ readonly chain: IbcChain; readonly close: () => void }> {
+  const deps = { clock, random, logger };
+  const client = createChainClient(
+    { endpoints: [{ url: `http://127.0.0.1:${port}`, name: chainId }], chainId, limits: { connections: 8 } },
+    { ...deps, observer: silentObserver },
+  );
+  const mnemonic = new Secret(accountNamed(CHAINS[part], ACCOUNT).mnemonic);
+  const signer = await createSigner({ kind: "mnemonic", mnemonic }, bech32Prefix);
+  const gasPrice = { denom, multiplier: PRICE_MULTIPLIER, cap: MAX_GAS_PRICE };
+  const limits = { pollMs: CONFIRM_POLL_MS, confirmDeadlineMs: CONFIRM_DEADLINE_MS };
+  const sender = createTxSender({ chainId, memo: "courier", gasPrice, limits }, { ...deps, client, signer });
+  const queries = createLightClientQueries(client);
+  const chain = createIbcChain({ chainId, connectionId: CONNECTION }, { client, queries, sender });
+  return { chain, close: client.close };
+}

@@ -1,0 +1,105 @@
+import type { Ports } from "../../platform/base/localnet-defaults.ts";
+import type { Secret } from "../../platform/base/secret.ts";
+import type { HttpAccess } from "../../platform/http/http-access.ts";
+import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
+import type { ServerAddress } from "../node/base/node-server.ts";
+import type { LocalnetChainOptions } from "./create-localnet.ts";
+import type { LocalnetScenario } from "./genesis.ts";
+
+/** The parts of a localnet that may run in separate processes. `courier` is the IBC relayer. */
+export const LOCALNET_PARTS = ["local", "remote", "sidecar", "courier"] as const;
+
+export type LocalnetPart = (typeof LOCALNET_PARTS)[number];
+
+export interface LocalnetDaemonOptions {
+  /** Parts to run in this process. */
+  readonly parts: readonly LocalnetPart[];
+  readonly ports: Ports;
+  /** Parent directory of the homes of the chains. Without it, the chains are in memory. */
+  readonly home: string | undefined;
+  /** Number of recent blocks that a chain stores; 0 stores all. Undefined: the node's default. */
+  readonly keepBlocks: number | undefined;
+  /** Time between the starts of two blocks. */
+  readonly blockTimeMs: number;
+  /** Voting powers of the validators in the genesis documents. */
+  readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
+  /** Additional state in the genesis of a new local chain. */
+  readonly scenario?: LocalnetScenario | undefined;
+  /** Access to the chains' HTTP servers. `origins` applies to RPC and REST only. */
+  readonly access: Required<HttpAccess>;
+  /** Token of the control API. Without it, there is no control API. */
+  readonly controlToken: Secret | undefined;
+}
+
+/** All servers of a localnet listen on loopback. */
+export const LOCALNET_HOST = "127.0.0.1";
+
+/** Returns the address of a server of the localnet. */
+export function localnetAddress(port: number): ServerAddress {
+  return { host: LOCALNET_HOST, port, portOption: "--port-offset" };
+}
+
+/** Returns the options of the chains that run in this process; undefined when none does. */
+export function chainOptions({
+  parts,
+  ports,
+  validators,
+  scenario,
+  access,
+}: LocalnetDaemonOptions): Readonly<Partial<Record<"local" | "remote", LocalnetChainOptions>>> | undefined {
+  const local = {
+    rpc: { ...localnetAddress(ports.localRpc), access },
+    metrics: { ...localnetAddress(ports.localMetrics), access: { hosts: access.hosts } },
+    validatorPowers: validators.local,
+    scenario,
+  };
+  const remote = {
+    rpc: { ...localnetAddress(ports.remoteRpc), access },
+    validatorPowers: validators.remote,
+    localPowers: validators.local,
+  };
+  if (!parts.includes("local") && !parts.includes("remote")) return undefined;
+  return {
+    ...(parts.includes("local") ? { local } : {}),
+    ...(parts.includes("remote") ? { remote } : {}),
+  };
+}
+
+/** Returns the endpoints of the parts in this process, in the order of {@link LOCALNET_PARTS}. */
+export function localnetEndpoints(options: LocalnetDaemonOptions): readonly DaemonEndpoint[] {
+  const { parts, ports, controlToken } = options;
+  const hasControl = controlToken !== undefined;
+  const hasLocal = parts.includes("local");
+  const byPart: Readonly<Record<LocalnetPart, readonly DaemonEndpoint[]>> = {
+    remote: [
+      endpoint("remote-1 RPC, WebSocket", ports.remoteRpc),
+      endpoint("remote-1 REST", ports.remoteRest),
+      { name: "remote-1 gRPC", url: `${LOCALNET_HOST}:${ports.remoteGrpc}` },
+    ],
+    local: [
+      endpoint("local-1 RPC, WebSocket", ports.localRpc),
+      endpoint("local-1 REST", ports.localRest),
+      { name: "local-1 gRPC", url: `${LOCALNET_HOST}:${ports.localGrpc}` },
+      endpoint("local-1 metrics", ports.localMetrics, "/metrics"),
+      ...(hasControl ? [endpoint("localnet control", ports.control)] : []),
+    ],
+    sidecar: [
+      endpoint("sidecar prices", ports.prices, "/connect/oracle/v2/prices"),
+      endpoint("sidecar oracle metrics", ports.oracleMetrics, "/metrics"),
+      endpoint("sidecar metrics", ports.sidecarMetrics, "/metrics"),
+      ...(hasControl && !hasLocal ? [endpoint("sidecar control", ports.sidecarControl)] : []),
+    ],
+    courier:
+      hasControl && hasLocal
+        ? [
+            endpoint("IBC relayer", ports.control, "/ibc-relayer"),
+            endpoint("IBC relayer metrics", ports.control, "/metrics"),
+          ]
+        : [],
+  };
+  return LOCALNET_PARTS.filter((part) => parts.includes(part)).flatMap((part) => byPart[part]);
+}
+
+function endpoint(name: string, port: number, path = ""): DaemonEndpoint {
+  return { name, url: `http://${LOCALNET_HOST}:${port}${path}` };
+}

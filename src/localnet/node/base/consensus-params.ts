@@ -1,0 +1,65 @@
+import { asInt64, type JsonField, type JsonObject, member } from "../../../platform/base/json.ts";
+
+/** Consensus parameters. The `consensus_hash` of a header covers only the two limits of the block. */
+export interface ConsensusParams {
+  /** Maximum size of an encoded block. */
+  readonly maxBytes: bigint;
+  /** Maximum gas of a block; -1 means no limit. */
+  readonly maxGas: bigint;
+  readonly evidenceMaxAgeBlocks: bigint;
+  readonly evidenceMaxAgeNs: bigint;
+  readonly evidenceMaxBytes: bigint;
+  /** 0 turns vote extensions off. A block then contains nothing but transactions. */
+  readonly voteExtensionsEnableHeight: bigint;
+}
+
+/** Parameters of a local chain: those of the real network, without vote extensions. */
+export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
+  maxBytes: 22_020_096n,
+  maxGas: 1_000_000_000n,
+  evidenceMaxAgeBlocks: 100_000n,
+  evidenceMaxAgeNs: 172_800_000_000_000n,
+  evidenceMaxBytes: 1_048_576n,
+  voteExtensionsEnableHeight: 0n,
+};
+
+/** Returns the JSON that a genesis document and the RPC method `consensus_params` show. */
+export function consensusParamsToJson(
+  params: ConsensusParams,
+  version: JsonObject = { app: "0" },
+): JsonObject {
+  return {
+    block: { max_bytes: params.maxBytes.toString(), max_gas: params.maxGas.toString() },
+    evidence: {
+      max_age_num_blocks: params.evidenceMaxAgeBlocks.toString(),
+      max_age_duration: params.evidenceMaxAgeNs.toString(),
+      max_bytes: params.evidenceMaxBytes.toString(),
+    },
+    validator: { pub_key_types: ["ed25519"] },
+    version,
+    abci: { vote_extensions_enable_height: params.voteExtensionsEnableHeight.toString() },
+  };
+}
+
+/** Parses the JSON form of {@link consensusParamsToJson}. All parameters are required. Throws the error of the field. */
+export function parseConsensusParams(params: JsonField): ConsensusParams {
+  const block = member(params, "block");
+  const evidence = member(params, "evidence");
+  const abci = member(params, "abci");
+  return {
+    maxBytes: quotedInt64(member(block, "max_bytes")),
+    maxGas: quotedInt64(member(block, "max_gas")),
+    evidenceMaxAgeBlocks: quotedInt64(member(evidence, "max_age_num_blocks")),
+    evidenceMaxAgeNs: quotedInt64(member(evidence, "max_age_duration")),
+    evidenceMaxBytes: quotedInt64(member(evidence, "max_bytes")),
+    voteExtensionsEnableHeight: quotedInt64(member(abci, "vote_extensions_enable_height")),
+  };
+}
+
+/** CometBFT's JSON decoder accepts 64-bit integers as strings only. Throws the error of the field. */
+export function quotedInt64(field: JsonField): bigint {
+  if (typeof field.value !== "string" || !/^-?\d+$/.test(field.value)) {
+    throw field.error(field.path, "a number in quotes");
+  }
+  return asInt64(field);
+}

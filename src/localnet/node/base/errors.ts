@@ -1,0 +1,26 @@
+import { CodedError } from "../../../platform/base/errors.ts";
+
+export type MempoolErrorFacts =
+  | { readonly code: "tx-in-cache" }
+  | { readonly code: "mempool-full"; readonly txs: number; readonly bytes: number }
+  | { readonly code: "tx-too-large"; readonly bytes: number; readonly maxBytes: number };
+
+/** Thrown when the mempool rejects a transaction before CheckTx. The texts are those of CometBFT. */
+export class MempoolError extends CodedError<MempoolErrorFacts> {}
+
+/** Thrown for a page number outside of a search result. */
+export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
+
+export type NodeErrorFacts =
+  | { readonly code: "home-in-use"; readonly home: string; readonly pid: number | undefined }
+  | { readonly code: "home-unusable"; readonly home: string }
+  | { readonly code: "no-state"; readonly home: string }
+  | { readonly code: "other-genesis"; readonly chainId: string }
+  | { readonly code: "bad-genesis"; readonly path: string }
+  | { readonly code: "state-mismatch"; readonly height: bigint }
+  | { readonly code: "no-quorum"; readonly height: bigint }
+  | { readonly code: "bad-evidence"; readonly height: bigint }
+  | { readonly code: "bad-validator-update"; readonly reason: string };
+
+/** Thrown when a node cannot start, must stop, or rejects a control command. */
+export class NodeError extends CodedError<NodeErrorFacts> {}

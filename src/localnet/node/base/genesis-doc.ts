@@ -1,0 +1,125 @@
+import { addressOf } from "../../../cosmos/comet/validator-key.ts";
+import { fromUtf8, toBase64, upperHex, utf8 } from "../../../platform/base/bytes.ts";
+import {
+  asBase64,
+  asTimeNs,
+  elements,
+  isRecord,
+  type JsonField,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../../../platform/base/json.ts";
+import { formatRfc3339Ns } from "../../../platform/base/time.ts";
+import type { ValidatorPower } from "../../chain/runtime/abci.ts";
+import {
+  type ConsensusParams,
+  consensusParamsToJson,
+  parseConsensusParams,
+  quotedInt64,
+} from "./consensus-params.ts";
+import { NodeError } from "./errors.ts";
+
+/** Genesis document of a chain, as CometBFT's genesis.json. */
+export interface GenesisDoc {
+  readonly genesisTimeNs: bigint;
+  readonly chainId: string;
+  readonly initialHeight: bigint;
+  readonly consensusParams: ConsensusParams;
+  readonly validators: readonly ValidatorPower[];
+  readonly appState: JsonObject;
+}
+
+/** Returns the document in CometBFT's JSON form. */
+export function genesisToJson(doc: GenesisDoc): JsonObject {
+  return {
+    genesis_time: formatRfc3339Ns(doc.genesisTimeNs),
+    chain_id: doc.chainId,
+    initial_height: doc.initialHeight.toString(),
+    consensus_params: consensusParamsToJson(doc.consensusParams),
+    validators: doc.validators.map(({ publicKey, power }, index) => ({
+      address: upperHex(addressOf(publicKey)),
+      pub_key: { type: ED25519_KEY_TYPE, value: toBase64(publicKey) },
+      power: power.toString(),
+      name: `validator-${index}`,
+    })),
+    app_hash: "",
+    app_state: doc.appState,
+  };
+}
+
+const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
+
+/** Encodes a document as JSON. The bytes depend on the member order of `appState`. A restart compares them. */
+export function encodeGenesis(doc: GenesisDoc): Uint8Array {
+  return utf8(JSON.stringify(genesisToJson(doc)));
+}
+
+/** Decodes the bytes of {@link encodeGenesis}. Throws `NodeError` `bad-genesis`. */
+export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
+  let document: unknown;
+  try {
+    document = JSON.parse(fromUtf8(bytes));
+  } catch (error) {
+    throw badGenesis("", "not JSON", error);
+  }
+  return parseGenesis(document);
+}
+
+/** Parses a genesis document in CometBFT's JSON form. Throws `NodeError` `bad-genesis` with the path of the field. */
+export function parseGenesis(document: unknown): GenesisDoc {
+  const root: JsonField = { value: document, path: "", error: unexpected };
+  return {
+    chainId: parseChainId(member(root, "chain_id")),
+    genesisTimeNs: asTimeNs(member(root, "genesis_time")),
+    initialHeight: positive(member(root, "initial_height")),
+    consensusParams: parseConsensusParams(member(root, "consensus_params")),
+    validators: parseValidators(member(root, "validators")),
+    appState: parseAppState(member(root, "app_state")),
+  };
+}
+
+function parseChainId({ value, path }: JsonField): string {
+  if (typeof value === "string" && /^[\w-]{1,50}$/.test(value)) return value;
+  throw badGenesis(path, "1 to 50 characters were expected");
+}
+
+function parseValidators(field: JsonField): readonly ValidatorPower[] {
+  const validators = elements(field);
+  if (validators.length === 0) throw field.error(field.path, "at least one");
+  return validators.map((validator) => {
+    const key = member(validator, "pub_key");
+    const type = member(key, "type");
+    if (type.value !== ED25519_KEY_TYPE) throw type.error(type.path, "an ed25519 key");
+    const keyBytes = member(key, "value");
+    const publicKey = asBase64(keyBytes);
+    if (publicKey.length !== 32) throw keyBytes.error(keyBytes.path, "a key of 32 bytes");
+    return { publicKey, power: positive(member(validator, "power")) };
+  });
+}
+
+/** Members of the application state are checked by the modules that read them. */
+function parseAppState(field: JsonField): JsonObject {
+  if (!isJsonObject(field.value)) throw field.error(field.path, "an object");
+  return field.value;
+}
+
+function positive(field: JsonField): bigint {
+  const number = quotedInt64(field);
+  if (number < 1n) throw field.error(field.path, "a positive number in quotes");
+  return number;
+}
+
+function unexpected(path: string, expected: string): NodeError {
+  return badGenesis(path, `${expected} was expected`);
+}
+
+function badGenesis(path: string, problem: string, cause?: unknown): NodeError {
+  const where = path === "" ? "the genesis document" : `genesis document, ${path}`;
+  return new NodeError({ code: "bad-genesis", path }, `${where}: ${problem}`, { cause });
+}
+
+/** Checks the object only. The document comes from JSON or from typed code, so its members are JSON values. */
+function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
+  return isRecord(value);
+}

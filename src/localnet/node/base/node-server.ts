@@ -1,0 +1,83 @@
+import type { Logger } from "../../../platform/base/logger.ts";
+import type { HttpAccess } from "../../../platform/http/http-access.ts";
+import { type HttpReply, HttpRequestError, textReply } from "../../../platform/http/http-route.ts";
+import {
+  type HttpLimits,
+  type HttpServerOptions,
+  openHttpServer,
+  type OpenHttpServer,
+} from "../../../platform/http/http-server.ts";
+
+/** Address of a server, and the command line option that changes its port. */
+export interface ServerAddress {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  readonly portOption: string;
+  /** Host names and web pages that may use the server. The gRPC server ignores it: browsers have no plain HTTP/2. */
+  readonly access?: HttpAccess;
+}
+
+/** A network server of a node. */
+export interface NodeServer {
+  readonly name: string;
+  /** Starts to listen. Returns the bound port. Rejects with `ListenError`. */
+  readonly listen: () => Promise<number>;
+  /** Stops listening and closes open connections within a second. */
+  readonly close: () => Promise<void>;
+}
+
+/** Bounds of the RPC and REST servers. */
+export const NODE_HTTP_LIMITS: HttpLimits = {
+  // CometBFT and the SDK allow 1 MB; a transaction of block size in base64 needs more.
+  maxBodyBytes: 4_000_000,
+  // CometBFT's default for `max_open_connections` of the RPC is 900, which WebSockets alone may take here.
+  maxConnections: 1_000,
+  headersTimeoutMs: 10_000,
+  // CometBFT's read timeout.
+  requestTimeoutMs: 10_000,
+  keepAliveMs: 60_000,
+  // Two chains with two servers each may run in one process.
+  maxUnsentBytes: 67_108_864,
+  stalledMs: 15_000,
+  // `NodeServer.close` promises to end within a second.
+  closeGraceMs: 500,
+};
+
+/** Creates an HTTP server of the node. Its own replies are plain text, as those of Go's `net/http`. */
+export function createNodeHttpServer(
+  name: string,
+  { host, port, portOption, access }: ServerAddress,
+  options: Pick<HttpServerOptions, "handle" | "upgrade" | "budget">,
+  deps: { readonly logger: Logger },
+): NodeServer {
+  const server: HttpServerOptions = {
+    name,
+    listen: { host, port },
+    portOption,
+    limits: NODE_HTTP_LIMITS,
+    failureReply,
+    access: access ?? {},
+    ...options,
+  };
+  return toNodeServer(name, () => openHttpServer(server, deps));
+}
+
+/** Wraps a function that opens an HTTP server as a `NodeServer`. */
+export function toNodeServer(name: string, open: () => Promise<OpenHttpServer>): NodeServer {
+  let server: OpenHttpServer | undefined;
+  return {
+    name,
+    listen: async () => {
+      server = await open();
+      return server.address.port;
+    },
+    close: async () => server?.close(),
+  };
+}
+
+function failureReply(error: unknown): HttpReply {
+  if (!(error instanceof HttpRequestError)) return textReply(500, "internal error\n");
+  const { code, status } = error.facts;
+  return textReply(status, code === "bad-request" ? "bad request target\n" : "request body too large\n");
+}

@@ -1,0 +1,107 @@
+import type { BlockId, Commit, Header, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
+import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
+import type { ChainEvent } from "../../chain/runtime/events.ts";
+
+/** A committed block. It contains no evidence. */
+export interface StoredBlock {
+  readonly header: Header;
+  readonly txs: readonly Uint8Array[];
+  /** Commit for the previous block. In the first block: an empty commit of height 0. */
+  readonly lastCommit: Commit;
+  readonly blockId: BlockId;
+  /** Length of the encoded block (`encodeBlock`). */
+  readonly sizeBytes: number;
+}
+
+/** Results of FinalizeBlock. */
+export interface StoredResults {
+  readonly height: bigint;
+  readonly txResults: readonly TxResult[];
+  readonly events: readonly ChainEvent[];
+  readonly validatorUpdates: readonly ValidatorPower[];
+  /** Hash of the state after this block. The header of the next block contains it. */
+  readonly appHash: Uint8Array;
+}
+
+/** An executed transaction. `hash` is the SHA-256 of `tx`; `index` is its position in the block. */
+export interface StoredTx {
+  readonly hash: Uint8Array;
+  readonly height: bigint;
+  readonly index: number;
+  readonly tx: Uint8Array;
+  readonly result: TxResult;
+}
+
+/** A search in CometBFT's event query language. The first page is 1. */
+export interface SearchRequest {
+  readonly query: string;
+  readonly order: "asc" | "desc";
+  readonly page: number;
+  readonly perPage: number;
+}
+
+/** One page of a search result. `total` counts the items of all pages. */
+export interface SearchPage<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+}
+
+/** Identity of chain and node, and the latest block. */
+export interface NodeStatus {
+  readonly chainId: string;
+  readonly moniker: string;
+  /** Version of the application, e.g. "6.0.3". */
+  readonly appVersion: string;
+  readonly latestHeight: bigint;
+  readonly latestHash: Uint8Array;
+  /** Hash of the state after the latest block. */
+  readonly latestAppHash: Uint8Array;
+  readonly latestTimeNs: bigint;
+  /** Lowest readable block. Before the first block: the initial height. */
+  readonly earliestHeight: bigint;
+}
+
+/** Hash and CheckTx result of a broadcast transaction. With code 0, it is in the mempool. */
+export interface BroadcastResult {
+  readonly hash: Uint8Array;
+  readonly check: TxResult;
+}
+
+/**
+ * The interface between a chain and its servers (RPC, REST, gRPC, control). All reads are synchronous and show committed
+ * state. Reads of an unknown height or hash return undefined. Returned objects are shared and must not be changed.
+ */
+export interface NodeView {
+  readonly status: () => NodeStatus;
+  /** ABCI query of a gRPC path of the application or a store at any stored height. Errors are part of the response. */
+  readonly query: (request: QueryRequest) => QueryResponse;
+  readonly simulate: (tx: Uint8Array) => TxResult;
+  /** gRPC query paths that the application supports. */
+  readonly queryPaths: () => readonly string[];
+  /** Type URLs of the messages that the application executes. */
+  readonly messageTypes: () => readonly string[];
+  readonly block: (height: bigint) => StoredBlock | undefined;
+  readonly blockByHash: (hash: Uint8Array) => StoredBlock | undefined;
+  readonly results: (height: bigint) => StoredResults | undefined;
+  /** Commit for a block. It comes from the next block, or from the votes for the latest block. */
+  readonly commit: (height: bigint) => Commit | undefined;
+  /** Validators that sign a height, with proposer and priorities. The highest known height is the latest + 1. */
+  readonly validators: (height: bigint) => ValidatorSet | undefined;
+  readonly tx: (hash: Uint8Array) => StoredTx | undefined;
+  /** Throws `QueryLanguageError` for an invalid query and `PageError` for a page outside of the result. */
+  readonly searchTxs: (request: SearchRequest) => SearchPage<StoredTx>;
+  /** Throws like `searchTxs`. */
+  readonly searchBlocks: (request: SearchRequest) => SearchPage<StoredBlock>;
+  /** Adds a transaction to the mempool. Throws `MempoolError` when it is cached, too large, or when the mempool is full. */
+  readonly broadcast: (tx: Uint8Array) => BroadcastResult;
+  /** Runs CheckTx without the mempool. */
+  readonly check: (tx: Uint8Array) => TxResult;
+  /** Number and total size of the pending transactions, and the first `limit` of them. */
+  readonly unconfirmed: (limit: number) => {
+    readonly count: number;
+    readonly bytes: number;
+    readonly txs: readonly Uint8Array[];
+  };
+  /** Calls `listener` after every committed block, in order of height. Returns a function that removes the listener. */
+  readonly onBlock: (listener: (block: StoredBlock, results: StoredResults) => void) => () => void;
+}

@@ -1,0 +1,158 @@
+import { totalPower } from "../../../cosmos/comet/validator-set.ts";
+import { toBase64, upperHex } from "../../../platform/base/bytes.ts";
+import type { JsonObject } from "../../../platform/base/json.ts";
+import { formatRfc3339Ns } from "../../../platform/base/time.ts";
+import { consensusParamsToJson } from "../base/consensus-params.ts";
+import { encodeGenesis, genesisToJson } from "../base/genesis-doc.ts";
+import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../base/node-identity.ts";
+import { type RoundState, type RpcContext, type RpcMethod, toHeight } from "./method.ts";
+import { bytesJson, publicKeyJson, queryResponseJson } from "./result-json.ts";
+import { internal } from "./rpc-error.ts";
+
+/** CometBFT's chunk size. */
+const GENESIS_CHUNK_BYTES = 16_777_216;
+
+/** Methods for the state of node, chain and application. */
+export const CHAIN_METHODS: Readonly<Record<string, RpcMethod>> = {
+  health: { parameters: [], call: () => ({}) },
+  status: { parameters: [], call: (_parameters, context) => statusJson(context) },
+  net_info: {
+    parameters: [],
+    call: () => ({ listening: true, listeners: ["Listener(@)"], n_peers: "0", peers: [] }),
+  },
+  abci_info: {
+    parameters: [],
+    call: (_parameters, { view }) => {
+      const { appVersion, latestHeight, latestAppHash } = view.status();
+      return {
+        response: {
+          data: "relaywatch",
+          version: appVersion,
+          last_block_height: latestHeight.toString(),
+          last_block_app_hash: bytesJson(latestAppHash),
+        },
+      };
+    },
+  },
+  abci_query: {
+    parameters: [
+      ["path", "string"],
+      ["data", "hex"],
+      ["height", "int64"],
+      ["prove", "bool"],
+    ],
+    call: (parameters, { router }) => {
+      const response = router.query({
+        path: parameters.text("path"),
+        data: parameters.bytes("data"),
+        height: parameters.int64("height") ?? 0n,
+        prove: parameters.flag("prove"),
+      });
+      return { response: queryResponseJson(response) };
+    },
+  },
+  consensus_params: {
+    parameters: [["height", "int64"]],
+    call: (parameters, { view, genesis }) => {
+      const { latestHeight, earliestHeight } = view.status();
+      const height = toHeight(parameters.int64("height"), latestHeight + 1n, earliestHeight);
+      return {
+        block_height: height.toString(),
+        consensus_params: consensusParamsToJson(genesis.consensusParams),
+      };
+    },
+  },
+  consensus_state: {
+    parameters: [],
+    call: (_parameters, context) => ({ round_state: roundStateJson(context.roundState()) }),
+  },
+  genesis: {
+    parameters: [],
+    call: (_parameters, { genesis }) => {
+      if (encodeGenesis(genesis).length > GENESIS_CHUNK_BYTES) {
+        throw internal("genesis response is large, please use the genesis_chunked API instead");
+      }
+      return { genesis: genesisToJson(genesis) };
+    },
+  },
+  genesis_chunked: {
+    parameters: [["chunk", "int64"]],
+    call: (parameters, { genesis }) => genesisChunk(encodeGenesis(genesis), parameters.int64("chunk") ?? 0n),
+  },
+};
+
+function genesisChunk(document: Uint8Array, chunk: bigint): JsonObject {
+  const count = Math.ceil(document.length / GENESIS_CHUNK_BYTES);
+  // CometBFT prints the number of the last chunk here, not the number of chunks.
+  if (chunk < 0n || chunk >= BigInt(count))
+    throw internal(`there are ${count - 1} chunks, ${chunk} is invalid`);
+  const start = Number(chunk) * GENESIS_CHUNK_BYTES;
+  return {
+    chunk: chunk.toString(),
+    total: count.toString(),
+    data: toBase64(document.subarray(start, start + GENESIS_CHUNK_BYTES)),
+  };
+}
+
+function statusJson(context: RpcContext): JsonObject {
+  const { view } = context;
+  const status = view.status();
+  const earliest = view.block(status.earliestHeight);
+  const signer = view.validators(status.latestHeight + 1n)?.validators[0];
+  return {
+    node_info: nodeInfoJson(context),
+    sync_info: {
+      latest_block_hash: upperHex(status.latestHash),
+      latest_app_hash: upperHex(status.latestAppHash),
+      latest_block_height: status.latestHeight.toString(),
+      latest_block_time: formatRfc3339Ns(status.latestTimeNs),
+      earliest_block_hash: upperHex(earliest?.blockId.hash ?? new Uint8Array()),
+      earliest_app_hash: upperHex(earliest?.header.appHash ?? new Uint8Array()),
+      earliest_block_height: (earliest?.header.height ?? 0n).toString(),
+      earliest_block_time: formatRfc3339Ns(earliest?.header.timeNs ?? status.latestTimeNs),
+      catching_up: false,
+    },
+    validator_info: {
+      address: upperHex(signer?.address ?? new Uint8Array()),
+      pub_key: publicKeyJson(signer?.publicKey ?? new Uint8Array()),
+      voting_power: (signer?.power ?? 0n).toString(),
+    },
+  };
+}
+
+/** The node has no peers. It fills in the P2P fields because clients require them. */
+function nodeInfoJson({ view, rpcAddress }: RpcContext): JsonObject {
+  const { chainId, moniker } = view.status();
+  return {
+    protocol_version: { p2p: P2P_VERSION.toString(), block: "11", app: "0" },
+    id: nodeId(chainId, moniker),
+    listen_addr: "tcp://127.0.0.1:0",
+    network: chainId,
+    version: COMET_VERSION,
+    channels: P2P_CHANNELS,
+    moniker,
+    other: { tx_index: "on", rpc_address: rpcAddress() },
+  };
+}
+
+/** The `round_state` of `consensus_state`. It shows no votes, because all validators vote in one step. */
+function roundStateJson(state: RoundState): JsonObject {
+  const { validators } = state;
+  // A bit array of CometBFT: one underscore for each missing vote, then voted and total power.
+  const bits = `BA{${validators.length}:${"_".repeat(validators.length)}} 0/${totalPower(validators)} = 0.00`;
+  const votes = validators.map(() => "nil-Vote");
+  return {
+    "height/round/step": `${state.height}/0/1`,
+    start_time: formatRfc3339Ns(state.startTimeNs),
+    proposal_block_hash: "",
+    locked_block_hash: "",
+    valid_block_hash: "",
+    height_vote_set: [
+      { round: 0, prevotes: votes, prevotes_bit_array: bits, precommits: votes, precommits_bit_array: bits },
+    ],
+    proposer: {
+      address: upperHex(state.proposerAddress),
+      index: validators.findIndex(({ address }) => upperHex(address) === upperHex(state.proposerAddress)),
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { withDeadline } from "../../../platform/base/abort.ts";
+import { equalBytes, toBase64, upperHex } from "../../../platform/base/bytes.ts";
+import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
+import { createDeferred } from "../../../platform/process/deferred.ts";
+import type { TxResult } from "../../chain/runtime/abci.ts";
+import type { SearchRequest } from "../base/node-view.ts";
+import { MAX_QUERY_LENGTH, parseQuery } from "../query-language/parse-query.ts";
+import { type Parameters, type RpcContext, type RpcMethod, toPerPage, toSearchPage } from "./method.ts";
+import { resultBlockJson, resultTxJson, txResultJson } from "./result-json.ts";
+import { internal } from "./rpc-error.ts";
+
+/** Methods for transactions: search, broadcast, mempool. */
+export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
+  tx: {
+    parameters: [
+      ["hash", "bytes"],
+      ["prove", "bool"],
+    ],
+    call: (parameters, { view }) => {
+      const hash = parameters.bytes("hash");
+      const tx = view.tx(hash);
+      if (tx === undefined) throw internal(`tx (${upperHex(hash)}) not found`);
+      return resultTxJson(tx, parameters.flag("prove") ? view.block(tx.height)?.txs : undefined);
+    },
+  },
+  tx_search: {
+    parameters: [
+      ["query", "string"],
+      ["prove", "bool"],
+      ["page", "int64"],
+      ["per_page", "int64"],
+      ["order_by", "string"],
+    ],
+    call: (parameters, { view }) => {
+      // Without order_by, CometBFT sorts transactions in ascending order and blocks (below) in descending order.
+      const found = view.searchTxs(toSearch(parameters, "asc"));
+      const prove = parameters.flag("prove");
+      return {
+        txs: found.items.map((tx) => resultTxJson(tx, prove ? view.block(tx.height)?.txs : undefined)),
+        total_count: found.total.toString(),
+      };
+    },
+  },
+  block_search: {
+    parameters: [
+      ["query", "string"],
+      ["page", "int64"],
+      ["per_page", "int64"],
+      ["order_by", "string"],
+    ],
+    call: (parameters, { view }) => {
+      const found = view.searchBlocks(toSearch(parameters, "desc"));
+      return { blocks: found.items.map(resultBlockJson), total_count: found.total.toString() };
+    },
+  },
+  broadcast_tx_sync: {
+    parameters: [["tx", "bytes"]],
+    call: (parameters, { view }) => {
+      const { hash, check } = view.broadcast(parameters.bytes("tx"));
+      return broadcastJson(hash, check);
+    },
+  },
+  broadcast_tx_async: {
+    parameters: [["tx", "bytes"]],
+    // CometBFT does not wait for CheckTx here and reports code 0 even for a transaction that it rejects.
+    call: (parameters, { view }) => broadcastJson(view.broadcast(parameters.bytes("tx")).hash, NO_RESULT),
+  },
+  broadcast_tx_commit: {
+    parameters: [["tx", "bytes"]],
+    call: (parameters, context, signal) => broadcastCommit(parameters.bytes("tx"), context, signal),
+  },
+  check_tx: {
+    parameters: [["tx", "bytes"]],
+    call: (parameters, { view }) => txResultJson(view.check(parameters.bytes("tx"))),
+  },
+  unconfirmed_txs: {
+    parameters: [["limit", "int64"]],
+    call: (parameters, { view }) => {
+      const { txs, count, bytes } = view.unconfirmed(toPerPage(parameters.int64("limit")));
+      return unconfirmedJson(txs.length, count, bytes, txs.map(toBase64));
+    },
+  },
+  num_unconfirmed_txs: {
+    parameters: [],
+    call: (_parameters, { view }) => {
+      const { count, bytes } = view.unconfirmed(0);
+      // CometBFT reports the total as n_txs although it lists none.
+      return unconfirmedJson(count, count, bytes, null);
+    },
+  },
+};
+
+/** Go's zero value, printed for a result that does not exist (yet). */
+const NO_RESULT: TxResult = {
+  code: 0,
+  codespace: "",
+  log: "",
+  data: new Uint8Array(),
+  gasWanted: 0n,
+  gasUsed: 0n,
+  events: [],
+};
+
+function unconfirmedJson(shown: number, total: number, bytes: number, txs: JsonValue): JsonObject {
+  return { n_txs: shown.toString(), total: total.toString(), total_bytes: bytes.toString(), txs };
+}
+
+function broadcastJson(hash: Uint8Array, check: TxResult): JsonObject {
+  return {
+    code: check.code,
+    data: upperHex(check.data),
+    log: check.log,
+    codespace: check.codespace,
+    hash: upperHex(hash),
+  };
+}
+
+function toSearch(parameters: Parameters, defaultOrder: "asc" | "desc"): SearchRequest {
+  const query = parameters.text("query");
+  if (query.length > MAX_QUERY_LENGTH) throw internal("maximum query length exceeded");
+  // CometBFT parses the query before it looks at order and page, so a bad query is reported first.
+  parseQuery(query);
+  return {
+    query,
+    order: toOrder(parameters.text("order_by"), defaultOrder),
+    page: toSearchPage(parameters.int64("page")),
+    perPage: toPerPage(parameters.int64("per_page")),
+  };
+}
+
+function toOrder(order: string, defaultOrder: "asc" | "desc"): "asc" | "desc" {
+  if (order === "") return defaultOrder;
+  if (order === "asc" || order === "desc") return order;
+  throw internal("expected order_by to be either `asc` or `desc` or empty");
+}
+
+interface Inclusion {
+  readonly result: TxResult;
+  readonly height: bigint;
+}
+
+/** Broadcasts, then waits for the block that includes the transaction. */
+async function broadcastCommit(
+  tx: Uint8Array,
+  { view, commitTimeoutMs }: RpcContext,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const inclusion = createDeferred<Inclusion>();
+  // Listens before it broadcasts, as CometBFT subscribes first: the next block may come immediately.
+  const stopListening = view.onBlock((block, { height, txResults }) => {
+    const result = txResults[block.txs.findIndex((each) => equalBytes(each, tx))];
+    if (result !== undefined) inclusion.resolve({ result, height });
+  });
+  try {
+    const { hash, check } = view.broadcast(tx);
+    const checked = { check_tx: txResultJson(check), hash: upperHex(hash) };
+    if (check.code !== 0) return { ...checked, tx_result: txResultJson(NO_RESULT), height: "0" };
+    const { result, height } = await withDeadline(
+      "broadcast_tx_commit",
+      commitTimeoutMs,
+      signal,
+      () => inclusion.promise,
+    ).catch(() => {
+      // At the deadline, and when the node stops.
+      throw internal("timed out waiting for tx to be included in a block");
+    });
+    return { ...checked, tx_result: txResultJson(result), height: height.toString() };
+  } finally {
+    stopListening();
+  }
+}

@@ -1,0 +1,336 @@
+import { z } from "zod";
+import { DEC18_ONE, parseDec18 } from "../../platform/base/decimal.ts";
+import {
+  amountField,
+  durationField,
+  hostNamesField,
+  httpUrlField,
+  issueText,
+  listenField,
+  logSchema,
+  processSecretSource,
+  secretField,
+  type SecretSource,
+} from "../../platform/config/config-fields.ts";
+import { signerSchema } from "./signer-config.ts";
+import {
+  historySchema,
+  leaseSchema,
+  shardsSchema,
+  spendingSchema,
+  storeField,
+} from "../state/store-config.ts";
+
+/** Accepts a positive decimal string such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
+function decimalField() {
+  return z.string().transform((text, context) => {
+    try {
+      const value = parseDec18(text);
+      if (value > 0n) return value;
+    } catch {
+      // The issue below reports it.
+    }
+    context.addIssue(issueText("is not a positive decimal", 'a decimal in quotes such as "0.0025"'));
+    return z.NEVER;
+  });
+}
+
+/** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", as Go writes it, ignores case. */
+function regularExpressionField() {
+  return z.string().transform((text, context) => {
+    try {
+      return text.startsWith("(?i)") ? new RegExp(text.slice(4), "i") : new RegExp(text);
+    } catch {
+      context.addIssue(
+        issueText("is not a regular expression", 'for example "execute wasm contract failed"'),
+      );
+      return z.NEVER;
+    }
+  });
+}
+
+/** Accepts a decimal string from 0.001 to 1; outputs a `Dec18`. */
+function shareField() {
+  return decimalField().refine((share) => share >= DEC18_ONE / 1_000n && share <= DEC18_ONE, {
+    error: issueText("is not a share of a block", 'a decimal in quotes from "0.001" to "1"'),
+  });
+}
+
+/** Less than the third at which the relayer refreshes a client: at a third, every client would be a problem for a while. */
+function noticeShareField() {
+  return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {
+    error: issueText("is not a share of a trusting period", 'a decimal in quotes up to "0.3"'),
+  });
+}
+
+function endpoints() {
+  return z.array(httpUrlField()).min(1).max(16);
+}
+
+/**
+ * A simulation travels as hex, two characters a byte, in a request of at most 1,000,000 bytes (CometBFT's
+ * `max_body_bytes`). At least 2,000 bytes of it are the JSON frame, signer and fee. The limit for a transaction
+ * (`mempool.max_tx_bytes`, 1,048,576 bytes) is higher.
+ */
+const MAX_BATCH_BYTES = (1_000_000 - 2_000) / 2;
+
+/** The schema of the relayer's configuration file. `secrets` resolves the secret references. */
+export function relayerConfigSchema(secrets: SecretSource = processSecretSource) {
+  return fieldsSchema(secrets)
+    .refine(({ state_dir, store }) => state_dir === undefined || store === undefined, {
+      path: ["store"],
+      error: issueText("is given beside state_dir", "one of the two"),
+    })
+    .refine(({ shards, connections }) => shards === undefined || shards.count <= connections.length, {
+      path: ["shards", "count"],
+      error: issueText("is greater than the number of connections", "at most one shard for each connection"),
+    });
+}
+
+function fieldsSchema(secrets: SecretSource) {
+  return z.strictObject({
+    chain: z
+      .strictObject({
+        name: z
+          .string()
+          .regex(/^[a-z][a-z0-9]*$/)
+          .default("neutron")
+          .describe(
+            "the chain's own name: first part of its protobuf packages, event type, segment of REST paths",
+          ),
+        id: z.string().min(1).max(50).describe("chain id").meta({ example: "neutron-1" }),
+        rpc: endpoints()
+          .describe(
+            "RPC endpoints in order of preference; one that fails, is behind or is much slower comes last",
+          )
+          .meta({ example: ["http://127.0.0.1:26657"] }),
+      })
+      .readonly()
+      .describe("the local chain: the one with the interchain queries"),
+    signer: signerSchema(secrets),
+    gas: z
+      .strictObject({
+        denom: z.string().min(1).max(128).default("untrn").describe("denom of the fees"),
+        adjustment: decimalField().prefault("1.3").describe("gas limit = simulated gas × this"),
+        price_multiplier: decimalField()
+          .prefault("1.1")
+          .describe("gas price = price of the fee market × this"),
+        max_price: decimalField().prefault("1").describe("highest gas price"),
+        fallback_price: decimalField()
+          .prefault("0.0053")
+          .describe("gas price on a chain without a fee market"),
+      })
+      .prefault({})
+      .describe("gas and its price"),
+    connections: z
+      .array(connectionSchema())
+      .min(1)
+      .max(64)
+      .describe(
+        "connections to serve; each has its own workers, so a slow remote chain delays no other connection",
+      )
+      .meta({
+        example: [{ id: "connection-0", chain_id: "cosmoshub-4", rpc: ["http://127.0.0.1:26757"] }],
+      }),
+    queries: queriesSchema(),
+    batch: batchSchema(),
+    retry: z
+      .strictObject({
+        first: durationField()
+          .prefault("2s")
+          .describe("backoff after the first failure of a query; it doubles with each further one"),
+        most: durationField().prefault("5m").describe("longest backoff"),
+      })
+      .prefault({})
+      .describe("backoff of a query after failures"),
+    deadlines: z
+      .strictObject({
+        call: durationField().prefault("10s").describe("deadline of one RPC call"),
+        inclusion: durationField()
+          .prefault("60s")
+          .describe("deadline for the inclusion of a broadcast transaction"),
+      })
+      .prefault({})
+      .describe("time limits"),
+    state_dir: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "folder of the SQLite file with the progress of TX searches, dead letters and attempts; without it or store, they are lost at a restart: every TX search then starts tx_lookback_blocks before the tip, and submits again what it finds, which costs its fee",
+      )
+      .meta({ example: "./relayer-state" }),
+    health: healthSchema(),
+    store: storeField(secrets)
+      .optional()
+      .describe(
+        "PostgreSQL instead of state_dir, shared by several instances: one of those with the same signer submits",
+      )
+      .meta({ commentedOut: true }),
+    lease: leaseSchema().describe("with store: leadership of the instances with the same signer"),
+    shards: shardsSchema()
+      .optional()
+      .describe("instances with different signers share the connections; each one serves a part of them")
+      .meta({ commentedOut: true }),
+    history: historySchema().describe("attempts that the state stores"),
+    spending: spendingSchema().describe("limits of one UTC day and signer, in units of gas.denom"),
+    http: httpSchema(secrets),
+    metrics: z
+      .strictObject({
+        go_relayer_names: z
+          .boolean()
+          .default(false)
+          .describe("/metrics also has the metrics of the Go relayer, under their old names"),
+      })
+      .prefault({})
+      .describe("the metrics page"),
+    log: logSchema().prefault({}).describe("log lines"),
+  });
+}
+
+function connectionSchema() {
+  return z.strictObject({
+    id: z.string().min(10).max(64).describe("id of the connection on the local chain"),
+    chain_id: z
+      .string()
+      .min(1)
+      .max(50)
+      .describe("chain id of the remote chain, compared with the chain id of its endpoints"),
+    rpc: endpoints().describe("RPC endpoints of the remote chain, in order of preference"),
+  });
+}
+
+function queriesSchema() {
+  return z
+    .strictObject({
+      owners: z
+        .array(z.string().min(1))
+        .max(1_000)
+        .default([])
+        .describe("addresses of the contracts whose queries are served; empty: all"),
+      ids: z
+        .array(amountField())
+        .max(10_000)
+        .default([])
+        .describe("ids of the queries that are served, in quotes; empty: all"),
+      allow_kv_callbacks: z
+        .boolean()
+        .default(true)
+        .describe("the local chain calls the contract for each KV result"),
+      kv: z.boolean().default(true).describe("serve KV queries"),
+      tx: z.boolean().default(true).describe("serve TX queries"),
+      min_kv_update_period: amountField()
+        .prefault("0")
+        .describe(
+          "least number of remote blocks between two results of a KV query, whatever its update period is",
+        ),
+      tx_lookback_blocks: amountField()
+        .prefault("100")
+        .describe("the first search of a TX query starts this many remote blocks before the tip"),
+      reload_every: durationField(1_000)
+        .prefault("1m")
+        .describe("interval of the complete reads of the query list; events announce changes in between"),
+      tx_skip_pruned: z
+        .boolean()
+        .default(true)
+        .describe("skip blocks that every endpoint has pruned; false: the query backs off"),
+      tx_dead_letter_errors: regularExpressionField()
+        .optional()
+        .describe(
+          "regular expression: a rejected TX result becomes a dead letter only if its error matches, and is sent again after a backoff otherwise; default: every rejected TX result becomes one",
+        )
+        .meta({ example: "execute wasm contract failed", commentedOut: true }),
+    })
+    .prefault({})
+    .describe("which queries are served, and how");
+}
+
+function batchSchema() {
+  return z
+    .strictObject({
+      gas: amountField()
+        .prefault("15000000")
+        .describe(
+          "gas of one transaction; the fee market caps a block at 30,000,000, which all senders share",
+        ),
+      bytes: z
+        .int()
+        .min(10_000)
+        .max(MAX_BATCH_BYTES, {
+          error: issueText(
+            "is too large for a node: a simulation is hex in a request of at most 1,000,000 bytes, and a transaction has at most 1,048,576",
+            `${MAX_BATCH_BYTES} or less`,
+          ),
+        })
+        .default(400_000)
+        .describe("encoded bytes of the messages of one transaction; a simulation doubles them"),
+      results: z.int().min(1).max(1_000).default(300).describe("results in one transaction"),
+      block_share: shareField()
+        .prefault("0.9")
+        .describe(
+          "share of a block's gas and bytes for all transactions in flight together; others use the block too",
+        ),
+    })
+    .prefault({})
+    .describe("limits of one transaction");
+}
+
+function healthSchema() {
+  return z
+    .strictObject({
+      no_block_after: durationField(1_000)
+        .prefault("60s")
+        .describe("a chain without a new block for this long is a problem"),
+      overdue_blocks: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .optional()
+        .describe("local blocks that a result may be late; default: 3 × the update period of the query + 5")
+        .meta({ example: 8, commentedOut: true }),
+      client_expires_soon: z
+        .strictObject({
+          trusting_period_share: noticeShareField()
+            .prefault("0.2")
+            .describe("share of the trusting period; the relayer refreshes a client when a third is left"),
+          within: durationField(1_000)
+            .prefault("24h")
+            .describe("time before the expiry, limited to a quarter of the trusting period"),
+        })
+        .prefault({})
+        .describe("a light client with less left than either of these is a problem"),
+    })
+    .prefault({})
+    .describe("when GET /readyz is 503, the page is red and a line is logged");
+}
+
+function httpSchema(secrets: SecretSource) {
+  return z
+    .strictObject({
+      listen: listenField()
+        .prefault("127.0.0.1:9999")
+        .describe("address of the relayer's own HTTP server: page, status, metrics, health"),
+      hosts: hostNamesField()
+        .optional()
+        .describe(
+          "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
+        )
+        .meta({ example: ["relayer.example"], commentedOut: true }),
+      token: secretField(secrets)
+        .optional()
+        .describe("bearer token of the requests that change something; a secret")
+        .meta({ example: { env: "RELAYER_HTTP_TOKEN" }, commentedOut: true }),
+      open_resubmit: z
+        .boolean()
+        .optional()
+        .describe(
+          "POST /resubmit-txs needs no token, as clients of the Go relayer expect; default: only on a loopback address without token",
+        )
+        .meta({ example: false, commentedOut: true }),
+    })
+    .prefault({})
+    .describe("the relayer's own HTTP server");
+}
+
+/** A checked configuration. */
+export type RelayerConfig = z.output<ReturnType<typeof relayerConfigSchema>>;

@@ -1,0 +1,143 @@
+import type { Counter } from "prom-client";
+import { pause } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Service } from "../../platform/base/service.ts";
+import { formatDuration } from "../../platform/base/text.ts";
+import type { Problem, ProblemCode } from "./problems.ts";
+import type { RelayerStatus } from "./status.ts";
+
+interface ProblemLogDeps {
+  readonly problems: () => readonly Problem[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const INTERVAL_MS = 1_000;
+/** A problem that returns within this time is the same one, so that a flapping state logs two lines and not hundreds. */
+const CALM_MS = 15_000;
+/** Problems that are logged where they happen, or that are normal in the first seconds. */
+const UNLOGGED: ReadonlySet<ProblemCode> = new Set(["starting", "cycle-failed"] as const);
+
+interface LoggedProblem {
+  readonly problem: Problem;
+  /** Monotonic time of the warning, ms. */
+  readonly fromMs: number;
+  /** Monotonic time at which it was seen last, ms. */
+  lastMs: number;
+}
+
+/** Creates a service that logs a warning when a problem begins and a line when it is over. Never fails. */
+export function createProblemLog(deps: ProblemLogDeps): Service {
+  const { clock, logger } = deps;
+  const logged = new Map<string, LoggedProblem>();
+  return {
+    name: "problem log",
+    run: async (signal) => {
+      while (!signal.aborted) {
+        const nowMs = clock.monotonicMs();
+        for (const problem of deps.problems()) logOnce(logged, problem, nowMs, logger);
+        for (const [key, entry] of logged) {
+          if (nowMs - entry.lastMs < CALM_MS) continue;
+          logged.delete(key);
+          logger.info("problem is over", {
+            ...fieldsOf(entry.problem),
+            lasted: formatDuration(entry.lastMs - entry.fromMs),
+          });
+        }
+        await pause(INTERVAL_MS, clock, signal);
+      }
+    },
+  };
+}
+
+function logOnce(logged: Map<string, LoggedProblem>, problem: Problem, nowMs: number, logger: Logger): void {
+  if (UNLOGGED.has(problem.code)) return;
+  const key = `${problem.code} ${problem.connectionId ?? ""}`;
+  const known = logged.get(key);
+  if (known !== undefined) {
+    known.lastMs = nowMs;
+    return;
+  }
+  logged.set(key, { problem, fromMs: nowMs, lastMs: nowMs });
+  logger.warn("problem", { ...fieldsOf(problem), reason: problem.text });
+}
+
+function fieldsOf({ code, connectionId }: Problem): Readonly<Record<string, unknown>> {
+  return connectionId === undefined ? { code } : { code, connectionId };
+}
+
+interface SummaryLogDeps {
+  readonly status: () => RelayerStatus;
+  readonly metrics: ResultCounters;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The counters that the summary reads. */
+export interface ResultCounters {
+  readonly results: Pick<Counter<"connection_id" | "outcome">, "get">;
+  readonly gasUsed: Pick<Counter<"connection_id">, "get">;
+}
+
+const SUMMARY_INTERVAL_MS = 60_000;
+const NO_FAILURE: ReadonlySet<string> = new Set(["included", "redundant"]);
+
+interface Totals {
+  readonly included: number;
+  /** The chain had the result already, from another relayer. */
+  readonly redundant: number;
+  readonly failed: number;
+  readonly gas: number;
+}
+
+/** Creates a service that logs one line a minute: results included since the last line, and queries that are late. Never fails. */
+export function createSummaryLog(deps: SummaryLogDeps): Service {
+  const { clock, logger } = deps;
+  return {
+    name: "summary log",
+    run: async (signal) => {
+      let before = await readTotals(deps.metrics);
+      while (!signal.aborted) {
+        await pause(SUMMARY_INTERVAL_MS, clock, signal);
+        if (signal.aborted) return;
+        const now = await readTotals(deps.metrics);
+        logger.info("summary", summaryFields(before, now, deps.status()));
+        before = now;
+      }
+    },
+  };
+}
+
+function summaryFields(
+  before: Totals,
+  now: Totals,
+  { localHeight, queries, problems, account }: RelayerStatus,
+): Readonly<Record<string, unknown>> {
+  return {
+    results: now.included - before.included,
+    redundant: now.redundant - before.redundant,
+    failures: now.failed - before.failed,
+    gas: now.gas - before.gas,
+    localHeight,
+    queries: queries.length,
+    overdue: queries.filter(({ lateness }) => lateness.isOverdue).length,
+    mostLateBlocks: queries.reduce((most, { lateness }) => Math.max(most, Number(lateness.blocks)), 0),
+    balance: account.balance,
+    problems: problems.map(({ code }) => code),
+  };
+}
+
+async function readTotals({ results, gasUsed }: ResultCounters): Promise<Totals> {
+  const outcomes = (await results.get()).values;
+  return {
+    included: sum(outcomes.filter(({ labels }) => labels.outcome === "included")),
+    redundant: sum(outcomes.filter(({ labels }) => labels.outcome === "redundant")),
+    failed: sum(outcomes.filter(({ labels }) => !NO_FAILURE.has(String(labels.outcome)))),
+    gas: sum((await gasUsed.get()).values),
+  };
+}
+
+function sum(values: readonly { readonly value: number }[]): number {
+  return values.reduce((total, { value }) => total + value, 0);
+}

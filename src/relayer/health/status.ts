@@ -1,0 +1,224 @@
+import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
+import type { GateStatus } from "../gate/create-gate.ts";
+import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
+import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { Journal } from "../state/journal.ts";
+import type { HeadView } from "./head-watch.ts";
+import { type Lateness, latenessOf } from "./lateness.ts";
+import {
+  findProblems,
+  type GateFacts,
+  type HealthFacts,
+  type HealthLimits,
+  type Problem,
+} from "./problems.ts";
+import type { AccountView, ClientView, Watches } from "./watches.ts";
+
+/** The state of the relayer at one instant. */
+export interface RelayerStatus {
+  /** Bech32 address of the account that pays the fees. */
+  readonly address: string;
+  /** Wall-clock time, ms. */
+  readonly nowMs: number;
+  readonly localHeight: bigint;
+  /** Whether the WebSocket to the local chain is connected. */
+  readonly connected: boolean;
+  /** Whether the list of queries was read at least once. */
+  readonly loaded: boolean;
+  /** Reasons for which the relayer is not ready; empty when it is ready. */
+  readonly problems: readonly Problem[];
+  readonly local: HeadView;
+  readonly account: AccountView;
+  readonly connections: readonly ConnectionStatus[];
+  /** Sorted by id. */
+  readonly queries: readonly QueryView[];
+  readonly endpoints: readonly EndpointStatus[];
+  readonly gate: GateFacts;
+  readonly spending: GateStatus["spending"];
+  /** Balance that is never spent, in units of the fee denom. */
+  readonly reserve: bigint;
+  /** Number of stored dead letters. */
+  readonly deadLetters: number;
+}
+
+/** One connection in {@link RelayerStatus}. */
+export interface ConnectionStatus {
+  readonly id: string;
+  /** Id of the remote chain. */
+  readonly chainId: string;
+  /** Error of the last cycle; undefined when it succeeded. */
+  readonly error: string | undefined;
+  readonly remote: HeadView;
+  readonly client: ClientView;
+}
+
+/** One endpoint in {@link RelayerStatus}. */
+export interface EndpointStatus extends PoolEndpointHealth {
+  readonly chainId: string;
+}
+
+/** One query in {@link RelayerStatus}. */
+export interface QueryView {
+  readonly id: bigint;
+  readonly type: RegisteredQuery["type"];
+  readonly connectionId: string;
+  readonly owner: string;
+  readonly updatePeriod: bigint;
+  readonly state: QueryStatus;
+  /** 0 without a result. */
+  readonly lastLocalHeight: bigint;
+  /** undefined without a KV result. */
+  readonly lastRemoteHeight: bigint | undefined;
+  /** undefined without a result. */
+  readonly resultAge: ResultAge | undefined;
+  readonly lateness: Lateness;
+  /** Results included since the relayer started. */
+  readonly results: number;
+  /** undefined while nothing was spent since the start. */
+  readonly cost: QueryCost | undefined;
+  /** Whether an operator requested an immediate cycle that has not ended. */
+  readonly isRequested: boolean;
+  /** Failures since the last result. */
+  readonly failures: number;
+  readonly error: QueryFailure | undefined;
+  /** Time until the next attempt while backing off, else 0. */
+  readonly retryInMs: number;
+}
+
+/** A query's share of the cost of its transactions since the start. */
+export interface QueryCost {
+  readonly gas: bigint;
+  /** In units of the fee denom. */
+  readonly fee: bigint;
+}
+
+/** Time since the last result of a query. */
+interface ResultAge {
+  readonly blocks: bigint;
+  readonly ms: number;
+  /** The result is older than the first block that this process saw; `ms` is the time since that block. */
+  readonly isAtLeast: boolean;
+}
+
+/** The part of the engine's state that the status shows. */
+interface EngineState {
+  readonly localHeight: () => bigint;
+  /** Whether the list of queries was read at least once. */
+  readonly isLoaded: () => boolean;
+  /** By connection id: the error of the last cycle; undefined when it succeeded. */
+  readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
+}
+
+export interface StatusDeps {
+  readonly engine: EngineState;
+  readonly registry: Pick<Registry, "states">;
+  readonly watches: Watches;
+  readonly limits: HealthLimits;
+  readonly endpoints: () => readonly EndpointStatus[];
+  readonly gate: () => Pick<GateStatus, "refusal" | "spending"> & {
+    readonly reserve: Pick<GateStatus["reserve"], "reserve">;
+    readonly leadership: Pick<GateStatus["leadership"], "role"> & Partial<GateStatus["leadership"]>;
+    readonly store: Pick<GateStatus["store"], "error">;
+  };
+  readonly journal: Pick<Journal, "deadLetters">;
+  readonly costOf: (queryId: bigint) => QueryCost | undefined;
+  readonly isConnected: () => boolean;
+  readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
+}
+
+/** Collects the status. O(n log n) in the number of queries. */
+export function relayerStatus(deps: StatusDeps): RelayerStatus {
+  const { engine, registry, watches } = deps;
+  const errors = engine.workerErrors();
+  const nowMs = deps.clock.nowMs();
+  const account = watches.account.view();
+  const connections = watches.connections.map(({ id, chainId, remote, client }) => ({
+    id,
+    chainId,
+    error: errors.get(id),
+    remote: remote.view(),
+    client: client.view(),
+  }));
+  const local = watches.local.view();
+  const lateness = createLateness(deps);
+  const ageOf = createResultAge(deps);
+  const monotonicMs = deps.clock.monotonicMs();
+  const queries = registry
+    .states()
+    .map((state): QueryView => {
+      const cost = deps.costOf(state.query.id);
+      return { ...toView(state, monotonicMs), lateness: lateness(state), resultAge: ageOf(state), cost };
+    })
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const { leadership, store, refusal, spending, reserve } = deps.gate();
+  const gate = { role: leadership.role, holder: leadership.holder, storeError: store.error, refusal };
+  const common = { nowMs, local, account, connections, queries, gate };
+  const facts: HealthFacts = { ...common, isLoaded: engine.isLoaded(), limits: deps.limits };
+  return {
+    ...common,
+    address: account.address,
+    localHeight: engine.localHeight(),
+    connected: deps.isConnected(),
+    loaded: facts.isLoaded,
+    problems: findProblems(facts),
+    endpoints: deps.endpoints(),
+    spending,
+    reserve: reserve.reserve,
+    deadLetters: deps.journal.deadLetters().length,
+  };
+}
+
+function createLateness({ engine, watches, limits, clock }: StatusDeps): (state: QueryState) => Lateness {
+  const remotes = new Map(watches.connections.map(({ id, remote }) => [id, remote.firstFrom]));
+  const present = {
+    localHeight: engine.localHeight(),
+    nowMs: clock.monotonicMs(),
+    localFrom: watches.local.firstFrom,
+    ...limits,
+  };
+  return (state) =>
+    latenessOf(state, { ...present, remoteFrom: remotes.get(state.query.connectionId) ?? unseen });
+}
+
+function createResultAge({
+  engine,
+  watches,
+  clock,
+}: StatusDeps): (state: QueryState) => ResultAge | undefined {
+  const localHeight = engine.localHeight();
+  const nowMs = clock.monotonicMs();
+  const oldest = watches.local.firstFrom(0n);
+  return ({ query: { lastLocalHeight } }) => {
+    const seen = watches.local.firstFrom(lastLocalHeight);
+    if (lastLocalHeight === 0n || seen === undefined) return undefined;
+    return {
+      blocks: localHeight > lastLocalHeight ? localHeight - lastLocalHeight : 0n,
+      ms: nowMs - seen.atMs,
+      isAtLeast: seen === oldest && seen.height > lastLocalHeight,
+    };
+  };
+}
+
+function unseen(): undefined {
+  return undefined;
+}
+
+function toView(state: QueryState, monotonicMs: number): Omit<QueryView, "lateness" | "resultAge" | "cost"> {
+  const { query } = state;
+  return {
+    id: query.id,
+    type: query.type,
+    connectionId: query.connectionId,
+    owner: query.owner,
+    updatePeriod: query.updatePeriod,
+    state: statusOf(state),
+    lastLocalHeight: query.lastLocalHeight,
+    lastRemoteHeight: query.lastRemoteHeight?.height,
+    results: state.results,
+    isRequested: state.isRequested,
+    failures: state.failures,
+    error: state.error,
+    retryInMs: Math.max(0, state.notBeforeMs - monotonicMs),
+  };
+}
