@@ -110,11 +110,12 @@ function prepare(settings: Settings): {
       bank: bank.keeper,
       channels: {
         nextSequenceSend: (context, end) => ibc().keeper.nextSequenceSend(context, end),
-        sendPacket: (context, packet) => limits.limitSender(ibc().keeper).sendPacket(context, packet),
+        sendPacket: (context, packet) =>
+          limits.rateLimitICS4Wrapper(ibc().keeper).sendPacket(context, packet),
       },
     });
     const modules: readonly ChainModule[] = [auth, bank, transfer, wasm, manager, limits];
-    const application = limits.limitApplication(manager.informSenders(transfer.application));
+    const application = limits.rateLimitMiddleware(manager.callbacksMiddleware(transfer.application));
     return { modules, applications: new Map<string, IBCModule>([["transfer", application]]) };
   };
   const genesis = genesisOf({ address, denom, limiter, authority, contract }, paths);

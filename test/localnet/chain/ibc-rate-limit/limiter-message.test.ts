@@ -6,11 +6,9 @@ import type { Packet } from "../../../../src/localnet/chain/modules/ibc/channel/
 import {
   type LimiterCall,
   limiterMessage,
-} from "../../../../src/localnet/chain/modules/ibc-rate-limit/limiter-message.ts";
-import {
   readReceiver,
   readTransferData,
-} from "../../../../src/localnet/chain/modules/ibc-rate-limit/transfer-data.ts";
+} from "../../../../src/localnet/chain/modules/ibc-rate-limit/limiter.ts";
 import { fixtureFile } from "../../../support/fixture-file.ts";
 
 // SOURCE: test/fixtures/sudo.json, sudo calls recorded on a real chain of release 6.0.3.
