@@ -1,6 +1,6 @@
-import type { BackoffOptions } from "../platform/base/waits.ts";
-import { CodedError, errorText } from "../platform/base/errors.ts";
-import { isEndpointError } from "../cosmos/client/errors.ts";
+import type { BackoffOptions } from "../../platform/base/waits.ts";
+import { CodedError, errorText } from "../../platform/base/errors.ts";
+import { isEndpointError } from "../../cosmos/client/errors.ts";
 
 /** Errors of a connection or of the whole relayer. An error of one query is a `QueryFailure`. */
 export type RelayErrorFacts =

@@ -1,16 +1,16 @@
-import { pause } from "../../platform/base/abort.ts";
-import { backoffMs } from "../../platform/base/waits.ts";
-import { errorText } from "../../platform/base/errors.ts";
-import { planKvCycle, recordKvOutcome, runKvCycle } from "../kv/kv-cycle.ts";
-import type { HeightSignal } from "../registry/height-signal.ts";
-import { isDue, type QueryState } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
-import { errorBackoff, errorKind } from "../relay-error.ts";
-import { runTxCycle } from "../tx/tx-cycle.ts";
-import { createTxRelay, type TxDeps, type TxRelay } from "../tx/tx-relay.ts";
-import type { PipelineView } from "../submit/submitter.ts";
-import type { ConnectionWorker } from "./worker.ts";
-import type { Clock } from "../../platform/base/clock.ts";
+import { pause } from "../platform/base/abort.ts";
+import { backoffMs } from "../platform/base/waits.ts";
+import { errorText } from "../platform/base/errors.ts";
+import { planKvCycle, recordKvOutcome, runKvCycle } from "./kv/kv-cycle.ts";
+import type { HeightSignal } from "./registry/height-signal.ts";
+import { isDue, type QueryState } from "./registry/query-state.ts";
+import type { RegisteredQuery } from "./chain/registered-query.ts";
+import { errorBackoff, errorKind } from "./chain/relay-error.ts";
+import { runTxCycle } from "./tx/tx-cycle.ts";
+import { createTxRelay, type TxDeps, type TxRelay } from "./tx/tx-relay.ts";
+import type { PipelineView } from "./submit/submitter.ts";
+import type { ConnectionWorker } from "./connection/worker.ts";
+import type { Clock } from "../platform/base/clock.ts";
 
 /** Longest wait for a change of the local chain. The backoff of a query may end without one. */
 const MAX_IDLE_MS = 3_000;

@@ -1,11 +1,17 @@
-import type { ChainClient, QueryHeight } from "../cosmos/client/chain-client.ts";
+import type { ChainClient, QueryHeight } from "../../cosmos/client/chain-client.ts";
 import {
   allPages,
   createLightClientQueries,
   type LightClientQueries,
   page,
-} from "../cosmos/light-client/client-queries.ts";
-import { QueryBalanceRequest, QueryBalanceResponse } from "../cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
+} from "../../cosmos/light-client/client-queries.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
+import { QueryParamsRequest, QueryParamsResponse } from "../../cosmos/proto/gen/cosmos/consensus/v1/query.ts";
+import { ParamsRequest, ParamsResponse } from "../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
+import {
+  QueryBalanceRequest,
+  QueryBalanceResponse,
+} from "../../cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
 import {
   QueryRegisteredQueriesRequest,
   QueryRegisteredQueriesResponse,
@@ -13,12 +19,11 @@ import {
   QueryRegisteredQueryResponse,
   QueryRegisteredQueryResultRequest,
   QueryRegisteredQueryResultResponse,
-} from "../cosmos/proto/gen/neutron/interchainqueries/query.ts";
-import type { StorageValue } from "../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { fromWireQuery, type RegisteredQuery } from "./registry/registered-query.ts";
-import { type BlockLimits, readBlockLimits } from "./submit/budgets.ts";
+} from "../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
+import type { StorageValue } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { fromWireQuery, type RegisteredQuery } from "./registered-query.ts";
 
-/** gRPC queries to the local chain. All methods reject with `ClientError`; those that say so also with `LightClientError`. */
+/** gRPC queries to the local chain. All methods reject with `ClientError`. */
 export interface LocalQueries extends LightClientQueries {
   /** Returns all registered queries of the connection, at `height` (default: the latest). Rejects with `LightClientError` "too-many-pages". */
   readonly registeredQueries: (
@@ -32,10 +37,20 @@ export interface LocalQueries extends LightClientQueries {
     signal: AbortSignal,
     height?: QueryHeight,
   ) => Promise<RegisteredQuery | undefined>;
-  /** Returns what one block of the chain may hold. */
+  /** Returns the limits of one block. */
   readonly blockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
   /** Returns the amount of one denom; 0 when the account does not exist. */
   readonly balance: (address: string, denom: string, signal: AbortSignal) => Promise<bigint>;
+}
+
+/** Limits of one block of the local chain. */
+export interface BlockLimits {
+  /** Gas that the transactions of a block may use (`max_block_utilization`); undefined without a fee market. */
+  readonly utilization: bigint | undefined;
+  /** Sum of the gas limits in a block (`max_gas`); undefined: no limit. */
+  readonly gas: bigint | undefined;
+  /** `max_bytes`; undefined: no limit of the parameters. */
+  readonly bytes: bigint | undefined;
 }
 
 /** Creates the queries. `chainName` is the first part of the protobuf package of interchainqueries. */
@@ -85,4 +100,44 @@ export async function readQueryResult(
   const request = QueryRegisteredQueryResultRequest.encode({ queryId }).finish();
   const response = QueryRegisteredQueryResultResponse.decode(await client.grpcQuery(path, request, signal));
   return response.result?.kvResults ?? [];
+}
+
+/** Reads the block limits from the fee market and the consensus parameters. Rejects with `ClientError`. */
+export async function readBlockLimits(
+  client: Pick<ChainClient, "grpcQuery">,
+  signal: AbortSignal,
+): Promise<BlockLimits> {
+  const [utilization, consensus] = await Promise.all([
+    ifServed(async () => {
+      const request = ParamsRequest.encode({}).finish();
+      const response = await client.grpcQuery("/feemarket.feemarket.v1.Query/Params", request, signal);
+      const { params } = ParamsResponse.decode(response);
+      return params?.enabled === true ? params.maxBlockUtilization : undefined;
+    }),
+    ifServed(async () => {
+      const request = QueryParamsRequest.encode({}).finish();
+      const response = await client.grpcQuery("/cosmos.consensus.v1.Query/Params", request, signal);
+      return QueryParamsResponse.decode(response).params?.block;
+    }),
+  ]);
+  return {
+    utilization: positive(utilization),
+    gas: positive(consensus?.maxGas),
+    bytes: positive(consensus?.maxBytes),
+  };
+}
+
+/** Resolves with undefined when the chain has no such query: not every chain has a fee market. */
+async function ifServed<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ClientError && error.facts.code === "abci") return undefined;
+    throw error;
+  }
+}
+
+/** 0 and -1 mean no limit. */
+function positive(value: bigint | undefined): bigint | undefined {
+  return value !== undefined && value > 0n ? value : undefined;
 }
