@@ -4,7 +4,7 @@ import type { Rollup } from "../ledger/ledger-view.ts";
 import type { Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportVerdict, Spark } from "../../platform/report/document.ts";
-import { formatCount, formatDuration, formatMinute, formatTime } from "../../platform/base/text.ts";
+import { formatCount, formatRoundedDuration, formatMinute, formatTime } from "../../platform/base/text.ts";
 import { countsJson, formatRate, percent } from "./month-json.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
@@ -117,7 +117,7 @@ export const HEADROOM_COLUMNS = [
 export function headroomText({ state, misses, outageMs }: Headroom): string {
   if (state === "lost") return `lost already, by ${formatCount(-misses)} misses`;
   if (state === "clinched") return "safe until the end of the month";
-  return `${outageMs === undefined ? "" : `${formatDuration(outageMs)}, `}${formatCount(misses)} misses`;
+  return `${outageMs === undefined ? "" : `${formatRoundedDuration(outageMs)}, `}${formatCount(misses)} misses`;
 }
 
 interface ShiftCounts {
@@ -175,7 +175,7 @@ function missesInShift(data: ValidatorData, shift: Shift): Spark {
   return {
     label: data.ledger.validator,
     bars: sparkline(values),
-    note: `misses, ${formatDuration((toMs - fromMs) / bars)} a bar`,
+    note: `misses, ${formatRoundedDuration((toMs - fromMs) / bars)} a bar`,
   };
 }
 
@@ -183,7 +183,7 @@ function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): 
   const { validator } = ledger;
   const events = ledger.events(fromMs, toMs).map((event): Moment => {
     const length = event.toMs - event.fromMs;
-    const text = length < 1000 ? event.text : `${event.text} (${formatDuration(length)})`;
+    const text = length < 1000 ? event.text : `${event.text} (${formatRoundedDuration(length)})`;
     const node = event.node === undefined ? "" : `${event.node}: `;
     return { atMs: event.fromMs, validator, what: event.kind, text: `${node}${text}` };
   });
@@ -202,7 +202,7 @@ function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): 
               atMs: resolvedAtMs,
               validator,
               what: "resolved",
-              text: `${title}, after ${formatDuration(resolvedAtMs - sinceMs)}`,
+              text: `${title}, after ${formatRoundedDuration(resolvedAtMs - sinceMs)}`,
             },
           ]),
     ],
