@@ -239,10 +239,23 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
   const admin = createAdminModule(names, { findMessage });
   const dex = createDex(names, bank.keeper);
   const modules: readonly ChainModule[] = [
-    ...[consensus, auth, bank, feemarket, ibc, transfer, dex, admin, icq],
+    consensus,
+    auth,
+    bank,
+    feemarket,
+    ibc,
+    transfer,
+    dex,
+    admin,
+    icq,
     // The genesis of contracts runs messages of the modules before. Subscriptions of harpoon name contracts, and the genesis of
     // staking calls the subscribers.
-    ...[wasm, manager, rateLimit, harpoon, staking, slashing],
+    wasm,
+    manager,
+    rateLimit,
+    harpoon,
+    staking,
+    slashing,
   ];
   return { modules, ibc, staking };
 }

@@ -5,7 +5,7 @@ import { createAuthModule } from "../../../src/localnet/chain/modules/auth/modul
 import type { BankKeeper } from "../../../src/localnet/chain/modules/bank/keeper.ts";
 import { createBankModule } from "../../../src/localnet/chain/modules/bank/module.ts";
 import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
-import type { Packet } from "../../../src/localnet/chain/modules/ibc/channel/packet.ts";
+import type { Packet } from "../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { createContractManagerModule } from "../../../src/localnet/chain/modules/contractmanager/module.ts";
 import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
 import { createTransferModule } from "../../../src/localnet/chain/modules/transfer/module.ts";

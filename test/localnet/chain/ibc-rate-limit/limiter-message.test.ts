@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../../src/platform/base/json.ts";
-import type { Packet } from "../../../../src/localnet/chain/modules/ibc/channel/packet.ts";
+import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import {
   type LimiterCall,
   limiterMessage,

@@ -5,7 +5,7 @@ import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
 import { createGasMeter, isPastLimit } from "../../runtime/gas.ts";
 import type { IBCModule, RelayedPacket } from "../ibc/channel/ibc-module.ts";
-import type { Packet } from "../ibc/channel/packet.ts";
+import type { Packet } from "../ibc/host/packet.ts";
 import { printGoHeight } from "../ibc/host/height.ts";
 import { decodeReply, decodePacketData } from "../transfer/packet.ts";
 import { addFailure, type Keepers, ErrSudoOutOfGas } from "./keeper.ts";

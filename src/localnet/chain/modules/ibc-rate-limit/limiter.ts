@@ -3,7 +3,7 @@ import { errorText } from "../../../../platform/base/errors.ts";
 import { type GoJson, parseGoJson, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ModuleError, registerError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
-import type { Packet } from "../ibc/channel/packet.ts";
+import type { Packet } from "../ibc/host/packet.ts";
 import { printGoHeight } from "../ibc/host/height.ts";
 import { type Keepers, MODULE_NAME, requireAddress } from "./params.ts";
 

@@ -42,7 +42,7 @@ import {
 } from "./packet.ts";
 import { moduleParams } from "./params.ts";
 import { addTrace, type Keepers, escrowCoin, fullDenomOf, unescrowCoin } from "./keeper.ts";
-import type { ChannelEndpoint } from "../ibc/channel/packet.ts";
+import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import { type Coin, isDenom, parseCoins } from "../../runtime/coins.ts";
 import type { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 
@@ -128,7 +128,7 @@ function onAcknowledge(
     reply.kind === "error"
       ? (["error", reply.error] as const)
       : (["success", Buffer.from(reply.result).toString("utf8")] as const);
-  for (const event of transferAcknowledged(data, goReply(reply), outcome)) context.emit(event);
+  for (const each of transferAcknowledged(data, goReply(reply), outcome)) context.emit(each);
 }
 
 function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
@@ -173,7 +173,7 @@ export function sendTransfer(context: Context, message: MsgTransfer, keepers: Ke
       memo: message.memo,
     }),
   });
-  for (const event of transferSent(message)) context.emit(event);
+  for (const each of transferSent(message)) context.emit(each);
   return sequence;
 }
 

@@ -2,7 +2,7 @@ import { fromHex, utf8, sha256, upperHex } from "../../../../platform/base/bytes
 import type { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { ErrInvalidDenomForTransfer } from "./keys.ts";
-import type { ChannelEndpoint } from "../ibc/channel/packet.ts";
+import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 
 const VOUCHER_PREFIX = "ibc/";
 const HASH_BYTES = 32;

@@ -14,7 +14,7 @@ import {
 } from "../../store/collections.ts";
 import { fullDenom, hashOfVoucher, parseTraceHash, traceHash } from "./denom.ts";
 import { ErrTraceNotFound, ESCROW_PREFIX, MODULE_NAME, PORT_KEY, TRACES_PREFIX, VERSION } from "./keys.ts";
-import type { ChannelEndpoint } from "../ibc/channel/packet.ts";
+import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import type { ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
 
 export interface TransferOptions {

@@ -259,7 +259,7 @@ function processResponse(
   response: ContractResponse,
 ): Uint8Array | undefined {
   chargeEvents(context, response);
-  for (const event of contractEvents(address, response)) context.emit(event);
+  for (const each of contractEvents(address, response)) context.emit(each);
   return host.parts().dispatch(context, address, response);
 }
 
@@ -280,14 +280,14 @@ const EVENT_BYTE_COST = 1n;
 const FREE_EVENT_BYTES = 100n;
 
 /** Charges for a call with a message of this many bytes. The store charges for the contract's reads and writes. */
-function chargeCall(context: Context, messageBytes: number, entryPoint: string): void {
+function chargeCall(context: Context, messageBytes: number, entry: string): void {
   const cost = CALL_COST + MESSAGE_BYTE_COST * BigInt(messageBytes);
-  context.gas.consume(cost, `Loading CosmWasm module: ${entryPoint}`);
+  context.gas.consume(cost, `Loading CosmWasm module: ${entry}`);
 }
 
 /** Charges for the attributes and events of a response. */
 function chargeEvents(context: Context, response: ContractResponse): void {
-  const attributes = [...response.attributes, ...response.events.flatMap((event) => event.attributes)];
+  const attributes = [...response.attributes, ...response.events.flatMap((each) => each.attributes)];
   const bytes = attributes.reduce((sum, attribute) => sum + attributeBytes(attribute), 0n);
   const paidBytes = bytes > FREE_EVENT_BYTES ? bytes - FREE_EVENT_BYTES : 0n;
   const cost =

@@ -177,14 +177,14 @@ function createIndexQueryHandlers(deps: IndexQueryDeps): readonly QueryHandler[]
 }
 
 function listQueries(deps: IndexQueryDeps): readonly QueryHandler[] {
-  const { read, paginate } = deps;
+  const { read } = deps;
   return [
     toQueryHandler(
       `${SERVICE}/ContractHistory`,
       { request: wire.QueryContractHistoryRequest, response: wire.QueryContractHistoryResponse },
       (context, { address, pagination }) => {
         const entries: ContractCodeHistoryEntry[] = [];
-        const page = paginate(context, historyPrefix(read(address)), pagination, (_key, value) =>
+        const page = deps.paginate(context, historyPrefix(read(address)), pagination, (_key, value) =>
           entries.push(ContractCodeHistoryEntry.decode(value)),
         );
         return { entries, pagination: page };
@@ -216,11 +216,11 @@ function indexedContracts(
   context: Context,
   prefix: Uint8Array,
   request: PageRequest | undefined,
-  { bech32Prefix, paginate }: IndexQueryDeps,
+  deps: IndexQueryDeps,
 ): { readonly addresses: string[]; readonly page: PageResponse } {
   const addresses: string[] = [];
-  const page = paginate(context, prefix, request, (key) =>
-    addresses.push(formatAddress(bech32Prefix, key.subarray(POSITION_BYTES))),
+  const page = deps.paginate(context, prefix, request, (key) =>
+    addresses.push(formatAddress(deps.bech32Prefix, key.subarray(POSITION_BYTES))),
   );
   return { addresses, page };
 }

@@ -36,7 +36,7 @@ import {
   validateTimeout,
   validateTimeoutOnClose,
 } from "./messages.ts";
-import { packetOf } from "./packet.ts";
+import { packetOf } from "../host/packet.ts";
 
 // The messages with which relayers carry packets. A packet that was relayed before changes nothing and is a success: several
 // relayers carry the same packets, and one that comes late must not lose its other messages.
@@ -121,9 +121,9 @@ export function relayTimeoutOnClose(context: Context, message: MsgTimeoutOnClose
 
 function relayedPacket(
   message: Parameters<typeof packetOf>[0] & { readonly signer: string },
-  { parseAddress }: RelayDeps,
+  deps: RelayDeps,
 ): RelayedPacket {
-  return { ...packetOf(message), relayer: parseAddress(message.signer) };
+  return { ...packetOf(message), relayer: deps.parseAddress(message.signer) };
 }
 
 function verified(words: string, work: () => boolean): boolean {

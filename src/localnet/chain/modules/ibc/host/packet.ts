@@ -2,9 +2,9 @@ import type { Packet as WirePacket } from "../../../../../cosmos/proto/gen/ibc/c
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { concat, sha256, uint64BigEndian } from "../../../../../platform/base/bytes.ts";
 import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
-import { ErrInvalidPacket, ErrTimeoutElapsed, ErrTimeoutNotReached } from "../host/errors.ts";
-import { compareHeights, formatHeight, isZeroHeight, ZERO_HEIGHT } from "../host/height.ts";
-import { validateChannelId, validatePortId } from "../host/identifiers.ts";
+import { ErrInvalidPacket, ErrTimeoutElapsed, ErrTimeoutNotReached } from "./errors.ts";
+import { compareHeights, formatHeight, isZeroHeight, ZERO_HEIGHT } from "./height.ts";
+import { validateChannelId, validatePortId } from "./identifiers.ts";
 
 /** One end of a channel. */
 export interface ChannelEndpoint {
