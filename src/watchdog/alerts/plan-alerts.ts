@@ -209,7 +209,7 @@ export function alertOnPoll(
       gapMs,
       verdicts,
       badBlocks: ledger.months().reduce((sum, { counts }) => sum + counts.bad, 0n),
-      costOf: (blocks) => costOf(blocks, assessment),
+      costOf: (blocks) => alertCost(blocks, assessment),
     },
     options,
   );
@@ -217,7 +217,7 @@ export function alertOnPoll(
 }
 
 /** Returns what failed blocks cost: the pay of the month so far with them good, minus the pay with them bad. */
-function costOf(blocks: bigint, assessment: Assessment | undefined): AlertCost {
+function alertCost(blocks: bigint, assessment: Assessment | undefined): AlertCost {
   const { rate, policy } = assessment ?? {};
   if (rate === undefined || policy === undefined) return { blocks };
   const bad = rate.total - rate.good;

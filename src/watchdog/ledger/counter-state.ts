@@ -43,7 +43,7 @@ const CLOCK_TOLERANCE_MS = 10_000;
  * Relation of a reading to the baseline. "other": another process, which ran at the same time as the process of the
  * baseline. Two nodes then answer at one URL, or a node that was running already has replaced the first one.
  */
-export type Relation = "same" | "restarted" | "other";
+type Relation = "same" | "restarted" | "other";
 
 /**
  * Counts the blocks between the baseline and a new reading of the same chain.

@@ -185,12 +185,12 @@ export function decodeNodeId(bytes: Uint8Array): NodeId {
 export function encodeNode(
   node: IavlNode,
   hash: Uint8Array,
-  idOf: (child: IavlNode | NodeId) => NodeId,
+  toId: (child: IavlNode | NodeId) => NodeId,
 ): Uint8Array {
   writer.clear().varint(node.height).varint(node.size).prefixed(node.key);
   if (node.kind === "leaf") return writer.prefixed(node.value).copy();
-  const left = idOf(node.left);
-  const right = idOf(node.right);
+  const left = toId(node.left);
+  const right = toId(node.right);
   // Mode 0: both children are named by id. In other modes a child is named by its hash, as in iavl 0.x.
   writer.prefixed(hash).varint(0);
   writer.varint(left.version).varint(left.nonce).varint(right.version).varint(right.nonce);
@@ -308,30 +308,30 @@ function createByteWriter(): ByteWriter {
     }
     memory[length++] = rest;
   };
-  const writer: ByteWriter = {
+  const self: ByteWriter = {
     clear: () => {
       length = 0;
-      return writer;
+      return self;
     },
     varint: (value) => {
       reserve(10);
       // Zigzag maps a number n >= 0 to 2n.
       uvarint(value * 2);
-      return writer;
+      return self;
     },
     bytes: (bytes) => {
       reserve(bytes.length);
       memory.set(bytes, length);
       length += bytes.length;
-      return writer;
+      return self;
     },
     prefixed: (bytes) => {
       reserve(10);
       uvarint(bytes.length);
-      return writer.bytes(bytes);
+      return self.bytes(bytes);
     },
     copy: () => memory.slice(0, length),
     sha256: () => sha256(memory.subarray(0, length)),
   };
-  return writer;
+  return self;
 }

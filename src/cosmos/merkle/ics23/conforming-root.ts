@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { hash } from "node:crypto";
+import { hash as nodeHash } from "node:crypto";
 import { encodeUvarint } from "../../../platform/base/bytes.ts";
 import { bad, good, type Result } from "../../../platform/base/errors.ts";
 import {
@@ -254,7 +254,7 @@ export function equalRange(part: Uint8Array, bytes: Uint8Array, start: number, e
 }
 
 function digest(bytes: Uint8Array): HashText {
-  return hash("sha256", bytes, "binary");
+  return nodeHash("sha256", bytes, "binary");
 }
 
 function viewOf(length: number): Buffer {

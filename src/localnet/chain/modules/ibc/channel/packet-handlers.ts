@@ -55,7 +55,7 @@ const { RESPONSE_RESULT_TYPE_NOOP: NOOP, RESPONSE_RESULT_TYPE_SUCCESS: SUCCESS }
 const ERROR_PREFIX = "ibccallbackerror-";
 
 /** MsgRecvPacket: verifies the packet, calls the application and writes its acknowledgement. */
-export function relayReceive(context: Context, message: MsgRecvPacket, deps: RelayDeps): Result {
+function relayReceive(context: Context, message: MsgRecvPacket, deps: RelayDeps): Result {
   const packet = relayedPacket(message, deps);
   const { application } = applicationOfChannel(context, deps.router, packet.destination);
   const isNew = verified("receive packet", () =>
@@ -68,7 +68,7 @@ export function relayReceive(context: Context, message: MsgRecvPacket, deps: Rel
 }
 
 /** MsgAcknowledgement: verifies the acknowledgement of a sent packet and passes it to the application. */
-export function relayAcknowledgement(context: Context, message: MsgAcknowledgement, deps: RelayDeps): Result {
+function relayAcknowledgement(context: Context, message: MsgAcknowledgement, deps: RelayDeps): Result {
   const packet = relayedPacket(message, deps);
   const { application, channel } = applicationOfChannel(context, deps.router, packet.source);
   const { acknowledgement } = message;
@@ -85,7 +85,7 @@ export function relayAcknowledgement(context: Context, message: MsgAcknowledgeme
 }
 
 /** MsgTimeout: verifies that a sent packet was not received in time and tells the application. */
-export function relayTimeout(context: Context, message: MsgTimeout, deps: RelayDeps): Result {
+function relayTimeout(context: Context, message: MsgTimeout, deps: RelayDeps): Result {
   const packet = relayedPacket(message, deps);
   const { application, channel } = applicationOfChannel(context, deps.router, packet.source);
   const { nextSequenceRecv, proofHeight } = message;
@@ -101,7 +101,7 @@ export function relayTimeout(context: Context, message: MsgTimeout, deps: RelayD
 }
 
 /** MsgTimeoutOnClose: as MsgTimeout, for a channel that the counterparty has closed. */
-export function relayTimeoutOnClose(context: Context, message: MsgTimeoutOnClose, deps: RelayDeps): Result {
+function relayTimeoutOnClose(context: Context, message: MsgTimeoutOnClose, deps: RelayDeps): Result {
   const packet = relayedPacket(message, deps);
   const { application, channel } = applicationOfChannel(context, deps.router, packet.source);
   const { nextSequenceRecv, proofHeight, counterpartyUpgradeSequence: upgradeSequence } = message;
