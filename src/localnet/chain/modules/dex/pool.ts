@@ -81,7 +81,7 @@ export function poolOfReserves(context: Context, reserves: PoolReserves): PoolSi
   return isUpper ? completeSides(other, reserves) : completeSides(reserves, other);
 }
 
-/** Whether the maker sells token1. */
+/** Returns whether the maker sells token1. */
 export function isUpperSide({ makerDenom, takerDenom }: TradePairId): boolean {
   return takerDenom < makerDenom;
 }

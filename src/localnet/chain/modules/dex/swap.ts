@@ -82,7 +82,7 @@ function* walkLiquidity(context: Context, tradePairId: TradePairId): IterableIte
   }
 }
 
-/** Whether a record has maker reserves and is not expired. */
+/** Returns whether a record has maker reserves and is not expired. */
 function hasLiquidity(context: Context, record: TickLiquidity): boolean {
   return record.kind === "pool"
     ? record.reserves.reserves > 0n

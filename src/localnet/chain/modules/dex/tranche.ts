@@ -27,12 +27,12 @@ import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
 import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./types.ts";
 
-/** Whether a tranche holds a JIT order: its expiration is Go's zero time. */
+/** Returns whether a tranche holds a JIT order: its expiration is Go's zero time. */
 function isJit({ expirationTimeNs }: Tranche): boolean {
   return expirationTimeNs === GO_ZERO_TIME_NS;
 }
 
-/** Whether the block time is after the expiration (spec 001: valid while block time <= expiration_time). JIT orders are live. */
+/** Returns whether the block time is after the expiration (spec 001: valid while block time <= expiration_time). JIT orders are live. */
 export function isExpired(context: Context, tranche: Tranche): boolean {
   const { expirationTimeNs } = tranche;
   return expirationTimeNs !== undefined && !isJit(tranche) && context.timeNs > expirationTimeNs;
