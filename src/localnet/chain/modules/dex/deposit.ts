@@ -230,6 +230,7 @@ function swapToken(
 ): SwapResult | undefined {
   if (amounts[token] === 0n) return undefined;
   const { pairId, tick, fee } = key;
+  // One tick better than the side of the pool that the token joins: at that tick itself a swap is not better than the deposit.
   const limitPrice = calcPriceOrPanic((token === 0 ? tick - fee : -(tick + fee)) - 1n);
   const tradePairId = buyingSide(pairId, token);
   const result = swap(context, chainName, { tradePairId, amountIn: amounts[token], limitPrice });
@@ -244,6 +245,7 @@ function requireWithinSlop(
   limit: PrecDec,
   slopToleranceBps: bigint,
 ): void {
+  // The average price of the swap, not the price of its last tick, must be within the tolerance.
   const tolerance = quoPrec(precFromInt(slopToleranceBps), precFromInt(10_000n));
   const highest = mulPrec(limit, addPrec(PREC_ONE, tolerance));
   if (quoPrecInt(precFromInt(amountIn), amountOut) >= highest) throw ErrSwapOnDepositSlopTolerance();

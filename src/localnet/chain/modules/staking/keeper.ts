@@ -129,6 +129,7 @@ function slash(context: Context, keepers: Keepers, infraction: Infraction): bigi
     throw unregisteredError(text);
   }
   const elsewhere = height < context.height ? slashMoved(context, keepers, operator, infraction) : 0n;
+  // Undelegations and redelegations since the infraction paid their part; the validator pays the rest, at most all its tokens.
   const toBurn = clamp(amount - elsewhere, validator.tokens);
   if (toBurn > 0n) burnTokens(context, keepers, validator, toBurn);
   return toBurn;

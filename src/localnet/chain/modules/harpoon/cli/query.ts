@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { hookTypeArgument } from "./hook-types.ts";
 import { serviceQueryCommands } from "../../../../cli/service-query.ts";
-import { HARPOON_TABLES } from "../../staking/cli/tables.ts";
+import type { AnswerTable } from "../../../../cli/answer-table.ts";
+import { cellText } from "../../../../../platform/cli/table.ts";
 
 /** `relaywatch query harpoon` (chain-extension-modules.md, "Hook subscription module"). */
 export function queryHarpoonCommand(context: CliContext): Command {
@@ -23,3 +24,11 @@ export function queryHarpoonCommand(context: CliContext): Command {
     context,
   );
 }
+
+/** Tables of `neutron.harpoon.Query`. */
+const HARPOON_TABLES = {
+  SubscribedContracts: {
+    path: "contract_addresses",
+    columns: [{ title: "CONTRACT", cell: cellText }],
+  },
+} as const satisfies Readonly<Record<string, AnswerTable>>;
