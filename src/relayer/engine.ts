@@ -13,12 +13,12 @@ import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { LocalQueries } from "./local-queries.ts";
-import { createSubmissionHealth } from "./connection/submission-health.ts";
+import { createSubmissionHealth } from "./connection/worker.ts";
 import type { AttemptSink } from "./state/attempt.ts";
 import type { SubmitGate } from "./submit/submit-gate.ts";
 import { createSubmitter, type Submitter } from "./submit/submitter.ts";
 import type { SubmitterOptions } from "./submit/submitter-state.ts";
-import type { SubmitterStatus } from "./submit/submitter-status.ts";
+import type { SubmitterStatus } from "./submit/submitter.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
 
 /** A worker without the parts that its cycles change. The engine adds those. */

@@ -16,8 +16,7 @@ import {
 } from "../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import type { StorageValue } from "../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { fromWireQuery, type RegisteredQuery } from "./registry/registered-query.ts";
-import type { BlockLimits } from "./submit/block-budget.ts";
-import { readBlockLimits } from "./submit/read-block-limits.ts";
+import { type BlockLimits, readBlockLimits } from "./submit/budgets.ts";
 
 /** gRPC queries to the local chain. All methods reject with `ClientError`; those that say so also with `LightClientError`. */
 export interface LocalQueries extends LightClientQueries {

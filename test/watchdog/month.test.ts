@@ -2,9 +2,9 @@ import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { SPECIFIED_POLICY } from "../../src/watchdog/policy/policies.ts";
-import { rewardCents } from "../../src/watchdog/policy/reward.ts";
+import { SPECIFIED_POLICY } from "../../src/watchdog/policy/assessment.ts";
 import { formatPercent, successRate, tierOf } from "../../src/watchdog/policy/reward-tier.ts";
+import { rewardCents } from "../../src/watchdog/policy/assessment.ts";
 import { expectedMonth } from "../support/watchdog/month/expected.ts";
 import { planMonth } from "../support/watchdog/month/plan.ts";
 import { playMonth, playUntil, resumeMs } from "../support/watchdog/month/replay.ts";
@@ -38,7 +38,7 @@ describe("a month of 20 validators, block by block, through the daemon's code", 
         name,
         counts: record.counts,
         estimated: record.estimated,
-        isSealed: record.seal !== undefined,
+        isSealed: record.finalized !== undefined,
         percent: formatPercent(rate),
         tier: tierOf(rate),
         linear: rewardCents(SPECIFIED_POLICY, rate),

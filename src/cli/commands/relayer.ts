@@ -36,7 +36,7 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "import-leveldb",
     description: "take over the storage of the Go relayer",
-    load: async () => (await import("../../relayer/cli/relayer-import-leveldb.ts")).importLevelDbCommand,
+    load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).importLevelDbCommand,
   },
   {
     name: "dead-letters",

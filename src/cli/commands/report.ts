@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
-import { monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
+import { HOUR_MS } from "../../platform/base/time.ts";
+import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { handoverReport } from "../../watchdog/report/handover.ts";
 import { monthCloseReport, monthReport } from "../../watchdog/report/month-report.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -55,7 +56,7 @@ function handoverCommand(context: CliContext): Command {
       )
       .addOption(
         new Option("--since <duration>", "length of the shift")
-          .default(12 * 3_600_000, "12h")
+          .default(12 * HOUR_MS, "12h")
           .argParser(parseDuration),
       ),
   ).action(async (options: Options & { readonly since: number }) => {

@@ -2,29 +2,9 @@ import { type Condition } from "../../watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { NODE_RUNBOOKS } from "../../watchdog/monitoring/runbooks/node.ts";
-import { RELAYER_CHAIN_RUNBOOKS } from "../../relayer/monitoring/runbooks/relayer-chains.ts";
-import { RELAYER_WORK_RUNBOOKS } from "../../relayer/monitoring/runbooks/relayer-work.ts";
-import { REWARD_RUNBOOKS } from "../../watchdog/monitoring/runbooks/reward.ts";
-import { SELF_RUNBOOKS } from "../../platform/monitoring/alerts/self-runbooks.ts";
-import { SIDECAR_RUNBOOKS } from "../../watchdog/monitoring/runbooks/sidecar.ts";
-import { SOURCE_RUNBOOKS } from "../../watchdog/monitoring/runbooks/sources.ts";
-import { type Check, COMMANDS, type RunbookBody } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import { type Check, COMMANDS } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { ALERTS } from "./rules.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
-
-/** The runbooks' own parts, by name of the alert. */
-export const RUNBOOKS: ReadonlyMap<string, RunbookBody> = new Map(
-  [
-    SIDECAR_RUNBOOKS,
-    NODE_RUNBOOKS,
-    SOURCE_RUNBOOKS,
-    REWARD_RUNBOOKS,
-    RELAYER_CHAIN_RUNBOOKS,
-    RELAYER_WORK_RUNBOOKS,
-    SELF_RUNBOOKS,
-  ].flatMap((part) => Object.entries(part)),
-);
 
 const DASHBOARD_TITLES: Readonly<Record<string, string>> = {
   [DASHBOARDS.paid]: "Oracle: am I paid?",
@@ -56,18 +36,18 @@ export function runbookIndex(): string {
 }
 
 /** The checks of a runbook, with the one that every alert of the watchdog begins with. */
-export function checksOf({ name, component }: AlertSpec, body: RunbookBody): readonly Check[] {
+export function checksOf({ name, component, runbook }: AlertSpec): readonly Check[] {
   const condition = CONDITIONS.find((one) => one.name === name);
-  if (condition === undefined || component === "relaywatch" || body.reason === undefined) return body.checks;
+  if (condition === undefined || component === "relaywatch" || runbook.reason === undefined)
+    return runbook.checks;
   const text = "Confirm it, and see what else fires for the same cause:";
-  return [{ text, run: "why", sample: whySample(condition, body.reason) }, ...body.checks];
+  return [{ text, run: "why", sample: whySample(condition, runbook.reason) }, ...runbook.checks];
 }
 
 function page(alerts: readonly AlertSpec[]): string {
   const [alert] = alerts;
   if (alert === undefined) throw new Error("a runbook without an alert");
-  const body = RUNBOOKS.get(alert.name);
-  if (body === undefined) throw new Error(`${alert.name} has no runbook`);
+  const { runbook } = alert;
   const condition = CONDITIONS.find((one) => one.name === alert.name);
   return [
     `# ${alert.summary.slice(0, -1)}`,
@@ -77,12 +57,12 @@ function page(alerts: readonly AlertSpec[]): string {
     "## Impact",
     impact(alert, condition),
     "## Diagnosis",
-    ...checksOf(alert, body).map((one, index) => step(one, index + 1)),
+    ...checksOf(alert).map((one, index) => step(one, index + 1)),
     "## Mitigation",
-    body.fix.map((text, index) => `${index + 1}. ${text}`).join("\n"),
+    runbook.fix.map((text, index) => `${index + 1}. ${text}`).join("\n"),
     "## Afterwards",
-    body.after.map((text) => `- ${text}`).join("\n"),
-    ...(body.fault === undefined ? [] : [rehearsal(body.fault)]),
+    runbook.after.map((text) => `- ${text}`).join("\n"),
+    ...(runbook.fault === undefined ? [] : [rehearsal(runbook.fault)]),
     "[What all runbooks have in common](../README.md#working-on-an-alert)",
     "",
   ].join("\n\n");

@@ -35,7 +35,7 @@ export async function runProcess(
 function openScreen({ stdout, env }: NodeJS.Process): LiveScreen | undefined {
   if (!stdout.isTTY || env["TERM"] === "dumb") return undefined;
   const screen = createLiveScreen(stdout);
-  // Also when a second signal ends the process at once.
+  // Also when a second signal ends the process immediately.
   process.once("exit", screen.close);
   return screen;
 }

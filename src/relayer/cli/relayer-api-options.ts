@@ -19,7 +19,7 @@ export function addRelayerApiOptions(command: Command): Command {
 
 /** An option with the base URL of the API. */
 export function urlOption(flags: string): Option {
-  return new Option(flags, "HTTP API of the relayer; default: that of this machine").argParser(parseUrl);
+  return new Option(flags, "the relayer's HTTP API; default: that on this machine").argParser(parseUrl);
 }
 
 /** Reads a path of the API. Throws `CliError`. */
@@ -43,7 +43,7 @@ function parseUrl(text: string): string {
   throw new InvalidArgumentError("a URL such as http://127.0.0.1:9999 was expected");
 }
 
-/** Reads the token in the file of `--token-file`. Throws `CliError`. */
+/** Reads the token from the file `--token-file`. Throws `CliError`. */
 export function readTokenFile(file: string | undefined): Secret | undefined {
   if (file === undefined) return undefined;
   const read = secretField().safeParse({ file });

@@ -25,11 +25,11 @@ import { readEnv } from "../from-env/read-env.ts";
 /** Options that select the configuration of a relayer. */
 export interface RelayerConfigOptions {
   readonly config?: string;
-  /** true: the process environment; a text: that file too. */
+  /** true: only the process environment; a path: also that file. */
   readonly fromEnv?: true | string;
   readonly portOffset: number;
   readonly stateDir?: string;
-  /** Longest wait for the endpoints of the chains, ms; for `fromEnv`. */
+  /** Maximum wait for the chains' endpoints, ms; for `fromEnv`. */
   readonly wait?: number;
 }
 
@@ -50,7 +50,7 @@ export function addRelayerConfigOptions(command: Command): Command {
     .addOption(portOffsetOption());
 }
 
-/** A relayer's configuration, and what differs in the context of its daemon. */
+/** A relayer's configuration, and the option that moves its port. */
 export interface SelectedConfig {
   readonly config: RelayerConfig;
   /** Option that moves the port of the HTTP server; absent: the key of the configuration. */
@@ -69,7 +69,7 @@ export async function selectRelayerConfig(
   return { config, portOption: "--port-offset" };
 }
 
-/** How long a daemon waits for the endpoints of its chains before it asks its supervisor to try again. */
+/** Maximum wait for the chains' endpoints before the supervisor is asked to restart the daemon. */
 const CHAIN_ID_WAIT_MS = 60_000;
 
 async function configFromEnv(
@@ -82,7 +82,7 @@ async function configFromEnv(
   return parseEnvYaml(yaml, secretsOf(environment));
 }
 
-/** Returns the process environment, with the variables of `source` if it is a file. Those of the process win. */
+/** Returns the process environment, merged with the variables of the file `source`. The process environment takes precedence. */
 export function readEnvironment(source: true | string): Environment {
   if (source === true) return process.env;
   try {
@@ -92,12 +92,12 @@ export function readEnvironment(source: true | string): Environment {
   }
 }
 
-/** Secrets of a file of variables are in `environment` only. */
+/** Returns a source that also reads secrets from a file of variables, which are not in the process environment. */
 export function secretsOf(environment: Environment): SecretSource {
   return { ...processSecretSource, environment: (name) => environment[name] };
 }
 
-/** Returns the YAML of an environment. Warnings go to the log, since stdout may be a file. */
+/** Converts an environment to YAML. Warnings go to the log, because stdout may be redirected to a file. */
 export async function yamlFromEnv(
   environment: Environment,
   context: CliContext,
@@ -123,7 +123,7 @@ async function chainIds(
   }
 }
 
-/** The context of a daemon: `--log-level`, or else the configured level. */
+/** Creates the context of a daemon. `level` undefined: the configured level. */
 export async function relayerContext(
   { config, portOption }: SelectedConfig,
   level: LogLevel | undefined,
@@ -133,14 +133,14 @@ export async function relayerContext(
   return portOption === undefined ? daemon : { ...daemon, portOption };
 }
 
-/** `--query IDS`: ids of queries, separated by commas. Without it: all. */
+/** `--query IDS`: query ids, separated by commas. Default: all queries. */
 export function queryIdsOption(): Option {
   return new Option("--query <ids>", "only these queries, separated by commas").argParser((text) =>
     text.split(",").map((part) => parseUint64(part.trim())),
   );
 }
 
-/** Relayer configuration for a localnet on these ports. Transactions are signed by the public test account `relayer`. */
+/** Creates the configuration for a localnet on these ports. The public test account `relayer` signs the transactions. */
 export function localnetRelayerConfig(
   ports: Ports,
   stateDir: string | undefined,

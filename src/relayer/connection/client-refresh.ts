@@ -6,7 +6,7 @@ import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import type { ClientReading, ClientWatch } from "../health/watches.ts";
 import type { LocalQueries } from "../local-queries.ts";
 import { RelayError } from "../relay-error.ts";
-import { createDryBridge } from "./bridge.ts";
+import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
 import {
   createTrustFinder,
   headerAny,
@@ -161,10 +161,14 @@ async function newestUpdates(
     remote.lightBlock(view.headerAt.height, signal),
     finder.below(view.headerAt),
   ]);
-  const { bridge, updates } = createDryBridge({ remote, clock, signer: window.address }, view.client, signal);
+  const { intermediate, updates } = createDryIntermediateHeaders(
+    { remote, clock, signer: window.address },
+    view.client,
+    signal,
+  );
   let trust: Trust;
   try {
-    trust = await bridge(block, below);
+    trust = await intermediate(block, below);
   } catch (error) {
     // A part of the way makes the client younger too.
     if (updates().length === 0) throw error;

@@ -6,8 +6,8 @@ import { errorText } from "../../../src/platform/base/errors.ts";
 import type { Logger } from "../../../src/platform/base/logger.ts";
 import type { PageReader } from "../../../src/watchdog/sources/page-reader.ts";
 import { openSqliteState } from "../../../src/watchdog/state/sqlite-state.ts";
-import { statusJson, type WatchdogStatus } from "../../../src/watchdog/status.ts";
-import { WatchdogError } from "../../../src/watchdog/watchdog-error.ts";
+import { statusJson, type WatchdogStatus } from "../../../src/watchdog/polling/status.ts";
+import { WatchdogError } from "../../../src/watchdog/state/state-store.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 import { pageText } from "../../support/watchdog/page-text.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
@@ -217,7 +217,7 @@ async function recover(target: Target): Promise<readonly string[]> {
 /** The file must have what the watchdog showed last. */
 function storedDifference(folder: string, shown: WatchdogStatus): readonly string[] {
   const store = openSqliteState(folder);
-  const stored = [...(store.load().ledgers.get("default")?.sources.calls.books.months.values() ?? [])].map(
+  const stored = [...(store.load().ledgers.get("default")?.sources.calls.rollups.months.values() ?? [])].map(
     ({ month, counts }) => `${month} ${counts.good} ${counts.bad}`,
   );
   store.close();

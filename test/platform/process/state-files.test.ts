@@ -41,7 +41,7 @@ describe("state files of earlier versions", () => {
       const store = openSqliteState(folder);
       const { ledgers, trails, alerting } = store.load();
       const calls = ledgers.get("default")?.sources.calls;
-      expect([time, calls?.tracks.get("node")?.baseline]).toEqual([
+      expect([time, calls?.counterStates.get("node")?.baseline]).toEqual([
         time,
         {
           chainId: "c-1",
@@ -52,11 +52,13 @@ describe("state files of earlier versions", () => {
           atMs: 1_795_262_970_310,
         },
       ]);
-      expect(calls?.cursor).toMatchObject({ atMs: 1_795_262_970_310, node: "node" });
-      expect([...(calls?.books.months.values() ?? [])].map(({ month, counts }) => [month, counts])).toEqual([
-        ["2026-10", { good: 1n, bad: 2n, unknown: 3n }],
-        ["2026-11", { good: 4n, bad: 5n, unknown: 6n }],
-      ]);
+      expect(calls?.checkpoint).toMatchObject({ atMs: 1_795_262_970_310, node: "node" });
+      expect([...(calls?.rollups.months.values() ?? [])].map(({ month, counts }) => [month, counts])).toEqual(
+        [
+          ["2026-10", { good: 1n, bad: 2n, unknown: 3n }],
+          ["2026-11", { good: 4n, bad: 5n, unknown: 6n }],
+        ],
+      );
       expect(alerting.alerts).toMatchObject([
         {
           validator: "default",

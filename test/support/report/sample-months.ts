@@ -5,9 +5,9 @@ import type {
   MonthRecord,
   Rollup,
 } from "../../../src/watchdog/ledger/ledger-view.ts";
-import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../../src/watchdog/ledger/month.ts";
+import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../../src/platform/base/month.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
-import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import type { AlertEpisode, ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
 import { ledgerViewOf } from "../watchdog/ledger-view.ts";
 
@@ -144,8 +144,8 @@ function sumBy(rollups: readonly Rollup[], startOf: (atMs: number) => number): r
 function monthRecord({ startMs, ...tally }: Rollup, endMs: number): MonthRecord {
   const month: Month = monthOf(startMs);
   const endOfMonth = nextMonthMs(startMs);
-  const seal = { atMs: endOfMonth + 60_000, hash: `${month.replace("-", "")}${"0".repeat(58)}` };
-  return { month, ...tally, coveredFromMs: startMs, ...(endOfMonth <= endMs ? { seal } : {}) };
+  const finalized = { atMs: endOfMonth + 60_000, hash: `${month.replace("-", "")}${"0".repeat(58)}` };
+  return { month, ...tally, coveredFromMs: startMs, ...(endOfMonth <= endMs ? { finalized } : {}) };
 }
 
 /** Twelve hours of minutes, which repeat what the hours say. */

@@ -1,11 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { causesOf, incidentsOf } from "../../../src/watchdog/report/incidents.ts";
+import { causesOf, incidentsOf, monthFacts, tierChanges } from "../../../src/watchdog/report/month-facts.ts";
 import { monthCloseReport, monthReport } from "../../../src/watchdog/report/month-report.ts";
-import { monthFacts } from "../../../src/watchdog/report/month-facts.ts";
-import { tierChanges } from "../../../src/watchdog/report/tier-change.ts";
 import type { AlertEpisode, ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
-import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import {
   type LedgerContents,
   ledgerViewOf,
@@ -145,7 +143,7 @@ describe("a month report", () => {
   });
 
   it("keeps what happens after the month out of it", () => {
-    const months = [monthRecord("2026-10", 100n, 0n, { seal: { atMs: 1, hash: "h" } })];
+    const months = [monthRecord("2026-10", 100n, 0n, { finalized: { atMs: 1, hash: "h" } })];
     const still = { ...alert("slow", 700, undefined), firedAtMs: START + 700 * HOUR };
     const later = { ...alert("late", 743, 800), firedAtMs: START + 750 * HOUR };
     const open = monthReport([dataOf({ months }, [still])], "2026-10");

@@ -5,8 +5,7 @@ import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { alertsSchema } from "../../../../src/watchdog/conditions/alerts-config.ts";
 import { notifySchema } from "../../../../src/watchdog/notify/notify-config.ts";
 import { reportsSchema } from "../../../../src/watchdog/reports-config.ts";
-import { openLedgerFile } from "../../../../src/watchdog/state/ledger-file.ts";
-import { STATE_FILE } from "../../../../src/watchdog/state/sqlite-state.ts";
+import { openLedgerFile, STATE_FILE } from "../../../../src/watchdog/state/sqlite-state.ts";
 import { createWatchdog } from "../../../../src/watchdog/watchdog.ts";
 import { createManualClock, type ManualClock } from "../../manual-clock.ts";
 import type { MonthPlan } from "./plan.ts";
@@ -86,7 +85,7 @@ export async function playMonth(options: ReplayOptions, fromMs: number): Promise
 export function resumeMs({ plan, folder, intervalMs }: ReplayOptions): number {
   if (!existsSync(join(folder, STATE_FILE))) return plan.startMs;
   const file = openLedgerFile(folder);
-  const times = file.validators().map((name) => file.cursorMs(name) ?? 0);
+  const times = file.validators().map((name) => file.checkpointMs(name) ?? 0);
   file.close();
   const lastMs = Math.max(plan.startMs, ...times);
   const { fromMs, toMs } = plan.watchdogDown;
