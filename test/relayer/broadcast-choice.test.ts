@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import type { BroadcastResult, TxDraft } from "../../src/cosmos/client/tx/tx-types.ts";
-import type { RegisteredQuery } from "../../src/relayer/registry/registered-query.ts";
+import type { RegisteredQuery } from "../../src/relayer/chain/registered-query.ts";
 import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
 import type { ProvenResult } from "../../src/relayer/submit/proven-result.ts";
 import type { Entry } from "../../src/relayer/submit/pipeline.ts";

@@ -102,7 +102,9 @@ function randomWalk() {
     else if (kind === "give up") pipeline.giveUp(expected === undefined ? [999] : [expected.id, expected.id]);
     else if (kind === "offer")
       offer(
-        expected === undefined ? result : at(expected.result.query.id, expected.result.at.height),
+        expected === undefined
+          ? result
+          : at(expected.result.query.id, expected.result.at.height, { query: expected.result.query }),
         expected?.id,
       );
     else if (kind === "plan") pipeline.apply(inStage("queued", which), { kind: "plan" });

@@ -25,7 +25,7 @@ async function plan(earliest: bigint, { isSkipped = true, tip = 100n } = {}) {
       metrics: createRelayerMetrics(registry, ["connection-0"]),
     },
     {
-      journal: { noteSearched: (id, height) => void marks.push(`${id} to ${height}`) },
+      journal: { recordSearched: (id, height) => void marks.push(`${id} to ${height}`) },
       skipPruned: isSkipped,
     },
     { queryId: 7n, range: { from: 10n, to: 50n }, tip },

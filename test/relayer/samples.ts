@@ -1,4 +1,4 @@
-import type { RegisteredQuery } from "../../src/relayer/registry/registered-query.ts";
+import type { RegisteredQuery } from "../../src/relayer/chain/registered-query.ts";
 import type { Attempt } from "../../src/relayer/state/attempt.ts";
 import type { ProvenResult } from "../../src/relayer/submit/proven-result.ts";
 import type { Entry } from "../../src/relayer/submit/pipeline.ts";

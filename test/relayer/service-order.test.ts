@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RegisteredQuery } from "../../src/relayer/registry/registered-query.ts";
+import type { RegisteredQuery } from "../../src/relayer/chain/registered-query.ts";
 import { createServiceOrder, type ServiceOrder, sortByNeed } from "../../src/relayer/submit/service-order.ts";
 import { sampleQuery } from "./samples.ts";
 

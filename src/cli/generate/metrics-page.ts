@@ -39,12 +39,13 @@ const ORDER = ["Is it active?", "Is it current?", "What does it cost?", "Is it s
 export function relayerRegistry(): Registry {
   const relayer = new Registry();
   createRelayerMetrics(relayer, []);
-  const unread = (): never => {
-    throw new Error("nothing is scraped here");
-  };
   registerStatusGauges(relayer, unread);
   registerGateMetrics(relayer, unread, { dailyFee: 1n, dailyGasPerOwner: 1n });
   return relayer;
+}
+
+function unread(): never {
+  throw new Error("nothing is scraped here");
 }
 
 /** A registry with all metrics of the watchdog. */

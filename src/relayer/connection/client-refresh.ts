@@ -4,8 +4,8 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import type { ClientReading, ClientWatch } from "../health/watches.ts";
-import type { LocalQueries } from "../local-queries.ts";
-import { RelayError } from "../relay-error.ts";
+import type { LocalQueries } from "../chain/local-queries.ts";
+import { RelayError } from "../chain/relay-error.ts";
 import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
 import {
   createTrustFinder,
@@ -16,14 +16,8 @@ import {
   updateClientMessage,
 } from "../../cosmos/light-client/client-update.ts";
 import { createClientOfConnection, viewConnection, type ViewDeps } from "./connection-view.ts";
+import type { Upkeep } from "../submit/submit-gate.ts";
 import { sendUpdates, type SendUpdatesDeps, type UpdateChain } from "./send-updates.ts";
-
-/** Work that needs the account for itself. The submitter calls it while it has nothing in flight. */
-export interface Upkeep {
-  readonly isDue: () => boolean;
-  /** Never rejects, except with the signal's reason. */
-  readonly run: (signal: AbortSignal) => Promise<void>;
-}
 
 /** Keeps light clients from expiring, and updates them through headers that results need. */
 export interface ClientRefresh extends Upkeep {

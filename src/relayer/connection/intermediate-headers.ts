@@ -10,7 +10,7 @@ import { withTimeout } from "../../platform/base/abort.ts";
 import { toHex } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { createMutex } from "../../platform/base/waits.ts";
-import { RelayError } from "../relay-error.ts";
+import { RelayError } from "../chain/relay-error.ts";
 
 export interface IntermediateHeadersDeps {
   readonly remote: Pick<ChainClient, "lightBlock">;

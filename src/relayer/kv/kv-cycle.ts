@@ -18,7 +18,7 @@ import {
   updateState,
 } from "../connection/worker.ts";
 import { answered, outrun, type QueryState } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { type AttemptStart, startAttempt } from "../state/attempt.ts";
 import { tooLarge } from "../submit/plan.ts";
 import {

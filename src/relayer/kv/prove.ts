@@ -6,7 +6,7 @@ import type { StorageValue } from "../../cosmos/proto/gen/neutron/interchainquer
 import { toHex } from "../../platform/base/bytes.ts";
 import { bad, errorText, good, type Result } from "../../platform/base/errors.ts";
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";
-import type { QueryKey, RegisteredQuery } from "../registry/registered-query.ts";
+import type { QueryKey, RegisteredQuery } from "../chain/registered-query.ts";
 import { GAS_PER_KEY } from "../submit/plan.ts";
 import { submitMessage } from "../submit/proven-result.ts";
 

@@ -20,11 +20,11 @@ import {
 } from "../connection/connection-view.ts";
 import { proveResults } from "../kv/prove.ts";
 import { readKeys } from "../kv/prove.ts";
-import { readQueryResult } from "../local-queries.ts";
+import { readQueryResult } from "../chain/local-queries.ts";
 import { refreshed } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
-import { RelayError } from "../relay-error.ts";
+import { RelayError } from "../chain/relay-error.ts";
 import { failureText, isRedundant } from "../submit/attribute-error.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 

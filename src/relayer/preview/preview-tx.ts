@@ -5,7 +5,7 @@ import { concat, toHex, uint64BigEndian } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { createClientOfConnection, viewConnection } from "../connection/connection-view.ts";
 import { createDryIntermediateHeaders } from "../connection/intermediate-headers.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { parseTxFilter } from "../tx/tx-filter.ts";
 import { txFinderOf } from "../tx/tx-finder.ts";
 import { createTxProver } from "../tx/tx-prover.ts";

@@ -1,7 +1,7 @@
 import { isNewer } from "../../cosmos/comet/ibc-height.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
-import { RelayError } from "../relay-error.ts";
+import { RelayError } from "../chain/relay-error.ts";
 import { attributeError, failureText, type Slot, type TxFailure } from "./attribute-error.ts";
 import type { Entry } from "./pipeline.ts";
 import {

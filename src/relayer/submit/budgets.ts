@@ -1,18 +1,5 @@
-import type { ChainClient } from "../../cosmos/client/chain-client.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
-import { QueryParamsRequest, QueryParamsResponse } from "../../cosmos/proto/gen/cosmos/consensus/v1/query.ts";
-import { ParamsRequest, ParamsResponse } from "../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
+import type { BlockLimits } from "../chain/local-queries.ts";
 import type { BatchLimits } from "./plan.ts";
-
-/** What the local chain allows in one block. */
-export interface BlockLimits {
-  /** Gas that the transactions of a block may use (`max_block_utilization`); undefined without a fee market. */
-  readonly utilization: bigint | undefined;
-  /** Sum of the gas limits in a block (`max_gas`); undefined: no limit. */
-  readonly gas: bigint | undefined;
-  /** `max_bytes`; undefined: no limit of the parameters. */
-  readonly bytes: bigint | undefined;
-}
 
 /** What the transactions in flight may use of one block together. */
 export interface BlockBudget {
@@ -105,46 +92,6 @@ export function createBatchBudget(max: BatchLimits): BatchBudget {
       results: atLeastOne(max.results),
     }),
   };
-}
-
-/** Reads the limits of a block from the fee market and the consensus parameters. Rejects with `ClientError`. */
-export async function readBlockLimits(
-  client: Pick<ChainClient, "grpcQuery">,
-  signal: AbortSignal,
-): Promise<BlockLimits> {
-  const [utilization, consensus] = await Promise.all([
-    ifServed(async () => {
-      const request = ParamsRequest.encode({}).finish();
-      const response = await client.grpcQuery("/feemarket.feemarket.v1.Query/Params", request, signal);
-      const { params } = ParamsResponse.decode(response);
-      return params?.enabled === true ? params.maxBlockUtilization : undefined;
-    }),
-    ifServed(async () => {
-      const request = QueryParamsRequest.encode({}).finish();
-      const response = await client.grpcQuery("/cosmos.consensus.v1.Query/Params", request, signal);
-      return QueryParamsResponse.decode(response).params?.block;
-    }),
-  ]);
-  return {
-    utilization: positive(utilization),
-    gas: positive(consensus?.maxGas),
-    bytes: positive(consensus?.maxBytes),
-  };
-}
-
-/** Returns undefined when the chain has no such query: not every chain has a fee market. */
-async function ifServed<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof ClientError && error.facts.code === "abci") return undefined;
-    throw error;
-  }
-}
-
-/** 0 and -1 mean that there is no limit. */
-function positive(value: bigint | undefined): bigint | undefined {
-  return value !== undefined && value > 0n ? value : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { ExpectedResult, ProvenResult, ResultOutcome } from "./proven-result.ts";
 
 /** Where a result is. Each result is in one stage, and each is resolved once. */

@@ -1,5 +1,5 @@
 import type { SimulationOutcome } from "../../cosmos/client/tx/tx-types.ts";
-import { isSuspect } from "../registry/query-state.ts";
+import { wasRejected } from "../registry/query-state.ts";
 import { applyFailure, rereadQueries } from "./apply-failure.ts";
 import { layOut, type Slot, toMessages } from "./attribute-error.ts";
 import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
@@ -112,7 +112,7 @@ function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
 export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): string {
   const { id } = result.query;
   const current = deps.registry.state(id);
-  return queries.isolated.get(id) ?? (current !== undefined && isSuspect(current) ? "suspects" : "");
+  return queries.isolated.get(id) ?? (current !== undefined && wasRejected(current) ? "suspects" : "");
 }
 
 /**

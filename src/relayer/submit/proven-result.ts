@@ -4,7 +4,7 @@ import {
   type QueryResult,
 } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { AttemptStart } from "../state/attempt.ts";
 

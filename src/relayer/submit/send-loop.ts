@@ -1,7 +1,7 @@
 import { pause, withTimeout } from "../../platform/base/abort.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { errorBackoff, errorKind } from "../relay-error.ts";
+import { errorBackoff, errorKind } from "../chain/relay-error.ts";
 import { confirm } from "./confirm.ts";
 import { dropOld, isPriceGood, broadcastPrepared } from "./broadcast.ts";
 import { prepare } from "./prepare.ts";

@@ -1,4 +1,4 @@
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 
 /** What decides when a query has its turn. */
 export interface Need {

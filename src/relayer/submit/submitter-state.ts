@@ -5,25 +5,19 @@ import type { Dec18 } from "../../platform/base/decimal.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
-import type { Upkeep } from "../connection/client-refresh.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { AttemptOutcome, AttemptSink } from "../state/attempt.ts";
 import type { Slot } from "./attribute-error.ts";
-import {
-  type BatchBudget,
-  type BlockBudget,
-  type BlockLimits,
-  createBatchBudget,
-  createBlockBudget,
-} from "./budgets.ts";
+import { type BatchBudget, type BlockBudget, createBatchBudget, createBlockBudget } from "./budgets.ts";
+import { type BlockLimits } from "../chain/local-queries.ts";
 import { createGasEstimates, type GasEstimates, type GasItem } from "./gas-estimates.ts";
 import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
 import { type BatchLimits, GAS_PER_CLIENT_UPDATE } from "./plan.ts";
 import type { ClientUpdate, ExpectedResult, OutcomeListener, ResultOutcome } from "./proven-result.ts";
 import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./service-order.ts";
-import type { SubmitGate } from "./submit-gate.ts";
+import type { SubmitGate, Upkeep } from "./submit-gate.ts";
 
 export interface SubmitterOptions {
   /** Type URL of `MsgSubmitQueryResult`; it holds the chain's own name. */

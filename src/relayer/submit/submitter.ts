@@ -1,5 +1,5 @@
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { BlockBudgetStatus } from "./budgets.ts";
 import { type QueryKey, sentAtOf, unsentOf } from "./pipeline.ts";
 import type { ExpectedResult, OutcomeListener, ProvenResult } from "./proven-result.ts";

@@ -89,7 +89,7 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
     return updateState(worker, state.query, (current) => searched(current, at));
   }
   // Stored at its start: a first search that a crash ends must not begin again at a later block.
-  if (done !== planned.from - 1n) deps.journal.noteSearched(id, planned.from - 1n);
+  if (done !== planned.from - 1n) deps.journal.recordSearched(id, planned.from - 1n);
   const search = { queryId: id, range: planned, tip: view.stateAt.height };
   const range = await skipPruned(worker, deps, search, signal);
   if (!range.ok) return recordUnproven(worker, state.query, range.error, started);
@@ -268,7 +268,7 @@ interface PruningWorker {
  */
 export async function skipPruned(
   { connectionId, remote, logger, metrics }: PruningWorker,
-  deps: { readonly journal: Pick<Journal, "noteSearched">; readonly skipPruned?: boolean },
+  deps: { readonly journal: Pick<Journal, "recordSearched">; readonly skipPruned?: boolean },
   planned: { readonly queryId: bigint; readonly range: HeightRange; readonly tip: bigint },
   signal: AbortSignal,
 ): Promise<Result<HeightRange | undefined, QueryFailure>> {
@@ -279,7 +279,7 @@ export async function skipPruned(
   const blocks = `${pruned.from} to ${pruned.to}`;
   if (deps.skipPruned === false)
     return bad({ code: "pruned", reason: `every endpoint has pruned the remote blocks ${blocks}` });
-  deps.journal.noteSearched(queryId, pruned.to);
+  deps.journal.recordSearched(queryId, pruned.to);
   metrics.prunedBlocks.inc({ connection_id: connectionId }, Number(pruned.to - pruned.from + 1n));
   logger.warn("pruned remote blocks are skipped: their transactions are not searched", {
     connectionId,

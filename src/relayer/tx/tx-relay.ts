@@ -7,7 +7,7 @@ import {
   updateState,
 } from "../connection/worker.ts";
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { AttemptStart } from "../state/attempt.ts";
 import type { Journal } from "../state/journal.ts";
 import { GAS_PER_KEY, tooLarge } from "../submit/plan.ts";
@@ -113,7 +113,7 @@ function relayRange(context: RelayContext, state: QueryState, range: RelayedRang
   if (ready.length === 0) return finishRange(context, relaying);
   ranges.set(state.query.id, relaying);
   const localHeight = worker.localHeight();
-  for (const tx of ready) deps.journal.noteSending({ ...idsOf(state.query, tx), localHeight });
+  for (const tx of ready) deps.journal.recordSending({ ...idsOf(state.query, tx), localHeight });
   worker.submitter.offer(ready.map((tx) => toResult(worker, relaying, tx)));
 }
 
@@ -141,7 +141,7 @@ function recordOutcome(context: RelayContext, result: ProvenResult, outcome: Res
   recordSubmission(worker, outcome);
   if (outcome.kind === "included") {
     relaying.included += 1;
-    deps.journal.noteIncluded(query.id, ids.hash, ids.remoteHeight);
+    deps.journal.recordIncluded(query.id, ids.hash, ids.remoteHeight);
     worker.logger.debug("transaction relayed", { ...ids });
   } else if (outcome.kind !== "refused" || !rejectForGood(context, ids, outcome.error)) {
     if (relaying.isDone && outcome.kind === "refused") relaying.error = outcome.error;
@@ -159,7 +159,7 @@ function recordOutcome(context: RelayContext, result: ProvenResult, outcome: Res
 function finishRange({ worker, deps }: RelayContext, { state, range, ...relayed }: Relaying): void {
   const { query } = state;
   // Otherwise the next search covers the same range again and skips what the journal has as handled.
-  if (relayed.isDone && range.upTo !== undefined) deps.journal.noteSearched(query.id, range.upTo);
+  if (relayed.isDone && range.upTo !== undefined) deps.journal.recordSearched(query.id, range.upTo);
   const error = relayed.error ?? range.error;
   const isSearched = relayed.isDone && error === undefined && range.upTo !== undefined;
   updateState(worker, query, (current) =>
@@ -196,7 +196,7 @@ function idsOf(query: RegisteredQuery, { hash, at }: Pick<ProvenTx, "hash" | "at
 
 /** Records a transaction that is never sent again. */
 export function addDeadLetter(worker: ConnectionWorker, deps: TxDeps, tx: TxIds, reason: string): void {
-  deps.journal.noteDeadLetter({ ...tx, reason, atMs: worker.clock.nowMs() });
+  deps.journal.recordDeadLetter({ ...tx, reason, atMs: worker.clock.nowMs() });
   worker.metrics.results.inc({ connection_id: worker.connectionId, outcome: "rejected" });
   worker.logger.warn("transaction added to the dead letters", { ...tx, reason });
 }

@@ -13,7 +13,7 @@ import {
 import { AuthInfo, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { GasPriceResponse } from "../../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
-import type { BlockLimits } from "../../../src/relayer/submit/budgets.ts";
+import type { BlockLimits } from "../../../src/relayer/chain/local-queries.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";
 import type { Random } from "../random.ts";
 import type { LocalFault } from "./sim-events.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { migrateSchema, NewerSchemaError } from "../../../src/platform/storage/sqlite-schema.ts";
-import { RelayError } from "../../../src/relayer/relay-error.ts";
+import { RelayError } from "../../../src/relayer/chain/relay-error.ts";
 import {
   MIGRATIONS as RELAYER_MIGRATIONS,
   STORE_FILE as RELAYER_FILE,

@@ -1,8 +1,12 @@
 import { Argument, type Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/service-query.ts";
-import { type AnswerTable, PARAMS_TABLE } from "../../../../cli/answer-table.ts";
 import { column } from "../../../../../platform/cli/table.ts";
+import {
+  type AnswerTable,
+  PARAMS_TABLE,
+  type ServiceQuery,
+  serviceQueryCommands,
+} from "../../../../cli/module-query.ts";
 
 /** `relaywatch query slashing`. Names are those of a Cosmos SDK binary. */
 export function querySlashingCommand(context: CliContext): Command {

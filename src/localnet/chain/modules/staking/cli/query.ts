@@ -3,8 +3,12 @@ import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
 import { cellText, column, type Column, fieldAt } from "../../../../../platform/cli/table.ts";
-import { type AnswerTable, PARAMS_TABLE } from "../../../../cli/answer-table.ts";
-import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/service-query.ts";
+import {
+  type AnswerTable,
+  PARAMS_TABLE,
+  type ServiceQuery,
+  serviceQueryCommands,
+} from "../../../../cli/module-query.ts";
 import { operatorArgument } from "./arguments.ts";
 
 /** `relaywatch query staking`. Names and arguments are those of a Cosmos SDK binary. */

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
-import { sendJsonMessage, txMessageCommand } from "../../../../cli/json-message.ts";
+import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import type { TxOptions } from "../../../../cli/send-message.ts";
 import { coinArgument, operatorArgument, operatorOf, parseCoin, parseRate } from "./arguments.ts";
 
