@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BroadcastResult } from "../../src/cosmos/client/tx/tx-types.ts";
-import { sendUpdates } from "../../src/relayer/connection/send-updates.ts";
+import { sendUpdates } from "../../src/relayer/connection/client-refresh.ts";
 import { failed, refusal, sampleAccount, updates } from "./account-samples.ts";
 
 const signal = new AbortController().signal;

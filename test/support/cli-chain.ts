@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import type { CliContext } from "../../src/platform/cli/cli-context.ts";
-import { toExit } from "../../src/platform/cli/exit-code.ts";
+import { toExit } from "../../src/platform/cli/run-process.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { createLocalnet } from "../../src/localnet/network/create-localnet.ts";
 

@@ -2,7 +2,7 @@ import { CHANNEL_KINDS } from "../../src/watchdog/notify/channels/channel-kinds.
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseConfig } from "../../src/platform/config/config.ts";
-import { keyTable } from "../../src/cli/generate/config-docs.ts";
+import { keyTable } from "../../src/cli/generate/config-files.ts";
 import { keySchema } from "../../src/cli/generate/config-schema.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";

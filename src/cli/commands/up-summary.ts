@@ -33,12 +33,12 @@ export function whatIsMissing(parts: UpParts): string {
 /** Status of all parts in one line. */
 export function summaryLine(parts: UpParts, colours: boolean): string {
   const paint = pc.createColors(colours);
-  return [chainText(parts), relayerText(parts, paint), watchdogText(parts, paint)].join("  |  ");
+  return [summaryChainText(parts), relayerText(parts, paint), watchdogText(parts, paint)].join("  |  ");
 }
 
 type Paint = ReturnType<typeof pc.createColors>;
 
-function chainText({ chains }: UpParts): string {
+function summaryChainText({ chains }: UpParts): string {
   return `local-1 ${heightText(chains.local)}, remote-1 ${heightText(chains.remote)}`;
 }
 

@@ -1,12 +1,21 @@
 import { Argument, Command } from "commander";
 import { CANONICAL_CHAIN_NAME } from "../../cosmos/proto/type-urls.ts";
+import { withTimeout } from "../../platform/base/abort.ts";
+import { encodeBech32, toBase64, toHex, utf8 } from "../../platform/base/bytes.ts";
+import { systemClock } from "../../platform/base/clock.ts";
+import { EXIT } from "../../platform/base/errors.ts";
+import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
-import { CHAINS } from "../network/chains.ts";
+import { fieldAt } from "../../platform/cli/table.ts";
+import { rateLimiter } from "../chain/contracts/rate-limiter/rate-limiter.ts";
+import { codeHash } from "../chain/modules/wasm/keeper.ts";
+import { moduleAddress } from "../chain/runtime/address.ts";
+import { accountNamed, CHAINS } from "../network/chains.ts";
 import { withChain } from "./chain-connection.ts";
-import { runOverQuota } from "./scenario/over-quota.ts";
-import { createScenarioChain } from "./scenario/scenario-chain.ts";
+import { createScenarioChain, type ScenarioChain, type ScenarioTx } from "./scenario/scenario-chain.ts";
 
 interface Options {
   readonly keep?: boolean;
@@ -40,5 +49,313 @@ function play({ portOffset, keep = false }: Options, context: CliContext): Promi
       portOption: portOffset === 0 ? "" : ` --port-offset ${portOffset}`,
       keep,
     }),
+  );
+}
+
+/** What the scenario runs on. */
+interface OverQuota {
+  readonly local: ScenarioChain;
+  readonly print: (line: string) => void;
+  readonly signal: AbortSignal;
+  /** Base URL of the REST API of `local-1`. */
+  readonly rest: string;
+  /** The option that selects this localnet, with a space in front; "" for the default. */
+  readonly portOption: string;
+  /** Leaves the limiter on. */
+  readonly keep: boolean;
+}
+
+const { denom } = CHAINS.local;
+const ALICE = accountNamed(CHAINS.local, "alice").address;
+const RECEIVER = accountNamed(CHAINS.remote, "alice").address;
+const NOBODY = "nobody";
+const WAIT_MS = 60_000;
+const POLL_MS = 200;
+
+/**
+ * Puts the reference limiter in front of transfers, and shows one that passes, one that it refuses, and one that is undone. Switches
+ * it off again, also after an error. Throws `CliError`, for instance when no IBC relayer carries packets.
+ */
+async function runOverQuota(scenario: OverQuota): Promise<void> {
+  const { local, print, keep } = scenario;
+  const present = await limiterNow(local);
+  if (present !== "")
+    throw new CliError(
+      EXIT.fatal,
+      `transfers are limited already, by ${present}; end that first: relaywatch tx ibc-rate-limit update-params --none --from operator${scenario.portOption}`,
+    );
+  const channel = await openChannel(scenario);
+  const limiter = await deployLimiter(local, channel);
+  await setLimiter(local, limiter.address);
+  print(
+    `1. The limiter ${limiter.address} is set. In a day, at most ${limiter.quota}${denom} may leave over ${channel}:`,
+  );
+  print("   1 % of the supply.");
+  try {
+    await showPass(scenario, limiter, channel);
+    await showRefusal(scenario, limiter, channel);
+    await showUndo(scenario, limiter, channel);
+    showLooks(scenario, limiter, channel);
+  } finally {
+    // An abort would end this transaction too; the limiter then stays, and the next run says so.
+    if (!keep) await setLimiter(local, "");
+  }
+  print(keep ? "\nThe limiter stays on (--keep)." : "\nThe limiter is off again.");
+}
+
+/** Waits for an open channel of transfers: the IBC relayer may be opening it. */
+async function openChannel(scenario: OverQuota): Promise<string> {
+  const find = async (): Promise<string | undefined> => {
+    const listed = fieldAt(await scenario.local.ask("ibc.core.channel.v1.Query", "Channels", {}), "channels");
+    const open = (Array.isArray(listed) ? listed : []).find(
+      (one) => fieldAt(one, "state") === "STATE_OPEN" && fieldAt(one, "port_id") === "transfer",
+    );
+    return open === undefined ? undefined : textAt(open, "channel_id");
+  };
+  return waitFor("no channel for transfers is open", find, scenario);
+}
+
+/** A tenth of the quota. */
+async function showPass(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
+  const { print } = scenario;
+  const amount = limiter.quota / 10n;
+  print(`\n2. alice sends ${amount}${denom}, a tenth of the quota.`);
+  const sequence = textAt(
+    requireDone(await transfer(scenario, channel, amount, RECEIVER)).response,
+    "sequence",
+  );
+  await untilSettled(scenario, channel, sequence);
+  print(
+    `   Packet ${sequence} arrived and was acknowledged. Used: ${await limiter.used()} of ${limiter.quota}.`,
+  );
+}
+
+/** With what has left already, more than the quota. */
+async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
+  const { print } = scenario;
+  const before = await limiter.used();
+  const amount = limiter.quota - before + 1n;
+  print(`\n3. alice sends ${amount}${denom}: one more than the quota still allows.`);
+  const { confirmation, hash } = await transfer(scenario, channel, amount, RECEIVER);
+  if (confirmation.kind !== "failed")
+    throw new CliError(EXIT.fatal, `the transfer over quota was not refused: transaction ${hash}`);
+  const { codespace, code, log } = confirmation;
+  print(
+    `   Refused in its block: code ${code} of ${codespace}. The coins did not move, only the fee was paid.`,
+  );
+  print(`   ${log}`);
+  print(`   Used: ${await limiter.used()} of ${limiter.quota}, as before.`);
+}
+
+/** Half of the quota, to an account that the other chain does not have. */
+async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
+  const { local, print } = scenario;
+  const before = await limiter.used();
+  const amount = limiter.quota / 2n;
+  print(
+    `\n4. alice sends ${amount}${denom} to "${NOBODY}". The limiter lets it pass, the other chain refuses it.`,
+  );
+  const sent = requireDone(await transfer(scenario, channel, amount, NOBODY));
+  const sequence = textAt(sent.response, "sequence");
+  print(`   Packet ${sequence} is on its way. Used: ${await limiter.used()} of ${limiter.quota}.`);
+  await untilSettled(scenario, channel, sequence);
+  const events = await local.eventsOf(
+    `acknowledge_packet.packet_src_channel='${channel}' AND acknowledge_packet.packet_sequence='${sequence}'`,
+  );
+  const after = await limiter.used();
+  print(`   Packet ${sequence} came back with an error. alice has her coins again, and the quota too.`);
+  print(`   Used: ${before} before, ${after} now. A timeout does the same.`);
+  print("   Events of the transaction that brought the acknowledgement:");
+  for (const { type, attributes } of events) {
+    if (!SHOWN_EVENTS.has(type)) continue;
+    const words = attributes
+      .filter(({ key }) => SHOWN_KEYS.has(key))
+      .map(({ key, value }) => `${key}=${value}`);
+    print(`   - ${[type, ...words].join(" ")}`);
+  }
+  if (after !== before)
+    throw new CliError(EXIT.fatal, `the quota has ${after} used instead of ${before} after the refusal`);
+}
+
+const SHOWN_EVENTS: ReadonlySet<string> = new Set([
+  "acknowledge_packet",
+  "wasm",
+  "fungible_token_packet",
+  "bad_revert",
+]);
+const SHOWN_KEYS: ReadonlySet<string> = new Set([
+  "packet_sequence",
+  "method",
+  "channel_id",
+  "denom",
+  "error",
+  "failure_type",
+]);
+
+function showLooks(
+  { print, rest, portOption }: OverQuota,
+  { address, query }: LimiterDemo,
+  channel: string,
+): void {
+  print("\n5. Where to look when transfers fail at night:");
+  for (const [what, command] of [
+    ["which contract limits", `relaywatch query ibc-rate-limit params${portOption}`],
+    ["the same over REST", `curl -s ${rest}/neutron/ibc-rate-limit/v1beta1/params`],
+    [
+      "its quota and what is used",
+      `curl -s ${rest}/cosmwasm/wasm/v1/contract/${address}/smart/${encodeURIComponent(query)}`,
+    ],
+    [
+      "packets on their way",
+      `relaywatch query ibc channel packet-commitments transfer ${channel}${portOption}`,
+    ],
+    [
+      "switch the limiter off",
+      `relaywatch tx ibc-rate-limit update-params --none --from operator${portOption}`,
+    ],
+  ] as const)
+    print(`   ${what.padEnd(27)} ${command}`);
+}
+
+function transfer(
+  { local }: OverQuota,
+  channel: string,
+  amount: bigint,
+  receiver: string,
+): Promise<ScenarioTx> {
+  const fields: JsonObject = {
+    source_port: "transfer",
+    source_channel: channel,
+    token: { denom, amount: amount.toString() },
+    sender: ALICE,
+    receiver,
+    timeout_timestamp: `${Math.round(systemClock.nowMs() + 600_000)}000000`,
+  };
+  return local.send("alice", "ibc.applications.transfer.v1.MsgTransfer", fields);
+}
+
+/** Waits until a packet is acknowledged. */
+function untilSettled(scenario: OverQuota, channel: string, sequence: string): Promise<true> {
+  const isSettled = async (): Promise<true | undefined> => {
+    const request = { port_id: "transfer", channel_id: channel, packet_ack_sequences: [sequence] };
+    const left = fieldAt(
+      await scenario.local.ask("ibc.core.channel.v1.Query", "UnreceivedAcks", request),
+      "sequences",
+    );
+    return Array.isArray(left) && left.length === 0 ? true : undefined;
+  };
+  return waitFor(`packet ${sequence} did not arrive`, isSettled, scenario);
+}
+
+async function waitFor<T>(
+  problem: string,
+  find: () => Promise<T | undefined>,
+  { signal, portOption }: OverQuota,
+): Promise<T> {
+  const found = await withTimeout(WAIT_MS, systemClock, signal, async (inner) => {
+    for (;;) {
+      const value = await find();
+      if (value !== undefined) return value;
+      await systemClock.sleep(POLL_MS, inner);
+    }
+  });
+  if (found !== undefined) return found;
+  throw new CliError(
+    EXIT.tryAgain,
+    `${problem} within ${WAIT_MS / 1_000} s; the scenario needs the IBC relayer: relaywatch up, or relaywatch localnet start courier${portOption}`,
+  );
+}
+
+/** The limiter of the scenario, on `local-1`. */
+interface LimiterDemo {
+  readonly address: string;
+  /** Coins that may leave in a window. */
+  readonly quota: bigint;
+  /** Coins that have left in the present window. */
+  readonly used: () => Promise<bigint>;
+  /** The smart query that `used` reads, base64. */
+  readonly query: string;
+}
+
+const CHAIN = CHAINS.local;
+const OPERATOR = accountNamed(CHAIN, "operator").address;
+const AUTHORITY = encodeBech32(CHAIN.bech32Prefix, moduleAddress("adminmodule"));
+const WINDOW = { name: "daily", duration: 86_400, send_recv: [1, 100] };
+
+/** Returns the contract that limits transfers now; "" for none. */
+async function limiterNow({ ask }: ScenarioChain): Promise<string> {
+  return textAt(await ask("neutron.ibcratelimit.v1beta1.Query", "Params", {}), "params.contract_address");
+}
+
+/** Instantiates the reference limiter with a quota of 1 % of the supply a day for what leaves over a channel. */
+export async function deployLimiter(chain: ScenarioChain, channelId: string): Promise<LimiterDemo> {
+  const path = { channel_id: channelId, denom, quotas: [WINDOW] };
+  const message = { gov_module: OPERATOR, ibc_module: AUTHORITY, paths: [path] };
+  const deployed = await chain.send("operator", "cosmwasm.wasm.v1.MsgInstantiateContract", {
+    sender: OPERATOR,
+    admin: OPERATOR,
+    code_id: await codeOfLimiter(chain),
+    label: "rate-limiter",
+    msg: message,
+    funds: [],
+  });
+  const address = textAt(requireDone(deployed).response, "address");
+  const query = toBase64(utf8(stringifyJson({ get_quotas: { channel_id: channelId, denom } })));
+  const supply = textAt(await chain.ask("cosmos.bank.v1beta1.Query", "SupplyOf", { denom }), "amount.amount");
+  return {
+    address,
+    quota: BigInt(supply) / 100n,
+    query,
+    used: async () => {
+      const state = await chain.ask("cosmwasm.wasm.v1.Query", "SmartContractState", {
+        address,
+        query_data: query,
+      });
+      const quotas = fieldAt(state, "data");
+      return BigInt(textAt(Array.isArray(quotas) ? (quotas[0] ?? null) : null, "flow.outflow"));
+    },
+  };
+}
+
+/** Sets the contract that limits transfers, in a proposal of `operator`; "" for none. */
+export async function setLimiter({ send }: ScenarioChain, address: string): Promise<ScenarioTx> {
+  const message: JsonObject = {
+    "@type": "/neutron.ibcratelimit.v1beta1.MsgUpdateParams",
+    authority: AUTHORITY,
+    params: { contract_address: address },
+  };
+  return requireDone(
+    await send("operator", "cosmos.adminmodule.adminmodule.MsgSubmitProposal", {
+      messages: [message],
+      proposer: OPERATOR,
+    }),
+  );
+}
+
+/** Throws `CliError` for a transaction that failed in its block. */
+function requireDone(tx: ScenarioTx): ScenarioTx {
+  const { confirmation, hash } = tx;
+  if (confirmation.kind === "included") return tx;
+  const log = "log" in confirmation ? confirmation.log : confirmation.reason;
+  throw new CliError(EXIT.fatal, `the transaction ${hash} of the scenario failed: ${log}`);
+}
+
+/** Returns a text of a response. */
+function textAt(value: JsonValue, path: string): string {
+  const found = fieldAt(value, path);
+  if (typeof found === "string") return found;
+  throw new CliError(EXIT.fatal, `local-1 returned no ${path}`);
+}
+
+async function codeOfLimiter({ ask }: ScenarioChain): Promise<string> {
+  const hash = toHex(codeHash(rateLimiter)).toUpperCase();
+  const listed = fieldAt(await ask("cosmwasm.wasm.v1.Query", "Codes", {}), "code_infos");
+  const found = (Array.isArray(listed) ? listed : []).find(
+    (code) => isRecord(code) && code["data_hash"] === hash,
+  );
+  if (found !== undefined) return textAt(found, "code_id");
+  throw new CliError(
+    EXIT.fatal,
+    "local-1 has no code rate-limiter: its home comes from an earlier version; start a localnet with another --home",
   );
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import type { CliContext } from "../../../src/platform/cli/cli-context.ts";
-import { toExit } from "../../../src/platform/cli/exit-code.ts";
+import { toExit } from "../../../src/platform/cli/run-process.ts";
 import { createProgram } from "../../../src/cli/program.ts";
 import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
 import { createLocalnet, type RunningLocalnet } from "../../../src/localnet/network/create-localnet.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { verifyProofFile, isAsRecorded } from "../../../src/cosmos/cli/proof-file.ts";
+import { verifyProofFile, isAsRecorded } from "../../../src/cosmos/cli/proof-verify.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "relaywatch-proofs-"));
 afterAll(() => rmSync(folder, { recursive: true }));

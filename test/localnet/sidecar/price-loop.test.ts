@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FaultName } from "../../../src/localnet/sidecar/faults.ts";
-import { createProcessState, type ProcessState } from "../../../src/localnet/sidecar/sidecar-process.ts";
+import { createProcessState, type ProcessState } from "../../../src/localnet/sidecar/sidecar.ts";
 import { DEFAULT_MARKETS } from "../../../src/localnet/sidecar/markets.ts";
 import { createPriceWalk } from "../../../src/localnet/sidecar/price-loop.ts";
 

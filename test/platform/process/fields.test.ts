@@ -8,7 +8,7 @@ import {
   secretField,
 } from "../../../src/platform/config/config-fields.ts";
 import { createMetricsRegistry } from "../../../src/platform/process/metrics.ts";
-import { keyTable } from "../../../src/cli/generate/config-docs.ts";
+import { keyTable } from "../../../src/cli/generate/config-files.ts";
 import { keySchema } from "../../../src/cli/generate/config-schema.ts";
 
 describe("parseDurationMs", () => {

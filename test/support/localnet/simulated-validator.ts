@@ -12,7 +12,7 @@ import type { FaultName } from "../../../src/localnet/sidecar/faults.ts";
 import { DEFAULT_MARKETS } from "../../../src/localnet/sidecar/markets.ts";
 import { createPriceRoutes, NOT_FOUND } from "../../../src/localnet/sidecar/price-routes.ts";
 import { pageFamilies } from "../../../src/localnet/sidecar/sidecar-families.ts";
-import { createSidecarProcess, type SidecarProcess } from "../../../src/localnet/sidecar/sidecar-process.ts";
+import { createSidecarProcess, type SidecarProcess } from "../../../src/localnet/sidecar/sidecar.ts";
 import { createFaultSwitches } from "../../../src/platform/base/fault-switches.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import type { HttpReply } from "../../../src/platform/http/http-route.ts";

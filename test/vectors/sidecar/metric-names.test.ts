@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { FaultName } from "../../../src/localnet/sidecar/faults.ts";
 import { writeExposition } from "../../../src/localnet/sidecar/exposition.ts";
-import { createProcessState } from "../../../src/localnet/sidecar/sidecar-process.ts";
+import { createProcessState } from "../../../src/localnet/sidecar/sidecar.ts";
 import { DEFAULT_MARKETS } from "../../../src/localnet/sidecar/markets.ts";
 import { type MetricNames, pageFamilies } from "../../../src/localnet/sidecar/sidecar-families.ts";
 

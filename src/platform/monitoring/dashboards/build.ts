@@ -1,4 +1,19 @@
-import { DataqueryBuilder as PrometheusQuery } from "@grafana/grafana-foundation-sdk/prometheus";
+import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
+import {
+  BigValueColorMode,
+  BigValueGraphMode,
+  BigValueTextMode,
+  type DataSourceRef,
+  type GraphFieldConfig,
+  LegendDisplayMode,
+  LegendPlacement,
+  ReduceDataOptionsBuilder,
+  type TableFieldOptions,
+  TooltipDisplayMode,
+  VisibilityMode,
+  VizLegendOptionsBuilder,
+  VizTooltipOptionsBuilder,
+} from "@grafana/grafana-foundation-sdk/common";
 import {
   AnnotationQueryBuilder,
   DashboardBuilder,
@@ -9,12 +24,21 @@ import {
   type Panel,
   QueryVariableBuilder,
   RowBuilder,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
   VariableRefresh,
 } from "@grafana/grafana-foundation-sdk/dashboard";
-import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
+import {
+  DataqueryBuilder,
+  DataqueryBuilder as PrometheusQuery,
+  PromQueryFormat,
+} from "@grafana/grafana-foundation-sdk/prometheus";
+import { PanelBuilder as StatBuilder } from "@grafana/grafana-foundation-sdk/stat";
+import { PanelBuilder as TimelineBuilder } from "@grafana/grafana-foundation-sdk/statetimeline";
+import { PanelBuilder as TableBuilder } from "@grafana/grafana-foundation-sdk/table";
+import { PanelBuilder as GraphBuilder } from "@grafana/grafana-foundation-sdk/timeseries";
 import { runbooksUrl } from "../alerts/links.ts";
-import { DATA_SOURCE, panelBuilder } from "./build-panel.ts";
-import type { DashboardSpec, VariableSpec } from "./panel-spec.ts";
+import type { DashboardSpec, PanelSpec, VariableSpec } from "./panel-spec.ts";
 
 const TAG = "relaywatch";
 
@@ -88,4 +112,110 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(
     entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, one]) => [key, sorted(one)]),
   );
+}
+
+/** The data source that the user selects. */
+const DATA_SOURCE: DataSourceRef = { type: "prometheus", uid: "${datasource}" };
+
+type AnyPanel = StatBuilder | TimelineBuilder | TableBuilder | GraphBuilder;
+
+/** Returns the builder of a panel. */
+function panelBuilder(spec: PanelSpec): AnyPanel {
+  const panel = ofKind(spec)
+    .title(spec.title)
+    .description(spec.description)
+    .datasource(DATA_SOURCE)
+    .unit(spec.unit === "blocks" ? "short" : spec.unit)
+    .span(spec.width)
+    .height(spec.kind === "stat" ? 4 : 8);
+  if (spec.decimals !== undefined) panel.decimals(spec.decimals);
+  if (spec.range !== undefined) panel.min(spec.range[0]).max(spec.range[1]);
+  if (spec.emptyText !== undefined) panel.noValue(spec.emptyText);
+  panel.thresholds(thresholds(spec.colors ?? [["blue", undefined]]));
+  spec.queries.forEach(({ expr, legend }, index) => {
+    const target = new DataqueryBuilder()
+      .expr(expr)
+      .legendFormat(legend)
+      .refId(String.fromCodePoint(65 + index));
+    panel.withTarget(
+      spec.kind === "graph" || spec.kind === "timeline" ? target.range() : instant(target, spec),
+    );
+  });
+  for (const [name, color] of Object.entries(spec.seriesColors ?? {}))
+    panel.overrideByName(name, [{ id: "color", value: { mode: "fixed", fixedColor: color } }]);
+  return panel;
+}
+
+function instant(target: DataqueryBuilder, { kind }: PanelSpec): DataqueryBuilder {
+  return kind === "table" ? target.instant().format(PromQueryFormat.Table) : target.instant();
+}
+
+function ofKind(spec: PanelSpec): AnyPanel {
+  switch (spec.kind) {
+    case "stat":
+      return new StatBuilder()
+        .colorMode(
+          spec.colors === undefined && spec.seriesColors === undefined
+            ? BigValueColorMode.None
+            : BigValueColorMode.Background,
+        )
+        .graphMode(BigValueGraphMode.None)
+        .textMode(spec.showName ? BigValueTextMode.Name : BigValueTextMode.Auto)
+        .reduceOptions(new ReduceDataOptionsBuilder().calcs(["lastNotNull"]));
+    case "timeline":
+      return new TimelineBuilder().fillOpacity(80).showValue(VisibilityMode.Never);
+    case "table":
+      return table(spec);
+    case "graph":
+      return lines(spec);
+  }
+}
+
+function table({ runbookColumn }: PanelSpec): TableBuilder {
+  const hidden = property<TableFieldOptions, "hidden">("hidden", true);
+  const builder = new TableBuilder()
+    .overrideByName("Time", [hidden])
+    .overrideByName("__name__", [hidden])
+    .overrideByName("job", [hidden])
+    .overrideByName("instance", [hidden]);
+  if (runbookColumn === undefined) return builder;
+  const link = new DashboardLinkBuilder("Runbook")
+    .type(DashboardLinkType.Link)
+    .url(`${runbooksUrl()}\${__data.fields.${runbookColumn}}.md`)
+    .targetBlank(true)
+    .build();
+  return builder.overrideByName(runbookColumn, [{ id: "links", value: [link] }]);
+}
+
+/** A property of a panel's plugin in an override. The compiler checks its name and value by the types of the SDK. */
+function property<Options, Name extends string & keyof Options>(
+  name: Name,
+  value: NonNullable<Options[Name]>,
+): { readonly id: string; readonly value: unknown } {
+  return { id: `custom.${name}`, value };
+}
+
+function lines({ limits }: PanelSpec): GraphBuilder {
+  const builder = new GraphBuilder()
+    .lineWidth(1)
+    .fillOpacity(0)
+    .showPoints(VisibilityMode.Never)
+    .legend(
+      new VizLegendOptionsBuilder()
+        .displayMode(LegendDisplayMode.Table)
+        .placement(LegendPlacement.Bottom)
+        .calcs(["lastNotNull", "min", "max"]),
+    )
+    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi));
+  if (limits === undefined) return builder;
+  return builder.overrideByRegexp(`/${limits.source}/`, [
+    property<GraphFieldConfig, "lineStyle">("lineStyle", { fill: "dash", dash: [10, 10] }),
+    { id: "color", value: { mode: "fixed", fixedColor: "red" } },
+  ]);
+}
+
+function thresholds(colors: NonNullable<PanelSpec["colors"]>): ThresholdsConfigBuilder {
+  return new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps(colors.map(([color, value]) => ({ color, value: value ?? null })));
 }

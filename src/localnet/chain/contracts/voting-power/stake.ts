@@ -1,9 +1,8 @@
-import { concat, fromUtf8, prefixEnd, utf8 } from "../../../../platform/base/bytes.ts";
+import { concat, fromUtf8, prefixEnd, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Dec18, quoDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
-import { asBoolean, member } from "../../../../platform/base/json.ts";
+import { asBoolean, type JsonField, type JsonValue, member } from "../../../../platform/base/json.ts";
 import type { ContractScope } from "../../modules/wasm/contract.ts";
-import { text } from "../messages.ts";
-import { createHistory, type History } from "./history.ts";
+import { messageFields, text } from "../messages.ts";
 
 /** What the contract knows about a validator. */
 export interface TrackedValidator {
@@ -93,4 +92,33 @@ function tokensOf({ tokens, shares: all }: TrackedValidator, shares: Dec18): big
 export function withoutShares(validator: TrackedValidator, shares: Dec18): TrackedValidator {
   const tokens = validator.tokens - tokensOf(validator, shares);
   return { ...validator, tokens, shares: validator.shares - shares };
+}
+
+/** A value with its past. A reading finds the value at the end of a block; without a height, the present one. */
+interface History<T> {
+  readonly get: (scope: ContractScope, height?: bigint) => T | undefined;
+  readonly set: (scope: ContractScope, value: T) => void;
+}
+
+interface JsonForm<T> {
+  readonly read: (json: JsonField) => T;
+  readonly write: (value: T) => JsonValue;
+}
+
+/** Declares values with a past. Each has one entry for each height at which it changed: `name / key 0x00 height`. */
+function createHistory<T>(name: string, { read, write }: JsonForm<T>): (key: string) => History<T> {
+  return (key) => {
+    // No address contains the byte 0, so no key begins with another one.
+    const prefix = concat(utf8(`${name}/${key}`), Uint8Array.of(0));
+    return {
+      get: ({ height: now, storage }, height = now) => {
+        const end = concat(prefix, uint64BigEndian(height + 1n));
+        for (const [, value] of storage.iterateReverse(prefix, end))
+          return read(messageFields(JSON.parse(fromUtf8(value))));
+        return undefined;
+      },
+      set: ({ height, storage }, value) =>
+        storage.set(concat(prefix, uint64BigEndian(height)), utf8(JSON.stringify(write(value)))),
+    };
+  };
 }

@@ -17,7 +17,7 @@ import { enabledHeight, type GasPrice, gasPriceIn, storedState } from "./keeper.
 import { MODULE_NAME } from "./keys.ts";
 import * as market from "./market.ts";
 import { closeBlock } from "./market.ts";
-import * as params from "./params.ts";
+import * as marketParams from "./params.ts";
 import { defaultParams, findParamsError, fromWire, storedParams, toWire } from "./params.ts";
 
 export interface FeemarketOptions {
@@ -89,7 +89,7 @@ const queries: readonly QueryHandler[] = [
     `${SERVICE}/Params`,
     { request: wire.ParamsRequest, response: wire.ParamsResponse },
     (context) => ({
-      params: params.toWire(params.storedParams.get(context)),
+      params: marketParams.toWire(marketParams.storedParams.get(context)),
     }),
   ),
   toQueryHandler(
@@ -107,7 +107,9 @@ const queries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/GasPrices`,
     { request: wire.GasPricesRequest, response: wire.GasPricesResponse },
-    (context) => ({ prices: [toDecCoin(gasPriceIn(context, params.storedParams.get(context).feeDenom))] }),
+    (context) => ({
+      prices: [toDecCoin(gasPriceIn(context, marketParams.storedParams.get(context).feeDenom))],
+    }),
   ),
 ];
 

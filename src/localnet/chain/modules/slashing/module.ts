@@ -1,23 +1,35 @@
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/genesis.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/query.ts";
+import { MsgUnjail, MsgUpdateParams } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
-import { formatAddress, parseAddress } from "../../runtime/address.ts";
+import { AddressError, formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import type { ChainModule } from "../../runtime/module.ts";
-import { punishDoubleSign, countVote } from "./infractions.ts";
-import { createHandlers } from "./handlers.ts";
 import {
+  ErrInvalidAddress,
+  ErrInvalidSigner,
+  ErrLogic,
+  GrpcCode,
+  QueryError,
+  registerError,
+} from "../../runtime/errors.ts";
+import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { orQueryError, toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
+import { paginate } from "../../runtime/pagination.ts";
+import {
+  countVote,
+  punishDoubleSign,
   createHooks,
   hasMissed,
+  infoCodec,
   infoFromWire,
   infoToWire,
   setMissed,
   signingInfos,
   type SlashingHooks,
 } from "./keeper.ts";
-import { MODULE_NAME } from "./keys.ts";
+import { MODULE_NAME, SIGNING_INFOS } from "./keys.ts";
 import { DEFAULT_PARAMS, paramsOf, storedParams, validateParams } from "./params.ts";
-import { createQueryHandlers } from "./queries.ts";
 import type { Keepers, SlashingDeps, SlashingOptions } from "./types.ts";
 
 /** The module with its hooks for staking. */
@@ -103,3 +115,112 @@ function missedOf(context: Context, consensus: Uint8Array) {
     .filter((index) => hasMissed(context, consensus, index))
     .map((index) => ({ index, missed: true }));
 }
+
+const SERVICE = "/cosmos.slashing.v1beta1.Query";
+
+/** The queries of the module. */
+function createQueryHandlers({ bech32Prefix }: Keepers): readonly QueryHandler[] {
+  const prefix = `${bech32Prefix}valcons`;
+  return [
+    toQueryHandler(
+      `${SERVICE}/Params`,
+      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
+      (context) => ({ params: paramsOf(context) }),
+    ),
+    toQueryHandler(
+      `${SERVICE}/SigningInfo`,
+      { request: wire.QuerySigningInfoRequest, response: wire.QuerySigningInfoResponse },
+      (context, { consAddress }) => {
+        if (consAddress === "") throw new QueryError(GrpcCode.InvalidArgument, "invalid request");
+        const info = signingInfos.get(context, consensusOf(prefix, consAddress));
+        if (info === undefined)
+          throw new QueryError(GrpcCode.NotFound, `SigningInfo not found for validator ${consAddress}`);
+        return { valSigningInfo: infoToWire(info) };
+      },
+    ),
+    toQueryHandler(
+      `${SERVICE}/SigningInfos`,
+      { request: wire.QuerySigningInfosRequest, response: wire.QuerySigningInfosResponse },
+      (context, request) => {
+        const info: wire.QuerySigningInfosResponse["info"] = [];
+        const paged = { store: context.store(MODULE_NAME), prefix: SIGNING_INFOS };
+        const pagination = paginate(paged, request.pagination, (_key, value) =>
+          info.push(infoToWire(infoCodec.decode(value))),
+        );
+        return { info, pagination };
+      },
+    ),
+  ];
+}
+
+function consensusOf(prefix: string, text: string): Uint8Array {
+  try {
+    return parseAddress(prefix, text);
+  } catch (error) {
+    if (!(error instanceof AddressError) || error.facts.code !== "wrong-prefix")
+      return orQueryError(() => {
+        throw error;
+      });
+    throw ErrLogic(`hrp does not match bech32 prefix: expected '${prefix}' got '${error.facts.got}'`);
+  }
+}
+
+/** The messages of the module. */
+function createHandlers(keepers: Keepers): readonly MessageHandler[] {
+  const { bech32Prefix, authority } = keepers;
+  const operatorOf = (text: string): Uint8Array => {
+    try {
+      return parseAddress(`${bech32Prefix}valoper`, text);
+    } catch (error) {
+      throw ErrInvalidAddress(`validator input address: ${error instanceof Error ? error.message : ""}`);
+    }
+  };
+  return [
+    toMessageHandler({
+      typeUrl: "/cosmos.slashing.v1beta1.MsgUnjail",
+      type: MsgUnjail,
+      signers: ({ validatorAddr }) => [formatAddress(bech32Prefix, operatorOf(validatorAddr))],
+      handle: (context, { validatorAddr }) => unjail(context, keepers, operatorOf(validatorAddr)),
+    }),
+    toMessageHandler({
+      typeUrl: "/cosmos.slashing.v1beta1.MsgUpdateParams",
+      type: MsgUpdateParams,
+      signers: (message) => [message.authority],
+      handle: (context, message) => {
+        if (message.authority !== authority)
+          throw ErrInvalidSigner(`invalid authority; expected ${authority}, got ${message.authority}`);
+        const params = message.params ?? { ...DEFAULT_PARAMS, signedBlocksWindow: 0n };
+        validateParams(params);
+        storedParams.set(context, params);
+      },
+    }),
+  ];
+}
+
+/** Releases a jailed validator whose time is over and whose own stake is large enough. */
+function unjail(context: Context, { staking }: Keepers, operator: Uint8Array): void {
+  const validator = staking.byOperator(context, operator);
+  const own = validator.ownTokens();
+  if (own === undefined) throw ErrMissingSelfDelegation();
+  const { minSelfDelegation, consensus } = validator;
+  if (own < minSelfDelegation) throw ErrSelfDelegationTooLowToUnjail(`${own} less than ${minSelfDelegation}`);
+  if (!validator.jailed) throw ErrValidatorNotJailed();
+  const info = signingInfos.get(context, consensus);
+  if (info !== undefined && (info.tombstoned || context.timeNs < info.jailedUntilNs))
+    throw ErrValidatorJailed();
+  staking.unjail(context, consensus);
+}
+
+// Errors of codespace "slashing" by their Go names (cosmos-sdk v0.50 x/slashing/types/errors.go).
+const ErrValidatorJailed = registerError("slashing", 4, "validator still jailed; cannot be unjailed");
+const ErrValidatorNotJailed = registerError("slashing", 5, "validator not jailed; cannot be unjailed");
+const ErrMissingSelfDelegation = registerError(
+  "slashing",
+  6,
+  "validator has no self-delegation; cannot be unjailed",
+);
+const ErrSelfDelegationTooLowToUnjail = registerError(
+  "slashing",
+  7,
+  "validator's self delegation less than minimum; cannot be unjailed",
+);
