@@ -8,7 +8,7 @@ import { localnetWatchdogConfig } from "../watchdog/cli/localnet-config.ts";
 import { tryNext, upBlock } from "./up-block.ts";
 import { hasFirstResults, summaryLine, type UpParts } from "./up-summary.ts";
 
-/** Where the state of `up` is shown. */
+/** Output for the state of `up`. */
 export interface StateOutput {
   readonly portOffset: number;
   /** Prints a line that stays. */
@@ -21,7 +21,7 @@ const BLOCK_EVERY_MS = 1_000;
 
 /**
  * Shows the state until the signal aborts: on a terminal as a block that changes in place, otherwise as a line for each change.
- * After the first result it prints what to try next.
+ * After the first result it suggests next steps.
  */
 export async function showState(now: () => UpParts, output: StateOutput, signal: AbortSignal): Promise<void> {
   const { context, portOffset, print } = output;

@@ -22,7 +22,7 @@ interface Options {
   readonly json?: true;
 }
 
-/** `relaywatch config validate FILE…`: prints every error of every file with its line and column. */
+/** `relaywatch config validate FILE…`: prints every error in every file with its line and column. */
 export function validateCommand(context: CliContext): Command {
   return new Command()
     .argument("<file...>", "YAML files")

@@ -10,7 +10,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "from-env",
-    description: "print the relayer's configuration from the variables of the Go relayer",
+    description: "print the relayer's configuration from the Go relayer's variables",
     load: async () => (await import("../../relayer/cli/relayer-import-leveldb.ts")).fromEnvCommand,
   },
 ];

@@ -15,12 +15,17 @@ type Options = OracleOptions & ReportFormatOptions;
 export function reportCommand(context: CliContext): Command {
   return new Command()
     .addCommand(
-      monthCommand("oracle", "one month of all validators: rate, tier, pay, course", monthReport, context),
+      monthCommand(
+        "oracle",
+        "one month for all validators: rate, tier, pay, daily course",
+        monthReport,
+        context,
+      ),
     )
     .addCommand(
       monthCommand(
         "month-close",
-        "why each validator is paid what it is paid, and what would have changed it",
+        "why each validator receives its pay, and what would have changed it",
         monthCloseReport,
         context,
       ),
@@ -50,11 +55,9 @@ function monthCommand(
 function handoverCommand(context: CliContext): Command {
   return withOptions(
     new Command("handover")
-      .description(
-        "what happened on a shift: alerts, restarts, gaps, misses, and what the next one takes over",
-      )
+      .description("events of a shift: alerts, restarts, gaps, misses, and open items for the next shift")
       .addOption(
-        new Option("--since <duration>", "length of the shift")
+        new Option("--since <duration>", "shift length")
           .default(12 * 3_600_000, "12h")
           .argParser(parseDuration),
       ),

@@ -49,7 +49,7 @@ export function upCommand(context: CliContext): Command {
     .option("--until-first-result", "exit 0 after the first proven result and success rate, 1 after 60 s")
     .option(
       "--home <dir>",
-      "directory for the state of chains, relayer and watchdog; without it, Ctrl-C discards it",
+      "directory for chain, relayer and watchdog state; without it, Ctrl-C discards the state",
     )
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())

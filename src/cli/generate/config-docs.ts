@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import { isSecret, type KeySchema } from "./config-schema.ts";
 
-/** Values of the example file that the schema does not have, by path: `notify.channels`. */
+/** Example file values that the schema does not have, by path: `notify.channels`. */
 export type MoreExamples = Readonly<Record<string, unknown>>;
 
 /**
@@ -16,14 +16,14 @@ export function exampleFile(schema: KeySchema, head: readonly string[], more: Mo
   return `${head.map((line) => `# ${line}`.trimEnd()).join("\n")}\n\n${sections.join("\n\n")}\n`;
 }
 
-/** One key of the example file. */
+/** One key in the example file. */
 interface ExampleKey {
   readonly key: string;
   readonly schema: KeySchema;
   readonly isRequired: boolean;
   readonly path: string;
   readonly more: MoreExamples;
-  /** Comments that are in the file already: keys that many sections share are described once. */
+  /** Comments already in the file: keys that several sections share are described once. */
   readonly shown: Set<string>;
 }
 
@@ -84,7 +84,7 @@ function valueLines({ key, schema, path, more, shown }: ExampleKey): readonly st
   return [`${key}: ${inline(value)}`];
 }
 
-/** An entry of a list of sections, with the comments of its keys. */
+/** An entry in a section list, with comments for its keys. */
 function itemLines(
   item: unknown,
   items: KeySchema,
@@ -111,7 +111,7 @@ function itemLines(
   ];
 }
 
-/** Of several kinds of sections, the one that has all keys. */
+/** Among several section kinds, the one with all keys. */
 function optionOf(items: KeySchema, keys: readonly string[]): KeySchema {
   const options = items.oneOf ?? items.anyOf ?? [items];
   return options.find(({ properties = {} }) => keys.every((key) => key in properties)) ?? items;

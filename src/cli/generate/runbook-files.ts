@@ -13,7 +13,7 @@ import { type Check, COMMANDS, type RunbookBody } from "../../platform/monitorin
 import { ALERTS } from "./rules.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 
-/** The runbooks' own parts, by name of the alert. */
+/** The runbooks' own parts, by alert name. */
 export const RUNBOOKS: ReadonlyMap<string, RunbookBody> = new Map(
   [
     SIDECAR_RUNBOOKS,
@@ -43,7 +43,7 @@ export function runbookFiles(): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns a Markdown table of all alerts with links to their runbooks, from `alerts/README.md`. */
+/** Returns a Markdown table with all alerts and links to their runbooks, relative to `alerts/README.md`. */
 export function runbookIndex(): string {
   const firstOfName = ALERTS.filter(
     (alert, index) => ALERTS.findIndex(({ name }) => name === alert.name) === index,
@@ -55,11 +55,11 @@ export function runbookIndex(): string {
   return ["| alert | name | severity |", "|---|---|---|", ...rows, ""].join("\n");
 }
 
-/** The checks of a runbook, with the one that every alert of the watchdog begins with. */
+/** A runbook's checks, beginning with the one that all watchdog alerts share. */
 export function checksOf({ name, component }: AlertSpec, body: RunbookBody): readonly Check[] {
   const condition = CONDITIONS.find((one) => one.name === name);
   if (condition === undefined || component === "relaywatch" || body.reason === undefined) return body.checks;
-  const text = "Confirm it, and see what else fires for the same cause:";
+  const text = "Confirm it, and see which other alerts fire for the same cause:";
   return [{ text, run: "why", sample: whySample(condition, body.reason) }, ...body.checks];
 }
 
@@ -83,7 +83,7 @@ function page(alerts: readonly AlertSpec[]): string {
     "## Afterwards",
     body.after.map((text) => `- ${text}`).join("\n"),
     ...(body.fault === undefined ? [] : [rehearsal(body.fault)]),
-    "[What all runbooks have in common](../README.md#working-on-an-alert)",
+    "[Notes for all runbooks](../README.md#working-on-an-alert)",
     "",
   ].join("\n\n");
 }
@@ -93,7 +93,7 @@ function meaning(alerts: readonly AlertSpec[], condition: Condition | undefined)
   const [alert] = alerts;
   if (condition === undefined) return `${plain(alert?.description ?? "")} The rule:\n\n${promql(alert)}`;
   const fires = `It fires when ${condition.when.replaceAll("`", "")}, for ${condition.for}.`;
-  return `${condition.description} ${fires}${raw === undefined ? "" : ` Without the watchdog, the metrics of node and sidecar show it as\n\n${promql(raw)}`}`;
+  return `${condition.description} ${fires}${raw === undefined ? "" : ` Without the watchdog, node and sidecar metrics show it as\n\n${promql(raw)}`}`;
 }
 
 function promql(alert: AlertSpec | undefined): string {
@@ -135,7 +135,7 @@ function whySample({ title, severity }: Condition, reason: string): string {
     "",
     `Since 2026-11-22 05:54 UTC: ${reason}.`,
     "",
-    "Misses of this month",
+    "This month's misses",
     "--------------------",
   ].join("\n");
 }

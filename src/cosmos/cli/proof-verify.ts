@@ -6,13 +6,13 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { verifyProofFile, isAsRecorded, type ProofVerdict } from "./proof-file.ts";
 
-/** `relaywatch proof verify FILE…`: verifies recorded proofs and compares each verdict with the one in the file. */
+/** `relaywatch proof verify FILE…`: verifies recorded proofs and compares each result with the one in the file. */
 export function proofCommand(context: CliContext): Command {
   const verify = new Command("verify")
     .description("verify recorded store proofs, transaction proofs and light-client cases")
     .argument("<file...>", "JSON files: lists of kv and tx cases, or light-client blocks and cases")
     .option("--json", "print JSON")
-    .addHelpText("after", "\nExits 1 when a verdict differs from the one recorded in the file.")
+    .addHelpText("after", "\nExits 1 if a result differs from the one recorded in the file.")
     .action((files: readonly string[], options: { readonly json?: true }) =>
       verifyFiles(files, options, context),
     );
@@ -34,7 +34,7 @@ function verifyFiles(files: readonly string[], options: { readonly json?: true }
   const names = differing.slice(0, 5).map(({ name }) => name);
   throw new CliError(
     EXIT.fatal,
-    `${differing.length} of ${counted(verdicts.length, "verdict")} ${differing.length === 1 ? "differs" : "differ"} from the recorded ones: ${names.join("; ")}`,
+    `${differing.length} of ${counted(verdicts.length, "result")} ${differing.length === 1 ? "differs" : "differ"} from the recorded ones: ${names.join("; ")}`,
   );
 }
 

@@ -8,7 +8,7 @@ import { CliError } from "../../platform/cli/cli-error.ts";
 
 /** Options that select the signing account. Exactly one of the first three is given. */
 export interface AccountOptions {
-  /** Name of a public test account of the localnet. */
+  /** Name of a public localnet test account. */
   readonly from?: string;
   readonly mnemonicFile?: string;
   readonly mnemonicEnv?: string;
@@ -22,7 +22,7 @@ export function addAccountOptions(command: Command): Command {
   const source = (flags: string, description: string, own: string): Option =>
     new Option(flags, description).conflicts(sources.filter((name) => name !== own));
   return command
-    .addOption(source("--from <name>", "sign with this public test account of the localnet", "from"))
+    .addOption(source("--from <name>", "sign with this public localnet test account", "from"))
     .addOption(source("--mnemonic-file <file>", "sign with the mnemonic in this file", "mnemonicFile"))
     .addOption(
       source("--mnemonic-env <name>", "sign with the mnemonic in this environment variable", "mnemonicEnv"),
@@ -37,7 +37,7 @@ export function requireAccountChoice({ from, mnemonicFile, mnemonicEnv }: Accoun
   if (from !== undefined || mnemonicFile !== undefined || mnemonicEnv !== undefined) return;
   throw new CliError(
     EXIT.usage,
-    "no signing account: give --from (a test account of the localnet), --mnemonic-file or --mnemonic-env",
+    "no signing account: give --from (a localnet test account), --mnemonic-file or --mnemonic-env",
   );
 }
 
@@ -48,14 +48,14 @@ export function openAccount(options: AccountOptions, chainId: string): Promise<S
   return createSigner({ kind: "mnemonic", mnemonic }, options.addressPrefix ?? "neutron");
 }
 
-/** The keys of test accounts are public. On any other chain, everybody could spend their coins. */
+/** Test account keys are public. On any other chain, everybody could spend their coins. */
 function openTestAccount(name: string, chainId: string): Promise<Signer> {
   const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
   const account = ofChain.find((one) => one.name === name);
   if (account === undefined) {
     const known =
       ofChain.length === 0
-        ? "test accounts exist on the chains of a localnet only; use --mnemonic-file or --mnemonic-env"
+        ? "test accounts exist on localnet chains only; use --mnemonic-file or --mnemonic-env"
         : `the test accounts are ${ofChain.map((one) => one.name).join(", ")}`;
     throw new CliError(EXIT.usage, `no test account is called ${name} on ${chainId}: ${known}`);
   }

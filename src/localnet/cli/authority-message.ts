@@ -6,7 +6,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { sendJsonMessage } from "./json-message.ts";
 import type { TxOptions } from "./send-message.ts";
 
-/** A message that only the authority of the chain may send. */
+/** A message that only the chain's authority may send. */
 interface AuthorityMessage {
   /** Type under the canonical chain name. */
   readonly type: string;
@@ -14,12 +14,12 @@ interface AuthorityMessage {
   readonly fields: JsonObject;
 }
 
-/** Words for the help of such a command. */
+/** Help text of such a command. */
 export const AUTHORITY_HELP = `
-Only the chain's authority, the account of the module adminmodule, may do this. The command sends the message in a proposal, so
-the signing account must be an admin of that module. On the localnet this is "operator".`;
+Only the chain's authority, the adminmodule account, may do this. The command sends the message in a proposal, so the
+signing account must be an adminmodule admin. On the localnet this is "operator".`;
 
-/** Sends a message of the authority in a proposal of the signing account. */
+/** Sends an authority message in a proposal by the signing account. */
 export function sendAuthorityMessage(
   { type, fields }: AuthorityMessage,
   options: TxOptions,

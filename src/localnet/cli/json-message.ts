@@ -11,9 +11,9 @@ import { cellText, fieldAt } from "../../platform/cli/table.ts";
 export interface JsonMessage {
   /** Type under the canonical chain name: `cosmos.staking.v1beta1.MsgDelegate`. */
   readonly type: string;
-  /** Returns its fields. `sender` is the bech32 address of the signing account. */
+  /** Returns its fields. `sender` is the signing account's bech32 address. */
   readonly fields: (sender: string) => JsonObject;
-  /** Fields of its response that are printed: words, and the path of the field. */
+  /** Printed response fields: a label, and the field's path. */
   readonly printed?: readonly (readonly [words: string, path: string])[];
 }
 

@@ -13,7 +13,7 @@ interface Options {
   readonly portOffset: number;
 }
 
-/** `relaywatch localnet scenario NAME`: plays a scenario on a running localnet and says what happens. */
+/** `relaywatch localnet scenario NAME`: runs a scenario on a running localnet and prints each step. */
 export function scenarioCommand(context: CliContext): Command {
   return new Command()
     .addArgument(new Argument("<name>", "the scenario").choices(["over-quota"]))
@@ -22,8 +22,8 @@ export function scenarioCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-over-quota: a contract limits transfers to 1 % of the supply a day. One transfer passes, one is refused, and one is undone by
-the other chain. It needs a localnet with its IBC relayer (relaywatch up), takes about half a minute, and moves coins of alice.`,
+over-quota: a contract limits transfers to 1 % of the supply per day. One transfer passes, one is rejected, and one is refunded by
+the other chain. It needs a localnet with its IBC relayer (relaywatch up), takes about half a minute, and moves alice's coins.`,
     )
     .action((_name: string, options: Options) => play(options, context));
 }

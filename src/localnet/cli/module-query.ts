@@ -9,24 +9,24 @@ import { printAnswer } from "../../platform/cli/print-answer.ts";
 
 /** Options of every query command. */
 export interface QueryOptions extends ConnectionOptions {
-  /** Height of the state to read; 0 for the latest. */
+  /** State height to read; 0 for the latest. */
   readonly height: bigint;
 }
 
-/** A gRPC query of a chain module. */
+/** A chain module's gRPC query. */
 export interface ModuleQuery {
   /** gRPC path: `/neutron.interchainqueries.Query/Params`. */
   readonly path: string;
   /** Encoded request message. */
   readonly request: Uint8Array;
-  /** Type name of the response: `neutron.interchainqueries.QueryParamsResponse`. */
+  /** Response type name: `neutron.interchainqueries.QueryParamsResponse`. */
   readonly responseType: string;
 }
 
 /** Creates a command with the options of {@link QueryOptions}. */
 export function moduleQueryCommand(name: string, description: string): Command {
   return addConnectionOptions(new Command(name).description(description)).addOption(
-    new Option("--height <n>", "height of the state to read").default(0n, "latest").argParser(parseUint64),
+    new Option("--height <n>", "state height to read").default(0n, "latest").argParser(parseUint64),
   );
 }
 
@@ -39,7 +39,7 @@ export async function queryModule(
   printAnswer(await fetchModule(query, options, context), options, context);
 }
 
-/** Sends a query to the chain and returns the response as the JSON of the REST API. */
+/** Sends a query to the chain and returns the response as REST API JSON. */
 export async function fetchModule(
   query: ModuleQuery,
   options: QueryOptions,

@@ -19,7 +19,7 @@ export interface PageOptions {
 export function addPageOptions(command: Command): Command {
   return command
     .addOption(number("--page <n>", "page number, from 1", 1n))
-    .addOption(new Option("--page-key <base64>", "next_key of the previous page").argParser(parseKey))
+    .addOption(new Option("--page-key <base64>", "the previous page's next_key").argParser(parseKey))
     .addOption(number("--offset <n>", "number of entries to skip", 0n))
     .addOption(number("--limit <n>", "maximum number of entries", 100n))
     .option("--count-total", "also count all entries")

@@ -30,7 +30,7 @@ import { printAnswer } from "../../platform/cli/print-answer.ts";
 
 /** Options of every transaction command. */
 export interface TxOptions extends ConnectionOptions, AccountOptions {
-  /** Gas limit. When absent: gas used by a simulation and by the payment of the fee, times `gasAdjustment`. */
+  /** Gas limit. When absent: the simulated gas plus the fee payment's gas, times `gasAdjustment`. */
   readonly gas?: bigint;
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
@@ -38,11 +38,11 @@ export interface TxOptions extends ConnectionOptions, AccountOptions {
   readonly dryRun?: true;
 }
 
-/** A message to send. `encode` receives the bech32 address of the signing account. */
+/** A message to send. `encode` receives the signing account's bech32 address. */
 export interface OutgoingMessage {
   readonly typeUrl: string;
   readonly encode: (sender: string) => Uint8Array;
-  /** The response of the message, which is then printed too. */
+  /** The message's response, which is then printed too. */
   readonly response?: {
     /** Name of its type under the canonical chain name. */
     readonly type: string;
@@ -64,8 +64,8 @@ export function addTxOptions(command: Command): Command {
       new Option("--gas <limit>", "gas limit; default: estimated by a simulation").argParser(parseUint64),
     )
     .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the expected gas", "1.3"))
-    .addOption(new Option("--fee-denom <denom>", "denomination of the fee").default("untrn"))
-    .addOption(decimal("--max-gas-price <price>", "maximum price of a unit of gas", "1"))
+    .addOption(new Option("--fee-denom <denom>", "fee denomination").default("untrn"))
+    .addOption(decimal("--max-gas-price <price>", "maximum price per unit of gas", "1"))
     .option("--dry-run", "simulate the transaction and print the result; send nothing")
     .addHelpText(
       "after",
@@ -97,7 +97,7 @@ export function sendMessage(
   });
 }
 
-/** What a transaction did. `resp` is the response of its message, undefined when there is none. */
+/** A transaction's outcome. `resp` is its message's response, undefined if there is none. */
 interface PrintedOutcome {
   readonly resp: JsonValue | undefined;
   readonly answer: JsonObject;
@@ -116,7 +116,7 @@ function printOutcome(
   context.print(`\n${response.format(resp)}`);
 }
 
-/** Decodes the response of the message. Undefined when the transaction failed, or when the node returned no such response. */
+/** Decodes the message's response. Undefined if the transaction failed or the node returned no such response. */
 function responseOf(
   { response }: OutgoingMessage,
   { confirmation }: SendOutcome,
@@ -156,7 +156,7 @@ interface SimulationDeps {
 /** Tag of field 1, length-delimited. */
 const FIRST_FIELD_TAG = 10;
 
-/** Gas of the payment of a fee, which a simulation does not run. Measured: 26,800. */
+/** Gas used by the fee payment, which a simulation skips. Measured: 26,800. */
 const FEE_GAS = 30_000n;
 
 async function estimateGas(
@@ -201,7 +201,7 @@ async function openSender(
   );
 }
 
-/** Fields as in `tx_response` of the REST API. */
+/** Fields as in the REST API's `tx_response`. */
 function toTxResponse({ hash, gasLimit, confirmation }: SendOutcome): JsonObject {
   const isRefusal = confirmation.kind === "failed" || confirmation.kind === "refused";
   return {

@@ -10,13 +10,13 @@ import { fetchModule, moduleQueryCommand, type QueryOptions } from "./module-que
 import { addPageOptions, type PageOptions, toPageRequest } from "./page-request.ts";
 import { printAnswer } from "../../platform/cli/print-answer.ts";
 
-/** The queries of one gRPC service on the command line. */
+/** One gRPC service's queries on the command line. */
 export interface QueryService<Field extends string, Rpc extends string> {
   /** Name under the canonical chain name: `neutron.dex.Query`. */
   readonly service: string;
-  /** Arguments by the field of the request that they set. */
+  /** Arguments by the request field that they set. */
   readonly arguments: Readonly<Record<Field, () => Argument>>;
-  /** The form of each response. */
+  /** Table layout for each response. */
   readonly tables: Readonly<Record<Rpc, AnswerTable>>;
   readonly queries: readonly ServiceQuery<Field, Rpc>[];
 }
@@ -29,12 +29,12 @@ export interface ServiceQuery<Field extends string, Rpc extends string> {
   readonly description: string;
   readonly rpc: Rpc;
   readonly arguments?: readonly Field[];
-  /** An option, and the field of the request that its value sets. */
+  /** An option, and the request field that its value sets. */
   readonly option?: { readonly flags: string; readonly field: string; readonly description: string };
   readonly isList?: boolean;
 }
 
-/** Creates one command for each query. It prints a table, or with `--json` the JSON of the REST API. */
+/** Creates one command for each query. It prints a table, or with `--json` the REST API's JSON. */
 export function serviceQueryCommands<Field extends string, Rpc extends string>(
   service: QueryService<Field, Rpc>,
   context: CliContext,
@@ -64,7 +64,7 @@ function queryCommand<Field extends string, Rpc extends string>(
   });
 }
 
-/** An argument is text, or what its parser made of it: a number of an enum, a 64-bit integer, or a list of texts. */
+/** An argument is text, or its parsed value: an enum number, a 64-bit integer, or a list of strings. */
 function toJson(value: unknown): JsonValue {
   if (Array.isArray(value)) return value.map(String);
   return typeof value === "number" ? value : String(value);

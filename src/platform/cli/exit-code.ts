@@ -20,7 +20,7 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "log-output",
 ]);
 
-/** Maps an error of a command to the exit code of the process and the message for stderr, if any. */
+/** Maps a command's error to the process exit code and the message for stderr, if any. */
 export function toExit(error: unknown): {
   readonly exitCode: ExitCode;
   readonly message: string | undefined;

@@ -35,12 +35,12 @@ export async function runProcess(
 function openScreen({ stdout, env }: NodeJS.Process): LiveScreen | undefined {
   if (!stdout.isTTY || env["TERM"] === "dumb") return undefined;
   const screen = createLiveScreen(stdout);
-  // Also when a second signal ends the process at once.
+  // Also when a second signal ends the process immediately.
   process.once("exit", screen.close);
   return screen;
 }
 
-/** stderr, whose lines must not tear what the screen shows. */
+/** stderr, whose lines must not break the screen's contents. */
 function errorStream(screen: LiveScreen | undefined): Writable {
   if (screen === undefined) return process.stderr;
   return new Writable({

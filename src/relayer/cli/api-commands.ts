@@ -83,7 +83,7 @@ export function deadLettersCommand(context: CliContext): Command {
     .description("read, prove and send them again")
     .argument("[tx...]", "transactions to send: <query-id>/<hash>")
     .option("--all", "all dead letters")
-    .option("--token-file <file>", "file with the bearer token of the relayer")
+    .option("--token-file <file>", "file with the relayer's bearer token")
     .action((txs: readonly string[], options: ResubmitOptions) => resubmitLetters(txs, options, context));
   return new Command().addCommand(list).addCommand(resubmit);
 }
@@ -111,7 +111,7 @@ interface TxName {
   readonly hash: string;
 }
 
-/** Longest wait for one transaction: that of the relayer, and some more. */
+/** Longest wait for one transaction: the relayer's, plus a margin. */
 const DEADLINE_MS = 180_000;
 
 async function resubmitLetters(
@@ -174,7 +174,7 @@ export async function sendLetter(
     return { status: response.statusCode, text: await response.body.text() };
   }).catch((error: unknown) => {
     signal.throwIfAborted();
-    throw new CliError(EXIT.unseen, `icq-relayer does not answer: ${errorText(error)}`);
+    throw new CliError(EXIT.unseen, `icq-relayer does not respond: ${errorText(error)}`);
   });
   if (status === 200) return;
   const advice = status === 401 || status === 403 ? "; give the token with --token-file" : "";

@@ -35,7 +35,7 @@ export function dryRunCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Does everything but broadcast, so it may run beside another relayer. "before" compares with what the other one sent. For a KV
+Does everything but broadcast, so it may run beside another relayer. "before" compares with the other one's results. For a KV
 query: the last result on the chain with the remote state at its height. For a TX query: which of the transactions that are
 found now the chain has received; "differs" means that it lacks one before a later one that it has. "same" means that this
 relayer would have sent the same. Exits 1 when a query cannot be answered or differs.`,
@@ -52,8 +52,7 @@ async function dryRun(options: DryRunOptions, context: CliContext): Promise<void
     const bad = rows.filter(
       ({ outcome, before }) => (outcome !== "accepted" && outcome !== "answered") || before === "differs",
     ).length;
-    if (bad > 0)
-      throw new CliError(EXIT.fatal, `${bad} of ${rows.length} queries cannot be answered or differ`);
+    if (bad > 0) throw new CliError(EXIT.fatal, `${bad} of ${rows.length} queries have no result or differ`);
   } finally {
     preview.close();
   }
@@ -105,7 +104,7 @@ export function inspectCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-"state" and "attempts" are those of the running relayer (--url). "proof" is made now from the configuration, and not sent.
+"state" and "attempts" come from the running relayer (--url). "proof" is created now from the configuration, and not sent.
 Exits 1 when there is neither a state nor a proof.`,
     )
     .action((id: bigint, options: InspectOptions) => inspect(id, options, context));
@@ -189,7 +188,7 @@ function requireHealthy(findings: readonly Finding[]): void {
   if (problems > 0)
     throw new CliError(EXIT.fatal, `${problems} of ${findings.length} checks found a problem`);
   if (unseen > 0)
-    throw new CliError(EXIT.unseen, `${unseen} of ${findings.length} checks could not read what they need`);
+    throw new CliError(EXIT.unseen, `${unseen} of ${findings.length} checks could not read their inputs`);
 }
 
 function toText({ subject, verdict, text, advice }: Finding, colours: boolean): string {
@@ -206,7 +205,7 @@ function toJson({ subject, verdict, text, advice }: Finding) {
   return { subject, verdict, text, advice: advice ?? null };
 }
 
-/** Converts a preview to the JSON of `relayer dry-run` and `relayer inspect`. */
+/** Converts a preview to JSON for `relayer dry-run` and `relayer inspect`. */
 function kvPreviewJson({ query, at, outcome, other }: KvPreview) {
   const isAccepted = outcome.kind === "accepted";
   return {
@@ -234,7 +233,7 @@ function kvPreviewJson({ query, at, outcome, other }: KvPreview) {
 function comparisonText(other: Comparison): string | null {
   if (other.kind === "unreadable") return `the last result cannot be compared: ${other.reason}`;
   if (other.kind !== "differs") return null;
-  return `the last result, of remote height ${other.at.height}, has other values for ${other.keys} keys`;
+  return `the last result, from remote height ${other.at.height}, has other values for ${other.keys} keys`;
 }
 
 /** As {@link kvPreviewJson}, for a TX query. */
@@ -264,7 +263,8 @@ function txPreviewJson({ query, from, to, txs, other, reason }: TxPreview) {
 }
 
 function txComparisonText(other: TxComparison): string | null {
-  if (other.kind === "unreadable") return `what the chain has received cannot be compared: ${other.reason}`;
+  if (other.kind === "unreadable")
+    return `the transactions that the chain has received cannot be compared: ${other.reason}`;
   if (other.kind !== "differs") return null;
   const [first] = other.missing;
   return `the chain has later transactions, and lacks ${other.missing.length} before them, such as ${first}`;

@@ -22,14 +22,14 @@ import {
 import type { Environment } from "../from-env/env-values.ts";
 import { readEnv } from "../from-env/read-env.ts";
 
-/** Options that select the configuration of a relayer. */
+/** Options that select a relayer's configuration. */
 export interface RelayerConfigOptions {
   readonly config?: string;
   /** true: the process environment; a text: that file too. */
   readonly fromEnv?: true | string;
   readonly portOffset: number;
   readonly stateDir?: string;
-  /** Longest wait for the endpoints of the chains, ms; for `fromEnv`. */
+  /** Longest wait for the chains' endpoints, ms; for `fromEnv`. */
   readonly wait?: number;
 }
 
@@ -44,16 +44,16 @@ export function addRelayerConfigOptions(command: Command): Command {
     )
     .option(
       "--from-env [file]",
-      "configuration from the RELAYER_* and LOGGER_* variables of the Go relayer, also from an .env file",
+      "configuration from the Go relayer's RELAYER_* and LOGGER_* variables, also from an .env file",
     )
-    .option("--state-dir <dir>", "without --config: directory of the relayer's state")
+    .option("--state-dir <dir>", "without --config: directory for the relayer's state")
     .addOption(portOffsetOption());
 }
 
-/** A relayer's configuration, and what differs in the context of its daemon. */
+/** A relayer's configuration, and overrides for its daemon's context. */
 export interface SelectedConfig {
   readonly config: RelayerConfig;
-  /** Option that moves the port of the HTTP server; absent: the key of the configuration. */
+  /** Option that overrides the HTTP server's port; absent: the configuration's key. */
   readonly portOption?: string;
 }
 
@@ -69,7 +69,7 @@ export async function selectRelayerConfig(
   return { config, portOption: "--port-offset" };
 }
 
-/** How long a daemon waits for the endpoints of its chains before it asks its supervisor to try again. */
+/** Time for which a daemon waits for its chains' endpoints before it exits for a restart by its supervisor. */
 const CHAIN_ID_WAIT_MS = 60_000;
 
 async function configFromEnv(
@@ -82,7 +82,7 @@ async function configFromEnv(
   return parseEnvYaml(yaml, secretsOf(environment));
 }
 
-/** Returns the process environment, with the variables of `source` if it is a file. Those of the process win. */
+/** Returns the process environment, with the variables from `source` if it is a file. The process environment takes precedence. */
 export function readEnvironment(source: true | string): Environment {
   if (source === true) return process.env;
   try {
@@ -92,12 +92,12 @@ export function readEnvironment(source: true | string): Environment {
   }
 }
 
-/** Secrets of a file of variables are in `environment` only. */
+/** Secrets from an .env file are in `environment` only. */
 export function secretsOf(environment: Environment): SecretSource {
   return { ...processSecretSource, environment: (name) => environment[name] };
 }
 
-/** Returns the YAML of an environment. Warnings go to the log, since stdout may be a file. */
+/** Returns an environment's YAML. Warnings go to the log, since stdout may be a file. */
 export async function yamlFromEnv(
   environment: Environment,
   context: CliContext,
@@ -123,7 +123,7 @@ async function chainIds(
   }
 }
 
-/** The context of a daemon: `--log-level`, or else the configured level. */
+/** A daemon's context: `--log-level`, or else the configured level. */
 export async function relayerContext(
   { config, portOption }: SelectedConfig,
   level: LogLevel | undefined,
@@ -133,7 +133,7 @@ export async function relayerContext(
   return portOption === undefined ? daemon : { ...daemon, portOption };
 }
 
-/** `--query IDS`: ids of queries, separated by commas. Without it: all. */
+/** `--query IDS`: comma-separated query ids. Without it: all. */
 export function queryIdsOption(): Option {
   return new Option("--query <ids>", "only these queries, separated by commas").argParser((text) =>
     text.split(",").map((part) => parseUint64(part.trim())),

@@ -27,7 +27,7 @@ export function importLevelDbCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Stop both relayers first. Takes over how far the searches for transactions have come, what was on its way, and unsuccessful
+Stop both relayers first. Imports the progress of transaction searches, transactions in flight, and unsuccessful
 transactions as dead letters. The directory stays as it is. A query that state_dir or store knows stays as it is too, so a
 repetition changes nothing. "relayer start --from-env" does this at its first start.`,
     )
@@ -50,7 +50,7 @@ async function runImport(directory: string, options: Options, context: CliContex
   const rows = queries.map(toJson);
   if (options.json) return context.print(stringifyJson({ queries: rows, unknown_entries: unknown }, 2));
   context.print(formatTable(COLUMNS, rows));
-  if (unknown > 0) context.print(`${counted(unknown, "entry", "entries")} of another program or damaged`);
+  if (unknown > 0) context.print(`${counted(unknown, "entry", "entries")} from another program or damaged`);
 }
 
 function toJson({ id, searchedTo, relayed, sending, deadLetters, isKnown }: ImportedQuery) {
@@ -64,7 +64,7 @@ function toJson({ id, searchedTo, relayed, sending, deadLetters, isKnown }: Impo
   };
 }
 
-/** How long the command waits for the endpoints of the chains. */
+/** Time for which the command waits for the chains' endpoints. */
 const WAIT_MS = 10_000;
 
 /** `relaywatch config from-env [FILE]`: prints the YAML of the Go relayer's settings. */
@@ -74,7 +74,7 @@ export function fromEnvCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Reads the chain ids from the endpoints. Secrets stay references. Unknown variables of the prefixes RELAYER_ and LOGGER_
+Reads the chain ids from the endpoints. Secrets stay references. Unknown variables with the prefixes RELAYER_ and LOGGER_
 are reported on stderr. Exits 78 when a variable is wrong or missing, and 75 when an endpoint does not respond.`,
     )
     .action((file: string | undefined) => printYaml(file, context));

@@ -41,8 +41,8 @@ export function onceCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Answers each query once, also one that is not due yet. KV queries of a connection share one remote height. Prints one line for
-each query. Exits 0 when all have a result, 1 when one failed, and 75 when one is not answered in time.`,
+Submits one result per query, even if it is not due yet. A connection's KV queries share one remote height. Prints one line per
+query. Exits 0 if all have a result, 1 if one failed, and 75 if one has no result in time.`,
     )
     .action((options: Options) => runOnce(options, context));
 }
@@ -87,7 +87,7 @@ function throwFirst(errors: readonly ServiceError[]): void {
   if (first !== undefined) throw first.error;
 }
 
-/** Answers every query once, as far as the time suffices. */
+/** Submits one result per query, until the timeout. */
 async function answerAll(
   relayer: Relayer,
   ids: readonly bigint[],
@@ -107,7 +107,7 @@ async function answerAll(
   });
 }
 
-/** How long a standby waits for the lease of another process. */
+/** Time for which a standby waits for another process' lease. */
 const STANDBY_MS = 15_000;
 
 function isStandby(relayer: Relayer): boolean {
@@ -122,7 +122,7 @@ function requireServed(relayer: Relayer, ids: readonly bigint[]): void {
   if (unknown.length === 0) return;
   throw new CliError(
     EXIT.fatal,
-    `not served: ${unknown.join(", ")}; check the ids, and connections, owners and types of the configuration`,
+    `not served: ${unknown.join(", ")}; check the ids, and the configuration's connections, owners and types`,
   );
 }
 
@@ -138,12 +138,12 @@ function report(relayer: Relayer, context: CliContext): void {
       `another process has the lease of this signer and submits its results: ${relayer.status().gate.holder ?? "its name was not read"}; stop it first, or leave the queries to it`,
     );
   if (open > 0 || !relayer.status().loaded)
-    throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries were not answered in time`);
+    throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries had no result in time`);
 }
 
 function outcomeOf({ type, results, lastRemoteHeight, error, isRequested }: QueryView): string {
   if (error !== undefined) return `failed: ${error.code}: ${error.reason}`;
-  if (isRequested) return "not answered in time";
+  if (isRequested) return "no result in time";
   if (type === "kv" && results === 0) return "answered by another relayer";
   return type === "kv"
     ? `answered at remote height ${lastRemoteHeight}`

@@ -26,14 +26,14 @@ interface ReportOptions extends ReportFormatOptions {
 /** `relaywatch report relayer`. */
 export function relayerReportCommand(context: CliContext): Command {
   const command = new Command("relayer")
-    .description("results of the relayer, their lateness, cost by owner, dead letters")
+    .description("the relayer's results, their lateness, cost by owner, dead letters")
     .option(
       "--config <file>",
-      "configuration of the relayer to ask; default: the relayer of the localnet on this machine",
+      "configuration of the relayer to query; default: the localnet's relayer on this machine",
     )
     .addOption(portOffsetOption())
     .addOption(
-      new Option("--since <duration>", "length of the report")
+      new Option("--since <duration>", "report length")
         .default(24 * 3_600_000, "24h")
         .argParser(parseDuration),
     );
@@ -51,7 +51,7 @@ interface RelayerPlace {
   readonly portOffset: number;
 }
 
-/** Reads what a relayer did in a range. Throws `CliError`, with exit code 3 when the relayer does not answer. */
+/** Reads what a relayer did in a range. Throws `CliError`, with exit code 3 if the relayer does not respond. */
 async function readRelayer(
   place: RelayerPlace,
   range: { readonly fromMs: number; readonly toMs: number },

@@ -265,7 +265,7 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
       ["1", "6999990", "0", "0", "0", "-"],
       ["7", "6999997", "200", "2", "2", "-"],
       ["18446744073709551615", "42", "0", "0", "0", "-"],
-      ["1 entry of another program or damaged"],
+      ["1 entry from another program or damaged"],
     ]);
     const second = await relayer("import-leveldb", GO_STORAGE, "--config", into, "--json");
     expect(JSON.parse(second.out)).toMatchObject({

@@ -9,7 +9,7 @@ import { CliError } from "../../../platform/cli/cli-error.ts";
 import { fieldAt } from "../../../platform/cli/table.ts";
 import type { ScenarioChain, ScenarioTx } from "./scenario-chain.ts";
 
-/** The limiter of the scenario, on `local-1`. */
+/** The scenario's limiter, on `local-1`. */
 export interface LimiterDemo {
   readonly address: string;
   /** Coins that may leave in a window. */
@@ -30,7 +30,7 @@ export async function limiterNow({ ask }: ScenarioChain): Promise<string> {
   return textAt(await ask("neutron.ibcratelimit.v1beta1.Query", "Params", {}), "params.contract_address");
 }
 
-/** Instantiates the reference limiter with a quota of 1 % of the supply a day for what leaves over a channel. */
+/** Instantiates the reference limiter with a daily quota of 1 % of the supply for transfers out of a channel. */
 export async function deployLimiter(chain: ScenarioChain, channelId: string): Promise<LimiterDemo> {
   const { denom } = CHAIN;
   const path = { channel_id: channelId, denom, quotas: [WINDOW] };
@@ -61,7 +61,7 @@ export async function deployLimiter(chain: ScenarioChain, channelId: string): Pr
   };
 }
 
-/** Sets the contract that limits transfers, in a proposal of `operator`; "" for none. */
+/** Sets the contract that limits transfers, in a proposal by `operator`; "" for none. */
 export async function setLimiter({ send }: ScenarioChain, address: string): Promise<ScenarioTx> {
   const message: JsonObject = {
     "@type": "/neutron.ibcratelimit.v1beta1.MsgUpdateParams",
@@ -81,10 +81,10 @@ export function requireDone(tx: ScenarioTx): ScenarioTx {
   const { confirmation, hash } = tx;
   if (confirmation.kind === "included") return tx;
   const log = "log" in confirmation ? confirmation.log : confirmation.reason;
-  throw new CliError(EXIT.fatal, `the transaction ${hash} of the scenario failed: ${log}`);
+  throw new CliError(EXIT.fatal, `the scenario's transaction ${hash} failed: ${log}`);
 }
 
-/** Returns a text of a response. */
+/** Returns a text field from a response. */
 export function textAt(value: JsonValue, path: string): string {
   const found = fieldAt(value, path);
   if (typeof found === "string") return found;

@@ -15,12 +15,12 @@ import {
 } from "./limiter-demo.ts";
 import type { ScenarioChain, ScenarioTx } from "./scenario-chain.ts";
 
-/** What the scenario runs on. */
+/** The scenario's environment. */
 export interface OverQuota {
   readonly local: ScenarioChain;
   readonly print: (line: string) => void;
   readonly signal: AbortSignal;
-  /** Base URL of the REST API of `local-1`. */
+  /** REST API base URL of `local-1`. */
   readonly rest: string;
   /** The option that selects this localnet, with a space in front; "" for the default. */
   readonly portOption: string;
@@ -36,7 +36,7 @@ const WAIT_MS = 60_000;
 const POLL_MS = 200;
 
 /**
- * Puts the reference limiter in front of transfers, and shows one that passes, one that it refuses, and one that is undone. Switches
+ * Puts the reference limiter in front of transfers, and shows one that passes, one that it rejects, and one that is refunded. Switches
  * it off again, also after an error. Throws `CliError`, for instance when no IBC relayer carries packets.
  */
 export async function runOverQuota(scenario: OverQuota): Promise<void> {
@@ -60,13 +60,13 @@ export async function runOverQuota(scenario: OverQuota): Promise<void> {
     await showUndo(scenario, limiter, channel);
     showLooks(scenario, limiter, channel);
   } finally {
-    // An abort would end this transaction too; the limiter then stays, and the next run says so.
+    // An abort would end this transaction too; the limiter then stays on, and the next run reports it.
     if (!keep) await setLimiter(local, "");
   }
   print(keep ? "\nThe limiter stays on (--keep)." : "\nThe limiter is off again.");
 }
 
-/** Waits for an open channel of transfers: the IBC relayer may be opening it. */
+/** Waits for an open transfer channel: the IBC relayer may be opening it. */
 async function openChannel(scenario: OverQuota): Promise<string> {
   const find = async (): Promise<string | undefined> => {
     const listed = fieldAt(await scenario.local.ask("ibc.core.channel.v1.Query", "Channels", {}), "channels");
@@ -93,7 +93,7 @@ async function showPass(scenario: OverQuota, limiter: LimiterDemo, channel: stri
   );
 }
 
-/** With what has left already, more than the quota. */
+/** Together with the transfers so far, more than the quota. */
 async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { print } = scenario;
   const before = await limiter.used();
@@ -104,13 +104,13 @@ async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: s
     throw new CliError(EXIT.fatal, `the transfer over quota was not refused: transaction ${hash}`);
   const { codespace, code, log } = confirmation;
   print(
-    `   Refused in its block: code ${code} of ${codespace}. The coins did not move, only the fee was paid.`,
+    `   Rejected in its block: code ${code} of ${codespace}. The coins did not move, only the fee was paid.`,
   );
   print(`   ${log}`);
   print(`   Used: ${await limiter.used()} of ${limiter.quota}, as before.`);
 }
 
-/** Half of the quota, to an account that the other chain does not have. */
+/** Half of the quota, to an account unknown to the other chain. */
 async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { local, print } = scenario;
   const before = await limiter.used();
@@ -120,7 +120,7 @@ async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: stri
   );
   const sent = requireDone(await transfer(scenario, channel, amount, NOBODY));
   const sequence = textAt(sent.response, "sequence");
-  print(`   Packet ${sequence} is on its way. Used: ${await limiter.used()} of ${limiter.quota}.`);
+  print(`   Packet ${sequence} is in flight. Used: ${await limiter.used()} of ${limiter.quota}.`);
   await untilSettled(scenario, channel, sequence);
   const events = await local.eventsOf(
     `acknowledge_packet.packet_src_channel='${channel}' AND acknowledge_packet.packet_sequence='${sequence}'`,
@@ -128,7 +128,7 @@ async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: stri
   const after = await limiter.used();
   print(`   Packet ${sequence} came back with an error. alice has her coins again, and the quota too.`);
   print(`   Used: ${before} before, ${after} now. A timeout does the same.`);
-  print("   Events of the transaction that brought the acknowledgement:");
+  print("   Events in the acknowledgement's transaction:");
   for (const { type, attributes } of events) {
     if (!SHOWN_EVENTS.has(type)) continue;
     const words = attributes
@@ -137,7 +137,7 @@ async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: stri
     print(`   - ${[type, ...words].join(" ")}`);
   }
   if (after !== before)
-    throw new CliError(EXIT.fatal, `the quota has ${after} used instead of ${before} after the refusal`);
+    throw new CliError(EXIT.fatal, `the quota has ${after} used instead of ${before} after the rejection`);
 }
 
 const SHOWN_EVENTS: ReadonlySet<string> = new Set([
@@ -165,7 +165,7 @@ function showLooks(
     ["which contract limits", `relaywatch query ibc-rate-limit params${portOption}`],
     ["the same over REST", `curl -s ${rest}/neutron/ibc-rate-limit/v1beta1/params`],
     [
-      "its quota and what is used",
+      "its quota and the used amount",
       `curl -s ${rest}/cosmwasm/wasm/v1/contract/${address}/smart/${encodeURIComponent(query)}`,
     ],
     [
