@@ -2,9 +2,9 @@ import pc from "picocolors";
 import { ibcRelayerHealth } from "../localnet/ibc-relayer/status.ts";
 import { counted, formatDuration } from "../platform/base/text.ts";
 import { type Tone, TONE_SIGNS } from "../platform/web/parts.ts";
-import { judge } from "../relayer/page/overview-section.ts";
+import { summarize } from "../relayer/page/overview-section.ts";
 import { type Freshness, judgeValidator } from "../watchdog/page/judge-validator.ts";
-import type { WatchdogStatus } from "../watchdog/status.ts";
+import type { WatchdogStatus } from "../watchdog/polling/status.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
 /** Contents of the block besides the parts. */
@@ -71,7 +71,7 @@ const MAX_REASON = 100;
 function relayerLines(parts: UpParts, paint: Paint): readonly string[] {
   const status = parts.relayer?.status();
   if (status === undefined) return [row("relayer", "starting", paint)];
-  const { tone, headline } = judge(status);
+  const { tone, headline } = summarize(status);
   const work = `${counted(status.queries.length, "query", "queries")}, ${counted(resultCount(parts), "result")}`;
   return [
     row("relayer", `${toned(tone, headline, paint)} (${work})`, paint),

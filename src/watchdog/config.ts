@@ -9,7 +9,7 @@ import {
 } from "../platform/config/config-fields.ts";
 import { type AlertsConfig, alertsSchema } from "./conditions/alerts-config.ts";
 import { type NotifyConfig, notifySchema } from "./notify/notify-config.ts";
-import type { BackfillOptions } from "./prometheus-api/plan-backfill.ts";
+import type { BackfillOptions } from "./prometheus-api/backfill.ts";
 import {
   backfill,
   prometheus,

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { HOUR_MS } from "../platform/base/time.ts";
 import { durationField, httpUrlField, issueText, secretField } from "../platform/config/config-fields.ts";
 import type { PrometheusConnection, PrometheusCredentials } from "./prometheus-api/api-client.ts";
-import type { BackfillOptions } from "./prometheus-api/plan-backfill.ts";
+import type { BackfillOptions } from "./prometheus-api/backfill.ts";
 
 /** Section `prometheus`. */
 export interface PrometheusConfig {
@@ -66,7 +67,7 @@ export const prometheus = z
       .describe("a larger response fails"),
     stale_after: durationField(1000)
       .prefault("1m")
-      .refine((ms) => ms <= 3_600_000, { error: issueText("is too long", "at most 1h") })
+      .refine((ms) => ms <= HOUR_MS, { error: issueText("is too long", "at most 1h") })
       .describe(
         "older samples are not used: the watchdog cannot see the target; at least twice the scrape interval",
       ),

@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { parseDec18 } from "../platform/base/decimal.ts";
 import { durationField, httpUrlField, issueText } from "../platform/config/config-fields.ts";
-import type { PolicyChoice } from "./evaluation.ts";
 import { addressField, nameField, targetField } from "./identity-fields.ts";
-import { CURVES } from "./policy/assessment.ts";
-import { SPECIFIED_POLICY } from "./policy/policies.ts";
+import { CURVES, type PolicyChoice, SPECIFIED_POLICY } from "./policy/assessment.ts";
 import { labelsField, METRIC_SOURCES } from "./prometheus-config.ts";
 import type { NodeTarget, ValidatorTarget } from "./sources/targets.ts";
 import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "./state/schema.ts";

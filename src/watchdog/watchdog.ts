@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import { withDeadline } from "../platform/base/abort.ts";
 import type { Clock } from "../platform/base/clock.ts";
 import { unreachable } from "../platform/base/errors.ts";
 import type { Logger } from "../platform/base/logger.ts";
@@ -9,27 +10,27 @@ import { createHttpService } from "../platform/http/route-server.ts";
 import { type BuildInfo, readBuildInfo } from "../platform/process/build-info.ts";
 import { LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import { createDeferred, type Deferred } from "../platform/process/deferred.ts";
-import type { PastAlert } from "./alerts/alert-history.ts";
-import { currentAlerts } from "./alerts/alert-state.ts";
-import { createAlertRoutes } from "./api/alert-routes.ts";
-import { createWatchdogRoutes } from "./api/routes.ts";
+import { currentAlerts, type PastAlert } from "./alerts/alert-state.ts";
+import { createAlertRoutes, createWatchdogRoutes } from "./api-routes.ts";
 import type { WatchdogConfig } from "./config.ts";
 import type { LedgerView } from "./ledger/ledger-view.ts";
-import { memoryView } from "./ledger/memory-view.ts";
+import { memoryView } from "./ledger/ledger.ts";
 import { createWatchdogMetrics } from "./metrics.ts";
 import type { PostJson, SendMail } from "./notify/channels/transport.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
 import { createWatchdogPage } from "./page/create-page.ts";
-import { createPollLoop, type PollLoop } from "./poll-loop.ts";
-import type { ReadSamples } from "./prometheus-api/api-client.ts";
-import { createPrometheusReaders } from "./prometheus-readers.ts";
-import { createHttpPageReader, type HttpPageReader } from "./sources/page-reader.ts";
-import { createPoller } from "./sources/poller.ts";
-import { type Reach, reachTcp } from "./sources/reach.ts";
+import { countingOptions, createPollLoop, type PollLoop } from "./polling/poll-loop.ts";
+import { createPoller } from "./polling/poller.ts";
+import type { WatchdogStatus } from "./polling/status.ts";
+import { createSampleReader, type ReadSamples } from "./prometheus-api/api-client.ts";
+import { type Backfiller, createBackfiller } from "./prometheus-api/backfill.ts";
+import { createFleet } from "./prometheus-api/fleet.ts";
+import { createStoredHistory, type StoredPages } from "./prometheus-api/stored-pages.ts";
+import { createHttpPageReader, type HttpPageReader, type Reach, reachTcp } from "./sources/page-reader.ts";
 import { openSqliteState } from "./state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
 import { createMemoryState, type StateStore } from "./state/state-store.ts";
-import type { WatchdogStatus } from "./status.ts";
+import type { ValidatorConfig } from "./validators-config.ts";
 
 export interface WatchdogDeps {
   readonly clock: Clock;
@@ -200,4 +201,59 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
   server.ready.then(ready.resolve, ready.reject);
   const polling = loops.map(({ run }): Service => ({ name: "oracle-watchdog polling", run }));
   return [server, ...polling, ...notifier.services];
+}
+
+/** What the watchdog reads from Prometheus. */
+interface PrometheusReaders {
+  /** Undefined when all validators are scraped. */
+  readonly stored: StoredPages | undefined;
+  /** Undefined when gaps are not filled. */
+  readonly backfillerOf: (validator: ValidatorConfig) => Backfiller | undefined;
+  /** Ends all queries. */
+  readonly close: () => void;
+}
+
+interface ReaderDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly random: () => number;
+  /** Default: HTTP. */
+  readonly readSamples?: ReadSamples;
+}
+
+/** Creates the readers that the configuration asks for. */
+function createPrometheusReaders(config: WatchdogConfig, deps: ReaderDeps): PrometheusReaders {
+  const { prometheus, backfill, intervalMs } = config;
+  if (prometheus === undefined) return { stored: undefined, backfillerOf: () => undefined, close: () => {} };
+  const end = new AbortController();
+  const read = deps.readSamples ?? createSampleReader(prometheus.connection);
+  const validators = config.validators.map(({ target }) => target);
+  const fleet = { validators, intervalMs, staleMs: prometheus.staleMs };
+  const stored = createFleet(fleet, { read, clock: deps.clock, signal: end.signal });
+  // One gap can be that of all validators: their queries do not compete.
+  const history = createStoredHistory(oneAtATime(read, prometheus.connection.deadlineMs));
+  return {
+    stored: validators.some(({ isStored }) => isStored) ? stored : undefined,
+    backfillerOf: (validator) =>
+      backfill &&
+      createBackfiller(
+        { ...backfill, target: validator.target, counting: countingOptions(config, validator) },
+        { ...deps, history },
+      ),
+    close: () => end.abort(new Error("the watchdog stops")),
+  };
+}
+
+/** Makes each query wait for the end of the one before it, for a limited time. */
+function oneAtATime(read: ReadSamples, deadlineMs: number): ReadSamples {
+  let last: Promise<unknown> = Promise.resolve();
+  return (selector, range, signal) =>
+    withDeadline("a backfill query", deadlineMs, signal, (inner) => {
+      const result = last.then(() => {
+        inner.throwIfAborted();
+        return read(selector, range, inner);
+      });
+      last = result.catch(() => {});
+      return result;
+    });
 }

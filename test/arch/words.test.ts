@@ -39,7 +39,7 @@ const RETIRED: readonly RetiredWord[] = [
     except:
       /^(?:src\/localnet\/(?:sidecar|network|node\/oracle|cli)\/|daemons\/localnet\/|src\/platform\/(?:base\/fault-switches\.ts|monitoring\/)|src\/cli\/generate\/|src\/watchdog\/monitoring\/|ARCHITECTURE\.md)/,
     unless:
-      /fault injection|injected faults|random faults|\/faults\/|localnet[ -]fault|oracle\.faults|name: "fault"/,
+      /fault injection|injected faults|random faults|\/faults\/|localnet[ -]fault|oracle\.faults|name: "fault"|\bfault: "[a-z0-9-]+",$/,
   },
   { word: /\bput aside\b|\bputAside\b/, instead: "dead letter or rejected" },
   { word: /\b(?:is|are|was|were) told\b/, instead: "say what happens: receives, is notified, logs" },

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monthCloseReport, monthReport } from "../../src/watchdog/report/month-report.ts";
 import { renderReport } from "../../src/platform/report/render/render-report.ts";
-import { openLedgerFile } from "../../src/watchdog/state/ledger-file.ts";
+import { openLedgerFile } from "../../src/watchdog/state/sqlite-state.ts";
 import { sampleValidators } from "../support/report/sample-months.ts";
 import { writeSampleStore } from "../support/report/sample-store.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";

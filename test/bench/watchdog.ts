@@ -6,7 +6,7 @@ import { silentLogger } from "../../src/platform/base/logger.ts";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
 import type { WatchdogConfig } from "../../src/watchdog/config.ts";
 import { notifySchema } from "../../src/watchdog/notify/notify-config.ts";
-import { SPECIFIED_POLICY } from "../../src/watchdog/policy/policies.ts";
+import { SPECIFIED_POLICY } from "../../src/watchdog/policy/assessment.ts";
 import { reportsSchema } from "../../src/watchdog/reports-config.ts";
 import type { Page, PageReader } from "../../src/watchdog/sources/page-reader.ts";
 import { createWatchdog } from "../../src/watchdog/watchdog.ts";

@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { watchdogPage, type WatchdogPageInput } from "../../src/watchdog/page/watchdog-page.ts";
+import { watchdogPage, type WatchdogPageInput } from "../../src/watchdog/page/create-page.ts";
 import {
   brokenNumbers,
   DESKTOP,

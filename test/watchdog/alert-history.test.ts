@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { noteAlerts, type PastAlert } from "../../src/watchdog/alerts/alert-history.ts";
-import type { AlertState } from "../../src/watchdog/alerts/alert-state.ts";
+import { noteAlerts, type PastAlert, type AlertState } from "../../src/watchdog/alerts/alert-state.ts";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
 
 const { rules } = alertsSchema.parse({});

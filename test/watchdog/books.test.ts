@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { type BlockCounts, NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
-import { bookEntry, type Books, EMPTY_BOOKS, type Entry, KEPT_MS } from "../../src/watchdog/ledger/books.ts";
-import { sealMonths } from "../../src/watchdog/ledger/seal.ts";
+import {
+  bookEntry,
+  type Books,
+  EMPTY_BOOKS,
+  type Entry,
+  KEPT_MS,
+  sealMonths,
+} from "../../src/watchdog/ledger/rollups.ts";
 
 const NOON = Date.UTC(2026, 9, 12, 12);
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
 import { EMPTY_TRAIL } from "../../src/watchdog/conditions/trail.ts";
-import { createPoller } from "../../src/watchdog/sources/poller.ts";
+import { createPoller } from "../../src/watchdog/polling/poller.ts";
 import type { Page } from "../../src/watchdog/sources/page-reader.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { healthyFrame, START_MS } from "../support/watchdog/frames.ts";

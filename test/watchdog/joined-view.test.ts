@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { joinedView } from "../../src/watchdog/ledger/joined-view.ts";
-import type { LedgerEvent, LedgerView } from "../../src/watchdog/ledger/ledger-view.ts";
+import { joinedView, type LedgerEvent, type LedgerView } from "../../src/watchdog/ledger/ledger-view.ts";
 import { ledgerViewOf, monthRecord, rollup } from "../support/watchdog/ledger-view.ts";
 
 const HOUR = 3_600_000;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { nodeRestart } from "../../src/watchdog/ledger/ledger-events.ts";
-import { encodeParams, paramsChange } from "../../src/watchdog/ledger/reward-params.ts";
-import type { RevenueView } from "../../src/watchdog/observation.ts";
+import { nodeRestart, encodeParams, paramsChange } from "../../src/watchdog/ledger/ledger-events.ts";
+import type { RevenueView } from "../../src/watchdog/sources/observation.ts";
 
 describe("the text of a restart", () => {
   it.each([

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addCounts, NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
-import { advance, type Baseline } from "../../src/watchdog/ledger/advance.ts";
-import type { CounterReading } from "../../src/watchdog/ledger/advance.ts";
+import { advance, type Baseline } from "../../src/watchdog/ledger/counter-state.ts";
+import type { CounterReading } from "../../src/watchdog/ledger/counter-state.ts";
 import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
-import { monthOf } from "../../src/watchdog/ledger/month.ts";
-import { splitByHeight } from "../../src/watchdog/ledger/spread.ts";
+import { monthOf } from "../../src/platform/base/month.ts";
+import { splitByHeight } from "../../src/watchdog/ledger/rollups.ts";
 import { countsOf, observationOf, up } from "../support/watchdog/observations.ts";
 
 const NOV_21 = Date.UTC(2026, 10, 21);

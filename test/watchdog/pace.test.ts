@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { addAnchor, type Anchor, meanBlockTimeMs } from "../../src/watchdog/ledger/pace.ts";
+import { addAnchor, type Anchor, meanBlockTimeMs } from "../../src/watchdog/ledger/ledger.ts";
 
 const HOUR = 3_600_000;
 

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { z } from "zod";
 import { expect, it } from "vitest";
-import { readMetricsPage } from "../../src/watchdog/sources/metrics-page.ts";
+import { readMetricsPage } from "../../src/watchdog/sources/page-reader.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = z.custom<() => void>((value) => typeof value === "function").parse(runInNewContext("gc"));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { followProcesses, type Processes } from "../../src/watchdog/ledger/processes.ts";
+import { followProcesses, type Processes } from "../../src/watchdog/ledger/ledger-events.ts";
 import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
-import type { SidecarPage } from "../../src/watchdog/observation.ts";
+import type { SidecarPage } from "../../src/watchdog/sources/observation.ts";
 import { nodePage, observationOf, up } from "../support/watchdog/observations.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);

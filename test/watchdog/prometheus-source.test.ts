@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { WatchdogConfig } from "../../src/watchdog/config.ts";
 import type { ReadSamples } from "../../src/watchdog/prometheus-api/api-client.ts";
-import { SourceError } from "../../src/watchdog/sources/source-failure.ts";
+import { SourceError } from "../../src/watchdog/sources/observation.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createReceiver, type Rig, rigConfig, startRig } from "../support/watchdog/rig.ts";
 import { createStoredSamples } from "../support/watchdog/stored-samples.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
-import type { NodePage, Seen } from "../../src/watchdog/observation.ts";
+import type { NodePage, Seen } from "../../src/watchdog/sources/observation.ts";
 import { countsOf, nodePage, observationOf, up } from "../support/watchdog/observations.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);

@@ -7,7 +7,7 @@ import type { AlertEvent } from "../../src/watchdog/notify/channels/alert-event.
 import { MIGRATIONS } from "../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";
-import { EMPTY_BOOKS } from "../../src/watchdog/ledger/books.ts";
+import { EMPTY_BOOKS } from "../../src/watchdog/ledger/rollups.ts";
 import { EMPTY_TRAIL, type Trail } from "../../src/watchdog/conditions/trail.ts";
 import type { Ledger } from "../../src/watchdog/ledger/ledger.ts";
 import { monthRecord, rollup } from "../support/watchdog/ledger-view.ts";

@@ -3,10 +3,15 @@ import { describe, expect, it } from "vitest";
 import type { AlertState } from "../../src/watchdog/alerts/alert-state.ts";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
 import { createWatchdogMetrics } from "../../src/watchdog/metrics.ts";
-import { planEvaluation } from "../../src/watchdog/evaluation.ts";
-import { SPECIFIED_POLICY } from "../../src/watchdog/policy/policies.ts";
+import { planEvaluation } from "../../src/watchdog/polling/evaluation.ts";
+import { SPECIFIED_POLICY } from "../../src/watchdog/policy/assessment.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";
-import { statusJson, type StatusInput, toStatus, type WatchdogStatus } from "../../src/watchdog/status.ts";
+import {
+  statusJson,
+  type StatusInput,
+  toStatus,
+  type WatchdogStatus,
+} from "../../src/watchdog/polling/status.ts";
 
 import { escapeHtml } from "../../src/platform/web/html-escape.ts";
 import { nodePage, NOT_CONFIGURED, observationOf, pricesPage, up } from "../support/watchdog/observations.ts";

@@ -11,7 +11,7 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "from-env",
     description: "print the relayer's configuration from the Go relayer's variables",
-    load: async () => (await import("../../relayer/cli/relayer-import-leveldb.ts")).fromEnvCommand,
+    load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).fromEnvCommand,
   },
 ];
 

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
-import { monthStartMs, nextMonthMs } from "../../watchdog/ledger/month.ts";
+import { HOUR_MS } from "../../platform/base/time.ts";
+import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { handoverReport } from "../../watchdog/report/handover.ts";
 import { monthCloseReport, monthReport } from "../../watchdog/report/month-report.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -15,17 +16,12 @@ type Options = OracleOptions & ReportFormatOptions;
 export function reportCommand(context: CliContext): Command {
   return new Command()
     .addCommand(
-      monthCommand(
-        "oracle",
-        "one month for all validators: rate, tier, pay, daily course",
-        monthReport,
-        context,
-      ),
+      monthCommand("oracle", "one month of all validators: rate, tier, pay, course", monthReport, context),
     )
     .addCommand(
       monthCommand(
         "month-close",
-        "why each validator receives its pay, and what would have changed it",
+        "why each validator is paid what it is paid, and what would have changed it",
         monthCloseReport,
         context,
       ),
@@ -55,10 +51,12 @@ function monthCommand(
 function handoverCommand(context: CliContext): Command {
   return withOptions(
     new Command("handover")
-      .description("events of a shift: alerts, restarts, gaps, misses, and open items for the next shift")
+      .description(
+        "what happened on a shift: alerts, restarts, gaps, misses, and what the next one takes over",
+      )
       .addOption(
         new Option("--since <duration>", "shift length")
-          .default(12 * 3_600_000, "12h")
+          .default(12 * HOUR_MS, "12h")
           .argParser(parseDuration),
       ),
   ).action(async (options: Options & { readonly since: number }) => {

@@ -6,7 +6,7 @@ import { channelTable } from "../../watchdog/notify/channel-docs.ts";
 import { alertFiles } from "./alert-files.ts";
 import { configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
-import { metricsPage } from "./metrics-page.ts";
+import { metricsPage, watchdogMetricTable } from "./metrics-page.ts";
 import { runbookIndex } from "./runbook-files.ts";
 
 /** Folders in which every file is generated: a removed alert's file is stale. */
@@ -35,7 +35,11 @@ export function generatedFiles(root: string): ReadonlyMap<string, string> {
 function sections(root: string): readonly (readonly [string, string])[] {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "alerts/README.md": { runbooks: runbookIndex() },
-    "src/watchdog/README.md": { alerts: alertTable(CONDITIONS), channels: channelTable() },
+    "src/watchdog/README.md": {
+      alerts: alertTable(CONDITIONS),
+      channels: channelTable(),
+      metrics: watchdogMetricTable(),
+    },
     "daemons/icq-relayer/README.md": { configuration: relayerKeyTable() },
     "daemons/oracle-watchdog/README.md": { configuration: watchdogKeyTable() },
   };

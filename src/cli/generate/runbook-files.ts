@@ -2,29 +2,9 @@ import { type Condition } from "../../watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { NODE_RUNBOOKS } from "../../watchdog/monitoring/runbooks/node.ts";
-import { RELAYER_CHAIN_RUNBOOKS } from "../../relayer/monitoring/runbooks/relayer-chains.ts";
-import { RELAYER_WORK_RUNBOOKS } from "../../relayer/monitoring/runbooks/relayer-work.ts";
-import { REWARD_RUNBOOKS } from "../../watchdog/monitoring/runbooks/reward.ts";
-import { SELF_RUNBOOKS } from "../../platform/monitoring/alerts/self-runbooks.ts";
-import { SIDECAR_RUNBOOKS } from "../../watchdog/monitoring/runbooks/sidecar.ts";
-import { SOURCE_RUNBOOKS } from "../../watchdog/monitoring/runbooks/sources.ts";
-import { type Check, COMMANDS, type RunbookBody } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import { type Check, COMMANDS } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { ALERTS } from "./rules.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
-
-/** The runbooks' own parts, by alert name. */
-export const RUNBOOKS: ReadonlyMap<string, RunbookBody> = new Map(
-  [
-    SIDECAR_RUNBOOKS,
-    NODE_RUNBOOKS,
-    SOURCE_RUNBOOKS,
-    REWARD_RUNBOOKS,
-    RELAYER_CHAIN_RUNBOOKS,
-    RELAYER_WORK_RUNBOOKS,
-    SELF_RUNBOOKS,
-  ].flatMap((part) => Object.entries(part)),
-);
 
 const DASHBOARD_TITLES: Readonly<Record<string, string>> = {
   [DASHBOARDS.paid]: "Oracle: am I paid?",
@@ -43,7 +23,7 @@ export function runbookFiles(): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns a Markdown table with all alerts and links to their runbooks, relative to `alerts/README.md`. */
+/** Returns a Markdown table of all alerts with links to their runbooks, from `alerts/README.md`. */
 export function runbookIndex(): string {
   const firstOfName = ALERTS.filter(
     (alert, index) => ALERTS.findIndex(({ name }) => name === alert.name) === index,
@@ -56,18 +36,18 @@ export function runbookIndex(): string {
 }
 
 /** A runbook's checks, beginning with the one that all watchdog alerts share. */
-export function checksOf({ name, component }: AlertSpec, body: RunbookBody): readonly Check[] {
+export function checksOf({ name, component, runbook }: AlertSpec): readonly Check[] {
   const condition = CONDITIONS.find((one) => one.name === name);
-  if (condition === undefined || component === "relaywatch" || body.reason === undefined) return body.checks;
+  if (condition === undefined || component === "relaywatch" || runbook.reason === undefined)
+    return runbook.checks;
   const text = "Confirm it, and see which other alerts fire for the same cause:";
-  return [{ text, run: "why", sample: whySample(condition, body.reason) }, ...body.checks];
+  return [{ text, run: "why", sample: whySample(condition, runbook.reason) }, ...runbook.checks];
 }
 
 function page(alerts: readonly AlertSpec[]): string {
   const [alert] = alerts;
   if (alert === undefined) throw new Error("a runbook without an alert");
-  const body = RUNBOOKS.get(alert.name);
-  if (body === undefined) throw new Error(`${alert.name} has no runbook`);
+  const { runbook } = alert;
   const condition = CONDITIONS.find((one) => one.name === alert.name);
   return [
     `# ${alert.summary.slice(0, -1)}`,
@@ -77,12 +57,12 @@ function page(alerts: readonly AlertSpec[]): string {
     "## Impact",
     impact(alert, condition),
     "## Diagnosis",
-    ...checksOf(alert, body).map((one, index) => step(one, index + 1)),
+    ...checksOf(alert).map((one, index) => step(one, index + 1)),
     "## Mitigation",
-    body.fix.map((text, index) => `${index + 1}. ${text}`).join("\n"),
+    runbook.fix.map((text, index) => `${index + 1}. ${text}`).join("\n"),
     "## Afterwards",
-    body.after.map((text) => `- ${text}`).join("\n"),
-    ...(body.fault === undefined ? [] : [rehearsal(body.fault)]),
+    runbook.after.map((text) => `- ${text}`).join("\n"),
+    ...(runbook.fault === undefined ? [] : [rehearsal(runbook.fault)]),
     "[Notes for all runbooks](../README.md#working-on-an-alert)",
     "",
   ].join("\n\n");
@@ -93,7 +73,7 @@ function meaning(alerts: readonly AlertSpec[], condition: Condition | undefined)
   const [alert] = alerts;
   if (condition === undefined) return `${plain(alert?.description ?? "")} The rule:\n\n${promql(alert)}`;
   const fires = `It fires when ${condition.when.replaceAll("`", "")}, for ${condition.for}.`;
-  return `${condition.description} ${fires}${raw === undefined ? "" : ` Without the watchdog, node and sidecar metrics show it as\n\n${promql(raw)}`}`;
+  return `${condition.description} ${fires}${raw === undefined ? "" : ` Without the watchdog, the metrics of node and sidecar show it as\n\n${promql(raw)}`}`;
 }
 
 function promql(alert: AlertSpec | undefined): string {
@@ -135,7 +115,7 @@ function whySample({ title, severity }: Condition, reason: string): string {
     "",
     `Since 2026-11-22 05:54 UTC: ${reason}.`,
     "",
-    "This month's misses",
+    "Misses of this month",
     "--------------------",
   ].join("\n");
 }

@@ -1,4 +1,5 @@
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
+import { minInt } from "../../platform/base/integers.ts";
 import type { BackoffOptions } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
@@ -133,7 +134,7 @@ async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Prom
   signal.throwIfAborted();
   const heights = checks.flatMap((check) => (check.ok ? [check.status.earliestHeight] : []));
   const [first, ...others] = heights;
-  if (first !== undefined) return others.reduce((least, height) => (height < least ? height : least), first);
+  if (first !== undefined) return others.reduce(minInt, first);
   const failed = checks.find(({ ok }) => !ok);
   throw failed?.ok === false
     ? failed.error

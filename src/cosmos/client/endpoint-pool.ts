@@ -1,3 +1,4 @@
+import { maxInt } from "../../platform/base/integers.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { NodeStatus } from "./chain-client.ts";
 import { classifyClientError, ClientError, isEndpointError, isHeightUnavailable } from "./errors.ts";
@@ -81,7 +82,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
 /** Heights of parallel responses differ by a block now and then, so only the statuses of one check are compared. */
 function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
   const heights = checks.flatMap((one) => (one.ok ? [[one.name, one.status.latestHeight] as const] : []));
-  const best = heights.reduce((most, [, height]) => (height > most ? height : most), 0n);
+  const best = heights.map(([, height]) => height).reduce(maxInt, 0n);
   return new Map(heights.map(([name, height]) => [name, best - height]));
 }
 

@@ -1,3 +1,4 @@
+import { joinNs } from "../../platform/base/time.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import type { RemoteHeight } from "../comet/ibc-height.ts";
@@ -73,7 +74,7 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
         clientId,
         chainId: state.chainId,
         latestHeight: toRemoteHeight(state.latestHeight),
-        trustingPeriodNs: toNs(state.trustingPeriod),
+        trustingPeriodNs: joinNs(state.trustingPeriod),
         trustLevel: toTrustLevel(state.trustLevel),
       };
     },
@@ -98,7 +99,7 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
         signal,
       );
       const any = QueryConsensusStateResponse.decode(bytes).consensusState;
-      return toNs(ConsensusState.decode(any?.value ?? new Uint8Array()).timestamp);
+      return joinNs(ConsensusState.decode(any?.value ?? new Uint8Array()).timestamp);
     },
     consensusHeights: (clientId, signal) =>
       allPages(async (key) => {
@@ -149,10 +150,6 @@ function toRemoteHeight(
 /** CometBFT's default for a client that says none. */
 function toTrustLevel(level: TrustLevel | undefined): TrustLevel {
   return level === undefined || level.denominator === 0n ? { numerator: 1n, denominator: 3n } : level;
-}
-
-function toNs(time: { seconds: bigint; nanos: number } | undefined): bigint {
-  return (time?.seconds ?? 0n) * 1_000_000_000n + BigInt(time?.nanos ?? 0);
 }
 
 /** Codes and facts of {@link LightClientError}. */

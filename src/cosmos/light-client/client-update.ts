@@ -1,3 +1,5 @@
+import { minInt } from "../../platform/base/integers.ts";
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
 import { isHeightUnavailable } from "../client/errors.ts";
@@ -18,8 +20,7 @@ const TRUST_MARGIN_NS = 300_000_000_000n;
 
 /** At most a tenth of the trusting period, so that clients with short periods can be updated too. */
 function marginOf({ trustingPeriodNs }: LightClientState): bigint {
-  const tenth = trustingPeriodNs / 10n;
-  return tenth < TRUST_MARGIN_NS ? tenth : TRUST_MARGIN_NS;
+  return minInt(trustingPeriodNs / 10n, TRUST_MARGIN_NS);
 }
 
 /** The trusted height of a client update. */
@@ -77,7 +78,7 @@ export function createTrustFinder(
   const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
     // Both are read at once. The time is almost always good, so the validator set is almost always needed.
     const [timeNs, trust] = await Promise.all([timeOf(height), trustAt(height)]);
-    const nowNs = BigInt(Math.round(deps.clock.nowMs())) * 1_000_000n;
+    const nowNs = BigInt(Math.round(deps.clock.nowMs())) * NS_PER_MS;
     // Block times increase with height: when this height has expired, all lower ones have.
     if (timeNs + client.trustingPeriodNs <= nowNs + marginOf(client)) throw noTrustedHeight(client, at);
     return trust;

@@ -1,3 +1,4 @@
+import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { State } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { TRANSFER_CHANNEL } from "./channel-work.ts";
@@ -83,27 +84,23 @@ export function ibcRelayerJson(status: IbcRelayerStatus, nowMs: number): JsonObj
   const { lastCycleMs, chains } = status;
   return {
     ...ibcRelayerHealth(status, nowMs),
-    last_cycle_at: timeJson(lastCycleMs),
+    last_cycle_at: isoTimeOrNull(lastCycleMs),
     chains: chains.map(
       ({ chainId, channels, pending, oldestPendingMs, unreadable, done, lastDoneMs, refused }) => ({
         chain_id: chainId,
         channels: channels.map(channelJson),
-        packets: { pending, oldest_pending_since: timeJson(oldestPendingMs), unreadable },
+        packets: { pending, oldest_pending_since: isoTimeOrNull(oldestPendingMs), unreadable },
         done: { ...done },
-        last_done_at: timeJson(lastDoneMs),
+        last_done_at: isoTimeOrNull(lastDoneMs),
         refused: refused.map(({ name, reason, attempts, retryAtMs }) => ({
           name,
           reason,
           attempts,
-          next_attempt_at: timeJson(retryAtMs),
+          next_attempt_at: isoTimeOrNull(retryAtMs),
         })),
       }),
     ),
   };
-}
-
-function timeJson(atMs: number | undefined): string | null {
-  return atMs === undefined ? null : new Date(atMs).toISOString();
 }
 
 function channelJson({ portId, channelId, state, counterparty }: ChannelView): JsonObject {

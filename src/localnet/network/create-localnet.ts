@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
 import { request } from "undici";
 import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
 import { parseSignedHeader } from "../../cosmos/comet/rpc-json.ts";
@@ -9,7 +10,6 @@ import { isRecord } from "../../platform/base/json.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type Service, supervise } from "../../platform/base/service.ts";
-import { parseRfc3339Ns } from "../../platform/base/time.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
 import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { createApp } from "../chain/app.ts";
@@ -189,7 +189,7 @@ function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
 }
 
 function nowNs({ clock }: LocalnetDeps): bigint {
-  return BigInt(Math.trunc(clock.nowMs())) * 1_000_000n;
+  return BigInt(Math.trunc(clock.nowMs())) * NS_PER_MS;
 }
 
 function createControl(

@@ -8,7 +8,7 @@ import {
 } from "../../platform/base/fault-switches.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { parseRfc3339Ns } from "../../platform/base/time.ts";
+import { parseRfc3339Ns, NS_PER_MS } from "../../platform/base/time.ts";
 import { parseDurationMs } from "../../platform/config/config-fields.ts";
 import {
   errorReply,
@@ -123,7 +123,7 @@ function parseFaults(answer: unknown): readonly FaultState[] {
     return {
       name,
       on: fields["on"] === true,
-      untilMs: until === undefined ? undefined : Number(parseRfc3339Ns(until) / 1_000_000n),
+      untilMs: until === undefined ? undefined : Number(parseRfc3339Ns(until) / NS_PER_MS),
       effect: SIDECAR_FAULTS[name],
     };
   });

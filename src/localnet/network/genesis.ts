@@ -1,13 +1,13 @@
+import { NS_PER_SECOND, formatRfc3339Ns } from "../../platform/base/time.ts";
+import { encodeBech32, toBase64 } from "../../platform/base/bytes.ts";
+import { type JsonObject, type JsonValue, isRecord } from "../../platform/base/json.ts";
+import { createApp } from "../chain/app.ts";
+import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";
+import { classicContractAddress } from "../chain/modules/wasm/address.ts";
 import { validatorsHash } from "../../cosmos/comet/block-hashes.ts";
 import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
 import { createValidatorSet } from "../../cosmos/comet/validator-set.ts";
-import { encodeBech32, toBase64 } from "../../platform/base/bytes.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
-import { formatRfc3339Ns } from "../../platform/base/time.ts";
-import { createApp } from "../chain/app.ts";
-import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";
 import { NOT_BONDED_POOL } from "../chain/modules/staking/keys.ts";
-import { classicContractAddress } from "../chain/modules/wasm/address.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../chain/runtime/address.ts";
 import { DEFAULT_CONSENSUS_PARAMS } from "../node/base/consensus-params.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
@@ -36,14 +36,13 @@ const CONTRACT_FUNDS = "100000000";
 /** `update_period` of the query in the genesis state. */
 const FIRST_QUERY_PERIOD = 2;
 
-const SECONDS = 1_000_000_000n;
-const DAYS = 86_400n * SECONDS;
+const DAYS = 86_400n * NS_PER_SECOND;
 
 /** Settings of the client of the remote chain, as on real networks: the trusting period is 2/3 of the unbonding period. */
 const CLIENT_SETTINGS = {
   trustingPeriodNs: 14n * DAYS,
   unbondingPeriodNs: 21n * DAYS,
-  maxClockDriftNs: 60n * SECONDS,
+  maxClockDriftNs: 60n * NS_PER_SECOND,
 };
 
 /** Returns the seeds of a local chain's validators. PUBLIC TEST KEYS. */

@@ -1,3 +1,6 @@
+import { NS_PER_SECOND } from "../../platform/base/time.ts";
+import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
+import { type SeededDex, seedDex } from "../chain/modules/dex/seed.ts";
 import {
   LimitOrderType,
   type MsgDeposit,
@@ -6,9 +9,7 @@ import {
 import { HookType } from "../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import { encodeBech32 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
-import { seedDex, type SeededDex } from "../chain/modules/dex/seed.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
-import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { accountNamed, accountsOf, type ChainProfile } from "./chains.ts";
 
 /** Hook types that the contract `voting-power` needs. */
@@ -142,7 +143,7 @@ function orderOf(
   timeNs: bigint,
 ): MsgPlaceLimitOrder {
   const isTimed = orderType === LimitOrderType.GOOD_TIL_TIME;
-  const seconds = timeNs / 1_000_000_000n + THIRTY_DAYS_S;
+  const seconds = timeNs / NS_PER_SECOND + THIRTY_DAYS_S;
   return {
     creator,
     receiver: creator,

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import { isAbort } from "../../platform/base/abort.ts";
 import { encodeBech32, equalBytes, toHex } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
@@ -172,7 +173,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     mempool,
     validators,
     params: genesis.consensusParams,
-    nowNs: () => BigInt(Math.trunc(deps.clock.nowMs())) * 1_000_000n,
+    nowNs: () => BigInt(Math.trunc(deps.clock.nowMs())) * NS_PER_MS,
     monotonicMs: deps.clock.monotonicMs,
   });
   const onBlock = (produced: ProducedBlock): void => {

@@ -16,9 +16,14 @@ export function checkInt(value: bigint): bigint {
   return value;
 }
 
-/** Returns the smaller integer. */
+/** Returns the smaller one. */
 export function minInt(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
+}
+
+/** Returns the greater one. */
+export function maxInt(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }
 
 /** Plain decimals without a leading zero: the form that every encoder writes. */

@@ -1,12 +1,40 @@
+import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "./time.ts";
+
 /** Formats a number and its noun: "1 query", "2 queries". `plural` defaults to the singular and "s". */
 export function counted(count: number, singular: string, plural = `${singular}s`): string {
   return `${count} ${count === 1 ? singular : plural}`;
 }
 
+/** Returns the name of a value of an enum, or the number of an unknown one, as Go prints it. */
+export function enumName(values: Readonly<Record<string, number>>, value: number): string {
+  return Object.entries(values).find(([, known]) => known === value)?.[0] ?? value.toString();
+}
+
+/** Formats a whole number with commas: "2,592,000". */
+export function formatCount(count: bigint | number): string {
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+/** Formats hundredths of the currency unit: "2,958.00". */
+export function formatCents(cents: bigint): string {
+  const [sign, size] = cents < 0n ? ["-", -cents] : ["", cents];
+  return `${sign}${formatCount(size / 100n)}.${(size % 100n).toString().padStart(2, "0")}`;
+}
+
+/** Formats a time in UTC: "2026-10-12 03:00:05". */
+export function formatTime(atMs: number): string {
+  return isoTime(atMs).slice(0, 19).replace("T", " ");
+}
+
+/** Formats a time in UTC to the minute: "2026-10-12 03:00". */
+export function formatMinute(atMs: number): string {
+  return formatTime(atMs).slice(0, 16);
+}
+
 const UNITS = [
-  { name: "d", ms: 86_400_000 },
-  { name: "h", ms: 3_600_000 },
-  { name: "min", ms: 60_000 },
+  { name: "d", ms: DAY_MS },
+  { name: "h", ms: HOUR_MS },
+  { name: "min", ms: MINUTE_MS },
   { name: "s", ms: 1_000 },
 ] as const;
 
@@ -24,7 +52,28 @@ export function formatDuration(ms: number): string {
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** Returns the name of a value of an enum, or the number of an unknown one, as Go prints it. */
-export function enumName(values: Readonly<Record<string, number>>, value: number): string {
-  return Object.entries(values).find(([, known]) => known === value)?.[0] ?? value.toString();
+/** Formats a duration in at most two units, rounded to the smaller one: "45 s", "12 min", "3 h 5 min", "2 d 4 h". */
+export function formatRoundedDuration(durationMs: number): string {
+  const seconds = Math.max(0, Math.round(durationMs / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 1440) return twoUnits(Math.floor(minutes / 60), "h", minutes % 60, "min");
+  const hours = Math.round(minutes / 60);
+  return twoUnits(Math.floor(hours / 24), "d", hours % 24, "h");
+}
+
+/** As {@link formatRoundedDuration}, rounded down: "45 s", "12 min", "3 h 5 min", "2 d 4 h". */
+export function formatFlooredDuration(durationMs: number): string {
+  const seconds = Math.max(0, Math.floor(durationMs / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return twoUnits(hours, "h", minutes % 60, "min");
+  return twoUnits(Math.floor(hours / 24), "d", hours % 24, "h");
+}
+
+function twoUnits(first: number, firstUnit: string, second: number, secondUnit: string): string {
+  return second === 0 ? `${first} ${firstUnit}` : `${first} ${firstUnit} ${second} ${secondUnit}`;
 }

@@ -1,4 +1,10 @@
-/** Nanoseconds in one second. */
+/** Milliseconds in one minute, hour and day of 24 hours. */
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
+/** Nanoseconds in one millisecond and one second. */
+export const NS_PER_MS = 1_000_000n;
 export const NS_PER_SECOND = 1_000_000_000n;
 
 /** Go's zero time, 0001-01-01T00:00:00Z, in nanoseconds since the Unix epoch. */
@@ -16,6 +22,16 @@ export function parseRfc3339Ns(text: string): bigint {
   return BigInt(wholeMs) * 1_000_000n + BigInt((match[2] ?? "").padEnd(9, "0"));
 }
 
+/** Formats milliseconds since the Unix epoch as ISO 8601 in UTC, with milliseconds: "2026-11-21T12:00:05.000Z". */
+export function isoTime(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
+
+/** {@link isoTime} for JSON: null when there is no time. */
+export function isoTimeOrNull(timeMs: number | undefined): string | null {
+  return timeMs === undefined ? null : isoTime(timeMs);
+}
+
 /** Formats nanoseconds since the Unix epoch in UTC without trailing zeros, as Go's RFC3339Nano. Years 0 to 9999. */
 export function formatRfc3339Ns(timeNs: bigint): string {
   const { seconds, nanos } = splitNs(timeNs);
@@ -27,6 +43,14 @@ export function formatRfc3339Ns(timeNs: bigint): string {
 export function splitNs(timeNs: bigint): { readonly seconds: bigint; readonly nanos: number } {
   const nanos = ((timeNs % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND;
   return { seconds: (timeNs - nanos) / NS_PER_SECOND, nanos: Number(nanos) };
+}
+
+/**
+ * Joins the seconds and nanoseconds of a protobuf Timestamp or Duration. Without a check of their range. An absent message
+ * is 0.
+ */
+export function joinNs(parts: { readonly seconds: bigint; readonly nanos: number } | undefined): bigint {
+  return parts === undefined ? 0n : parts.seconds * NS_PER_SECOND + BigInt(parts.nanos);
 }
 
 function fraction(nanos: number): string {

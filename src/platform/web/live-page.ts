@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { errorReply, type HttpReply, type HttpRoute, type HttpStream } from "../http/http-route.ts";
-import { ageSeconds, isoTime, type PageContent, type PageFrame, pageReply } from "./page-shell.ts";
+import { ageSeconds, type PageContent, type PageFrame, pageReply } from "./page-shell.ts";
+import { isoTime } from "../base/time.ts";
 
 export interface LivePageOptions {
   readonly frame: PageFrame;

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { formatTime } from "../base/text.ts";
+import { isoTime } from "../base/time.ts";
 import type { HttpReply } from "../http/http-route.ts";
 import { type Html, html, rawElement } from "./html.ts";
 import { PAGE_SCRIPT } from "./page-script.ts";
@@ -121,10 +123,5 @@ export function ageSeconds(atMs: number, nowMs: number): number {
 /** An absolute time: "2026-11-21 12:00:05 UTC". */
 export function timeText(ms: number): Html {
   const text = isoTime(ms);
-  return html`<time datetime="${text}">${text.slice(0, 19).replace("T", " ")} UTC</time>`;
-}
-
-/** ISO 8601 in UTC. */
-export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
+  return html`<time datetime="${text}">${formatTime(ms)} UTC</time>`;
 }

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RpcObserver } from "../../cosmos/client/rpc-caller.ts";
 import { type AttemptSink, type EndedAttempt, NOT_NEEDED } from "../state/attempt.ts";
 
-/** What the gauges are read from, at each scrape. */
+/** The values of the gauges, read at each scrape. */
 interface GoGaugeSource {
   /** Served queries. */
   readonly queries: () => number;
@@ -11,11 +11,11 @@ interface GoGaugeSource {
   readonly deadLetters: () => number;
 }
 
-/** The metrics of the Go relayer, under its names, for dashboards that were made for it. */
+/** The Go relayer's metrics under its names, for dashboards that were made for it. */
 export interface GoMetrics {
-  /** Counts attempts and passes them on. */
+  /** Returns a sink that counts attempts and passes them on. */
   readonly attempts: (inner: AttemptSink) => AttemptSink;
-  /** Measures the calls to a chain and passes them on. */
+  /** Returns an observer that measures the calls to a chain and passes them on. */
   readonly observer: (chain: "local" | "remote", inner: RpcObserver) => RpcObserver;
   readonly readGauges: (source: GoGaugeSource) => void;
 }
@@ -23,7 +23,7 @@ export interface GoMetrics {
 /** Upper bounds of the Go relayer's histograms, seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 
-/** The steps of one update header. Here they are one read of a remote block. */
+/** The Go relayer's steps of an update header. Here one read of a remote block does all three. */
 const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateClientMsg"] as const;
 
 /**
@@ -46,7 +46,7 @@ export function createGoMetrics(registry: Registry): GoMetrics {
   const actions = histogram("action_durations", "Time of a read of a remote block, for an update header.");
   for (const type of ["success", "failed"])
     for (const one of [requests, proofs, submitted]) one.inc({ type }, 0);
-  const note = (attempt: EndedAttempt): void => {
+  const record = (attempt: EndedAttempt): void => {
     if (NOT_NEEDED.has(attempt.outcome)) return;
     const type = attempt.outcome === "included" ? "success" : "failed";
     requests.inc({ type });
@@ -59,7 +59,7 @@ export function createGoMetrics(registry: Registry): GoMetrics {
   return {
     attempts: (inner) => ({
       note: (attempts) => {
-        for (const attempt of attempts) note(attempt);
+        for (const attempt of attempts) record(attempt);
         inner.note(attempts);
       },
     }),

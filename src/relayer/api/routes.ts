@@ -32,7 +32,7 @@ export interface ApiDeps extends GoRouteDeps {
   readonly metrics: MetricsRegistry;
 }
 
-/** The routes of the HTTP API. */
+/** Creates the routes of the HTTP API. */
 export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
   const { status } = deps;
   return [
@@ -57,7 +57,7 @@ function get(path: string, handle: (request: RouteRequest) => HttpReply | Promis
   return { method: "GET", path, handle };
 }
 
-/** Every read of a chain ends at its deadline, successful or not. So a chain without any try means that a loop hangs. */
+/** Every read of a chain ends at its deadline, successful or not. So without any read for this long, a loop hangs. */
 const HANGING_MS = 300_000;
 
 function liveness({ local, connections }: RelayerStatus): HttpReply {
@@ -79,7 +79,7 @@ function readiness({ problems }: RelayerStatus): HttpReply {
   return textReply(503, problems.map(({ code, text }) => `${code}: ${text}\n`).join(""));
 }
 
-/** One query as in `/api/queries`, and what it asks. */
+/** One query as in `/api/queries`, with its keys and filter. */
 function oneQuery(deps: ApiDeps, id: string): HttpReply {
   if (!/^\d{1,20}$/.test(id))
     return errorReply(400, "bad-id", "the id of a query is a whole number, as in /api/queries/1");
@@ -99,10 +99,10 @@ function oneQuery(deps: ApiDeps, id: string): HttpReply {
 
 const DEFAULT_LIMIT = 100;
 
-/** A query parameter that cannot be used. Its text says what would be right. */
+/** An invalid query parameter. The message says what is expected. */
 class BadParameter extends Error {}
 
-/** Sets the field of the filter that a parameter names. Throws {@link BadParameter}. */
+/** Parsers of the parameters. Each returns a field of the filter, or throws {@link BadParameter}. */
 const PARAMETERS: Readonly<Record<string, (value: string) => Partial<AttemptFilter>>> = {
   query_id: (value) => ({ queryId: BigInt(matching(value, /^\d{1,20}$/, "query_id is a whole number")) }),
   connection_id: (value) => ({ connectionId: value }),
@@ -138,8 +138,8 @@ function filterOf(query: URLSearchParams): AttemptFilter {
   );
 }
 
-function matching(value: string, form: RegExp, expected: string): string {
-  if (form.test(value)) return value;
+function matching(value: string, pattern: RegExp, expected: string): string {
+  if (pattern.test(value)) return value;
   throw new BadParameter(expected);
 }
 
@@ -181,7 +181,7 @@ function attemptJson(attempt: Attempt): JsonObject {
   };
 }
 
-/** Days for which costs are kept. */
+/** Days for which costs are stored. */
 const MAX_DAYS = 400;
 
 /** `GET /api/costs?from=DAY&to=DAY`: costs by day and owner; both days, counted since 1970, are included. */
@@ -214,7 +214,7 @@ interface GoRouteDeps {
 export function goRelayerRoutes(deps: GoRouteDeps): readonly HttpRoute[] {
   const list = (): HttpReply => unsuccessfulTxs(deps.journal.deadLetters());
   return [
-    // The Go relayer answers every method here.
+    // The Go relayer accepts every method here.
     { method: "GET", path: "/unsuccessful-txs", handle: list },
     { method: "POST", path: "/unsuccessful-txs", handle: list },
     {
@@ -260,7 +260,7 @@ async function resubmitTxs({ resubmissions }: GoRouteDeps, request: RouteRequest
     if (outcome.kind === "unknown")
       return textReply(400, `no tx found with queryID=${queryId} and hash=${hash}\n`);
     if (outcome.kind === "timeout") return failure(`${hash} was not included in time; it is still listed`);
-    // A transaction that its contract rejects again is listed again, and is no error here either.
+    // As in the Go relayer, a transaction that its contract rejects again is listed again and is not an error.
   }
   return textReply(200, "");
 }
@@ -269,7 +269,7 @@ function failure(reason: string): HttpReply {
   return textReply(500, `Error processing request: ${reason}\n`);
 }
 
-/** Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. A missing list or field counts as empty, as in Go. Throws. */
+/** Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. A missing list or field is treated as empty, as in Go. Throws. */
 function parseTxs(text: string): readonly TxName[] {
   if (text.trim() === "") throw new Error("EOF");
   const body: unknown = JSON.parse(text);

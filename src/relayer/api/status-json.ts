@@ -1,11 +1,10 @@
+import { DAY_MS, isoTime } from "../../platform/base/time.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { namedOwners } from "../gate/spending.ts";
 import type { AccountView, ClientView } from "../health/watches.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem } from "../health/problems.ts";
 import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/status.ts";
-
-const DAY_MS = 86_400_000;
 
 /** Converts a status to the JSON of `GET /api/status`. Ids and heights are strings; absent values are null. */
 export function statusJson(status: RelayerStatus): JsonObject {
@@ -61,7 +60,7 @@ function connectionJson(connection: ConnectionStatus, queries: readonly QueryVie
 function headJson(head: HeadView): JsonObject {
   return {
     height: head.height === undefined ? null : `${head.height}`,
-    block_time: head.blockTimeMs === undefined ? null : toIso(head.blockTimeMs),
+    block_time: head.blockTimeMs === undefined ? null : isoTime(head.blockTimeMs),
     seconds_since_block: head.sinceBlockMs === undefined ? null : toSeconds(head.sinceBlockMs),
     seconds_since_read: toSeconds(head.sinceReadMs),
     catching_up: head.catchingUp,
@@ -78,14 +77,14 @@ function clientJson({ reading, error }: ClientView, remote: HeadView): JsonObjec
     status: reading.status,
     consensus_height: `${latestHeight.height}`,
     consensus_revision: `${latestHeight.revision}`,
-    consensus_time: toIso(reading.consensusTimeMs),
+    consensus_time: isoTime(reading.consensusTimeMs),
     blocks_behind: behind === undefined ? null : Number(behind),
-    expires_at: toIso(reading.expiresAtMs),
+    expires_at: isoTime(reading.expiresAtMs),
     error: error ?? null,
   };
 }
 
-/** Remote blocks after the newest consensus state of the client; undefined while one of them is unknown. */
+/** Remote blocks after the client's newest consensus state; undefined while either height is unknown. */
 export function blocksBehind({ reading }: Pick<ClientView, "reading">, remote: HeadView): bigint | undefined {
   if (reading === undefined || remote.height === undefined) return undefined;
   const behind = remote.height - reading.latestHeight.height;
@@ -101,11 +100,11 @@ function accountJson({ denom, balance, daysLeft, error }: AccountView): JsonObje
   };
 }
 
-/** Amounts in units of the fee denom. A limit is null when there is none. */
+/** Amounts in units of the fee denom. `null` without a limit. */
 function spendingJson({ spending, reserve }: RelayerStatus): JsonObject {
   const { day, fee, gasByOwner, limits } = spending;
   return {
-    day: toIso(day * DAY_MS).slice(0, 10),
+    day: isoTime(day * DAY_MS).slice(0, 10),
     fees: `${fee}`,
     daily_fee: limits.dailyFee === undefined ? null : `${limits.dailyFee}`,
     reserve: `${reserve}`,
@@ -158,10 +157,6 @@ export function queryJson(query: QueryView): JsonObject {
     error: error === undefined ? null : { code: error.code, reason: error.reason },
     retry_in_ms: query.retryInMs,
   };
-}
-
-function toIso(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 function toSeconds(ms: number): number {

@@ -15,7 +15,7 @@ import {
   type RelayerApiOptions,
 } from "./relayer-api-options.ts";
 
-interface Options extends RelayerApiOptions {
+interface QueriesOptions extends RelayerApiOptions {
   readonly state?: QueryStatus;
   readonly overdue?: true;
 }
@@ -25,7 +25,7 @@ export function queriesCommand(context: CliContext): Command {
   return addRelayerApiOptions(new Command())
     .addOption(new Option("--state <state>", "only queries in this state").choices(QUERY_STATUSES))
     .option("--overdue", "only queries that are overdue")
-    .action((options: Options) => listQueries(options, context));
+    .action((options: QueriesOptions) => listQueries(options, context));
 }
 
 const QUERY_COLUMNS = [
@@ -50,9 +50,9 @@ const QUERY_COLUMNS = [
   },
 ];
 
-async function listQueries(options: Options, context: CliContext): Promise<void> {
-  const answer = await readRelayer(options, "/api/queries", context.signal);
-  const all = Array.isArray(answer) ? answer.filter(isJson) : [];
+async function listQueries(options: QueriesOptions, context: CliContext): Promise<void> {
+  const response = await readRelayer(options, "/api/queries", context.signal);
+  const all = Array.isArray(response) ? response.filter(isJson) : [];
   const rows = all.filter(
     (row) =>
       (options.state === undefined || fieldAt(row, "state") === options.state) &&
@@ -83,7 +83,7 @@ export function deadLettersCommand(context: CliContext): Command {
     .description("read, prove and send them again")
     .argument("[tx...]", "transactions to send: <query-id>/<hash>")
     .option("--all", "all dead letters")
-    .option("--token-file <file>", "file with the relayer's bearer token")
+    .option("--token-file <file>", "file with the bearer token of the relayer")
     .action((txs: readonly string[], options: ResubmitOptions) => resubmitLetters(txs, options, context));
   return new Command().addCommand(list).addCommand(resubmit);
 }
@@ -102,8 +102,8 @@ export async function listLetters(options: RelayerApiOptions, context: CliContex
 }
 
 async function readLetters(options: RelayerApiOptions, context: CliContext): Promise<readonly JsonValue[]> {
-  const answer = await readRelayer(options, "/unsuccessful-txs", context.signal);
-  return Array.isArray(answer) ? answer.filter(isJson) : [];
+  const response = await readRelayer(options, "/unsuccessful-txs", context.signal);
+  return Array.isArray(response) ? response.filter(isJson) : [];
 }
 
 interface TxName {
@@ -111,7 +111,7 @@ interface TxName {
   readonly hash: string;
 }
 
-/** Longest wait for one transaction: the relayer's, plus a margin. */
+/** Maximum wait for one transaction: longer than the relayer's own. */
 const DEADLINE_MS = 180_000;
 
 async function resubmitLetters(
@@ -128,7 +128,7 @@ async function resubmitLetters(
   const token = readTokenFile(options.tokenFile);
   for (const tx of txs) {
     await sendLetter(tx, { url: options.url ?? defaultUrl(), token: token?.reveal() }, context.signal);
-    // Two queries may have the same transaction.
+    // The hash alone does not identify a dead letter: two queries may have the same transaction.
     const left = (await readLetters(options, context)).find((letter) => isNamed(letter, tx));
     const reason = left === undefined ? undefined : cellText(fieldAt(left, "message"));
     context.print(
@@ -155,7 +155,7 @@ function isNamed(letter: JsonValue, tx: TxName): boolean {
   return name?.query_id === tx.query_id && name.hash === tx.hash;
 }
 
-/** Has a dead letter sent again, and waits for its block. Throws `CliError`. */
+/** Sends a dead letter again, and waits for its block. Throws `CliError`. */
 export async function sendLetter(
   tx: TxName,
   { url, token }: { readonly url: string; readonly token: string | undefined },

@@ -35,10 +35,10 @@ export function dryRunCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Does everything but broadcast, so it may run beside another relayer. "before" compares with the other one's results. For a KV
-query: the last result on the chain with the remote state at its height. For a TX query: which of the transactions that are
-found now the chain has received; "differs" means that it lacks one before a later one that it has. "same" means that this
-relayer would have sent the same. Exits 1 when a query cannot be answered or differs.`,
+Does everything except broadcasting, so it may run beside another relayer. "before" compares with the other relayer's results.
+For a KV query, it compares the last result on the chain with the remote state at its height. For a TX query, it checks which
+of the found transactions the chain has received; "differs" means that the chain lacks one and has a later one. "same" means
+that this relayer would have sent the same. Exits 1 when a query cannot be answered or differs.`,
     )
     .action((options: DryRunOptions) => dryRun(options, context));
 }
@@ -48,17 +48,18 @@ async function dryRun(options: DryRunOptions, context: CliContext): Promise<void
   const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
   try {
     const rows = await previewAll(preview, options.query ?? [], context.signal);
-    context.print(options.json ? stringifyJson(rows, 2) : formatTable(COLUMNS, rows));
+    context.print(options.json ? stringifyJson(rows, 2) : formatTable(PREVIEW_COLUMNS, rows));
     const bad = rows.filter(
       ({ outcome, before }) => (outcome !== "accepted" && outcome !== "answered") || before === "differs",
     ).length;
-    if (bad > 0) throw new CliError(EXIT.fatal, `${bad} of ${rows.length} queries have no result or differ`);
+    if (bad > 0)
+      throw new CliError(EXIT.fatal, `${bad} of ${rows.length} queries cannot be answered or differ`);
   } finally {
     preview.close();
   }
 }
 
-const COLUMNS = [
+const PREVIEW_COLUMNS = [
   column("id", "id"),
   column("type", "type"),
   column("connection", "connection_id"),
@@ -70,14 +71,14 @@ const COLUMNS = [
   column("reason", "reason"),
 ];
 
-type Row = ReturnType<typeof kvPreviewJson> | ReturnType<typeof txPreviewJson>;
+type PreviewRow = ReturnType<typeof kvPreviewJson> | ReturnType<typeof txPreviewJson>;
 
 async function previewAll(
   preview: Preview,
   ids: readonly bigint[],
   signal: AbortSignal,
-): Promise<readonly (Row & JsonValue)[]> {
-  const rows: (Row & JsonValue)[] = [];
+): Promise<readonly (PreviewRow & JsonValue)[]> {
+  const rows: (PreviewRow & JsonValue)[] = [];
   for (const connection of preview.connections) {
     const queries = await servedQueries(preview, connection.id, ids, signal);
     const kv: readonly KvPreview[] = await previewKv(
@@ -112,22 +113,25 @@ Exits 1 when there is neither a state nor a proof.`,
 
 async function inspect(id: bigint, options: InspectOptions, context: CliContext): Promise<void> {
   const [state, attempts, proof] = await Promise.all([
-    part(() => readRelayer(options, `/api/queries/${id}`, context.signal), context.signal),
-    part(() => readRelayer(options, `/api/attempts?query_id=${id}&limit=10`, context.signal), context.signal),
-    part(() => prove(id, options, context), context.signal),
+    readPart(() => readRelayer(options, `/api/queries/${id}`, context.signal), context.signal),
+    readPart(
+      () => readRelayer(options, `/api/attempts?query_id=${id}&limit=10`, context.signal),
+      context.signal,
+    ),
+    readPart(() => previewOne(id, options, context), context.signal),
   ]);
-  const answer = { id: `${id}`, state, attempts, proof };
-  if (options.json) context.print(stringifyJson(answer, 2));
-  else printAnswer(JSON.parse(stringifyJson(answer)), {}, context);
+  const output = { id: `${id}`, state, attempts, proof };
+  if (options.json) context.print(stringifyJson(output, 2));
+  else printAnswer(JSON.parse(stringifyJson(output)), {}, context);
   if (isFailed(state) && isFailed(proof)) throw new CheckExit(EXIT.fatal);
 }
 
-function isFailed(answer: unknown): boolean {
-  return isRecord(answer) && "error" in answer && Object.keys(answer).length === 1;
+function isFailed(part: unknown): boolean {
+  return isRecord(part) && "error" in part && Object.keys(part).length === 1;
 }
 
-/** A part that cannot be read says why, so that the others are still shown. */
-async function part(read: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+/** Returns the error of a part that cannot be read, so that the others are still shown. */
+async function readPart(read: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   try {
     return await read();
   } catch (error) {
@@ -136,7 +140,7 @@ async function part(read: () => Promise<unknown>, signal: AbortSignal): Promise<
   }
 }
 
-async function prove(id: bigint, options: InspectOptions, context: CliContext): Promise<JsonObject> {
+async function previewOne(id: bigint, options: InspectOptions, context: CliContext): Promise<JsonObject> {
   const selected = await selectRelayerConfig(options, context);
   const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
   try {
@@ -153,59 +157,7 @@ async function prove(id: bigint, options: InspectOptions, context: CliContext): 
   }
 }
 
-interface DoctorOptions extends RelayerConfigOptions {
-  readonly json?: true;
-}
-
-/** `relaywatch relayer doctor`. */
-export function doctorCommand(context: CliContext): Command {
-  return addRelayerConfigOptions(new Command())
-    .option("--json", "print JSON")
-    .addHelpText(
-      "after",
-      "\nSends nothing. Exits 0 when all is well, 1 for a problem, 3 when something cannot be read.",
-    )
-    .action((options: DoctorOptions) => examine(options, context));
-}
-
-async function examine(options: DoctorOptions, context: CliContext): Promise<void> {
-  const selected = await selectRelayerConfig(options, context);
-  const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
-  try {
-    const findings = await runDoctor(preview, context.signal);
-    if (options.json) context.print(stringifyJson(findings.map(toJson), 2));
-    else for (const finding of findings) context.print(toText(finding, context.isTerminal));
-    requireHealthy(findings);
-  } finally {
-    preview.close();
-  }
-}
-
-function requireHealthy(findings: readonly Finding[]): void {
-  const count = (verdict: Finding["verdict"]): number =>
-    findings.filter((finding) => finding.verdict === verdict).length;
-  const [problems, unseen] = [count("problem"), count("unseen")];
-  if (problems > 0)
-    throw new CliError(EXIT.fatal, `${problems} of ${findings.length} checks found a problem`);
-  if (unseen > 0)
-    throw new CliError(EXIT.unseen, `${unseen} of ${findings.length} checks could not read their inputs`);
-}
-
-function toText({ subject, verdict, text, advice }: Finding, colours: boolean): string {
-  const paint = pc.createColors(colours);
-  const marks = {
-    good: paint.green("good   "),
-    problem: paint.red("PROBLEM"),
-    unseen: paint.yellow("unseen "),
-  };
-  return `${marks[verdict]}  ${subject}: ${text}${advice === undefined ? "" : `\n         → ${advice}`}`;
-}
-
-function toJson({ subject, verdict, text, advice }: Finding) {
-  return { subject, verdict, text, advice: advice ?? null };
-}
-
-/** Converts a preview to JSON for `relayer dry-run` and `relayer inspect`. */
+/** Converts a preview to the JSON of `relayer dry-run` and `relayer inspect`. */
 function kvPreviewJson({ query, at, outcome, other }: KvPreview) {
   const isAccepted = outcome.kind === "accepted";
   return {
@@ -233,7 +185,7 @@ function kvPreviewJson({ query, at, outcome, other }: KvPreview) {
 function comparisonText(other: Comparison): string | null {
   if (other.kind === "unreadable") return `the last result cannot be compared: ${other.reason}`;
   if (other.kind !== "differs") return null;
-  return `the last result, from remote height ${other.at.height}, has other values for ${other.keys} keys`;
+  return `the last result, of remote height ${other.at.height}, has other values for ${other.keys} keys`;
 }
 
 /** As {@link kvPreviewJson}, for a TX query. */
@@ -263,9 +215,60 @@ function txPreviewJson({ query, from, to, txs, other, reason }: TxPreview) {
 }
 
 function txComparisonText(other: TxComparison): string | null {
-  if (other.kind === "unreadable")
-    return `the transactions that the chain has received cannot be compared: ${other.reason}`;
+  if (other.kind === "unreadable") return `what the chain has received cannot be compared: ${other.reason}`;
   if (other.kind !== "differs") return null;
   const [first] = other.missing;
-  return `the chain has later transactions, and lacks ${other.missing.length} before them, such as ${first}`;
+  return `the chain has later transactions, and lacks ${other.missing.length} earlier ones, such as ${first}`;
+}
+
+interface DoctorOptions extends RelayerConfigOptions {
+  readonly json?: true;
+}
+
+/** `relaywatch relayer doctor`. */
+export function doctorCommand(context: CliContext): Command {
+  return addRelayerConfigOptions(new Command())
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      "\nSends nothing. Exits 0 without a problem, 1 with one, 3 when something cannot be read.",
+    )
+    .action((options: DoctorOptions) => printFindings(options, context));
+}
+
+async function printFindings(options: DoctorOptions, context: CliContext): Promise<void> {
+  const selected = await selectRelayerConfig(options, context);
+  const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
+  try {
+    const findings = await runDoctor(preview, context.signal);
+    if (options.json) context.print(stringifyJson(findings.map(findingJson), 2));
+    else for (const finding of findings) context.print(findingText(finding, context.isTerminal));
+    requireHealthy(findings);
+  } finally {
+    preview.close();
+  }
+}
+
+function requireHealthy(findings: readonly Finding[]): void {
+  const count = (verdict: Finding["verdict"]): number =>
+    findings.filter((finding) => finding.verdict === verdict).length;
+  const [problems, unseen] = [count("problem"), count("unseen")];
+  if (problems > 0)
+    throw new CliError(EXIT.fatal, `${problems} of ${findings.length} checks found a problem`);
+  if (unseen > 0)
+    throw new CliError(EXIT.unseen, `${unseen} of ${findings.length} checks could not read what they need`);
+}
+
+function findingText({ subject, verdict, text, advice }: Finding, colours: boolean): string {
+  const paint = pc.createColors(colours);
+  const marks = {
+    good: paint.green("good   "),
+    problem: paint.red("PROBLEM"),
+    unseen: paint.yellow("unseen "),
+  };
+  return `${marks[verdict]}  ${subject}: ${text}${advice === undefined ? "" : `\n         → ${advice}`}`;
+}
+
+function findingJson({ subject, verdict, text, advice }: Finding) {
+  return { subject, verdict, text, advice: advice ?? null };
 }

@@ -6,7 +6,7 @@ import { isPlainHttpUrl, secretField } from "../../platform/config/config-fields
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
 
-/** Options that select a running relayer's HTTP API. */
+/** Options that select the HTTP API of a running relayer. */
 export interface RelayerApiOptions {
   readonly url?: string;
   readonly json?: true;
@@ -17,12 +17,12 @@ export function addRelayerApiOptions(command: Command): Command {
   return command.addOption(urlOption("--url <url>")).option("--json", "print JSON");
 }
 
-/** An option with the API's base URL. */
+/** An option with the base URL of the API. */
 export function urlOption(flags: string): Option {
-  return new Option(flags, "the relayer's HTTP API; default: on this machine").argParser(parseUrl);
+  return new Option(flags, "the relayer's HTTP API; default: that on this machine").argParser(parseUrl);
 }
 
-/** Reads an API path. Throws `CliError`. */
+/** Reads a path of the API. Throws `CliError`. */
 export function readRelayer(
   { url = defaultUrl() }: RelayerApiOptions,
   path: string,
@@ -33,7 +33,7 @@ export function readRelayer(
 
 const HINT = "start it, or select another one with --url";
 
-/** The default address in `http.listen`. */
+/** The address of `http.listen` by default. */
 export function defaultUrl(): string {
   return `http://127.0.0.1:${portsAt(0).relayer}`;
 }
@@ -43,7 +43,7 @@ function parseUrl(text: string): string {
   throw new InvalidArgumentError("a URL such as http://127.0.0.1:9999 was expected");
 }
 
-/** Reads the token from the file in `--token-file`. Throws `CliError`. */
+/** Reads the token from the file `--token-file`. Throws `CliError`. */
 export function readTokenFile(file: string | undefined): Secret | undefined {
   if (file === undefined) return undefined;
   const read = secretField().safeParse({ file });

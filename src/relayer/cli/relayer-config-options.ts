@@ -22,14 +22,14 @@ import {
 import type { Environment } from "../from-env/env-values.ts";
 import { readEnv } from "../from-env/read-env.ts";
 
-/** Options that select a relayer's configuration. */
+/** Options that select the configuration of a relayer. */
 export interface RelayerConfigOptions {
   readonly config?: string;
-  /** true: the process environment; a text: that file too. */
+  /** true: only the process environment; a path: also that file. */
   readonly fromEnv?: true | string;
   readonly portOffset: number;
   readonly stateDir?: string;
-  /** Longest wait for the chains' endpoints, ms; for `fromEnv`. */
+  /** Maximum wait for the chains' endpoints, ms; for `fromEnv`. */
   readonly wait?: number;
 }
 
@@ -44,16 +44,16 @@ export function addRelayerConfigOptions(command: Command): Command {
     )
     .option(
       "--from-env [file]",
-      "configuration from the Go relayer's RELAYER_* and LOGGER_* variables, also from an .env file",
+      "configuration from the RELAYER_* and LOGGER_* variables of the Go relayer, also from an .env file",
     )
-    .option("--state-dir <dir>", "without --config: directory for the relayer's state")
+    .option("--state-dir <dir>", "without --config: directory of the relayer's state")
     .addOption(portOffsetOption());
 }
 
-/** A relayer's configuration, and overrides for its daemon's context. */
+/** A relayer's configuration, and the option that moves its port. */
 export interface SelectedConfig {
   readonly config: RelayerConfig;
-  /** Option that overrides the HTTP server's port; absent: the configuration's key. */
+  /** Option that moves the port of the HTTP server; absent: the key of the configuration. */
   readonly portOption?: string;
 }
 
@@ -69,7 +69,7 @@ export async function selectRelayerConfig(
   return { config, portOption: "--port-offset" };
 }
 
-/** Time for which a daemon waits for its chains' endpoints before it exits for a restart by its supervisor. */
+/** Maximum wait for the chains' endpoints before the supervisor is asked to restart the daemon. */
 const CHAIN_ID_WAIT_MS = 60_000;
 
 async function configFromEnv(
@@ -82,7 +82,7 @@ async function configFromEnv(
   return parseEnvYaml(yaml, secretsOf(environment));
 }
 
-/** Returns the process environment, with the variables from `source` if it is a file. The process environment takes precedence. */
+/** Returns the process environment, merged with the variables of the file `source`. The process environment takes precedence. */
 export function readEnvironment(source: true | string): Environment {
   if (source === true) return process.env;
   try {
@@ -92,12 +92,12 @@ export function readEnvironment(source: true | string): Environment {
   }
 }
 
-/** Secrets from an .env file are in `environment` only. */
+/** Returns a source that also reads secrets from a file of variables, which are not in the process environment. */
 export function secretsOf(environment: Environment): SecretSource {
   return { ...processSecretSource, environment: (name) => environment[name] };
 }
 
-/** Returns an environment's YAML. Warnings go to the log, since stdout may be a file. */
+/** Converts an environment to YAML. Warnings go to the log, because stdout may be redirected to a file. */
 export async function yamlFromEnv(
   environment: Environment,
   context: CliContext,
@@ -123,7 +123,7 @@ async function chainIds(
   }
 }
 
-/** A daemon's context: `--log-level`, or else the configured level. */
+/** Creates the context of a daemon. `level` undefined: the configured level. */
 export async function relayerContext(
   { config, portOption }: SelectedConfig,
   level: LogLevel | undefined,
@@ -133,14 +133,14 @@ export async function relayerContext(
   return portOption === undefined ? daemon : { ...daemon, portOption };
 }
 
-/** `--query IDS`: comma-separated query ids. Without it: all. */
+/** `--query IDS`: query ids, separated by commas. Default: all queries. */
 export function queryIdsOption(): Option {
   return new Option("--query <ids>", "only these queries, separated by commas").argParser((text) =>
     text.split(",").map((part) => parseUint64(part.trim())),
   );
 }
 
-/** Relayer configuration for a localnet on these ports. Transactions are signed by the public test account `relayer`. */
+/** Creates the configuration for a localnet on these ports. The public test account `relayer` signs the transactions. */
 export function localnetRelayerConfig(
   ports: Ports,
   stateDir: string | undefined,

@@ -31,7 +31,7 @@ export function onceCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(queryIdsOption())
     .addOption(
-      new Option("--timeout <duration>", "longest run").default(120_000, "2m").argParser((text) => {
+      new Option("--timeout <duration>", "maximum duration").default(120_000, "2m").argParser((text) => {
         const ms = parseDurationMs(text);
         if (ms === undefined) throw new InvalidArgumentError('a duration such as "2m" was expected');
         return ms;
@@ -41,8 +41,8 @@ export function onceCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Submits one result per query, even if it is not due yet. A connection's KV queries share one remote height. Prints one line per
-query. Exits 0 if all have a result, 1 if one failed, and 75 if one has no result in time.`,
+Answers each query once, even if it is not due. KV queries of a connection share one remote height. Prints one line per query.
+Exits 0 when all have a result, 1 when one failed, and 75 when one is not answered in time.`,
     )
     .action((options: Options) => runOnce(options, context));
 }
@@ -54,7 +54,7 @@ async function runOnce(options: Options, context: CliContext): Promise<void> {
   const { config } = selected;
   const daemon = await relayerContext(selected, options.logLevel, context);
   const ids = options.query ?? config.queries.ids;
-  // A free port: a daemon with another state may be running.
+  // A free port, because a daemon with another state may be running.
   const http = { ...config.http, listen: { host: "127.0.0.1", port: 0 } };
   const once = { ...config, http, queries: { ...config.queries, ids: [...ids] } };
   const metrics = createMetricsRegistry({
@@ -67,7 +67,7 @@ async function runOnce(options: Options, context: CliContext): Promise<void> {
   const unwatch = onAbort(context.signal, (reason) => stop.abort(reason));
   const ended = supervise(relayer.services, stop.signal, daemon.logger);
   try {
-    // A wrong setting ends a service, and with it the run.
+    // An invalid setting fails a service, which ends the run.
     const failed = ended.then(throwFirst);
     await Promise.race([
       answerAll(relayer, ids, { ...daemon, signal: stop.signal }, options.timeout),
@@ -87,7 +87,7 @@ function throwFirst(errors: readonly ServiceError[]): void {
   if (first !== undefined) throw first.error;
 }
 
-/** Submits one result per query, until the timeout. */
+/** Answers every query once, or as many as possible before the timeout. */
 async function answerAll(
   relayer: Relayer,
   ids: readonly bigint[],
@@ -100,14 +100,14 @@ async function answerAll(
     relayer.request(relayer.status().queries.map(({ id }) => id));
     const startMs = clock.monotonicMs();
     while (relayer.status().queries.some(({ isRequested, error }) => isRequested && error === undefined)) {
-      // A lease that its process does not renew expires before.
+      // By then, the lease of a process that died has expired.
       if (isStandby(relayer) && clock.monotonicMs() - startMs > STANDBY_MS) return;
       await clock.sleep(POLL_MS, inner);
     }
   });
 }
 
-/** Time for which a standby waits for another process' lease. */
+/** Maximum wait of a standby for another process's lease. */
 const STANDBY_MS = 15_000;
 
 function isStandby(relayer: Relayer): boolean {
@@ -122,7 +122,7 @@ function requireServed(relayer: Relayer, ids: readonly bigint[]): void {
   if (unknown.length === 0) return;
   throw new CliError(
     EXIT.fatal,
-    `not served: ${unknown.join(", ")}; check the ids, and the configuration's connections, owners and types`,
+    `not served: ${unknown.join(", ")}; check the ids, and connections, owners and types of the configuration`,
   );
 }
 
@@ -138,12 +138,12 @@ function report(relayer: Relayer, context: CliContext): void {
       `another process has the lease of this signer and submits its results: ${relayer.status().gate.holder ?? "its name was not read"}; stop it first, or leave the queries to it`,
     );
   if (open > 0 || !relayer.status().loaded)
-    throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries had no result in time`);
+    throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries were not answered in time`);
 }
 
 function outcomeOf({ type, results, lastRemoteHeight, error, isRequested }: QueryView): string {
   if (error !== undefined) return `failed: ${error.code}: ${error.reason}`;
-  if (isRequested) return "no result in time";
+  if (isRequested) return "not answered in time";
   if (type === "kv" && results === 0) return "answered by another relayer";
   return type === "kv"
     ? `answered at remote height ${lastRemoteHeight}`

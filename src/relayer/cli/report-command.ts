@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { DAY_MS } from "../../platform/base/time.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { parseDuration, portOffsetOption } from "../../platform/cli/options.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
@@ -26,15 +27,12 @@ interface ReportOptions extends ReportFormatOptions {
 /** `relaywatch report relayer`. */
 export function relayerReportCommand(context: CliContext): Command {
   const command = new Command("relayer")
-    .description("the relayer's results, their lateness, cost by owner, dead letters")
-    .option(
-      "--config <file>",
-      "configuration of the relayer to query; default: the localnet's relayer on this machine",
-    )
+    .description("results of the relayer, their lateness, cost by owner, dead letters")
+    .option("--config <file>", "the relayer's configuration; default: the localnet's relayer on this machine")
     .addOption(portOffsetOption())
     .addOption(
-      new Option("--since <duration>", "report length")
-        .default(24 * 3_600_000, "24h")
+      new Option("--since <duration>", "length of the report")
+        .default(DAY_MS, "24h")
         .argParser(parseDuration),
     );
   for (const option of formatOptions()) command.addOption(option);
@@ -51,7 +49,7 @@ interface RelayerPlace {
   readonly portOffset: number;
 }
 
-/** Reads what a relayer did in a range. Throws `CliError`, with exit code 3 if the relayer does not respond. */
+/** Reads the data of a time range from a relayer. Throws `CliError`, with exit code 3 when the relayer does not respond. */
 async function readRelayer(
   place: RelayerPlace,
   range: { readonly fromMs: number; readonly toMs: number },

@@ -1,3 +1,4 @@
+import { HOUR_MS, NS_PER_MS } from "../../platform/base/time.ts";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import type { EndpointCheck } from "../../cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
@@ -11,7 +12,7 @@ import { errorText } from "../../platform/base/errors.ts";
 import { type Preview, type PreviewConnection, servedQueries } from "../preview/open-preview.ts";
 import { previewKv } from "../preview/preview-kv.ts";
 
-/** Checks everything that a relayer depends on. Sends nothing. Throws only on abort. */
+/** Checks everything that a relayer depends on: chains, account, light clients, queries, proofs. Sends nothing. Rejects only on abort. */
 export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
   const { config, localClient, connections, context } = preview;
   const { nowMs } = context.clock;
@@ -27,21 +28,50 @@ export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<
   return groups.flat();
 }
 
-/** Checks the account that signs, who pays, and the gas price. Throws only on abort. */
+/** The result of one check. */
+export interface Finding {
+  /** The checked part, such as "connection-0: light client". */
+  readonly subject: string;
+  /** "unseen": the check could not read what it needs. */
+  readonly verdict: "good" | "problem" | "unseen";
+  /** The finding itself. */
+  readonly text: string;
+  /** What to do; undefined without a problem. */
+  readonly advice: string | undefined;
+}
+
+/** Creates a finding without a problem. */
+function good(subject: string, text: string): Finding {
+  return { subject, verdict: "good", text, advice: undefined };
+}
+
+/** Creates a finding that needs an operator. */
+function problem(subject: string, text: string, advice: string): Finding {
+  return { subject, verdict: "problem", text, advice };
+}
+
+/** Creates the finding of a check that could not read what it needs. */
+function unseen(subject: string, text: string, advice: string): Finding {
+  return { subject, verdict: "unseen", text, advice };
+}
+
+/** Checks signer, payer and gas price. Rejects only on abort. */
 async function checkAccount(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
   const { config, account } = preview;
   const payer = config.signer.fee_granter ?? account.address;
   return Promise.all([
-    existence(preview, signal),
-    balance(preview, payer, signal),
-    price(preview, signal),
-    ...(config.signer.fee_granter === undefined ? [] : [grant(preview, config.signer.fee_granter, signal)]),
+    checkExistence(preview, signal),
+    checkBalance(preview, payer, signal),
+    checkGasPrice(preview, signal),
+    ...(config.signer.fee_granter === undefined
+      ? []
+      : [checkFeeGrant(preview, config.signer.fee_granter, signal)]),
   ]);
 }
 
 const NODE_ADVICE = "see the endpoints of the local chain";
 
-async function existence({ localClient, account }: Preview, signal: AbortSignal): Promise<Finding> {
+async function checkExistence({ localClient, account }: Preview, signal: AbortSignal): Promise<Finding> {
   const subject = "account";
   try {
     const { sequence } = await readAccount(localClient, account.address, signal);
@@ -55,7 +85,11 @@ async function existence({ localClient, account }: Preview, signal: AbortSignal)
   }
 }
 
-async function balance({ local, config }: Preview, payer: string, signal: AbortSignal): Promise<Finding> {
+async function checkBalance(
+  { local, config }: Preview,
+  payer: string,
+  signal: AbortSignal,
+): Promise<Finding> {
   const subject = "balance";
   const { denom } = config.gas;
   try {
@@ -68,7 +102,7 @@ async function balance({ local, config }: Preview, payer: string, signal: AbortS
   }
 }
 
-async function price({ localClient, config }: Preview, signal: AbortSignal): Promise<Finding> {
+async function checkGasPrice({ localClient, config }: Preview, signal: AbortSignal): Promise<Finding> {
   const subject = "gas price";
   const { denom, price_multiplier: multiplier, max_price: cap, fallback_price: fallback } = config.gas;
   try {
@@ -83,7 +117,7 @@ async function price({ localClient, config }: Preview, signal: AbortSignal): Pro
   }
 }
 
-async function grant(
+async function checkFeeGrant(
   { localClient, account }: Preview,
   granter: string,
   signal: AbortSignal,
@@ -95,16 +129,16 @@ async function grant(
     const { allowance } = QueryAllowanceResponse.decode(await localClient.grpcQuery(path, request, signal));
     const type = allowance?.allowance?.typeUrl.replace(/^.*\./, "");
     if (type !== undefined) return good(subject, `${granter} grants ${type}`);
-    return missing(subject, granter, account.address);
+    return noGrant(subject, granter, account.address);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ClientError && error.facts.code === "abci")
-      return missing(subject, granter, account.address, error.facts.log);
+      return noGrant(subject, granter, account.address, error.facts.log);
     return unseen(subject, errorText(error), NODE_ADVICE);
   }
 }
 
-function missing(subject: string, granter: string, grantee: string, log = ""): Finding {
+function noGrant(subject: string, granter: string, grantee: string, log = ""): Finding {
   const reason = log === "" ? "" : ` (${log})`;
   return problem(
     subject,
@@ -113,13 +147,13 @@ function missing(subject: string, granter: string, grantee: string, log = ""): F
   );
 }
 
-/** Without the zeros at the end, and without a point that they leave. */
+/** Formats an amount without trailing zeros. */
 function priceText(amount: Dec18): string {
   return formatDec18(amount).replace(/\.?0+$/, "");
 }
 
 /** A chain to check. */
-interface DoctoredChain {
+interface CheckedChain {
   readonly chainId: string;
   readonly client: PooledChainClient;
   readonly role: "local" | "remote";
@@ -127,15 +161,15 @@ interface DoctoredChain {
   readonly nowMs: () => number;
 }
 
-/** Blocks that an endpoint may be behind the best one of its chain. */
+/** Maximum distance of an endpoint behind its chain's best one, blocks. */
 const MAX_LAG = 5n;
-/** Age of the newest block after which a chain counts as stopped, or the clock as wrong. */
+/** Maximum age of the newest block. Beyond it, the chain has stopped or the clock is wrong. */
 const MAX_AGE_MS = 60_000;
-/** Difference to a block from the future that clocks of good nodes have. */
+/** Normal clock difference of a node, when its newest block is in the future. */
 const MAX_AHEAD_MS = 10_000;
 
-/** Checks every endpoint of a chain, its newest block, and its transaction index. Throws only on abort. */
-async function checkChain(chain: DoctoredChain, signal: AbortSignal): Promise<readonly Finding[]> {
+/** Checks every endpoint of a chain, its newest block, and its transaction index. Rejects only on abort. */
+async function checkChain(chain: CheckedChain, signal: AbortSignal): Promise<readonly Finding[]> {
   const checks = await chain.client.pool.check(signal);
   signal.throwIfAborted();
   const heights = checks.flatMap((check) => (check.ok ? [check.status.latestHeight] : []));
@@ -145,7 +179,7 @@ async function checkChain(chain: DoctoredChain, signal: AbortSignal): Promise<re
   return [...findings, ...(await checkIndex(chain, best, signal))];
 }
 
-function checkEndpoint({ chainId, nowMs }: DoctoredChain, check: EndpointCheck, best: bigint): Finding {
+function checkEndpoint({ chainId, nowMs }: CheckedChain, check: EndpointCheck, best: bigint): Finding {
   const subject = `${chainId}: endpoint ${check.name}`;
   if (!check.ok) {
     const text = errorText(check.error);
@@ -159,7 +193,7 @@ function checkEndpoint({ chainId, nowMs }: DoctoredChain, check: EndpointCheck, 
     return problem(subject, `it is catching up, at height ${latestHeight}`, "wait, or replace it");
   if (latestHeight + MAX_LAG < best)
     return problem(subject, `it is ${best - latestHeight} blocks behind another endpoint`, "replace it");
-  const ageMs = nowMs() - Number(latestTimeNs / 1_000_000n);
+  const ageMs = nowMs() - Number(latestTimeNs / NS_PER_MS);
   if (ageMs > MAX_AGE_MS)
     return problem(
       subject,
@@ -175,11 +209,11 @@ function checkEndpoint({ chainId, nowMs }: DoctoredChain, check: EndpointCheck, 
   return good(subject, `height ${latestHeight}, blocks from ${earliestHeight}`);
 }
 
-/** The hash of no transaction. A node with an index says that it is not found. */
+/** SHA-256 of the empty string, base64: no transaction has it, so a node with an index reports "not found". */
 const NO_HASH = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
 
 async function checkIndex(
-  { chainId, client, role }: DoctoredChain,
+  { chainId, client, role }: CheckedChain,
   height: bigint,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
@@ -211,26 +245,26 @@ async function checkIndex(
             'set tx_index.indexer = "kv" on the node: results cannot be confirmed without it',
           ),
         ]
-      : [good(subject, "off: TX queries scan the blocks, with a call for each")];
+      : [good(subject, "off: TX queries scan the blocks, one call per block")];
   }
 }
 
-/** Hours before the expiry of a client from which on it is a problem. */
+/** Remaining hours before a client's expiry below which it is a problem. */
 const MIN_HOURS = 24;
 
-/** Checks the light client, the queries, and one proof end to end, over one connection. Throws only on abort. */
+/** Checks the light client, the queries, and one proof end to end, over one connection. Rejects only on abort. */
 async function checkConnection(
   preview: Preview,
   connection: PreviewConnection,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   return [
-    await attempt(`${connection.id}: light client`, signal, () => checkClient(preview, connection, signal)),
+    await orUnseen(`${connection.id}: light client`, signal, () => checkClient(preview, connection, signal)),
     ...(await checkQueries(preview, connection, signal)),
   ];
 }
 
-async function attempt(
+async function orUnseen(
   subject: string,
   signal: AbortSignal,
   check: () => Promise<Finding>,
@@ -263,10 +297,10 @@ async function checkClient(
   if (status !== "Active")
     return problem(subject, `${clientId} is ${status}`, "nothing can be proven until governance recovers it");
   const timeNs = await local.consensusTimeNs(clientId, client.latestHeight, signal);
-  const leftMs = Number((timeNs + client.trustingPeriodNs) / 1_000_000n) - context.clock.nowMs();
-  const hours = leftMs / 3_600_000;
+  const leftMs = Number((timeNs + client.trustingPeriodNs) / NS_PER_MS) - context.clock.nowMs();
+  const hours = leftMs / HOUR_MS;
   const text = `${clientId} is active at height ${client.latestHeight.height}, and expires in ${formatHours(hours)} without an update`;
-  const isShort = leftMs < Number(client.trustingPeriodNs / 1_000_000n) / 3;
+  const isShort = leftMs < Number(client.trustingPeriodNs / NS_PER_MS) / 3;
   return hours < MIN_HOURS && isShort
     ? problem(subject, text, "run a relayer on this connection before that")
     : good(subject, text);
@@ -316,7 +350,7 @@ function checkProof(
   signal: AbortSignal,
 ): Promise<Finding> {
   const subject = `${connection.id}: proof`;
-  return attempt(subject, signal, async () => {
+  return orUnseen(subject, signal, async () => {
     const [one] = await previewKv(preview, connection, [query], signal);
     if (one === undefined) return unseen(subject, "nothing was proven", "try again");
     const { outcome, at } = one;
@@ -333,31 +367,4 @@ function checkProof(
     const advice = `see "relaywatch relayer inspect ${query.id}"`;
     return problem(subject, `query ${query.id}: ${outcome.kind}: ${outcome.reason}`, advice);
   });
-}
-
-/** What a check of the doctor found. */
-export interface Finding {
-  /** What was checked: "connection-0: light client". */
-  readonly subject: string;
-  /** "unseen": what the check needs could not be read. */
-  readonly verdict: "good" | "problem" | "unseen";
-  /** What was found. */
-  readonly text: string;
-  /** What to do; undefined when all is well. */
-  readonly advice: string | undefined;
-}
-
-/** Creates a finding without a problem. */
-function good(subject: string, text: string): Finding {
-  return { subject, verdict: "good", text, advice: undefined };
-}
-
-/** Creates a finding that needs an operator. */
-function problem(subject: string, text: string, advice: string): Finding {
-  return { subject, verdict: "problem", text, advice };
-}
-
-/** Creates a finding of a check that could not read what it needs. */
-function unseen(subject: string, text: string, advice: string): Finding {
-  return { subject, verdict: "unseen", text, advice };
 }

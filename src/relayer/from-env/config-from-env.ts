@@ -12,7 +12,7 @@ import { errorBackoff } from "../relay-error.ts";
 import type { EnvConfig } from "./read-env.ts";
 import { ENV_VARIABLES } from "./variables.ts";
 
-/** Environment variables that cannot be used. The message has one line for each. */
+/** Invalid or missing environment variables. The message has one line for each. */
 export class EnvironmentError extends CodedError<{
   readonly code: "bad-config";
   readonly problems: readonly string[];
@@ -27,7 +27,7 @@ export function requireUsable({ problems }: EnvConfig): void {
   if (problems.length > 0) throw new EnvironmentError(problems);
 }
 
-/** Returns the YAML of a configuration that was read from the environment. Secrets stay references. */
+/** Returns the YAML of a configuration that was read from the environment. Secrets remain references. */
 export function envYaml(
   { tree }: EnvConfig,
   ids: { readonly local: string; readonly remote: string },
@@ -71,7 +71,7 @@ function problemOf({ path, text }: ConfigIssue): string {
   return `${variable?.name ?? path}: ${text}`;
 }
 
-/** Thrown when no endpoint of a chain says its id in time. */
+/** Thrown when no endpoint of a chain returns its chain id in time. */
 export class UnknownChainError extends CodedError<{
   readonly code: "unknown-chain";
   readonly variable: string;
@@ -84,8 +84,8 @@ const ENDPOINT_VARIABLES = {
 } as const;
 
 /**
- * Returns both chain ids: as the environment names them, else as an endpoint says. Tries again for `waitMs`, since the
- * nodes may start at the same time. Throws {@link UnknownChainError}, and the signal's reason.
+ * Returns both chain ids: from the environment, or else from an endpoint. Retries for `waitMs`, because the nodes may start
+ * at the same time. Throws {@link UnknownChainError}, and the signal's reason.
  */
 export async function findChainIds(
   { chains }: Pick<EnvConfig, "chains">,

@@ -1,14 +1,15 @@
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { parseGoBool } from "../../platform/base/integers.ts";
 import { issueText } from "../../platform/config/config-fields.ts";
 
-/** Environment variables by name. An empty value counts as absent, as in the Go relayer. */
+/** Environment variables by name. An empty value is treated as absent, as in the Go relayer. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads variables and collects what is wrong with them. */
+/** Reads variables and collects their problems. */
 export interface EnvValues {
   /** "NAME: what is wrong (what was expected)", in the order of reading. Never contains a value. */
   readonly problems: string[];
-  /** Settings that have another effect here, or none. */
+  /** Settings whose effect differs from the Go relayer. */
   readonly warnings: string[];
   readonly text: (name: string) => string | undefined;
   /** As `text`; an absent variable is a problem. */
@@ -60,7 +61,7 @@ export function createEnvValues(environment: Environment): EnvValues {
   };
 }
 
-/** Parses a value unless it is absent; `parse` returns undefined for a wrong one. */
+/** Parses a value unless it is absent; `parse` returns undefined for an invalid one. */
 function parsed<T>(
   value: string | undefined,
   parse: (value: string) => T | undefined,
@@ -103,7 +104,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
   m: 60_000,
-  h: 3_600_000,
+  h: HOUR_MS,
 };
 
 /** Parses a positive duration of Go's `time.ParseDuration`, rounded up to 1 ms. */
@@ -112,5 +113,5 @@ function goDurationMs(text: string): number | undefined {
   let totalMs = 0;
   for (const [, count, unit] of text.matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g))
     totalMs += Number(count) * (UNITS_MS[unit ?? ""] ?? 0);
-  return totalMs > 0 && totalMs <= 366 * 86_400_000 ? Math.ceil(totalMs) : undefined;
+  return totalMs > 0 && totalMs <= 366 * DAY_MS ? Math.ceil(totalMs) : undefined;
 }

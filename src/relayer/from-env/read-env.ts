@@ -7,13 +7,13 @@ const REMOTE = "RELAYER_TARGET_CHAIN";
 /** A configuration as the YAML file has it. Absent keys have their defaults. */
 type ConfigTree = Readonly<Record<string, unknown>>;
 
-/** What the variables of the Go relayer say. */
+/** A configuration from the Go relayer's variables. */
 export interface EnvConfig {
-  /** Everything but chain ids that no variable names. */
+  /** Everything except chain ids without a variable. */
   readonly tree: ConfigTree;
   /** Chain ids and endpoints. The Go relayer reads the ids from the endpoints. */
   readonly chains: Readonly<Record<"local" | "remote", EnvChain>>;
-  /** One line for each wrong or missing variable. Not empty: the configuration cannot be used. */
+  /** One line for each invalid or missing variable. The configuration is usable only without problems. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -48,7 +48,7 @@ export function readEnv(environment: Environment): EnvConfig {
   return { tree, chains, problems: values.problems, warnings };
 }
 
-/** Returns the object without its undefined values, or undefined when none is left. */
+/** Returns the object without undefined values and empty sections. */
 function without(section: ConfigTree): ConfigTree {
   return Object.fromEntries(
     Object.entries(section).filter(([, value]) => value !== undefined && !isEmptySection(value)),
@@ -71,7 +71,7 @@ function endpoints(values: EnvValues, name: string): readonly string[] {
   return urls;
 }
 
-/** A reference to the secret in `NAME` or in the file that `NAME_FILE` names. */
+/** A reference to the secret in the variable `name` or in the file of `<name>_FILE`. */
 function secretReference(values: EnvValues, name: string): ConfigTree | undefined {
   if (values.text(name) !== undefined) return { env: name };
   const file = values.text(`${name}_FILE`);
@@ -97,7 +97,7 @@ function keyring(values: EnvValues): ConfigTree {
   if (!isFile && backend !== "test") {
     const advice = backend === "file" ? `; for the backend file, set ${LOCAL}_KEYRING_PASSWORD_FILE` : "";
     values.warnings.push(
-      `${LOCAL}_KEYRING_BACKEND: the backend test signs, as in the Go relayer, whatever this says${advice}`,
+      `${LOCAL}_KEYRING_BACKEND: ignored: the backend test signs, as in the Go relayer${advice}`,
     );
   }
   return without({
@@ -197,7 +197,7 @@ const ZAP_LEVELS: ReadonlyMap<string, string> = new Map([
 function log(values: EnvValues): ConfigTree {
   return without({
     level: chosen(values, "LOGGER_LEVEL", ZAP_LEVELS),
-    // The Go relayer writes JSON, also to a terminal.
+    // The Go relayer writes JSON, even to a terminal.
     format: chosen(values, "LOGGER_ENCODING", ENCODINGS) ?? "json",
     outputs: nonEmpty(values.list("LOGGER_OUTPUTPATHS").map((path) => path.replace(/^file:\/\//, ""))),
     keys: without({

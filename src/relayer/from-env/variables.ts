@@ -1,6 +1,6 @@
 import type { Environment } from "./env-values.ts";
 
-/** What a variable of the Go relayer does here. */
+/** A variable of the Go relayer and its key in the configuration file. */
 export interface EnvVariable {
   readonly name: string;
   /** Key of the configuration file that it sets; "" when it has no effect. */
@@ -152,7 +152,7 @@ const OWN_VARIABLES: readonly EnvVariable[] = [
   },
 ];
 
-/** Variables that have an effect, and those of the Go relayer that have none. */
+/** All known variables, including those of the Go relayer that have no effect here. */
 export const ENV_VARIABLES: readonly EnvVariable[] = [...GO_VARIABLES, ...LOGGER_VARIABLES, ...OWN_VARIABLES];
 
 /** Variables in examples and early versions that the Go relayer does not read, with what to set instead. */
@@ -179,7 +179,7 @@ const PREFIXES = ["RELAYER_", "LOGGER_"] as const;
 /** Prefix of variables that only style the lines of the Go relayer's logger. */
 const ENCODER_PREFIX = "LOGGER_ENCODERCONFIG_";
 
-/** Returns one warning for each variable of the prefixes that has a value and no effect because nobody knows it. */
+/** Returns a warning for each unknown variable with one of the prefixes and a value. */
 export function unknownVariables(environment: Environment): readonly string[] {
   return Object.keys(environment)
     .filter((name) => PREFIXES.some((prefix) => name.startsWith(prefix)) && !KNOWN.has(name))

@@ -8,7 +8,10 @@ export function isLevelDb(directory: string): boolean {
   return existsSync(join(directory, "CURRENT"));
 }
 
-/** Whether `state_dir` holds the storage of the Go relayer, and nothing of ours yet: this is the first start after it. */
+/**
+ * Whether `state_dir` has the Go relayer's storage and no store of ours, so that this is the first start after it. In a file of
+ * its own, because `go-storage.ts` loads a native library.
+ */
 export function isFirstAfterGo({ state_dir: stateDir }: RelayerConfig): boolean {
   return stateDir !== undefined && isLevelDb(stateDir) && !existsSync(join(stateDir, STORE_FILE));
 }

@@ -21,13 +21,13 @@ interface UnsuccessfulGoTx extends GoTx {
   readonly atMs: number;
 }
 
-/** The storage of the Go relayer, as far as it says what need not be sent again. */
+/** The part of the Go relayer's storage that prevents sending transactions again. */
 export interface GoStorage {
   /** By query id: remote height up to which everything was handled. KV queries have one too. */
   readonly progress: Map<bigint, bigint>;
   /** Transactions in a block of the local chain. */
   readonly committed: GoTx[];
-  /** Transactions that were sent and whose block was not seen. */
+  /** Transactions that were broadcast but not confirmed. */
   readonly submitted: GoTx[];
   readonly unsuccessful: UnsuccessfulGoTx[];
   /** By {@link goTxKey}: remote height of transactions that are not committed. */
@@ -61,7 +61,7 @@ const MAX_UINT64 = 2n ** 64n - 1n;
  * - `<query id>`: the progress, decimal;
  * - `<query id><hash>`: JSON with the status;
  * - `unsuccessful_txs<query id><hash>` and `cached_txs<query id><hash>`: JSON with the error and with the height;
- * - `submitted_txs<local hash>`: what the status says too.
+ * - `submitted_txs<local hash>`: a copy of the status.
  */
 export function addGoEntry(storage: GoStorage, key: Uint8Array, value: Uint8Array): void {
   const name = latin1(key);
@@ -91,7 +91,7 @@ const READERS: Readonly<Record<string, (storage: GoStorage, tx: GoTx, fields: Fi
   "": ({ committed, submitted }, tx, { status }) => {
     if (status === "Committed") committed.push(tx);
     else if (status === "Submitted") submitted.push(tx);
-    // The others have an entry with the reason.
+    // Failed transactions have an `unsuccessful_txs` entry with the reason.
     else return status === "ErrorOnSubmit" || status === "ErrorOnCommit";
     return true;
   },
@@ -122,9 +122,9 @@ const CONTENT = /^(?:CURRENT|MANIFEST-\d+|\d+\.(?:log|ldb|sst))$/;
 const LOCK_FILE = "LOCK";
 
 /**
- * Reads the storage of the Go relayer. The directory stays as it is: LevelDB writes when it is opened, so a copy is opened,
- * which is in a new directory below `scratch` for that time. Throws `RelayError` "storage-unreadable" when a process has the
- * storage open, and when it is no LevelDB or is damaged.
+ * Reads the Go relayer's storage without changing it: LevelDB writes when it opens a directory, so this opens a temporary copy
+ * below `scratch`. Throws `RelayError` "storage-unreadable" when a process has the storage open, and when it is not a LevelDB
+ * or is damaged.
  */
 export async function readGoStorage(directory: string, scratch: string): Promise<GoStorage> {
   if (!isLevelDb(directory))
@@ -178,7 +178,7 @@ export function flockHolder(locks: string, inode: bigint): number | undefined {
   return row === undefined ? undefined : Number(row.trim().split(/\s+/)[4]);
 }
 
-/** The library's error says only that the database is not open; its cause says why. */
+/** The library's error only reports that the database is not open; its cause has the reason. */
 function causeText(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? errorText(error.cause) : errorText(error);
 }

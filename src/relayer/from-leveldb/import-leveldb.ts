@@ -9,17 +9,17 @@ import { placeOf } from "../state/store-config.ts";
 import { attemptLimitsOf, openStore, type StoreDeps } from "../state/store.ts";
 import { type GoStorage, type GoTx, goTxKey, readGoStorage } from "./go-storage.ts";
 
-/** What an import did. */
+/** The result of an import. */
 export interface GoImport {
   readonly queries: readonly ImportedQuery[];
-  /** Entries of the storage that could not be read. */
+  /** Number of entries that could not be read. */
   readonly unknown: number;
 }
 
 const FLUSH_MS = 120_000;
 
 /**
- * Takes over the storage of the Go relayer in `directory` into the configured store, durable when it resolves. Throws
+ * Imports the Go relayer's storage in `directory` into the configured store. Durable when it resolves. Throws
  * `RelayError` "storage-unreadable", "state-in-use" and "state-unusable".
  */
 export async function importLevelDb(
@@ -32,11 +32,11 @@ export async function importLevelDb(
   if (place.kind === "memory")
     throw new RelayError(
       { code: "state-unusable", stateDir: "" },
-      "the configuration keeps no state: set state_dir or store",
+      "the configuration stores no state: set state_dir or store",
     );
   const scratch = place.kind === "sqlite" ? place.stateDir : tmpdir();
   mkdirSync(scratch, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
-  // The store is created after the storage was read: an import that failed must not look like one that is done.
+  // Read the storage before creating the store, so that a failed import does not look like a finished one.
   const storage = await readGoStorage(directory, scratch);
   const options = { chainId: config.chain.id, limits: attemptLimitsOf(config.history) };
   const store = await openStore(place, options, deps);
@@ -49,32 +49,32 @@ export async function importLevelDb(
   }
 }
 
-/** What was taken over for one query. */
+/** The imported data of one query. */
 export interface ImportedQuery {
   readonly id: bigint;
   /** The search continues above this remote height; undefined when the storage has no progress. */
   readonly searchedTo: bigint | undefined;
   /** Transactions that are not sent again. */
   readonly relayed: number;
-  /** Transactions that were on their way. They are sent again unless the local chain has them. */
+  /** Transactions in flight. They are sent again unless the local chain has them. */
   readonly sending: number;
   readonly deadLetters: number;
-  /** Whether the journal had a progress of its own, so that nothing was taken over. */
+  /** Whether the journal already knew the query, so that nothing was imported. */
   readonly isKnown: boolean;
 }
 
 /**
- * Remote blocks for which a transaction of unknown height is remembered. The storage has no heights of committed
- * transactions. Only those above the progress matter: those of the block in which the Go relayer stopped.
+ * Remote blocks for which a transaction of unknown height is remembered. The storage has no heights for committed
+ * transactions. Only those above the progress matter: those in the block at which the Go relayer stopped.
  */
 const REMEMBERED_BLOCKS = 100_000n;
 
-/** Committed transactions of a query that are remembered. Of more, all are forgotten: most are far below the progress. */
+/** Maximum number of remembered transactions of a query. With more, none is remembered: most are far below the progress. */
 const MAX_REMEMBERED = 100_000;
 
 /**
- * Takes over the storage of the Go relayer: progress, transactions that were relayed or on their way, and unsuccessful ones
- * as dead letters. A query that the journal knows stays as it is, so a repetition changes nothing.
+ * Imports the Go relayer's storage: progress, relayed transactions, transactions in flight, and unsuccessful ones as dead
+ * letters. Does not change a query that the journal knows, so repeating it changes nothing.
  */
 export function importGoStorage(
   storage: GoStorage,
@@ -124,7 +124,7 @@ function importQuery(
     const remoteHeight = heightOf(tx);
     return remoteHeight === undefined ? [] : [{ ...tx, remoteHeight }];
   });
-  // The Go relayer never sends them again, also when they were lost. So the search starts below them.
+  // The Go relayer never sends them again, even if they were lost, so the search starts below them.
   const searchedTo = sending.reduce(
     (least: bigint | undefined, { remoteHeight }) =>
       least === undefined || remoteHeight > least ? least : remoteHeight - 1n,
@@ -135,7 +135,7 @@ function importQuery(
   const until = (searchedTo ?? 0n) + REMEMBERED_BLOCKS;
   for (const { hash } of relayed) journal.noteIncluded(id, hash, until);
   for (const tx of sending) journal.noteSending({ ...tx, localHeight: 1n });
-  // The journal keeps the newest ones, in the order of its calls.
+  // Oldest first, because the journal retains those that were added last.
   for (const tx of unsuccessful.toSorted((a, b) => a.atMs - b.atMs))
     journal.noteDeadLetter({
       queryId: id,

@@ -20,25 +20,33 @@ import {
   type Leadership,
   type LeadershipDeps,
   type LeadershipStatus,
-  settlePredecessor,
+  resolvePredecessor,
 } from "./leadership.ts";
-import { createSpending, type DailySpending, type Spending, type SpendingLimits } from "./spending.ts";
+import {
+  createReserve,
+  createSpending,
+  type DailySpending,
+  type Reserve,
+  type ReserveStatus,
+  type Spending,
+  type SpendingLimits,
+} from "./spending.ts";
 
-/** The state of the gate, for status, page and metrics. */
+/** The gate's state, for status, page and metrics. */
 export interface GateStatus {
   readonly leadership: LeadershipStatus;
   readonly store: {
     readonly kind: RelayerStore["kind"];
     /** Writes that are not durable yet. */
     readonly pendingWrites: number;
-    /** Attempts that were not stored since the start. */
+    /** Attempts that could not be stored since the start. */
     readonly droppedWrites: number;
-    /** Why the store cannot write; undefined after a success. */
+    /** The error of the last write; undefined after a success. */
     readonly error: string | undefined;
   };
   readonly spending: DailySpending & { readonly limits: SpendingLimits };
   readonly reserve: ReserveStatus;
-  /** Why the last transaction was not admitted; undefined after an admission. */
+  /** The reason for the last refusal; undefined after an admission. */
   readonly refusal: string | undefined;
 }
 
@@ -56,15 +64,15 @@ export interface GateDeps {
   readonly clock: Clock;
 }
 
-/** Longest wait of an admission for the store. Below the lifetime of a lease. */
+/** Maximum wait of an admission for the store. Shorter than the lifetime of a lease. */
 const FLUSH_MS = 1_500;
 
 /**
- * Creates the gate. It admits a transaction when this process leads, when the limits of spending allow it, and after all
- * earlier writes of the store have become durable. With PostgreSQL each of those writes proves in its transaction that
- * this process still has the lease: that is the fence before every broadcast. The lease may pass to another process
- * while the admitted transaction is on its way. Both have the same account, so at most one of two transactions with the
- * same sequence is included.
+ * Creates the gate. It admits a transaction when this process leads, when the spending limits allow it, and when all
+ * earlier writes of the store are durable. With PostgreSQL, each of those writes proves in its transaction that this
+ * process still has the lease, which fences every broadcast. Another process may acquire the lease while the admitted
+ * transaction is in flight. Both use the same account, so at most one of two transactions with the same sequence is
+ * included.
  */
 export function createGate(deps: GateDeps): RelayerGate {
   let refusal: string | undefined;
@@ -103,7 +111,7 @@ async function admit(deps: GateDeps, request: AdmissionRequest, signal: AbortSig
   return refused(error ?? standbyText(deps.leadership.status()));
 }
 
-/** Returns why the writes are not durable. */
+/** Waits until the writes are durable. Returns the reason when they are not. */
 async function flush({ store, clock }: GateDeps, signal: AbortSignal): Promise<string | undefined> {
   try {
     const done = await withTimeout(FLUSH_MS, clock, signal, async (inner) => {
@@ -120,7 +128,7 @@ async function flush({ store, clock }: GateDeps, signal: AbortSignal): Promise<s
 
 function standbyText({ role, holder, error }: LeadershipStatus): string {
   if (role === "starting")
-    return `this process does not submit yet: ${error ?? "it reads what its predecessor did"}`;
+    return `this process does not submit yet: ${error ?? "it is reading what the previous process did"}`;
   return `this process is a standby: ${error ?? (holder === undefined ? "the lease was not read yet" : `${holder} has the lease`)}`;
 }
 
@@ -139,7 +147,7 @@ interface GatePartsDeps {
   readonly context: DaemonContext;
 }
 
-/** The gate before broadcasts, and the leadership that it asks. */
+/** The gate before broadcasts, and its leadership. */
 interface GateParts {
   readonly gate: RelayerGate;
   readonly leadership: Leadership;
@@ -160,7 +168,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
   const prepare = async (signal: AbortSignal): Promise<void> => {
     await store.journal.reload();
     await spending.load();
-    await settlePredecessor(
+    await resolvePredecessor(
       {
         ...context,
         countPending: (inner) => countPendingTransactions(client, signer, denom, inner),
@@ -173,7 +181,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
     );
     const { latestHeight } = await client.status(signal);
     await deps.checkHistory(latestHeight, signal);
-    // After the wait: results of the process before this one must not look due.
+    // After the wait, so that queries with results of the previous process are not due.
     await deps.registry.reload(latestHeight, signal);
   };
   const { onLead } = deps;
@@ -194,83 +202,11 @@ function openLease(
   if (leaseDatabase === undefined) return undefined;
   const holder = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
   const options = {
-    // The sequences of an account belong to one process at a time.
+    // Only one process at a time may use the sequences of an account.
     name: `${chain.id}/${address}`,
     holder,
     ttlMs: lease.ttl,
     resources: connections.map(({ id }) => `${chain.id}/${id}`),
   };
   return { lease: createLease(options, leaseDatabase), ttlMs: lease.ttl, holder };
-}
-
-/** What is known of the balance that pays the fees. */
-interface ReserveStatus {
-  /** Balance that is never spent. */
-  readonly reserve: bigint;
-  /** The last balance that was read, minus the fees admitted since; undefined before the first read. */
-  readonly balance: bigint | undefined;
-  /** Wall-clock time of that read, ms. */
-  readonly readAtMs: number | undefined;
-}
-
-/** Keeps a balance from being spent. */
-interface Reserve {
-  /** Returns why a fee must not be paid; undefined when it may. Reads the balance when the last read is old. */
-  readonly check: (fee: bigint, signal: AbortSignal) => Promise<string | undefined>;
-  /** Subtracts an admitted fee from the known balance. */
-  readonly pay: (fee: bigint) => void;
-  readonly status: () => ReserveStatus;
-}
-
-interface ReserveDeps {
-  /** Reads the balance of the account that pays. */
-  readonly readBalance: (signal: AbortSignal) => Promise<bigint>;
-  readonly clock: Clock;
-}
-
-/** Age at which the balance is read again. */
-const FRESH_MS = 30_000;
-/** Age after which a balance that cannot be read again counts as unknown. */
-const MAX_AGE_MS = 300_000;
-/** A balance below the reserve is read again soon, since somebody may have sent coins. */
-const RETRY_MS = 5_000;
-
-interface Reading {
-  balance: bigint;
-  readonly atMs: number;
-  readonly wallMs: number;
-}
-
-/** Creates a guard of the balance. With a reserve of 0 it reads nothing: the chain itself refuses what cannot be paid. */
-export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDeps): Reserve {
-  let last: Reading | undefined;
-  let triedAtMs = Number.NEGATIVE_INFINITY;
-  let error = "";
-  const ageMs = (): number =>
-    last === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - last.atMs;
-  const isEnough = (fee: bigint): boolean => last !== undefined && last.balance - fee >= reserve;
-  const read = async (signal: AbortSignal): Promise<void> => {
-    triedAtMs = clock.monotonicMs();
-    try {
-      last = { balance: await readBalance(signal), atMs: clock.monotonicMs(), wallMs: clock.nowMs() };
-    } catch (thrown) {
-      signal.throwIfAborted();
-      error = errorText(thrown);
-    }
-  };
-  return {
-    check: async (fee, signal) => {
-      if (reserve === 0n) return undefined;
-      const isOld = ageMs() > FRESH_MS || !isEnough(fee);
-      if (isOld && clock.monotonicMs() - triedAtMs >= RETRY_MS) await read(signal);
-      if (last === undefined || ageMs() > MAX_AGE_MS)
-        return `the balance cannot be read, so spending.reserve cannot be kept: ${error}`;
-      if (isEnough(fee)) return undefined;
-      return `the balance of ${last.balance} minus the fee of ${fee} is below spending.reserve of ${reserve}: send coins to the account`;
-    },
-    pay: (fee) => {
-      if (last !== undefined) last.balance -= fee;
-    },
-    status: () => ({ reserve, balance: last?.balance, readAtMs: last?.wallMs }),
-  };
 }

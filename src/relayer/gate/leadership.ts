@@ -15,17 +15,17 @@ import type { Journal } from "../state/journal.ts";
 /** Values of {@link LeadershipStatus.role}, as in JSON and metrics. */
 export const ROLES = ["leader", "starting", "standby"] as const;
 
-/** Whether this process submits, and why not. */
+/** The role of this process. */
 export interface LeadershipStatus {
   /**
    * - "leader": it submits;
-   * - "starting": only this process may submit, and it reads what its predecessor did;
+   * - "starting": only this process may submit, and it is still reading what the previous process did;
    * - "standby": another process submits, or the lease cannot be read.
    */
   readonly role: (typeof ROLES)[number];
-  /** The process with the lease; undefined without a lease, and before it was read. */
+  /** The process that has the lease; undefined without a lease, and before the first read. */
   readonly holder: string | undefined;
-  /** Why the lease cannot be used, or why the start does not end; undefined when there is no error. */
+  /** The last error of the lease or of the start; undefined without one. */
   readonly error: string | undefined;
 }
 
@@ -35,46 +35,46 @@ export interface Leadership {
   /** Whether this process may submit now. */
   readonly leads: () => boolean;
   readonly status: () => LeadershipStatus;
-  /** Gives the lease up, so that another process takes over at once. Call it when nothing is written any more. */
+  /** Releases the lease, so that another process can take over immediately. Call it after the last write. */
   readonly release: () => Promise<void>;
 }
 
 export interface LeadershipDeps {
-  /** Undefined: this process is the only one. */
+  /** Undefined when this process is the only one. */
   readonly lease: { readonly lease: Lease; readonly ttlMs: number; readonly holder: string } | undefined;
   /**
    * Reads everything that an earlier process did, and waits until its transactions are final. Called before this process
-   * submits, and again after an error.
+   * submits for the first time in a term, and again after an error.
    */
   readonly prepare: (signal: AbortSignal) => Promise<void>;
-  /** Called when this process begins to submit. */
+  /** Called when this process starts to submit. */
   readonly onLead: () => void;
-  /** Called when another process may submit from now on. */
+  /** Called when this process has lost the lease, so another one may submit. */
   readonly onLoss: () => void;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
 }
 
-interface State {
-  /** The term in which this process has the lease; undefined: it has none. */
+interface LeadershipState {
+  /** The term in which this process has the lease; undefined without the lease. */
   term: bigint | undefined;
   /** The last term for which this process was prepared. */
   preparedTerm: bigint | undefined;
-  /** Monotonic time up to which the lease is certain. */
+  /** Monotonic time until which the lease is certain, ms. */
   validUntilMs: number;
   holder: string | undefined;
   leaseError: string | undefined;
   startError: string | undefined;
 }
 
-/** A lease is renewed this often in its lifetime. Two renewals may fail. */
+/** Renewals within the lifetime of a lease. Two in a row may fail. */
 const RENEWALS = 4;
 
-/** Creates the leadership of a process that does not submit yet. */
+/** Creates the leadership. The process does not submit before its service runs. */
 export function createLeadership(deps: LeadershipDeps): Leadership {
   const isOnly = deps.lease === undefined;
-  const state: State = {
+  const state: LeadershipState = {
     term: isOnly ? 0n : undefined,
     preparedTerm: undefined,
     validUntilMs: isOnly ? Number.POSITIVE_INFINITY : 0,
@@ -106,7 +106,10 @@ export function createLeadership(deps: LeadershipDeps): Leadership {
   };
 }
 
-function roleOf({ term, preparedTerm, validUntilMs }: State, clock: Clock): LeadershipStatus["role"] {
+function roleOf(
+  { term, preparedTerm, validUntilMs }: LeadershipState,
+  clock: Clock,
+): LeadershipStatus["role"] {
   if (term === undefined || clock.monotonicMs() >= validUntilMs) return "standby";
   return term === preparedTerm ? "leader" : "starting";
 }
@@ -114,7 +117,7 @@ function roleOf({ term, preparedTerm, validUntilMs }: State, clock: Clock): Lead
 /** Acquires and renews the lease until the signal aborts. Never rejects. */
 async function renew(
   deps: LeadershipDeps,
-  state: State,
+  state: LeadershipState,
   acquired: WakeSignal,
   signal: AbortSignal,
 ): Promise<void> {
@@ -123,10 +126,10 @@ async function renew(
   const { clock, logger } = deps;
   let role = roleOf(state, clock);
   while (!signal.aborted) {
-    // The lifetime counts from before the request, so this process never believes in it longer than the database does.
+    // The lifetime starts before the request, so the lease never lasts longer here than in the database.
     const askedMs = clock.monotonicMs();
     try {
-      noteAttempt(deps, state, await lease.acquire(), askedMs + ttlMs);
+      recordAttempt(deps, state, await lease.acquire(), askedMs + ttlMs);
       if (state.term !== undefined) acquired.wake();
     } catch (error) {
       state.leaseError = `the lease cannot be renewed: ${errorText(error)}`;
@@ -143,7 +146,12 @@ async function renew(
   }
 }
 
-function noteAttempt(deps: LeadershipDeps, state: State, attempt: LeaseAttempt, validUntilMs: number): void {
+function recordAttempt(
+  deps: LeadershipDeps,
+  state: LeadershipState,
+  attempt: LeaseAttempt,
+  validUntilMs: number,
+): void {
   const before = state.term;
   state.term = attempt.acquired ? attempt.epoch : undefined;
   state.holder = attempt.acquired ? deps.lease?.holder : attempt.holder;
@@ -161,7 +169,7 @@ function noteAttempt(deps: LeadershipDeps, state: State, attempt: LeaseAttempt, 
 /** Prepares each term of this process until the signal aborts. Never rejects. */
 async function prepareTerms(
   deps: LeadershipDeps,
-  state: State,
+  state: LeadershipState,
   acquired: WakeSignal,
   signal: AbortSignal,
 ): Promise<void> {
@@ -174,10 +182,10 @@ async function prepareTerms(
     }
     try {
       await deps.prepare(signal);
-      // Another process may have had the lease meanwhile.
+      // Another process may have had the lease in between.
       if (state.term !== term) continue;
       [state.preparedTerm, state.startError, failures] = [term, undefined, 0];
-      deps.logger.info("this process submits from now on");
+      deps.logger.info("this process now submits");
       deps.onLead();
     } catch (error) {
       if (signal.aborted) return;
@@ -190,14 +198,14 @@ async function prepareTerms(
   }
 }
 
-/** What is read of a page of a search. */
+/** One page of a transaction search. */
 interface FoundTransactions {
   readonly txs: readonly { readonly tx: Uint8Array; readonly result: { readonly code: number } }[];
   readonly totalCount: number;
 }
 
 export interface PredecessorDeps {
-  /** Number of the account's transactions in the mempool. */
+  /** Returns the number of the account's transactions in the mempool. */
   readonly countPending: (signal: AbortSignal) => Promise<bigint>;
   readonly comet: {
     readonly txSearch: (
@@ -213,19 +221,19 @@ export interface PredecessorDeps {
   readonly logger: Logger;
 }
 
-/** Longest wait for transactions of the process before this one. A block takes some seconds. */
+/** Maximum wait for the previous process's transactions. A block takes a few seconds. */
 const MAX_WAIT_MS = 20_000;
 const POLL_MS = 250;
 const PAGE_SIZE = 10;
-/** Pages of the account's transactions that are read, the newest first. One process had a few in flight. */
+/** Maximum number of pages, newest first. The previous process had only a few transactions in flight. */
 const MAX_PAGES = 10;
 
 /**
- * Waits until the transactions that an earlier process broadcast are in blocks, and notes the remote transactions that
- * they delivered. Without the wait, results on their way would be sent twice. Rejects with `ClientError` when the chain
- * cannot be read; a node without a transaction index is logged.
+ * Waits until the transactions of the previous process are in blocks, and records the remote transactions that they
+ * delivered. Without the wait, results in flight would be sent twice. Rejects with `ClientError` when the chain cannot be
+ * read. Logs a warning when the node has no transaction index.
  */
-export async function settlePredecessor(deps: PredecessorDeps, signal: AbortSignal): Promise<void> {
+export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSignal): Promise<void> {
   await waitForPending(deps, signal);
   const { journal, logger } = deps;
   const sending = journal.sending();
@@ -238,13 +246,13 @@ export async function settlePredecessor(deps: PredecessorDeps, signal: AbortSign
     const delivered = await readDelivered(deps, since, signal);
     const found = sending.filter(({ queryId, hash }) => delivered.has(`${queryId} ${hash}`));
     for (const { queryId, hash, remoteHeight } of found) journal.noteIncluded(queryId, hash, remoteHeight);
-    logger.info("transactions of the process before this one", {
+    logger.info("transactions of the previous process", {
       sending: sending.length,
       included: found.length,
     });
   } catch (error) {
     signal.throwIfAborted();
-    logger.warn("transactions of the process before this one are unknown and may be sent twice", {
+    logger.warn("transactions of the previous process are unknown and may be sent twice", {
       reason: errorText(error),
     });
   }
@@ -256,14 +264,14 @@ async function waitForPending(
 ): Promise<void> {
   const untilMs = clock.monotonicMs() + MAX_WAIT_MS;
   let pending = await countPending(signal);
-  if (pending > 0n) logger.info("waiting for transactions of the process before this one", { pending });
+  if (pending > 0n) logger.info("waiting for transactions of the previous process", { pending });
   while (pending > 0n && clock.monotonicMs() < untilMs) {
     await clock.sleep(POLL_MS, signal);
     pending = await countPending(signal);
   }
 }
 
-/** Returns query id and hash of each remote transaction in the account's transactions from a height on. */
+/** Returns `<query id> <hash>` of each remote transaction that the account's transactions have delivered since a height. */
 async function readDelivered(
   { comet, address, submitTypeUrl }: PredecessorDeps,
   since: bigint,

@@ -1,16 +1,18 @@
-import type { RelayerStore } from "../state/store.ts";
-import { dayOf } from "../state/attempt.ts";
-import type { AdmissionRequest } from "../submit/submit-gate.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { errorText } from "../../platform/base/errors.ts";
 import { bigintOf, type SqlSession, textOf } from "../../platform/storage/sql-database.ts";
+import { dayOf } from "../state/attempt.ts";
+import type { RelayerStore } from "../state/store.ts";
+import type { AdmissionRequest } from "../submit/submit-gate.ts";
 
-/** Limits of one UTC day; undefined: none. */
+/** Limits of one UTC day; undefined without a limit. */
 export interface SpendingLimits {
   /** Fees in units of the fee denom. */
   readonly dailyFee: bigint | undefined;
   readonly dailyGasPerOwner: bigint | undefined;
 }
 
-/** What was admitted on one UTC day. */
+/** Fees and gas admitted on one UTC day. */
 export interface DailySpending {
   /** Days since 1970-01-01. */
   readonly day: number;
@@ -18,33 +20,22 @@ export interface DailySpending {
   readonly gasByOwner: ReadonlyMap<string, bigint>;
 }
 
-/** Owners that status and metrics name, those with the most gas. */
-const NAMED_OWNERS = 100;
-
-/** Returns the gas of the owners with the most of it, and the sum of the others as "other". Most first. */
-export function namedOwners(gasByOwner: ReadonlyMap<string, bigint>): readonly (readonly [string, bigint])[] {
-  const sorted = [...gasByOwner].toSorted(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0));
-  const rest = sorted.slice(NAMED_OWNERS).reduce((sum, [, gas]) => sum + gas, 0n);
-  const named = sorted.slice(0, NAMED_OWNERS);
-  return rest === 0n ? named : [...named, ["other", rest]];
-}
-
-/** Why a transaction would exceed a limit. */
+/** A limit that a transaction would exceed. */
 interface SpendingRefusal {
   readonly reason: string;
-  /** The owners whose budget is used up; undefined: the limit of all. */
+  /** The owners whose budget is used up; undefined for the limit of all owners. */
   readonly owners?: readonly string[];
 }
 
 /**
- * Adds up what transactions cost before they are sent. The chain charges the whole fee of each transaction in a block, so
- * the fee of an admitted transaction counts in full, and its gas limit counts for the owners of its queries.
+ * Adds up the cost of transactions before they are sent. The chain charges the whole fee of each included transaction, so
+ * an admission adds the whole fee, and the gas limit to the owners of the queries.
  */
 export interface Spending {
-  /** Reads what was spent today, by an earlier process too. */
+  /** Reads the spending of today, including that of an earlier process. */
   readonly load: () => Promise<void>;
   readonly check: (request: AdmissionRequest) => SpendingRefusal | undefined;
-  /** Counts a transaction, durable with the next flush. Returns a function that takes it back when nothing was paid. */
+  /** Adds a transaction, durable with the next flush. Returns a function that subtracts it again when nothing was paid. */
   readonly charge: (request: AdmissionRequest) => () => void;
   readonly today: () => DailySpending;
 }
@@ -58,9 +49,9 @@ export interface SpendingDeps {
   readonly nowMs: () => number;
 }
 
-/** Days for which the rows are kept. */
-const KEPT_DAYS = 8;
-/** The row with the fees of all owners. */
+/** Days for which the rows are stored. */
+const STORED_DAYS = 8;
+/** Owner of the row with the total fees. */
 const ALL_OWNERS = "";
 
 interface Day {
@@ -78,7 +69,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
     return current;
   };
   const write = (day: Day, owners: Iterable<string>): void => {
-    // The values are read when the write runs, so that the last one has the newest.
+    // Values are read when the write runs, so the last write has the newest.
     for (const owner of [ALL_OWNERS, ...owners])
       deps.store.queue.push((session) => put(session, deps, day, owner));
   };
@@ -90,7 +81,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
         await session.run("DELETE FROM spending WHERE chain = ? AND payer = ? AND day < ?", [
           deps.chainId,
           deps.payer,
-          day - KEPT_DAYS,
+          day - STORED_DAYS,
         ]);
       });
     },
@@ -99,10 +90,10 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
       const day = now();
       add(day, request, 1n);
       write(day, request.gasByOwner.keys());
-      let isTakenBack = false;
+      let isReleased = false;
       return () => {
-        if (isTakenBack) return;
-        isTakenBack = true;
+        if (isReleased) return;
+        isReleased = true;
         add(day, request, -1n);
         write(day, request.gasByOwner.keys());
       };
@@ -169,4 +160,89 @@ async function read({ store, chainId, payer }: SpendingDeps, day: number): Promi
     else found.gas.set(owner, bigintOf(row, "gas") ?? 0n);
   }
   return found;
+}
+
+/** Maximum number of owners in status and metrics: those with the most gas. */
+const NAMED_OWNERS = 100;
+
+/** Returns the owners with the most gas, in descending order, and the sum of the others as "other". */
+export function namedOwners(gasByOwner: ReadonlyMap<string, bigint>): readonly (readonly [string, bigint])[] {
+  const sorted = [...gasByOwner].toSorted(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0));
+  const rest = sorted.slice(NAMED_OWNERS).reduce((sum, [, gas]) => sum + gas, 0n);
+  const named = sorted.slice(0, NAMED_OWNERS);
+  return rest === 0n ? named : [...named, ["other", rest]];
+}
+
+/** The balance that pays the fees, against its reserve. */
+export interface ReserveStatus {
+  /** Balance that is never spent. */
+  readonly reserve: bigint;
+  /** The last balance, minus the fees admitted since it was read; undefined before the first read. */
+  readonly balance: bigint | undefined;
+  /** Wall-clock time of that read, ms. */
+  readonly readAtMs: number | undefined;
+}
+
+/** Protects a balance from being spent. */
+export interface Reserve {
+  /** Returns the reason when a fee must not be paid, else undefined. Reads the balance when the last read is old. */
+  readonly check: (fee: bigint, signal: AbortSignal) => Promise<string | undefined>;
+  /** Subtracts an admitted fee from the known balance. */
+  readonly pay: (fee: bigint) => void;
+  readonly status: () => ReserveStatus;
+}
+
+interface ReserveDeps {
+  /** Reads the balance of the account that pays. */
+  readonly readBalance: (signal: AbortSignal) => Promise<bigint>;
+  readonly clock: Clock;
+}
+
+/** Age at which the balance is read again. */
+const FRESH_MS = 30_000;
+/** Age after which a balance that cannot be read again is treated as unknown. */
+const MAX_AGE_MS = 300_000;
+/** Interval of reads of a balance below the reserve. Somebody may send coins. */
+const RETRY_MS = 5_000;
+
+interface BalanceReading {
+  /** Reduced by each admitted fee until the next read. */
+  balance: bigint;
+  /** Monotonic, ms. */
+  readonly atMs: number;
+  readonly wallMs: number;
+}
+
+/** Creates the check of the reserve. With a reserve of 0 it reads nothing: the chain itself refuses what cannot be paid. */
+export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDeps): Reserve {
+  let last: BalanceReading | undefined;
+  let triedAtMs = Number.NEGATIVE_INFINITY;
+  let error = "";
+  const ageMs = (): number =>
+    last === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - last.atMs;
+  const isEnough = (fee: bigint): boolean => last !== undefined && last.balance - fee >= reserve;
+  const read = async (signal: AbortSignal): Promise<void> => {
+    triedAtMs = clock.monotonicMs();
+    try {
+      last = { balance: await readBalance(signal), atMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+    } catch (thrown) {
+      signal.throwIfAborted();
+      error = errorText(thrown);
+    }
+  };
+  return {
+    check: async (fee, signal) => {
+      if (reserve === 0n) return undefined;
+      const isOld = ageMs() > FRESH_MS || !isEnough(fee);
+      if (isOld && clock.monotonicMs() - triedAtMs >= RETRY_MS) await read(signal);
+      if (last === undefined || ageMs() > MAX_AGE_MS)
+        return `the balance cannot be read, so spending.reserve cannot be checked: ${error}`;
+      if (isEnough(fee)) return undefined;
+      return `the balance of ${last.balance} minus the fee of ${fee} is below spending.reserve of ${reserve}: send coins to the account`;
+    },
+    pay: (fee) => {
+      if (last !== undefined) last.balance -= fee;
+    },
+    status: () => ({ reserve, balance: last?.balance, readAtMs: last?.wallMs }),
+  };
 }

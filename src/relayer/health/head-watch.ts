@@ -1,3 +1,4 @@
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { NodeStatus } from "../../cosmos/client/chain-client.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -53,7 +54,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
   let newAtMs = readAtMs;
 
   const takeBlock = (block: SeenBlock, nowMs: number): void => {
-    const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / 1_000_000n);
+    const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / NS_PER_MS);
     // Only the header tells how old the first block is. Later blocks are timed by our own clock, which may differ from
     // the chain's.
     const ageMs = height === undefined && timeMs !== undefined ? Math.max(0, clock.nowMs() - timeMs) : 0;

@@ -1,3 +1,4 @@
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import { DEC18_ONE } from "../../platform/base/decimal.ts";
 import { formatDuration } from "../../platform/base/text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
@@ -302,6 +303,6 @@ function expiryNoticeMs(
   { trustingPeriodNs }: Pick<ClientReading, "trustingPeriodNs">,
   { trustingPeriodShare, withinMs }: ExpiryNotice,
 ): number {
-  const share = Number((trustingPeriodNs * trustingPeriodShare) / DEC18_ONE / 1_000_000n);
+  const share = Number((trustingPeriodNs * trustingPeriodShare) / DEC18_ONE / NS_PER_MS);
   return Math.max(share, Math.min(withinMs, Number(trustingPeriodNs / 4_000_000n)));
 }

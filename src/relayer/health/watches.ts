@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../platform/base/time.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import type { Clock } from "../../platform/base/clock.ts";
@@ -81,7 +82,6 @@ interface Spending {
   readonly amount: bigint;
 }
 
-const DAY_MS = 86_400_000;
 /** Shortest period of the spending rate, so that the first transactions are not extrapolated from seconds to a day. */
 const MIN_PERIOD_MS = 600_000;
 

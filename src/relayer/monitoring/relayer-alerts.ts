@@ -4,20 +4,30 @@ import { alertNameOf } from "../../platform/monitoring/alerts/alert-name.ts";
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import { CHAIN_CONDITIONS } from "./relayer-chain-conditions.ts";
 import { CONNECTION_SCOPE, type RelayerCondition } from "./relayer-condition.ts";
-import { WORK_CONDITIONS } from "./relayer-work-conditions.ts";
+import { ACCOUNT_CONDITIONS } from "./relayer-account-conditions.ts";
+import { ENDPOINT_CONDITIONS } from "./relayer-endpoint-conditions.ts";
+import { RESULT_CONDITIONS } from "./relayer-result-conditions.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
+
+/** All conditions of the relayer, in the order of the rules. */
+export const RELAYER_CONDITIONS: readonly RelayerCondition[] = [
+  ...CHAIN_CONDITIONS,
+  ...ACCOUNT_CONDITIONS,
+  ...RESULT_CONDITIONS,
+  ...ENDPOINT_CONDITIONS,
+];
 
 /** Alerts of the relayer, from its problems and its other metrics. */
 export const RELAYER_GROUP: GroupSpec = {
   name: "icq-relayer.alerts",
   records: [],
-  alerts: [...CHAIN_CONDITIONS, ...WORK_CONDITIONS].map(toSpec),
+  alerts: RELAYER_CONDITIONS.map(toSpec),
 };
 
 function toSpec(condition: RelayerCondition): AlertSpec {
-  const { name, severity, title, description, impact, problems = [], example } = condition;
+  const { name, severity, title, description, impact, problems = [], example, runbook } = condition;
   const [code] = problems;
   const given = condition.expr;
   const ofConnection = code !== undefined && OF_CONNECTIONS.has(code);
@@ -36,6 +46,7 @@ function toSpec(condition: RelayerCondition): AlertSpec {
     dashboard: DASHBOARDS.relayer,
     inhibits: condition.inhibits ?? [],
     scope,
+    runbook,
     example:
       example ??
       (code === undefined

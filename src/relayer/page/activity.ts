@@ -1,31 +1,31 @@
 import type { QueryCost } from "../health/status.ts";
 import { type Attempt, type AttemptSink, NOT_NEEDED } from "../state/attempt.ts";
 
-/** What was done in one span of time. */
+/** Attempts and transactions of one minute. */
 export interface ActivitySample {
   readonly startMs: number;
   readonly included: number;
-  /** Attempts that ended without a result, except those that a newer result replaced. */
+  /** Attempts that failed. Results that were no longer needed are not failures. */
   readonly failed: number;
   /** Local transactions with results. */
   readonly transactions: number;
   readonly gas: bigint;
 }
 
-/** Remembers what the relayer did lately, in memory, for the page. */
+/** The relayer's recent activity, in memory, for the page. */
 export interface Activity {
-  /** Notes attempts and passes them on. */
+  /** Returns a sink that records attempts and passes them on. */
   readonly sink: (inner: AttemptSink) => AttemptSink;
   /** The samples of the last hour, oldest first, without gaps; undefined before the start. */
   readonly samples: () => readonly (ActivitySample | undefined)[];
   readonly costOf: (queryId: bigint) => QueryCost | undefined;
 }
 
-/** Span of one sample. */
+/** Duration of one sample. */
 const SPAN_MS = 60_000;
-/** Samples that are kept: one hour. */
+/** Stored samples: one hour. */
 const SAMPLES = 60;
-/** Queries whose cost is kept; the one that was added first goes first. */
+/** Maximum number of queries with a cost. Drops the one that was added first. */
 const MAX_COSTS = 20_000;
 
 interface OpenSample {
@@ -35,7 +35,7 @@ interface OpenSample {
   readonly hashes: Set<string>;
 }
 
-/** Creates an empty memory. `nowMs` is wall-clock time. */
+/** Creates an empty activity. `nowMs` is wall-clock time. */
 export function createActivity(nowMs: () => number): Activity {
   const startedAt = spanOf(nowMs());
   const samples = new Map<number, OpenSample>();
@@ -49,7 +49,7 @@ export function createActivity(nowMs: () => number): Activity {
     samples.set(span, fresh);
     return fresh;
   };
-  const note = (attempt: Attempt): void => {
+  const record = (attempt: Attempt): void => {
     addToSample(current(), attempt);
     if (attempt.gas === 0n && attempt.fee === 0n) return;
     const { gas, fee } = costs.get(attempt.queryId) ?? { gas: 0n, fee: 0n };
@@ -60,7 +60,7 @@ export function createActivity(nowMs: () => number): Activity {
   return {
     sink: (inner) => ({
       note: (attempts) => {
-        for (const attempt of attempts) note(attempt);
+        for (const attempt of attempts) record(attempt);
         inner.note(attempts);
       },
     }),

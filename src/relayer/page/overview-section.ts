@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../platform/base/time.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import {
@@ -17,14 +18,14 @@ import type { HeadView } from "../health/head-watch.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
 import type { ActivitySample } from "./activity.ts";
 
-/** The judgement on the whole relayer in one sentence. */
-export interface Judgement {
+/** The state of the whole relayer in one sentence. */
+export interface Summary {
   readonly tone: Tone;
   readonly headline: string;
 }
 
-/** What problems mean for whoever needs the results: the gravest first, and causes before what they lead to. */
-const MEANINGS: readonly { readonly codes: readonly ProblemCode[]; readonly headline: string }[] = [
+/** Headlines of problems, from the reader's view: the most severe first, and causes before their consequences. */
+const HEADLINES: readonly { readonly codes: readonly ProblemCode[]; readonly headline: string }[] = [
   { codes: ["local-not-followed"], headline: "The relayer cannot see the local chain" },
   { codes: ["account-cannot-pay", "store-not-writable", "not-sending"], headline: "Nothing is sent" },
   { codes: ["local-no-new-block"], headline: "The local chain has no new block" },
@@ -41,21 +42,21 @@ const MEANINGS: readonly { readonly codes: readonly ProblemCode[]; readonly head
   },
 ];
 
-/** Returns the gravest problem. */
-export function gravestOf(problems: readonly Problem[]): Problem | undefined {
+/** Returns the most severe problem. */
+export function mostSevere(problems: readonly Problem[]): Problem | undefined {
   return problems.toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
 function rank({ code }: Problem): number {
-  const found = MEANINGS.findIndex(({ codes }) => codes.includes(code));
-  return found < 0 ? MEANINGS.length : found;
+  const found = HEADLINES.findIndex(({ codes }) => codes.includes(code));
+  return found < 0 ? HEADLINES.length : found;
 }
 
-/** Judges the relayer by its problems and its queries. Never good while something was not read yet. */
-export function judge({ problems, queries, gate }: RelayerStatus): Judgement {
+/** Summarizes problems and queries. The tone is never "good" before everything was read once. */
+export function summarize({ problems, queries, gate }: RelayerStatus): Summary {
   if (problems.length > 0) {
-    const gravest = gravestOf(problems)?.code;
-    const found = MEANINGS.find(({ codes }) => gravest !== undefined && codes.includes(gravest));
+    const code = mostSevere(problems)?.code;
+    const found = HEADLINES.find(({ codes }) => code !== undefined && codes.includes(code));
     return found === undefined
       ? { tone: "unknown", headline: "Starting: not everything was read yet" }
       : { tone: "bad", headline: found.headline };
@@ -76,8 +77,8 @@ export function judge({ problems, queries, gate }: RelayerStatus): Judgement {
   return { tone: "good", headline: "In order: every result is current" };
 }
 
-/** The judgement, the lateness, and the problems with their reasons. */
-export function verdictSection(status: RelayerStatus, { tone, headline }: Judgement): Html {
+/** The summary, the lateness of queries, and the problems with their reasons. */
+export function verdictSection(status: RelayerStatus, { tone, headline }: Summary): Html {
   const { loaded, problems } = status;
   const queryText = loaded ? queriesText(status) : "The list of queries was not read yet.";
   const more = html`<p>${queryText}</p>${
@@ -90,14 +91,14 @@ function problemItem({ code, text }: Problem): Html {
   return html`<li><strong>${code}</strong>: ${text}</li>`;
 }
 
-/** Whether the local chain cannot be read: whether results are late or on their way is then not known. */
+/** Whether the local chain cannot be read, so that lateness and results in flight are unknown. */
 export function isBlind({ problems }: Pick<RelayerStatus, "problems">): boolean {
   return problems.some(({ code }) => code === "local-not-followed");
 }
 
 function queriesText(status: RelayerStatus): string {
   if (!isBlind(status)) return latenessText(status.queries);
-  return `${counted(status.queries.length, "query", "queries")}; which of them are late is not known without the local chain.`;
+  return `${counted(status.queries.length, "query", "queries")}; their lateness is not known without the local chain.`;
 }
 
 function latenessText(queries: readonly QueryView[]): string {
@@ -115,7 +116,7 @@ function latenessText(queries: readonly QueryView[]): string {
   return `${all}, ${overdue} overdue; query ${latest.id} is due longest, for ${counted(Number(blocks), "block")} (${formatDuration(ms)}).`;
 }
 
-/** The values that a reader wants at one glance. */
+/** The most important values. */
 export function factSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
   const { local, connected, gate, deadLetters } = status;
   const known = samples.filter((sample) => sample !== undefined);
@@ -151,8 +152,6 @@ function headFact(name: string, { height, sinceBlockMs, error }: HeadView): Fact
   };
 }
 
-const DAY_MS = 86_400_000;
-
 function balanceTone(balance: bigint, daysLeft: number | undefined): Tone | undefined {
   if (balance === 0n) return "bad";
   return daysLeft !== undefined && daysLeft < 1 ? "warn" : undefined;
@@ -171,10 +170,10 @@ function balanceFact({ account: { balance, denom, daysLeft, address } }: Relayer
   };
 }
 
-/** Owners on the page: those with the most gas. */
+/** Maximum number of owners on the page: those with the most gas. */
 const SHOWN = 10;
 
-/** The fees of today against their limit. */
+/** Today's fees and their limit. */
 function spendingFact({ spending: { fee, limits }, reserve, account }: RelayerStatus): Fact {
   const { dailyFee } = limits;
   const isUsedUp = dailyFee !== undefined && fee >= dailyFee;
@@ -186,7 +185,7 @@ function spendingFact({ spending: { fee, limits }, reserve, account }: RelayerSt
   };
 }
 
-/** The gas of today by owner, with the budget of each; closed until someone opens it. */
+/** Today's gas by owner, with each owner's budget. Collapsed by default. */
 export function spendingSection({ spending: { gasByOwner, limits } }: RelayerStatus): Html {
   const { dailyGasPerOwner: limit } = limits;
   const owners = namedOwners(gasByOwner);

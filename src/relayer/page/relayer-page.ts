@@ -13,15 +13,15 @@ import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Activity, ActivitySample } from "./activity.ts";
 import {
   factSection,
-  gravestOf,
+  mostSevere,
   isBlind,
-  judge,
+  summarize,
   spendingSection,
   verdictSection,
 } from "./overview-section.ts";
 import { parseQueriesView, querySection, selectQueries } from "./query-section.ts";
 
-/** What the relayer's page shows. */
+/** The data of the relayer's page. */
 export interface RelayerPageInput {
   readonly status: RelayerStatus;
   readonly activity: Pick<Activity, "samples">;
@@ -30,20 +30,20 @@ export interface RelayerPageInput {
 }
 
 /**
- * Creates the content of the relayer's page, what matters most first: is everything current, why not, the connections, what was
- * sent, the queries that `view` selects, dead letters. Texts of chains are escaped.
+ * Creates the content of the relayer's page, the most important first: is everything current, why not, the connections,
+ * recent results, the queries that `view` selects, dead letters. Escapes texts from chains.
  */
 export function relayerPage(input: RelayerPageInput, view: URLSearchParams): PageContent {
   const { status, activity } = input;
-  const judgement = judge(status);
+  const summary = summarize(status);
   const samples = activity.samples();
   const queriesView = parseQueriesView(view);
   const { length } = status.problems;
   return {
-    title: `${length === 0 ? "" : `(${length}) `}${judgement.headline} – relayer`,
+    title: `${length === 0 ? "" : `(${length}) `}${summary.headline} – relayer`,
     asOfMs: status.nowMs,
     sections: [
-      { id: "verdict", label: "Verdict", content: verdictSection(status, judgement) },
+      { id: "verdict", label: "Verdict", content: verdictSection(status, summary) },
       { id: "facts", label: "Values", content: factSection(status, samples) },
       { id: "connections", label: "Connections", content: connectionSection(status) },
       { id: "activity", label: "Last hour", content: activitySection(samples) },
@@ -106,7 +106,7 @@ export function createRelayerPage(
 
 type Samples = readonly (ActivitySample | undefined)[];
 
-/** What was sent in the last hour, minute by minute. */
+/** Results, transactions and gas of the last hour, by minute. */
 function activitySection(samples: Samples): Html {
   const known = samples.filter((sample) => sample !== undefined);
   const sum = (read: (sample: ActivitySample) => number): number =>
@@ -140,16 +140,16 @@ function failedText(failed: number): string {
   return `${grouped(failed)} failed (red, on top)`;
 }
 
-/** Who may send dead letters again: whoever reaches the page, whoever has the token, or nobody, since no token is configured. */
+/** Who may send dead letters again: everybody, bearers of the token, or nobody because no token is configured. */
 type ResubmitAccess = "open" | "token" | "nobody";
 
-/** Dead letters on the page; the newest. */
+/** Maximum number of dead letters on the page: the newest. */
 const SHOWN = 20;
 
-/** The transactions that are not sent again on their own, with a button that sends one. */
+/** The transactions that are not retried automatically, each with a button that sends it again. */
 function deadLetterSection(letters: readonly DeadLetter[], access: ResubmitAccess): Html {
   if (letters.length === 0)
-    return html`<h2>Dead letters</h2><p>None. Every transaction of a TX query was delivered or is still being tried.</p>`;
+    return html`<h2>Dead letters</h2><p>None. Every transaction of a TX query was delivered or is still being retried.</p>`;
   const columns: readonly Column<DeadLetter>[] = [
     { name: "query", cell: ({ queryId }) => html`query ${queryId}` },
     {
@@ -179,7 +179,7 @@ function keyOf({ queryId, hash }: DeadLetter): string {
   return `${queryId}-${hash}`;
 }
 
-/** One row for each connection: remote chain, light client, lateness of its queries. */
+/** One row per connection: remote chain, light client, lateness of its queries. */
 function connectionSection(status: RelayerStatus): Html {
   const { connections, queries, problems, nowMs } = status;
   const columns: readonly Column<ConnectionStatus>[] = [
@@ -187,7 +187,7 @@ function connectionSection(status: RelayerStatus): Html {
     {
       name: "state",
       cell: ({ id }) =>
-        stateBadge(gravestOf(problems.filter(({ connectionId }) => connectionId === id))?.code, status, id),
+        stateBadge(mostSevere(problems.filter(({ connectionId }) => connectionId === id))?.code, status, id),
     },
     { name: "remote chain", cell: ({ chainId }) => chainId },
     { name: "remote height", isNumber: true, cell: remoteCell },
@@ -206,16 +206,16 @@ function connectionSection(status: RelayerStatus): Html {
       name: "last cycle",
       cell: ({ id, error }) => {
         if (error !== undefined) return html`<span class="bad">${error}</span>`;
-        if (isBlind(status)) return "not since the local chain is away";
-        return isTried(status, id) ? "fine" : "none yet";
+        if (isBlind(status)) return "none while the local chain is unreachable";
+        return hasCycled(status, id) ? "fine" : "none yet";
       },
     },
   ];
   return html`<h2>Connections</h2>${dataTable({ caption: counted(connections.length, "connection"), columns, rows: connections })}`;
 }
 
-/** Whether a cycle of the connection can have succeeded: no error alone proves nothing. */
-function isTried({ loaded, gate, queries }: RelayerStatus, connection: string): boolean {
+/** Whether a cycle of the connection may have succeeded. The absence of errors alone does not show it. */
+function hasCycled({ loaded, gate, queries }: RelayerStatus, connection: string): boolean {
   const own = queries.filter(({ connectionId }) => connectionId === connection);
   const hasResult = own.length === 0 || own.some(({ state }) => state === "answered");
   return loaded && (gate.role === "standby" || hasResult);
@@ -224,7 +224,7 @@ function isTried({ loaded, gate, queries }: RelayerStatus, connection: string): 
 function stateBadge(code: string | undefined, status: RelayerStatus, connection: string): Html {
   if (code === undefined && isBlind(status)) return badge("unknown", "not known");
   if (code === undefined)
-    return isTried(status, connection) ? badge("good", "fine") : badge("unknown", "no result yet");
+    return hasCycled(status, connection) ? badge("good", "fine") : badge("unknown", "no result yet");
   return code === "starting" ? badge("unknown", "starting") : badge("bad", code);
 }
 
@@ -259,7 +259,7 @@ function lateCell(queries: readonly QueryView[]): Html | string {
   return html`${queries.length}<small class="bad">${overdue} overdue</small>`;
 }
 
-/** The endpoints that cannot be used, or are used after all others; and all of them, closed until someone opens the list. */
+/** The endpoints with an error, and a list of all endpoints, collapsed by default. */
 function endpointSection(endpoints: readonly EndpointStatus[]): Html {
   const bad = endpoints.filter((endpoint) => reasonOf(endpoint) !== undefined);
   const title = `${counted(endpoints.length, "endpoint")}, ${bad.length === 0 ? "all sound" : `${bad.length} not sound`}`;

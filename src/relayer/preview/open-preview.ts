@@ -10,14 +10,14 @@ import type { RelayerConfig } from "../config/relayer-config.ts";
 import { createLocalQueries, type LocalQueries } from "../local-queries.ts";
 import { isServed, type RegisteredQuery } from "../registry/registered-query.ts";
 
-/** Access to the chains of a relayer, for commands that send nothing. */
+/** Access to a relayer's chains, for commands that send nothing. */
 export interface Preview {
   readonly config: RelayerConfig;
   readonly context: DaemonContext;
   readonly localClient: PooledChainClient;
   readonly local: LocalQueries;
   readonly connections: readonly PreviewConnection[];
-  /** The relayer's account. It can simulate and not send. */
+  /** The relayer's account, which can only simulate. */
   readonly account: Pick<TxSender, "address" | "simulate">;
   readonly close: () => void;
 }
@@ -68,7 +68,7 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
   };
 }
 
-/** Returns the queries that the relayer would serve over a connection, by id. `ids` empty: all. */
+/** Returns the queries that the relayer would serve over a connection, sorted by id. Empty `ids`: all. */
 export async function servedQueries(
   { config, local }: Pick<Preview, "config" | "local">,
   connectionId: string,

@@ -28,14 +28,14 @@ import { RelayError } from "../relay-error.ts";
 import { failureText, isRedundant } from "../submit/judge.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 
-/** What a relayer would do for one KV query now, and what another one did. */
+/** The result that a relayer would submit for one KV query now, compared with the last one on the chain. */
 export interface KvPreview {
   readonly query: RegisteredQuery;
   /** The remote height of the values. */
   readonly at: RemoteHeight;
   /**
-   * Whether the proofs verify and the local chain accepts the result. "answered": the proofs verify, and another relayer
-   * has sent a result of this height or a newer one.
+   * Whether the proofs verify and the local chain accepts the result. "answered": the proofs verify, but the chain has a
+   * result of this height or a newer one from another relayer.
    */
   readonly outcome:
     | {
@@ -48,7 +48,7 @@ export interface KvPreview {
   readonly other: Comparison;
 }
 
-/** The last result on the chain beside the remote state at its height. */
+/** The last result on the chain compared with the remote state at its height. */
 export type Comparison =
   /** no result yet */
   | { readonly kind: "none" }
@@ -56,8 +56,8 @@ export type Comparison =
   | { readonly kind: "differs"; readonly at: RemoteHeight; readonly keys: number }
   | { readonly kind: "unreadable"; readonly at: RemoteHeight; readonly reason: string };
 
-/** Queries that are simulated and compared at once. */
-const AT_ONCE = 4;
+/** Queries that are simulated and compared in parallel. */
+const CONCURRENCY = 4;
 
 /**
  * Reads, proves and simulates KV queries of one connection at its newest height, and compares the last result of each with
@@ -82,7 +82,7 @@ export async function previewKv(
   const proven = await proveAt(preview, connection, { queries, at: view.stateAt }, signal);
   const updates = await updateMessages(preview, connection, view, signal);
   const submitUrl = `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`;
-  return mapLimit(proven, AT_ONCE, async ({ query, result }) => {
+  return mapLimit(proven, CONCURRENCY, async ({ query, result }) => {
     const other = await compare(preview, connection, query, signal);
     const common = { query, at: view.stateAt, other };
     if (!result.ok) return { ...common, outcome: { kind: "unproven", reason: result.reason } as const };
@@ -119,13 +119,13 @@ async function proveAt(
   signal: AbortSignal,
 ): Promise<readonly ProvenQuery[]> {
   const keys = queries.flatMap((query) => query.keys);
-  const [block, answers] = await Promise.all([
+  const [block, reads] = await Promise.all([
     remote.lightBlock(at.height + 1n, signal),
     readKeys(remote, keys, at.height, signal),
   ]);
   const states = queries.map((query) => refreshed(undefined, query, 0n));
   const options = { sender: account.address, allowKvCallbacks: config.queries.allow_kv_callbacks };
-  const proofs = proveResults(states, answers, { appHash: block.appHash, at }, options);
+  const proofs = proveResults(states, reads, { appHash: block.appHash, at }, options);
   return proofs.map(({ state, result }) => ({
     query: state.query,
     result: result.ok

@@ -12,19 +12,19 @@ import { createTxProver } from "../tx/tx-prover.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 
 /**
- * What the chain has received beside what was found. It tells only whether it has a transaction, so a transaction counts as
- * left out when it has a later one.
+ * The transactions that the chain has received, compared with those that were found. The chain tells only whether it has a
+ * transaction, so one is treated as left out when the chain has a later one.
  */
 export type TxComparison =
-  /** it has none of them */
+  /** the chain has none of them */
   | { readonly kind: "none" }
-  /** it has all up to the last one that it has */
+  /** the chain has all of them, up to the last one that it has */
   | { readonly kind: "same" }
-  /** it lacks some before the last one that it has: another relayer has left them out */
+  /** the chain has a later one but lacks these, which another relayer left out */
   | { readonly kind: "differs"; readonly missing: readonly string[] }
   | { readonly kind: "unreadable"; readonly reason: string };
 
-/** What a relayer would send for one TX query if it started now without state. */
+/** The transactions that a relayer would send for one TX query if it started now without state. */
 export interface TxPreview {
   readonly query: RegisteredQuery;
   /** Searched remote heights. */
@@ -36,17 +36,17 @@ export interface TxPreview {
     readonly height: bigint;
     /** Simulated gas. The chain accepts a transaction that it has already received, without calling the contract. */
     readonly gas: bigint | undefined;
-    /** Why it cannot be sent; undefined when it can. */
+    /** The reason why it cannot be sent; undefined when it can. */
     readonly reason: string | undefined;
-    /** Whether the chain has received it, from whomever; undefined when that cannot be read. */
+    /** Whether the chain has received it from any relayer; undefined when that cannot be read. */
     readonly received: boolean | undefined;
   }[];
   readonly other: TxComparison;
-  /** Why nothing could be searched; undefined when it could. */
+  /** The reason why the search failed; undefined when it succeeded. */
   readonly reason: string | undefined;
 }
 
-/** Transactions that are proven and simulated for one query. */
+/** Maximum number of transactions that are proven and simulated for one query. */
 const MAX_TXS = 20;
 
 /** Searches, proves and simulates the transactions of one query since `tx_lookback_blocks` before the tip. Sends nothing. */
@@ -128,12 +128,12 @@ async function isReceived(
   }
 }
 
-/** Compares transactions in the order of the remote chain with what the local chain has received. */
+/** Compares transactions, in the order of the remote chain, with those that the local chain has received. */
 export function compareTxs(
   txs: readonly Pick<TxPreview["txs"][number], "hash" | "received">[],
 ): TxComparison {
   if (txs.some(({ received }) => received === undefined))
-    return { kind: "unreadable", reason: "the node does not say what the chain has received" };
+    return { kind: "unreadable", reason: "the node cannot tell what the chain has received" };
   const last = txs.findLastIndex(({ received }) => received);
   if (last < 0) return { kind: "none" };
   const missing = txs.slice(0, last).filter(({ received }) => received === false);

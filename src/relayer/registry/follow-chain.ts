@@ -12,17 +12,17 @@ import { type HeightSignal, MAX_LAG } from "./height-signal.ts";
 import { type QueryChange, queryChanges } from "./query-events.ts";
 import type { Registry } from "./registry.ts";
 
-/** When no notice arrives for this long, the height is read over RPC: the WebSocket may be dead. */
+/** Without a notice for this long, the height is read over RPC, because the WebSocket may be dead. */
 const SILENCE_MS = 3_000;
-/** Interval of the reads of the height while there is no WebSocket, or one of a node without new blocks. */
+/** Interval of height reads without a WebSocket, or with one whose node has no new blocks. */
 const POLL_MS = 1_000;
-/** Interval of the reloads meanwhile: nothing announces a new query then. */
+/** Interval of reloads in the same state, in which no event announces a new query. */
 const POLL_RELOAD_MS = 10_000;
 /** Delay of a reload after an event whose query the chain did not have: the endpoint may be behind. */
 const RETRY_RELOAD_MS = 2_000;
-/** Reads of the list that fail because all endpoints are behind the stream, before it is said: nodes differ by a block or two. */
+/** Failed reads, with all endpoints behind the stream, before a warning. Nodes differ by a block or two. */
 const MAX_READS_BEHIND = 3;
-/** With more changes than this the list is reloaded instead. That takes fewer calls, at 100 queries a page. */
+/** With more changes than this, reloading the list takes fewer calls: a page has 100 queries. */
 const MAX_SINGLE_READS = 20;
 
 export interface FollowDeps {
@@ -31,7 +31,7 @@ export interface FollowDeps {
   readonly subscription: ChainSubscription;
   readonly registry: Registry;
   readonly height: HeightSignal;
-  /** Notices that the local chain was reset. Called with its latest height before the list is read. */
+  /** Detects a reset of the local chain. Called with its latest height before each read of the list. */
   readonly checkHistory: (latestHeight: bigint, signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -41,7 +41,7 @@ export interface FollowDeps {
   readonly reloadMs: number;
   /** Called after each complete read of the list. */
   readonly onLoaded: () => void;
-  /** Called with the error of each read that failed. */
+  /** Called with the error of each failed read. */
   readonly onLocalError: (error: unknown) => void;
 }
 
@@ -57,7 +57,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   let reloadAtMs = clock.monotonicMs();
   let failures = 0;
   let lastError: string | undefined;
-  // The chain has blocks that no notice announced, so changes of queries may be missing too.
+  // Whether the chain has blocks that no notice announced. Events of queries may then be missing too.
   let isStreamBehind = false;
   const list: ListState = { height: 0n, hasStreamBlock: false };
   while (!signal.aborted) {
@@ -74,13 +74,13 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       let nextMs: number = hasStream ? deps.reloadMs : POLL_RELOAD_MS;
       if (notice !== undefined) nextMs = await applyNotice(deps, notice, list, signal);
       else if ((await poll(deps, signal)) && hasStream) nextMs = 0;
-      // Until a notice shows that the node of the stream goes on.
+      // It stays behind until a notice shows that the stream's node makes progress.
       isStreamBehind = notice === undefined && (isStreamBehind || nextMs === 0);
       reloadAtMs = Math.min(reloadAtMs, clock.monotonicMs() + nextMs);
     } catch (error) {
       if (signal.aborted) return;
       deps.onLocalError(error);
-      // The current notice is lost, so the list must be read again.
+      // The failed notice cannot be applied again, so the whole list must be read.
       reloadAtMs = clock.monotonicMs();
       const kind = errorKind(error);
       const fields = { reason: errorText(error), failures };
@@ -92,7 +92,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   }
 }
 
-/** Reads the height. Returns whether the chain has gone on by more than the block whose notice is on its way. */
+/** Reads the height. Returns whether the chain has more new blocks than the one whose notice may still arrive. */
 async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.height.now();
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
@@ -100,9 +100,9 @@ async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   return latestHeight > before + 1n;
 }
 
-/** What the list of queries must have. */
+/** The height that the list of queries must reflect. */
 interface ListState {
-  /** Changes up to this height are in the list, or must be when it is read again. */
+  /** The list contains all changes up to this height, or must contain them after the next read. */
   height: bigint;
   /** Whether the stream has announced a block since it was connected. */
   hasStreamBlock: boolean;
@@ -110,11 +110,11 @@ interface ListState {
 
 async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): Promise<void> {
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
-  // First: of a chain that was reset, nothing that is known applies.
+  // First, because nothing known applies to a chain that was reset.
   await deps.checkHistory(latestHeight, signal);
   deps.height.set(latestHeight, latestTimeNs);
-  // The endpoint of the list may be behind that of the status, and both behind that of the stream. Without the new queries
-  // of the blocks between, the list would count as complete. A chain that was reset begins below what is known.
+  // The endpoint of the list may be behind the status, and both behind the stream. A list without the blocks between would
+  // pass as complete. A greater distance is not lag but a reset, after which the chain begins at a low height.
   const isBehindStream = latestHeight < list.height && latestHeight + MAX_LAG >= list.height;
   if (!isBehindStream) list.height = latestHeight;
   await deps.registry.reload(list.height, signal);
@@ -149,7 +149,7 @@ async function applyNotice(
   }
 }
 
-/** Whether there are blocks between the list and the first one that a new stream announces. The list must then reach them. */
+/** Whether blocks are missing between the list and the first block of a new stream. The next list must include them. */
 function hasGap(list: ListState, height: bigint): boolean {
   const isFirst = !list.hasStreamBlock;
   list.hasStreamBlock = true;
@@ -165,7 +165,7 @@ async function applyChanges(
   signal: AbortSignal,
 ): Promise<number> {
   if (changes.length === 0) return deps.reloadMs;
-  // Only the last change of a query counts, so the reads are independent and can run in parallel.
+  // Only a query's last change matters, so the reads are independent and can run in parallel.
   const last = [...new Map(changes.map((change) => [change.queryId, change])).values()];
   if (last.length > MAX_SINGLE_READS) {
     deps.logger.info("many queries changed, reading the whole list", { changes: last.length });

@@ -6,7 +6,7 @@ export interface HeightSignal extends ChangeSignal {
   /** Latest local height; 0 before the first `set`. */
   readonly now: () => bigint;
   /**
-   * Stores the height and wakes all waiters. A lower height counts too: a chain that was reset begins at height 1.
+   * Stores the height and wakes all waiters. Accepts a lower height, because a chain that was reset begins at height 1.
    * `timeNs` is the time of the block, 0 when unknown.
    */
   readonly set: (height: bigint, timeNs: bigint) => void;

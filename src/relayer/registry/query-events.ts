@@ -1,6 +1,6 @@
 import type { WireEvent } from "../../cosmos/client/events/subscription.ts";
 
-/** A change of a query that an event announces. The event's other attributes are not used: the chain is read instead. */
+/** A query change that an event announces. The event's other attributes are ignored, and the chain is read instead. */
 export interface QueryChange {
   readonly action: "query_updated" | "query_removed";
   readonly queryId: bigint;
@@ -10,7 +10,7 @@ export interface QueryChange {
 const MODULE = "interchainqueries";
 
 /**
- * Returns the changes of queries in the events of one transaction or block, in their order. `chainName` is the event
+ * Returns the query changes in the events of one transaction or block, in order. `chainName` is the event
  * type. A `query_removed` event has four attributes here and eight on Neutron; both are accepted.
  */
 export function queryChanges(events: readonly WireEvent[], chainName: string): readonly QueryChange[] {
@@ -27,7 +27,7 @@ function toChange(event: WireEvent): QueryChange | undefined {
   return { action, queryId: BigInt(id), connectionId: attributes.get("connection_id") ?? "" };
 }
 
-/** Returns the CometBFT queries that subscribe to all changes of queries on the chain of this name. */
+/** Returns the CometBFT subscription queries for all query changes on the chain of this name. */
 export function queryChangeSubscriptions(chainName: string): readonly string[] {
   return ["query_updated", "query_removed"].map(
     (action) => `tm.event='Tx' AND ${chainName}.module='${MODULE}' AND ${chainName}.action='${action}'`,

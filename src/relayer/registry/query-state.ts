@@ -1,10 +1,10 @@
 import { type BackoffOptions, backoffMs } from "../../platform/base/waits.ts";
 import type { RegisteredQuery } from "./registered-query.ts";
 
-/** Why a query has no new result. */
+/** The reason why a query has no new result. */
 export interface QueryFailure {
   readonly code: QueryFailureCode;
-  /** For people. May hold heights, so it differs between tries. */
+  /** For people. May contain heights, so it differs between attempts. */
   readonly reason: string;
 }
 
@@ -29,23 +29,23 @@ export const QUERY_FAILURE_CODES = [
 
 type QueryFailureCode = (typeof QUERY_FAILURE_CODES)[number];
 
-/** A served query and the outcome of its last cycles. Immutable; the functions below return a new state. */
+/** A served query and the outcome of its last cycles. Immutable: the functions below return a new state. */
 export interface QueryState {
   readonly query: RegisteredQuery;
   /**
-   * Local height from which this relayer has to answer the question: that of its last change, or, for a TX query, that of
-   * the first read. 0 for a KV query that this relayer read unchanged: the chain knows since when it is due.
+   * Local height from which this relayer must serve the query: that of its last change or, for a TX query, of the first
+   * read. 0 for a KV query that has not changed since the first read: the chain then knows when it became due.
    */
   readonly sinceHeight: bigint;
   /** Failures since the last result. */
   readonly failures: number;
-  /** Time of the next try, monotonic ms: a jump of the clock must not stop a query. 0: at once. */
+  /** Time of the next attempt, monotonic ms, so that a clock jump cannot stop a query. 0: immediately. */
   readonly notBeforeMs: number;
   /** The last failure; undefined after a result. */
   readonly error: QueryFailure | undefined;
   /** Results included since the relayer started. */
   readonly results: number;
-  /** Whether an operator wants its next cycle at once, whenever it is due. */
+  /** Whether an operator requested an immediate cycle, even when the query is not due. */
   readonly isRequested: boolean;
 }
 
@@ -62,7 +62,7 @@ export function statusOf({ error, query }: QueryState): QueryStatus {
 }
 
 /**
- * Returns the state after the query was read from the chain. Failures and backoff are kept only when the question is
+ * Returns the state after the query was read from the chain. Retains failures and backoff only when the question is
  * unchanged. `localHeight` is the latest local height.
  */
 export function refreshed(
@@ -77,13 +77,13 @@ export function refreshed(
     return { query, sinceHeight, results, ...unanswered };
   }
   const { lastLocalHeight, lastRemoteHeight } = known.query;
-  // A result may be included while the query is being read. Then the response is older than the known heights, which
-  // are kept. Known heights above the local height are from before a reset of the chain; they are dropped.
+  // A result may be included while the query is being read. The response is then older than the known heights, which
+  // stay. Known heights above the local height date from before a reset of the chain and are dropped.
   if (lastLocalHeight <= query.lastLocalHeight || lastLocalHeight > localHeight) return { ...known, query };
   return { ...known, query: { ...query, lastLocalHeight, lastRemoteHeight } };
 }
 
-/** Whether the chain refused the last result. The next one travels in a transaction apart from other queries. */
+/** Whether the chain rejected the last result. The next one is sent in a transaction apart from other queries. */
 export function isSuspect({ error }: QueryState): boolean {
   return error?.code === "rejected" || error?.code === "not-included";
 }
@@ -99,7 +99,7 @@ export function failed(
   return { ...state, error, failures: state.failures + 1, notBeforeMs, isRequested: false };
 }
 
-/** Returns the state of a query that is due at once, also while it backs off. */
+/** Returns the state of a query that is due immediately, even while it backs off. */
 export function requested(state: QueryState): QueryState {
   return { ...state, notBeforeMs: 0, isRequested: true };
 }
@@ -123,7 +123,7 @@ export function searched(
   return { ...state, ...SUCCEEDED, query, results };
 }
 
-/** Returns the state after another relayer sent a result. When the next one is due, the query itself says. */
+/** Returns the state after another relayer sent a result. The query itself has the height at which the next one is due. */
 export function outrun(state: QueryState): QueryState {
   return { ...state, ...SUCCEEDED };
 }
@@ -137,10 +137,10 @@ const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: 
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;
   const { type, lastLocalHeight, updatePeriod } = state.query;
-  // A KV result that is sent now is included in the next block at the earliest, so that block is the one to compare.
-  // A search counts from the height at which it took place.
-  const counted = type === "kv" ? localHeight + 1n : localHeight;
-  return state.isRequested || lastLocalHeight === 0n || counted >= lastLocalHeight + updatePeriod;
+  // A KV result that is sent now is included in the next block at the earliest, so compare that block. A search is
+  // recorded with the height at which it ran.
+  const atHeight = type === "kv" ? localHeight + 1n : localHeight;
+  return state.isRequested || lastLocalHeight === 0n || atHeight >= lastLocalHeight + updatePeriod;
 }
 
 /** Whether connection, type, keys, filter and period are equal. */

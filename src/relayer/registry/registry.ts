@@ -13,20 +13,20 @@ export interface Registry {
    */
   readonly reload: (atLeast: bigint, signal: AbortSignal) => Promise<void>;
   /**
-   * Reads one query that changed at `height`. Returns false when an update was announced and no node has it: the query was
-   * removed since, or the endpoints are behind the one that sent the event.
+   * Reads one query that changed at `height`. Returns false when an event announced an update that no node has: the query
+   * has been removed since, or the endpoints are behind the one that sent the event.
    */
   readonly apply: (change: QueryChange, height: bigint, signal: AbortSignal) => Promise<boolean>;
   /**
-   * Reads the last results of these queries from the chain. Adds, changes and removes no query: this read may be older than
-   * what an event said meanwhile.
+   * Reads the last results of these queries from the chain. Adds, changes and removes no query, because this read may
+   * be older than an event that arrived in between.
    */
   readonly reread: (ids: readonly bigint[], signal: AbortSignal) => Promise<void>;
   /** Replaces the state `before` with `after`. Has no effect when the query was removed since `before` was read. */
   readonly replace: (before: QueryState, after: QueryState) => void;
   readonly states: () => readonly QueryState[];
   readonly state: (queryId: bigint) => QueryState | undefined;
-  /** Makes these queries due at once. Unknown ids have no effect. */
+  /** Makes these queries due immediately. Unknown ids have no effect. */
   readonly request: (ids: readonly bigint[]) => void;
   /** Forgets all queries, because the local chain was reset. */
   readonly reset: () => void;
@@ -52,7 +52,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
         filter.connectionIds.map((id) => deps.local.registeredQueries(id, signal, { atLeast })),
       );
       const served = lists.flat().filter((query) => isServed(query, filter));
-      // Read after the await: cycles may have replaced states while the lists were loading.
+      // Only now, because cycles may have replaced states while the lists were loading.
       const before = states;
       states = new Map(
         served.map((query) => [query.id, refreshed(before.get(query.id), query, deps.localHeight())]),
@@ -80,7 +80,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
     replace: (before, after) => {
       const current = states.get(before.query.id);
       if (current === undefined) return;
-      // When the question changed during the cycle, the outcome belongs to the old question: the new one is due at once.
+      // When the question changed during the cycle, the outcome belongs to the old question and the new one stays due.
       states.set(
         before.query.id,
         sameQuestion(current.query, before.query) ? after : { ...current, results: after.results },
@@ -100,10 +100,10 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
   };
 }
 
-/** With more queries than this the list is read: it has 100 on a page. */
+/** With more queries than this, reading the list takes fewer calls: a page has 100 queries. */
 const MAX_SINGLE_READS = 20;
 
-/** Reads at least these queries, as far as they exist. */
+/** Reads at least those of these queries that exist. */
 async function readAll(
   { connectionIds }: QueryFilter,
   local: RegistryDeps["local"],

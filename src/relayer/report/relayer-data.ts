@@ -17,7 +17,7 @@ interface DeadLetter {
   readonly atMs: number;
 }
 
-/** What the report reads of a relayer. */
+/** The report's data from a relayer. */
 export interface RelayerData {
   readonly fromMs: number;
   readonly toMs: number;
@@ -31,7 +31,7 @@ export interface RelayerData {
   readonly deadLetters: readonly DeadLetter[];
 }
 
-/** Attempts that a report reads at most; more are summed from the daily costs. */
+/** Maximum number of attempts of a report. With more, costs come from the daily sums. */
 const MAX_ATTEMPTS = 20_000;
 
 /** Reads the attempts that began in a range. */
@@ -48,7 +48,7 @@ export async function readRelayerData(
     attempts.push(...page);
     const oldest = page.at(-1);
     if (oldest === undefined || page.length < MAX_ATTEMPTS_READ) break;
-    // The next page begins below the oldest instant of this one, which may have had more attempts than fit.
+    // The next page repeats the oldest instant of this page, which may have more attempts than fit on it.
     isCut ||= attempts.length >= MAX_ATTEMPTS || page[0]?.startedAtMs === oldest.startedAtMs;
     if (isCut) break;
     while (attempts.at(-1)?.startedAtMs === oldest.startedAtMs) attempts.pop();

@@ -1,17 +1,17 @@
-import { counted } from "../../platform/base/text.ts";
-import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
 import {
+  counted,
   formatCount,
-  formatDuration,
+  formatRoundedDuration,
   formatMinute,
   formatTime,
-  isoTime,
-} from "../../platform/report/format.ts";
+} from "../../platform/base/text.ts";
+import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
+import { isoTime } from "../../platform/base/time.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { Attempt } from "../state/attempt.ts";
 import type { RelayerData } from "./relayer-data.ts";
 
-/** `report relayer`: results, their lateness, what each owner's queries cost, and dead letters. */
+/** Creates `report relayer`: results, their lateness, cost by owner, and dead letters. */
 export function relayerReport(data: RelayerData): Report {
   const { attempts, fromMs, toMs } = data;
   const outcomes = countBy(attempts, ({ outcome }) => outcome);
@@ -66,7 +66,7 @@ function headline({ attempts, isCut, deadLetters }: RelayerData): string {
   return `${counted(attempts.length, "attempt")}, ${counted(included, "result")}, ${counted(deadLetters.length, "dead letter")}.${cut}`;
 }
 
-/** Bars of the results over the range. */
+/** Bars of the sparkline of results. */
 const BARS = 48;
 
 function resultsByTime({ attempts, fromMs, toMs }: RelayerData): ReportBlock {
@@ -82,7 +82,7 @@ function resultsByTime({ attempts, fromMs, toMs }: RelayerData): ReportBlock {
       {
         label: "Results",
         bars: sparkline(values),
-        note: `most: ${Math.max(...values)} in ${formatDuration((toMs - fromMs) / BARS)}`,
+        note: `most: ${Math.max(...values)} in ${formatRoundedDuration((toMs - fromMs) / BARS)}`,
       },
     ],
   };
@@ -157,7 +157,7 @@ function ownerJson({ owner, attempts, included, gas, fee }: OwnerCost) {
   return { owner, attempts, included, gas: String(gas), fee: String(fee) };
 }
 
-/** Dead letters that are listed at most. */
+/** Maximum number of listed dead letters. */
 const MAX_LISTED = 20;
 
 function deadLetterBlock({ deadLetters }: RelayerData): ReportBlock {
@@ -185,7 +185,7 @@ function deadLetterBlock({ deadLetters }: RelayerData): ReportBlock {
   };
 }
 
-/** What the queries of one owner cost. */
+/** The cost of one owner's queries. */
 interface OwnerCost {
   readonly owner: string;
   readonly attempts: number;
@@ -195,7 +195,7 @@ interface OwnerCost {
   readonly fee: bigint;
 }
 
-/** Sums the costs by owner, greatest fee first: of the attempts, or of whole days when attempts were left out. */
+/** Sums the costs by owner, greatest fee first: from the attempts, or from whole days when attempts were left out. */
 export function costsByOwner({ attempts, costs, isCut }: RelayerData): readonly OwnerCost[] {
   const parts: readonly OwnerCost[] = isCut
     ? costs

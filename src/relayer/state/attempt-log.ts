@@ -19,11 +19,11 @@ import {
   MAX_ATTEMPTS_READ,
 } from "./attempt.ts";
 
-/** How long attempts and costs are kept. */
+/** Limits of the stored attempts. */
 export interface AttemptLimits {
   /** Age at which an attempt is deleted, ms. */
   readonly maxAgeMs: number;
-  /** Attempts of one local chain. The oldest are deleted first. */
+  /** Attempts of one local chain. Deletes the oldest first. */
   readonly maxRows: number;
 }
 
@@ -34,15 +34,15 @@ export interface AttemptLogDeps {
   readonly nowMs: () => number;
 }
 
-/** Longer reasons are cut: a chain's log may hold a whole stack. */
+/** Maximum length of a stored reason. A chain's log may contain a whole stack trace. */
 const MAX_REASON = 500;
-/** Rows of one INSERT. Both databases accept this many values. */
+/** Rows of one INSERT. SQLite and PostgreSQL both accept this many values. */
 const ROWS_PER_INSERT = 100;
-/** Attempts between two deletions of old ones. */
+/** Attempts between two deletions of old rows. */
 const PRUNE_EVERY = 1_000;
 /** Attempts of one write. */
 const MAX_BATCH = 500;
-/** Days for which the cost is kept. */
+/** Days for which the costs are stored. */
 const COST_DAYS = 400;
 
 const COLUMNS =
@@ -54,11 +54,11 @@ const PLACEHOLDERS = `(${COLUMNS.split(", ")
 /** Creates the log of one local chain on an open store (`openStore`). */
 export function createAttemptLog(chain: string, limits: AttemptLimits, deps: AttemptLogDeps): AttemptLog {
   const { database, queue, nowMs } = deps;
-  // Old rows are deleted at the first write too, since many restarts with few attempts each would never reach the count.
+  // The first write deletes old rows too: with many restarts and few attempts each, the count would never be reached.
   let sincePrune = PRUNE_EVERY;
-  /** Attempts whose write has not begun. Each attempt is noted by itself, and one write for each would take too long. */
+  /** Attempts whose write has not begun. They arrive one by one, and a write for each would take too long. */
   let open: Attempt[] | undefined;
-  const noteAll = (attempts: readonly Attempt[]): void => {
+  const enqueue = (attempts: readonly Attempt[]): void => {
     if (open !== undefined && open.length < MAX_BATCH) {
       open.push(...attempts);
       return;
@@ -74,7 +74,7 @@ export function createAttemptLog(chain: string, limits: AttemptLimits, deps: Att
   return {
     note: (attempts) => {
       if (attempts.length === 0) return;
-      noteAll(attempts);
+      enqueue(attempts);
       sincePrune += attempts.length;
       if (sincePrune < PRUNE_EVERY) return;
       sincePrune = 0;
@@ -123,7 +123,7 @@ function toValues(chain: string, attempt: Attempt): readonly SqlValue[] {
   ];
 }
 
-/** Fees are added here and not in SQL, because they may exceed the integers of SQL. One leader writes, so none is lost. */
+/** Adds fees here and not in SQL, whose integers they may exceed. Only the leader writes, so no addition is lost. */
 async function addCosts(session: SqlSession, chain: string, attempts: readonly Attempt[]): Promise<void> {
   for (const cost of sums(attempts)) {
     const [row] = await session.run(
@@ -173,7 +173,7 @@ async function prune(
     "SELECT started_at_ms FROM attempts WHERE chain = ? ORDER BY started_at_ms DESC LIMIT 1 OFFSET ?",
     [chain, limits.maxRows],
   );
-  // Rows of the same instant as the first one too many go with it, so that at most `maxRows` remain.
+  // Also deletes rows of the same instant as the first surplus row, so that at most `maxRows` remain.
   const cut = Math.max(
     nowMs - limits.maxAgeMs,
     oldest === undefined ? 0 : numberOf(oldest, "started_at_ms") + 1,
@@ -223,7 +223,7 @@ function toAttempt(row: SqlRow): Attempt {
   };
 }
 
-/** A code that only a newer program knows counts as "not-broadcast". */
+/** An outcome that only a newer program knows is treated as "not-broadcast". */
 function toOutcome(text: string | undefined): AttemptOutcome {
   return ATTEMPT_OUTCOMES.find((outcome) => outcome === text) ?? "not-broadcast";
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../registry/registered-query.ts";
@@ -7,11 +8,11 @@ import type { RegisteredQuery } from "../registry/registered-query.ts";
  *
  * - "included": the result is in a block of the local chain;
  * - one of `QUERY_FAILURE_CODES`: the query has a failure of its own;
- * - "superseded": a newer result of the same query took its place before it was sent;
- * - "redundant": the chain had a result of this remote height or a newer one, since another relayer was faster;
+ * - "superseded": a newer result of the same query replaced it before the broadcast;
+ * - "redundant": another relayer was faster, so the chain had a result of this remote height or a newer one;
  * - "removed": the query was removed from the chain;
- * - "not-broadcast": it was not sent, for the reason that the attempt names: the local node could not be reached or refused
- *   the transaction, or the value grew too old. Nothing is lost: the query is due again.
+ * - "not-broadcast": it was not sent. `reason` tells why: the local node was unreachable or refused the transaction, or
+ *   the value grew too old. Nothing is lost, because the query is due again.
  */
 export const ATTEMPT_OUTCOMES = [
   "included",
@@ -25,14 +26,14 @@ export const ATTEMPT_OUTCOMES = [
 /** One of {@link ATTEMPT_OUTCOMES}. */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** Outcomes of results that nobody needed any more, which is no failure. */
+/** Outcomes of results that were no longer needed. They are not failures. */
 export const NOT_NEEDED: ReadonlySet<AttemptOutcome> = new Set([
   "superseded",
   "redundant",
   "removed",
 ] as const);
 
-/** One attempt to answer a query, from the moment it was due to its end. */
+/** One attempt to answer a query, from its start to its outcome. */
 export interface Attempt {
   readonly queryId: bigint;
   readonly connectionId: string;
@@ -50,17 +51,17 @@ export interface Attempt {
   readonly outcome: AttemptOutcome;
   /** For people. Undefined for "included". */
   readonly reason: string | undefined;
-  /** Height of the local block with the transaction; undefined when it is in none. */
+  /** Height of the local block with the transaction; undefined when no block includes it. */
   readonly localHeight: bigint | undefined;
-  /** Share of the gas that the transaction used. 0 when it is in no block. */
+  /** Share of the transaction's gas used. 0 when no block includes it. */
   readonly gas: bigint;
-  /** Share of the fee of the transaction, in units of the fee denom. 0 when nothing was paid. */
+  /** Share of the transaction's fee, in units of the fee denom. 0 when nothing was paid. */
   readonly fee: bigint;
   /** Simulations that the result took part in. */
   readonly simulations: number;
 }
 
-/** When an attempt began. */
+/** The start of an attempt, by both clocks. */
 export interface AttemptStart {
   /** Wall-clock time, ms. */
   readonly wallMs: number;
@@ -74,11 +75,11 @@ export function startAttempt(clock: Pick<Clock, "nowMs" | "monotonicMs">): Attem
 
 /** An attempt that has just ended. */
 export interface EndedAttempt extends Attempt {
-  /** Time that it took, ms. Not a difference of wall-clock times: those jump. */
+  /** Duration by the monotonic clock, ms. */
   readonly durationMs: number;
 }
 
-/** Receives the attempts when they have ended. */
+/** Receives attempts after their end. */
 export interface AttemptSink {
   readonly note: (attempts: readonly EndedAttempt[]) => void;
 }
@@ -97,10 +98,10 @@ export interface AttemptFilter {
   readonly limit: number;
 }
 
-/** Attempts that one read returns at most. */
+/** Maximum number of attempts of one read. */
 export const MAX_ATTEMPTS_READ = 1_000;
 
-/** What one owner's queries cost on one day. */
+/** The cost of one owner's queries on one day. */
 export interface DailyCost {
   /** Days since 1970-01-01, UTC. */
   readonly day: number;
@@ -111,17 +112,17 @@ export interface DailyCost {
   readonly fee: bigint;
 }
 
-/** The stored attempts. Reads see what was written, which is at most some milliseconds behind. */
+/** The stored attempts. Reads are a few milliseconds behind the writes. */
 export interface AttemptLog extends AttemptSink {
-  /** Stores attempts. Returns at once: they are written later, and dropped while the store cannot write. */
+  /** Stores attempts without blocking: they are written later, and dropped while the store cannot write. */
   readonly note: (attempts: readonly Attempt[]) => void;
   /** Returns the attempts that the filter selects, newest first. */
   readonly find: (filter: AttemptFilter) => Promise<readonly Attempt[]>;
-  /** Returns the cost of the days `from` to `to`, both included, by day and owner. Kept longer than the attempts. */
+  /** Returns the cost of the days `from` to `to`, both included, by day and owner. Stored longer than the attempts. */
   readonly costs: (days: { readonly from: number; readonly to: number }) => Promise<readonly DailyCost[]>;
 }
 
-/** The day of a wall-clock time, as in {@link DailyCost}. */
+/** Returns the UTC day of a wall-clock time in ms, as in {@link DailyCost}. */
 export function dayOf(atMs: number): number {
-  return Math.floor(atMs / 86_400_000);
+  return Math.floor(atMs / DAY_MS);
 }

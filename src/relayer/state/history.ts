@@ -16,8 +16,8 @@ export interface HistoryDeps {
 
 /**
  * Returns whether a chain still has the newest block that the journal knows, and stores the block at `latestHeight`.
- * Returns false for a chain that started again with another history: at a lower height, or with another block at the known
- * height. An endpoint that is behind, or that has pruned the block, shows no difference. Two reads.
+ * Returns false for a chain that was reset: its height is lower, or it has another block at the known height. Cannot tell
+ * at an endpoint that is behind or has pruned the block, and then returns true. At most two reads.
  */
 export async function hasKnownHistory(
   subject: string,
@@ -45,8 +45,8 @@ export interface LocalHistoryDeps {
 }
 
 /**
- * Creates a check of the local chain at its latest height. When the chain has another history, journal and registry are
- * emptied: the same query ids belong to other queries.
+ * Creates a check of the local chain at its latest height. When the chain was reset, empties journal and registry, because
+ * the same query ids belong to other queries.
  */
 export function createLocalHistoryCheck(
   deps: LocalHistoryDeps,
@@ -55,7 +55,7 @@ export function createLocalHistoryCheck(
   return async (latestHeight, signal) => {
     if (await hasKnownHistory(LOCAL_CHAIN, latestHeight, deps, signal)) return;
     const knownHeight = journal.knownBlock(LOCAL_CHAIN)?.height;
-    logger.warn("the local chain was reset, everything about it is forgotten", { knownHeight, latestHeight });
+    logger.warn("the local chain was reset, its state is deleted", { knownHeight, latestHeight });
     journal.reset();
     registry.reset();
     await hasKnownHistory(LOCAL_CHAIN, latestHeight, deps, signal);
@@ -75,9 +75,9 @@ export interface RemoteHistoryDeps {
 const REMOTE_CHECK_MS = 60_000;
 
 /**
- * Creates a check of the remote chain of a connection at its latest height. When the chain has another history, the
- * progress of the connection's searches is forgotten: the same heights hold other transactions. Reads twice a minute at
- * most, and at once when the height is lower than before.
+ * Creates a check of a connection's remote chain at its latest height. When the chain was reset, deletes the progress of the
+ * connection's searches, because the same heights have other transactions. Makes at most two reads a minute, or reads
+ * immediately when the height is lower than before.
  */
 export function createRemoteHistoryCheck(
   deps: RemoteHistoryDeps,
@@ -89,7 +89,7 @@ export function createRemoteHistoryCheck(
     if (clock.monotonicMs() < nextMs && latestHeight >= knownHeight) return;
     nextMs = clock.monotonicMs() + REMOTE_CHECK_MS;
     if (await hasKnownHistory(connectionId, latestHeight, deps, signal)) return;
-    logger.warn("the remote chain was reset, the progress of its searches is forgotten", {
+    logger.warn("the remote chain was reset, its searches start again", {
       connectionId,
       knownHeight,
       latestHeight,
@@ -103,7 +103,7 @@ export function createRemoteHistoryCheck(
   };
 }
 
-/** Creates a reader of block hashes. An RPC error of the node means that it does not have the block. */
+/** Creates a reader of block hashes. An RPC error means that the node does not have the block. */
 export function createBlockHashReader(client: Pick<ChainClient, "comet">): HistoryDeps["blockHash"] {
   return async (height, signal) => {
     try {

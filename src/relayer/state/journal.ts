@@ -11,46 +11,74 @@ import type { WriteQueue } from "../../platform/storage/write-queue.ts";
 export const LOCAL_CHAIN = "";
 
 /**
- * Progress of TX searches, kept across restarts.
+ * Progress of TX searches, stored across restarts.
  *
- * Only what the chains do not know is stored. KV queries need nothing: their last heights are read from the local chain.
+ * Stores only what the chains do not know. KV queries need nothing, because the local chain has their last heights.
  *
- * Reads come from memory. Writes change the memory at once and become durable in their order, some milliseconds later
- * (`WriteQueue`). A crash loses the last ones, so the next process searches the same blocks again. What must not happen
- * twice is a broadcast: the gate waits for all earlier writes before it admits one (`src/relayer/gate`).
+ * Reads come from memory. Writes change the memory immediately and become durable in order, a few milliseconds later
+ * (`WriteQueue`). A crash loses the last ones, so the next process searches the same blocks again. Only a broadcast must not
+ * happen twice: the gate waits for all earlier writes before it admits one (`src/relayer/gate`).
  */
 export interface Journal {
-  /** Remote height up to which all transactions of the query were handled; undefined for an unknown query. */
+  /** Remote height up to which all of the query's transactions were handled; undefined for an unknown query. */
   readonly searchedTo: (queryId: bigint) => bigint | undefined;
   readonly noteSearched: (queryId: bigint, height: bigint) => void;
   /** Whether this transaction was relayed for this query or is a dead letter. Reliable above `searchedTo` only. */
   readonly isHandled: (queryId: bigint, hash: string) => boolean;
   /**
-   * Stores that a transaction is on its way into a block above `localHeight`. Without it a crash between the broadcast and
-   * `noteIncluded` would make the next process send it again.
+   * Stores a transaction that is in flight and may be included above `localHeight`. Otherwise a crash between the broadcast
+   * and `noteIncluded` would make the next process send it again.
    */
   readonly noteSending: (tx: SendingTx) => void;
-  /** Transactions that were on their way when the process before this one ended. */
+  /** Transactions that were in flight when the previous process ended. */
   readonly sending: () => readonly SendingTx[];
   readonly noteIncluded: (queryId: bigint, hash: string, remoteHeight: bigint) => void;
-  /** Stores a dead letter. Only the newest {@link MAX_DEAD_LETTERS} are kept. */
+  /** Stores a dead letter. Retains only the newest {@link MAX_DEAD_LETTERS}. */
   readonly noteDeadLetter: (tx: DeadLetter) => void;
   /** Removes a dead letter, so that the transaction may be sent again. Returns false when there is none. */
   readonly removeDeadLetter: (queryId: bigint, hash: string) => boolean;
   /** Returns the dead letters, newest first. */
   readonly deadLetters: () => readonly DeadLetter[];
-  /** The newest block that was seen of a chain; undefined when none was. */
+  /** A chain's newest known block; undefined when there is none. */
   readonly knownBlock: (subject: string) => KnownBlock | undefined;
   readonly noteBlock: (subject: string, block: KnownBlock) => void;
   /** Deletes everything about a removed query. */
   readonly forget: (queryId: bigint) => void;
-  /** Deletes everything: the local chain was reset, so the same query ids belong to other queries. */
+  /** Deletes everything after a reset of the local chain, because the same query ids belong to other queries. */
   readonly reset: () => void;
   /** Reads everything again, after another process wrote. */
   readonly reload: () => Promise<void>;
 }
 
-/** Dead letters that are kept for one local chain. */
+/** A remote transaction that will not be sent again: rejected by its contract, too large, or no longer provable. */
+export interface DeadLetter {
+  readonly queryId: bigint;
+  /** Lower-case hex SHA-256 of the remote transaction. */
+  readonly hash: string;
+  readonly remoteHeight: bigint;
+  readonly reason: string;
+  /** Wall-clock time, ms. */
+  readonly atMs: number;
+}
+
+/** A block that identifies a chain after a restart of the chain or the relayer. */
+interface KnownBlock {
+  readonly height: bigint;
+  /** Upper-case hex; empty when only the height is known. */
+  readonly hash: string;
+}
+
+/** A remote transaction in flight. */
+export interface SendingTx {
+  readonly queryId: bigint;
+  /** Lower-case hex SHA-256 of the remote transaction. */
+  readonly hash: string;
+  readonly remoteHeight: bigint;
+  /** Latest local height before its first broadcast. */
+  readonly localHeight: bigint;
+}
+
+/** Dead letters stored for one local chain. */
 const MAX_DEAD_LETTERS = 1_000;
 
 export interface JournalDeps {
@@ -88,21 +116,21 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
       rows.searchedTo.set(queryId, height);
       dropUpTo(rows, queryId, height);
       push(PUT_PROGRESS, [`${queryId}`, `${height}`]);
-      // Searches continue above this height, so relayed transactions up to it need no row. Dead letters stay listed.
+      // Searches continue above this height, so relayed transactions up to it need no row. Dead letters remain listed.
       push(PRUNE_HANDLED, [`${queryId}`, height]);
     },
     isHandled: (queryId, hash) => rows.handled.get(queryId)?.has(hash) ?? false,
     noteSending: (tx) => {
       const { queryId, hash, remoteHeight, localHeight } = tx;
       const key = sendingKey(queryId, hash);
-      // It may be sent again after a failure. The first height bounds the search for it.
+      // It may be sent again after a failure. The first height remains, because it bounds the search for the transaction.
       if (rows.sending.has(key)) return;
       rows.sending.set(key, tx);
       push(PUT_SENDING, [queryId, hash, remoteHeight, localHeight]);
     },
     sending: () => [...rows.sending.values()],
     noteIncluded: (queryId, hash, remoteHeight) => {
-      // A dead letter that was sent again is none any more.
+      // A dead letter may have been sent again.
       removeDeadLetter(queryId, hash);
       noteHandled({ queryId, hash, remoteHeight });
     },
@@ -179,7 +207,7 @@ interface JournalRows {
   readonly sending: Map<string, SendingTx>;
 }
 
-/** Identifies a remote transaction and the query that it answers. */
+/** Key of {@link JournalRows.sending}. */
 function sendingKey(queryId: bigint, hash: string): string {
   return `${queryId} ${hash}`;
 }
@@ -235,31 +263,4 @@ function toSending(row: SqlRow): SendingTx {
     remoteHeight: bigintOf(row, "remote_height") ?? 0n,
     localHeight: bigintOf(row, "local_height") ?? 0n,
   };
-}
-
-/** A remote transaction that will not be sent again: rejected by its contract, too large, or no longer provable. */
-export interface DeadLetter {
-  readonly queryId: bigint;
-  /** Lower-case hex SHA-256 of the remote transaction. */
-  readonly hash: string;
-  readonly remoteHeight: bigint;
-  readonly reason: string;
-  /** Wall-clock time, ms. */
-  readonly atMs: number;
-}
-
-/** A block by which a chain is recognised after a restart of either. */
-interface KnownBlock {
-  readonly height: bigint;
-  /** Upper-case hex; empty when only the height is known. */
-  readonly hash: string;
-}
-
-/** A remote transaction on its way. */
-export interface SendingTx {
-  readonly queryId: bigint;
-  /** Lower-case hex SHA-256 of the remote transaction. */
-  readonly hash: string;
-  readonly remoteHeight: bigint;
-  readonly localHeight: bigint;
 }

@@ -20,7 +20,7 @@ import { type AttemptLimits, createAttemptLog } from "./attempt-log.ts";
 import type { AttemptLog } from "./attempt.ts";
 import { createJournal, type Journal } from "./journal.ts";
 
-/** Where the state of the relayer is. */
+/** The location of the relayer's state. */
 export type StorePlace =
   | { readonly kind: "memory" }
   /** A file in this directory. */
@@ -31,27 +31,27 @@ export type StorePlace =
       readonly password: Secret | undefined;
     };
 
-/** The state of the relayer for one local chain: journal, attempts, and what the gate spends. */
+/** The relayer's state for one local chain: journal, attempts, and daily spending. */
 export interface RelayerStore {
   readonly kind: StorePlace["kind"];
   readonly journal: Journal;
   readonly attempts: AttemptLog;
   readonly queue: WriteQueue;
-  /** For reads. Writes go through `queue`, so that they keep their order. */
+  /** For reads. Writes go through `queue`, which preserves their order. */
   readonly session: SqlSession;
-  /** A connection of its own for the lease, so that no write delays a renewal. Undefined unless PostgreSQL. */
+  /** Separate connection for the lease, so that no write delays a renewal. Undefined unless PostgreSQL. */
   readonly leaseDatabase: SqlDatabase | undefined;
-  /** Sets what decides whether this process writes. Without it, it does. */
+  /** Sets the guard of writes. Without a guard, this process writes. */
   readonly setGuard: (guard: WriteGuard) => void;
-  /** Waits a few seconds for the writes that are left, calls `release`, and closes. */
+  /** Waits a few seconds for pending writes, calls `release`, and closes. */
   readonly close: (release?: () => Promise<void>) => Promise<void>;
 }
 
 /** Decides whether this process writes. */
 interface WriteGuard {
-  /** Writes of a process that must not write are ignored: another process writes them. */
+  /** When false, writes are ignored, because another process writes. */
   readonly mayWrite: () => boolean;
-  /** Runs in each transaction before its writes. Throws `LeaseLostError` when another process writes. */
+  /** Runs in each transaction before its writes. Throws `LeaseLostError` when another process has the lease. */
   readonly fence: ((session: SqlSession) => Promise<void>) | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface StoreDeps {
   readonly logger: Logger;
 }
 
-/** Returns the limits of the section `history`. */
+/** Converts the section `history` to limits. */
 export function attemptLimitsOf({
   max_age,
   max_attempts,
@@ -72,12 +72,12 @@ export function attemptLimitsOf({
   return { maxAgeMs: max_age, maxRows: max_attempts };
 }
 
-/** Name of the file in the state directory. */
+/** Name of the SQLite file in the state directory. */
 export const STORE_FILE = "relayer.sqlite";
 
-/** Deadline of a connection attempt and of a statement. Below the lifetime of a lease. */
+/** Deadline of a connection attempt and of a statement. Shorter than the lifetime of a lease. */
 const POSTGRES_DEADLINE_MS = 4_000;
-/** Longest wait for the last writes at the end of the process. */
+/** Maximum wait for the last writes at the end of the process. */
 const CLOSE_MS = 5_000;
 
 /**
@@ -159,7 +159,7 @@ async function openDatabases(place: StorePlace, deps: StoreDeps): Promise<OpenDa
   const { stateDir } = place;
   let lock: FolderLock | undefined;
   try {
-    // Two relayers on one state would both send every result. SQLite's own locks last for one transaction only.
+    // Two relayers on one state would both send every result. SQLite's own locks last only for a transaction.
     lock = lockFolder(stateDir);
     const path = join(stateDir, STORE_FILE);
     createPrivateFile(path);
@@ -255,9 +255,9 @@ CREATE TABLE cost (
   chain TEXT NOT NULL, day BIGINT NOT NULL, owner TEXT NOT NULL, attempts BIGINT NOT NULL, included BIGINT NOT NULL,
   gas BIGINT NOT NULL, fee TEXT NOT NULL, PRIMARY KEY (chain, day, owner));
 `,
-  // `known_block`: the newest block that was seen of the local chain (`subject` is "") and of the remote chain of a connection.
-  // `tx_sending`: remote transactions that were on their way into a block from `local_height` on.
-  // `spending`: what the gate admitted, by payer; the row with the owner "" has the fees of all.
+  // `known_block`: newest known block of the local chain (`subject` is "") or of the remote chain of a connection.
+  // `tx_sending`: remote transactions in flight, broadcast at `local_height` or later.
+  // `spending`: transactions that the gate admitted, by payer; the row with the owner "" has the total fees.
   // `lease`: used with PostgreSQL only, times by its clock.
   `
 CREATE TABLE known_block (chain TEXT NOT NULL, subject TEXT NOT NULL, height BIGINT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (chain, subject));

@@ -1,14 +1,25 @@
-import type { AlertRule } from "../conditions/condition.ts";
-import type { AlertEvent } from "../notify/channels/alert-event.ts";
-import type { ReminderTimes } from "../notify/notify-config.ts";
+import type { Severity } from "../../platform/monitoring/severity.ts";
+import { type AlertRule, runbookFile, type Verdict } from "../conditions/condition.ts";
+import { judgeAll } from "../conditions/conditions.ts";
+import { advanceTrail, type Trail } from "../conditions/trail.ts";
+import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import type { LedgerView } from "../ledger/ledger-view.ts";
+import { type AlertCost, type AlertEvent, alertKey, type EventKind } from "../notify/channels/alert-event.ts";
 import type { ChannelSettings } from "../notify/channels/channel.ts";
+import type { ReminderTimes } from "../notify/notify-config.ts";
 import { type Delivery, enqueue } from "../notify/outbox.ts";
+import type { Assessment } from "../policy/assessment.ts";
+import { rewardCents } from "../policy/assessment.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
 import { type Silence, silences, withoutExpired } from "../silences/silence.ts";
-import { noteAlerts, type PastAlert } from "./alert-history.ts";
-import { type AlertState, advanceAlert } from "./alert-state.ts";
-import type { JudgedPoll } from "./judged-poll.ts";
-import { dueNotification, toEvent, withNotification } from "./plan-notification.ts";
+import type { Observation } from "../sources/observation.ts";
+import {
+  advanceAlert,
+  type AlertState,
+  noteAlerts,
+  type NotifiedState,
+  type PastAlert,
+} from "./alert-state.ts";
 
 /** State of alerting that survives a restart. */
 export interface AlertingState {
@@ -35,7 +46,7 @@ export interface AlertingOptions {
 }
 
 /** Result of {@link planAlerts}. */
-export interface AlertsPlan {
+interface AlertsPlan {
   readonly state: AlertingState;
   /** What is notified, also without any channel: it goes to the log. */
   readonly events: readonly AlertEvent[];
@@ -136,4 +147,191 @@ function withQuiet(alert: AlertState, quiet: Quiet | undefined, nowMs: number): 
   if (alert.quietReason === undefined) return alert;
   const { quietReason: _, ...rest } = alert;
   return rest;
+}
+
+/** One poll of one validator, after its blocks were counted. */
+interface CountedPoll {
+  readonly observation: Observation;
+  readonly ledger: LedgerView;
+  /** Undefined while it is not known. */
+  readonly assessment: Assessment | undefined;
+}
+
+/** Configuration of alerting, and of the conditions. */
+export interface AlertOptions extends AlertingOptions {
+  readonly majorPairs: readonly string[];
+  /** Time between two polls. */
+  readonly intervalMs: number;
+}
+
+/** Result of {@link alertOnPoll}. */
+interface PollAlerts extends AlertsPlan {
+  /** Input of the next poll of this validator. */
+  readonly trail: Trail;
+}
+
+const FIVE_MINUTES = 300_000;
+const HALF_HOUR = 1_800_000;
+
+/** Gap between two polls that is never too long: a short `for` survives slow polls. */
+const MIN_GAP_MS = 60_000;
+
+/** Polls that can be missed before a gap is too long. */
+const GAP_POLLS = 3;
+
+/** Judges all conditions on one poll of one validator, and advances its alerts. Pure. */
+export function alertOnPoll(
+  state: AlertingState,
+  poll: CountedPoll,
+  previous: Trail,
+  options: AlertOptions,
+): PollAlerts {
+  const { observation, ledger, assessment } = poll;
+  const gapMs = Math.max(MIN_GAP_MS, GAP_POLLS * options.intervalMs);
+  const trail = advanceTrail(previous, observation, gapMs);
+  const recent = (windowMs: number): BlockCounts =>
+    ledger
+      .minutes(observation.atMs - windowMs, observation.atMs + 1)
+      .reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+  const verdicts = judgeAll(options.rules, {
+    observation,
+    trail,
+    recent: { "5m": recent(FIVE_MINUTES), "30m": recent(HALF_HOUR) },
+    assessment,
+    majorPairs: options.majorPairs,
+  });
+  const plan = planAlerts(
+    state,
+    {
+      validator: observation.validator,
+      chainId: ledger.chainId ?? "unknown chain",
+      nowMs: observation.atMs,
+      gapMs,
+      verdicts,
+      badBlocks: ledger.months().reduce((sum, { counts }) => sum + counts.bad, 0n),
+      costOf: (blocks) => costOf(blocks, assessment),
+    },
+    options,
+  );
+  return { ...plan, trail };
+}
+
+/** Returns what failed blocks cost: the pay of the month so far with them good, minus the pay with them bad. */
+function costOf(blocks: bigint, assessment: Assessment | undefined): AlertCost {
+  const { rate, policy } = assessment ?? {};
+  if (rate === undefined || policy === undefined) return { blocks };
+  const bad = rate.total - rate.good;
+  // Blocks of an earlier month are not in this month's rate.
+  const own = blocks < bad ? blocks : bad;
+  const without = rewardCents(policy, { good: rate.good + own, total: rate.total });
+  return { blocks, pay: centsText(without - rewardCents(policy, rate)) };
+}
+
+/** Formats hundredths of a currency unit: "12.50". */
+function centsText(cents: bigint): string {
+  return `${cents / 100n}.${(cents % 100n).toString().padStart(2, "0")}`;
+}
+
+/**
+ * An alert that was muted notifies only after this time without a cause: what the cause did to it disappears a little later
+ * than the cause.
+ */
+const AFTER_MUTE_MS = 300_000;
+
+/** Growth of the badness since the last notification that brings the next reminder forward. */
+const WORSE_FACTOR = 1.5;
+
+/** Share of the time between reminders after which a worse alert is repeated. */
+const WORSE_SHARE = 0.25;
+
+/** Returns the notification that is due for an alert now; undefined when none is. */
+function dueNotification(
+  alert: AlertState,
+  severity: Severity,
+  nowMs: number,
+  reminders: ReminderTimes,
+): EventKind | undefined {
+  const { phase, notified, quietReason, mutedAtMs } = alert;
+  // Whoever was notified of the alert is notified of its end, also during a silence. Nobody else is.
+  if (phase === "resolved")
+    return notified !== undefined && notified.event.kind !== "resolved" ? "resolved" : undefined;
+  if (phase !== "firing" || quietReason !== undefined) return undefined;
+  if (notified === undefined) {
+    const wasMuted = mutedAtMs !== undefined && nowMs >= mutedAtMs && nowMs - mutedAtMs <= AFTER_MUTE_MS;
+    return wasMuted ? undefined : "firing";
+  }
+  // A reminder says nothing new while the condition is clear or not seen.
+  return alert.lastActiveMs === nowMs && isReminderDue(alert, notified, reminders[severity], nowMs)
+    ? "reminder"
+    : undefined;
+}
+
+function isReminderDue(
+  { badness }: AlertState,
+  last: NotifiedState,
+  times: readonly number[],
+  nowMs: number,
+): boolean {
+  const waitMs = times[Math.min(last.reminders, times.length - 1)];
+  if (waitMs === undefined) return false;
+  const isWorse =
+    badness !== undefined && last.badness !== undefined && badness >= last.badness * WORSE_FACTOR;
+  return nowMs - last.event.atMs >= (isWorse ? waitMs * WORSE_SHARE : waitMs);
+}
+
+/** Records a notification in the state of its alert. */
+function withNotification(alert: AlertState, event: AlertEvent): AlertState {
+  const { badness } = alert;
+  const reminders = (alert.notified?.reminders ?? 0) + (event.kind === "reminder" ? 1 : 0);
+  return { ...alert, notified: { reminders, event, ...(badness === undefined ? {} : { badness }) } };
+}
+
+/** What an event says besides the state of its alert. */
+interface EventContext {
+  readonly rule: AlertRule;
+  readonly poll: JudgedPoll;
+  /** Prefix of runbook file names. */
+  readonly runbooks: string;
+}
+
+/** Creates the event of an alert. The same alert and kind give the same id, also after a restart. */
+function toEvent(alert: AlertState, kind: EventKind, { rule, poll, runbooks }: EventContext): AlertEvent {
+  const { condition, severity } = rule;
+  const { validator, chainId, nowMs, badBlocks, costOf } = poll;
+  const key = alertKey(chainId, validator, alert.alert);
+  const number = kind === "reminder" ? `-${(alert.notified?.reminders ?? 0) + 1}` : "";
+  const blocks = badBlocks - alert.badBlocksBefore;
+  return {
+    id: `${key}/${alert.sinceMs}/${kind}${number}`,
+    key,
+    alert: alert.alert,
+    kind,
+    severity,
+    validator,
+    chainId,
+    title: condition.title,
+    sinceMs: alert.sinceMs,
+    atMs: nowMs,
+    reason: alert.reason,
+    description: condition.description,
+    action: condition.action,
+    impact: condition.impact,
+    runbook: `${runbooks}${runbookFile(condition.name)}`,
+    cost: costOf(blocks > 0n ? blocks : 0n),
+  };
+}
+
+/** One poll of one validator, judged. */
+interface JudgedPoll {
+  readonly validator: string;
+  readonly chainId: string;
+  readonly nowMs: number;
+  /** Time between two polls up to which a condition counts as active in between. */
+  readonly gapMs: number;
+  /** By name of the condition. */
+  readonly verdicts: ReadonlyMap<string, Verdict>;
+  /** Failed blocks of the validator so far, over all months. */
+  readonly badBlocks: bigint;
+  /** Cost of the last `blocks` failed blocks. */
+  readonly costOf: (blocks: bigint) => AlertCost;
 }

@@ -1,15 +1,15 @@
 import { hostname, userInfo } from "node:os";
 import { Command, Option } from "commander";
 import { z } from "zod";
+import { DAY_MS } from "../../platform/base/time.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { loadConfig } from "../../platform/config/config.ts";
-import type { BacktestOptions } from "../report/backtest.ts";
-import { backtestReport } from "../report/backtest-report.ts";
-import { formatMinute } from "../../platform/report/format.ts";
+import { type BacktestOptions, backtestReport } from "../report/backtest.ts";
+import { formatMinute } from "../../platform/base/text.ts";
 import { watchdogConfigSchema } from "../config.ts";
-import { monthStartMs, nextMonthMs } from "../ledger/month.ts";
+import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { CheckExit } from "../../platform/cli/check-exit.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
@@ -180,7 +180,7 @@ function backtestCommand(context: CliContext): Command {
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
     // The rules reach back three days, the forecast for 28.
-    const range = { fromMs: fromMs - 28 * 86_400_000, toMs: nextMonthMs(fromMs) };
+    const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
     printReport(backtestReport(validators, month, backtestOptions(options)), options, context);
   });

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import { systemClock } from "../../platform/base/clock.ts";
-import { monthOf, monthsBefore } from "../ledger/month.ts";
+import { monthOf, monthsBefore } from "../../platform/base/month.ts";
 
 /** `--month MONTH`. The value is undefined without the option; see {@link lastMonth}. */
 export function monthOption(): Option {

@@ -4,7 +4,7 @@ import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { loadConfig } from "../../platform/config/config.ts";
-import { type DataRange, parseValidatorData } from "../report/data-json.ts";
+import { type DataRange, parseValidatorData } from "../report/report-data.ts";
 import type { ValidatorData } from "../report/validator-data.ts";
 import { watchdogConfigSchema } from "../config.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";

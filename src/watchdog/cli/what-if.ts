@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { EXIT } from "../../platform/base/errors.ts";
-import { formatDuration } from "../../platform/report/format.ts";
-import { type Scenario, whatIfReport } from "../report/what-if-report.ts";
+import { formatRoundedDuration } from "../../platform/base/text.ts";
+import { type Scenario, whatIfReport } from "../report/forecast-report.ts";
 import { outageMisses, restartMisses } from "../policy/what-if.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
@@ -40,7 +40,7 @@ export function whatIfCommand(context: CliContext): Command {
 function scenarioOf({ outage, sidecarRestart, config }: Options): Scenario {
   if (outage !== undefined)
     return {
-      name: `an outage of ${formatDuration(outage)}`,
+      name: `an outage of ${formatRoundedDuration(outage)}`,
       misses: ({ assessment }) =>
         assessment.blockTimeMs === undefined ? undefined : outageMisses(outage, assessment.blockTimeMs),
     };
@@ -49,7 +49,7 @@ function scenarioOf({ outage, sidecarRestart, config }: Options): Scenario {
   // A localnet's local chain has one validator by default, so each block waits for its vote.
   const chainWaits = config === undefined;
   return {
-    name: `a restart of the sidecar of ${formatDuration(sidecarRestart)}`,
+    name: `a restart of the sidecar of ${formatRoundedDuration(sidecarRestart)}`,
     misses: ({ assessment: { blockTimeMs } }) =>
       blockTimeMs === undefined
         ? undefined

@@ -1,5 +1,5 @@
 import type { BlockCounts } from "../ledger/block-counts.ts";
-import type { Observation } from "../observation.ts";
+import type { Observation } from "../sources/observation.ts";
 import type { Assessment } from "../policy/assessment.ts";
 import type { Trail } from "./trail.ts";
 

@@ -1,5 +1,7 @@
 import type { Severity } from "../../platform/monitoring/severity.ts";
+import type { RunbookBody } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import type { ConditionInput } from "./condition-input.ts";
+import type { RawRule } from "./raw-metrics.ts";
 
 /** Result of one evaluation. `unknown`: the poll does not show whether the condition holds. */
 export interface Verdict {
@@ -51,6 +53,9 @@ export interface Condition<Key extends string = string> {
   /** Names of the conditions that this one causes. While it fires, they do not notify. */
   readonly inhibits: readonly string[];
   readonly past: PastInput;
+  readonly runbook: RunbookBody;
+  /** Absent: node and sidecar have no metric that shows the condition. */
+  readonly raw?: RawRule;
   /** Pure. `limit` returns the value of a threshold. */
   readonly judge: (input: ConditionInput, limit: (key: Key) => number) => Verdict;
 }

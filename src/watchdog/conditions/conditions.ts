@@ -5,6 +5,7 @@ import { NODE_CONDITIONS } from "./node-conditions.ts";
 import { PRICE_CONDITIONS } from "./price-conditions.ts";
 import { REWARD_CONDITIONS } from "./reward-conditions.ts";
 import { SIDECAR_CONDITIONS } from "./sidecar-conditions.ts";
+import { SIGNING_CONDITIONS } from "./signing-conditions.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 
 /** All conditions, in the order of the API and the status page. */
@@ -12,6 +13,7 @@ export const CONDITIONS: readonly Condition[] = [
   ...SIDECAR_CONDITIONS,
   ...PRICE_CONDITIONS,
   ...NODE_CONDITIONS,
+  ...SIGNING_CONDITIONS,
   ...REWARD_CONDITIONS,
   ...NETWORK_CONDITIONS,
 ];

@@ -1,6 +1,7 @@
+import { HOUR_MS } from "../../platform/base/time.ts";
 import { counted } from "../../platform/base/text.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
-import { monthStartMs, nextMonthMs } from "../ledger/month.ts";
+import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Assessment, BurnWindow, Headroom } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import { active, cannotSee, clear, type Verdict } from "./condition.ts";
@@ -48,7 +49,7 @@ function allowedShare(assessment: Assessment | undefined, boundary: Boundary): n
 function headroomText({ state, misses, outageMs }: Headroom): string {
   if (state === "lost") return `the month is ${counted(Number(-misses), "block")} below the boundary`;
   if (state === "clinched") return "the month stays above the boundary whatever happens";
-  const time = outageMs === undefined ? "" : `, ${(outageMs / 3_600_000).toFixed(1)} h of a total outage`;
+  const time = outageMs === undefined ? "" : `, ${(outageMs / HOUR_MS).toFixed(1)} h of a total outage`;
   return `${misses} more missed blocks are allowed${time}`;
 }
 

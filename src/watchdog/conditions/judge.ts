@@ -1,4 +1,4 @@
-import type { NodeObservation } from "../observation.ts";
+import type { NodeObservation } from "../sources/observation.ts";
 import type { ConditionInput } from "./condition-input.ts";
 import { active, cannotSee, clear, type Verdict } from "./condition.ts";
 import { type NodeTrail, UNSEEN } from "./trail.ts";

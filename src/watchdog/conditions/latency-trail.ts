@@ -1,4 +1,4 @@
-import type { Histogram } from "../observation.ts";
+import type { Histogram } from "../sources/observation.ts";
 
 /** Calls of a node to its sidecar, by how long they took. */
 interface CallTimes {

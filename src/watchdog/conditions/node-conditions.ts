@@ -1,20 +1,15 @@
-import type { NodeObservation, Observation } from "../observation.ts";
+import type { Observation } from "../sources/observation.ts";
 import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
 import type { ConditionInput } from "./condition-input.ts";
-import { judgeNodes, type NodeInput, secondsText, verdictOf } from "./judge.ts";
-import { type NodeTrail, type Progress, UNSEEN } from "./trail.ts";
-
-/** Alerts about votes and pay that follow when the node does not take part. */
-const VOTE_ALERTS = [
-  "oracle-calls-failing",
-  "full-reward-fast-burn",
-  "full-reward-slow-burn",
-  "any-reward-fast-burn",
-  "any-reward-slow-burn",
-] as const;
+import { judgeNodes, type NodeInput, secondsText } from "./judge.ts";
+import { VOTE_ALERTS } from "./signing-conditions.ts";
+import { allSilences, goesOn, nodeSilence } from "./silences.ts";
+import { BLOCK_HEIGHT, HEIGHT, SECOND_HEIGHT, VALIDATOR, continued } from "./raw-metrics.ts";
+import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 
 const NODES_NOT_KEPT = { notKept: "heights of single nodes" };
-const SET_NOT_KEPT = { notKept: "signatures and validator sets" };
+
+const NODE_STATUS = '      "latest_block_height": "35120881",\n      "catching_up": false';
 
 /** Conditions of the validator's nodes and of its chain. */
 export const NODE_CONDITIONS: readonly Condition[] = [
@@ -35,6 +30,29 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     },
     inhibits: ["node-halted", "node-not-voting", "not-signing", "node-behind", ...VOTE_ALERTS],
     past: "halts",
+    runbook: {
+      reason: "no block for 75 s, at height 35120881",
+      checks: [
+        see("Twice: the height is the same, and it is not catching up.", "nodeStatus", NODE_STATUS),
+        check(
+          "Compare with a public endpoint or an explorer. When they go on, the chain lives and your nodes are cut off: see [node-halted](node-halted.md).",
+        ),
+        check(
+          "Read the validators' channel: upgrades halt at a planned height, and the node's log ends with `UPGRADE NEEDED`.",
+        ),
+      ],
+      fix: [
+        "Planned upgrade: install the release that the plan names, and start the node. Resume signing within 60 minutes.",
+        "Unplanned halt: wait for instructions, keep the node running, and never reset its state or its signer's.",
+        "Only your nodes: restart them, and check peers and firewall.",
+      ],
+      after: ["No block was made, so none was lost. Check that signing goes on with the first new block."],
+    },
+    raw: {
+      expr: (times) => `max ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) == 0`,
+      value: "No node of the validator has a new block.",
+      example: { fires: [{ series: HEIGHT, from: 100 }], clears: [continued(HEIGHT, 60)] },
+    },
     judge: (input, limit) => judgeChain(input, limit("halt_after")),
   }),
   condition({
@@ -52,6 +70,37 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     },
     inhibits: ["node-behind", "node-not-voting", "not-signing", ...VOTE_ALERTS],
     past: NODES_NOT_KEPT,
+    runbook: {
+      reason: "no new block for 75 s, at height 35120881",
+      checks: [
+        see("The height does not change, while an explorer has a later one.", "nodeStatus", NODE_STATUS),
+        check(
+          "The node's log: `CONSENSUS FAILURE` is a software or state error, `no space left on device` the disk, `dialing failed` the peers.",
+        ),
+      ],
+      fix: [
+        "Disk full: free it, then restart the node.",
+        "Consensus failure: do not restart in a loop. Search the error in the validators' channel; a wrong version needs the right binary.",
+        "No peers: check the firewall for port 26656, add `persistent_peers`, restart.",
+        "A node that stays behind: switch the signer to a healthy node, and never let two nodes sign with one key.",
+      ],
+      after: [
+        "Check that the signature is back within a few blocks.",
+        "Add an alarm for the disk when it was the disk.",
+      ],
+    },
+    raw: {
+      expr: (times) =>
+        `min ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) == 0 and max ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) > 0`,
+      value: "A node of the validator has no new block, and another one has.",
+      example: {
+        fires: [
+          { series: HEIGHT, from: 100 },
+          { series: SECOND_HEIGHT, from: 100, step: 60 },
+        ],
+        clears: [continued(HEIGHT, 60)],
+      },
+    },
     judge: (input, limit) => judgeNodes(input, (node) => judgeHalt(node, input, limit("halt_after"))),
   }),
   condition({
@@ -69,63 +118,42 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     },
     inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
     past: NODES_NOT_KEPT,
+    runbook: {
+      reason: "the node is catching up, 412 blocks behind",
+      checks: [
+        see(
+          "`catching_up` is true, or the height is below that of an explorer.",
+          "nodeStatus",
+          '      "latest_block_height": "35120469",\n      "catching_up": true',
+        ),
+        check(
+          "Is the distance shrinking? Divide it by the blocks that it gains in a minute: that is how long it takes.",
+        ),
+      ],
+      fix: [
+        "It shrinks within minutes: wait, and leave the node alone.",
+        "It does not: slow disk, too little CPU or bad peers. Stop other work on the machine first.",
+        "It is hours behind: start from a recent snapshot or with state sync, with the signer stopped.",
+      ],
+      after: ["Find out why it fell behind; a node that catches up votes nothing."],
+    },
+    raw: {
+      expr: () =>
+        `max ${VALIDATOR} (${BLOCK_HEIGHT}) - min ${VALIDATOR} (${BLOCK_HEIGHT}) > 10 or max ${VALIDATOR} (cometbft_blocksync_syncing) == 1`,
+      value: "A node is catching up, or more than 10 blocks behind another one.",
+      example: {
+        fires: [
+          { series: HEIGHT, from: 100, step: 60 },
+          { series: SECOND_HEIGHT, from: 200, step: 60 },
+        ],
+        clears: [
+          { series: HEIGHT, from: 1_000_000 },
+          { series: SECOND_HEIGHT, from: 1_000_000 },
+        ],
+      },
+    },
     judge: (input, limit) =>
       judgeNodes(input, (node) => judgeBehind(node, input.observation, limit("max_blocks"))),
-  }),
-  condition({
-    name: "not-in-validator-set",
-    severity: "critical",
-    title: "Not in the validator set",
-    when: "the chain's validator set does not have the validator",
-    description: "The validator is jailed, was rotated out, or has too little stake.",
-    impact: "No block counts until it is in the set again, which lowers the month's pay in proportion.",
-    action: "Query the validator's status. When it is jailed, fix the cause and send an unjail transaction.",
-    for: "1m",
-    resolveFor: "1m",
-    thresholds: {},
-    inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
-    past: SET_NOT_KEPT,
-    judge: ({ observation: { chain } }) => {
-      if (chain.validator.state !== "up") return cannotSee("the validator set cannot be read");
-      const { isInSet, size } = chain.validator.value;
-      return verdictOf(!isInSet, isInSet ? "it is in the set" : `the set has ${size} other validators`);
-    },
-  }),
-  condition({
-    name: "not-signing",
-    severity: "critical",
-    title: "Validator does not sign",
-    when: "the validator is in the set, and its last signature is more than `max_blocks` old, or the latest commits lack it",
-    description: "Blocks are made without the signature of the validator.",
-    impact: "A block without signature has no oracle vote either: it is missed for both rates.",
-    action: "Check the signer and its connection to the node. Never start a second signer with the same key.",
-    for: "30s",
-    resolveFor: "30s",
-    thresholds: {
-      max_blocks: { unit: "number", initial: 5, description: "blocks without a signature" },
-    },
-    inhibits: ["node-not-voting", ...VOTE_ALERTS],
-    past: SET_NOT_KEPT,
-    judge: ({ observation }, limit) => judgeSigning(observation, limit("max_blocks")),
-  }),
-  condition({
-    name: "node-not-voting",
-    severity: "critical",
-    title: "Node does not vote on prices",
-    when: "the node has new blocks, but has made no oracle call for `stall_after`",
-    description:
-      "The node follows the chain without calling its sidecar. It does so when the oracle is disabled in app.toml, or when blocks cannot be prepared.",
-    impact: "Every block is a missed oracle vote.",
-    action:
-      "Check [oracle] enabled in app.toml, and the node's log for errors of extend_vote. Then restart the node.",
-    for: "1m",
-    resolveFor: "30s",
-    thresholds: {
-      stall_after: { unit: "duration", initial: 60_000, description: "time without an oracle call" },
-    },
-    inhibits: [],
-    past: NODES_NOT_KEPT,
-    judge: (input, limit) => judgeNodes(input, (node) => judgeVoting(node, input, limit("stall_after"))),
   }),
 ];
 
@@ -136,38 +164,6 @@ function highest({ nodes, chain }: Observation): bigint | undefined {
     chain.head.state === "up" ? chain.head.value.height : undefined,
   ].filter((height) => height !== undefined);
   return heights.length === 0 ? undefined : heights.reduce((a, b) => (a > b ? a : b));
-}
-
-/** Time without a new block of one source. */
-interface Silence {
-  readonly ms: number;
-  /** The polls showed a new block, so the source was alive `ms` ago. Otherwise it was first seen `ms` ago. */
-  readonly isAlive: boolean;
-}
-
-/** Returns the time since the source last showed a new block; undefined while it shows no height. */
-function silenceOf(progress: Progress, height: bigint | undefined, atMs: number): Silence | undefined {
-  const since = progress.advancedAtMs ?? progress.firstSeenMs;
-  if (height === undefined || since === undefined) return undefined;
-  return { ms: atMs - since, isAlive: progress.advancedAtMs !== undefined };
-}
-
-function nodeSilence(node: NodeObservation, { progress }: NodeTrail, atMs: number): Silence | undefined {
-  return silenceOf(progress, node.metrics.state === "up" ? node.metrics.value.height : undefined, atMs);
-}
-
-/** Times without a block of all sources that show a height. */
-function allSilences({ observation: { nodes, chain, atMs }, trail }: ConditionInput): readonly Silence[] {
-  const { head } = chain;
-  return [
-    ...nodes.map((node) => nodeSilence(node, trail.nodes.get(node.name) ?? UNSEEN, atMs)),
-    silenceOf(trail.chain, head.state === "up" ? head.value.height : undefined, atMs),
-  ].filter((silence) => silence !== undefined);
-}
-
-/** Whether a source has shown a new block lately. */
-function goesOn(silences: readonly Silence[], haltAfterMs: number): boolean {
-  return silences.some(({ ms, isAlive }) => isAlive && ms <= haltAfterMs);
 }
 
 function judgeChain(input: ConditionInput, haltAfterMs: number): Verdict {
@@ -204,46 +200,4 @@ function judgeBehind({ node: { metrics } }: NodeInput, observation: Observation,
   const reason = `the node is ${behind} blocks behind height ${best}`;
   if (isSyncing === true) return active(`the node is catching up, ${behind} blocks behind`, behind);
   return behind > maxBlocks ? active(reason, behind) : clear(reason);
-}
-
-function judgeSigning({ nodes, chain }: Observation, maxBlocks: number): Verdict {
-  const isInSet = chain.validator.state === "up" ? chain.validator.value.isInSet : undefined;
-  if (isInSet === false) return cannotSee("the validator is not in the set");
-  const lags = nodes.flatMap(({ metrics }) => {
-    if (metrics.state !== "up") return [];
-    const { height, lastSignedHeight, votingPower } = metrics.value;
-    const signs = isInSet === true || (votingPower ?? 0n) > 0n;
-    return height === undefined || lastSignedHeight === undefined || !signs
-      ? []
-      : [Number(height - lastSignedHeight)];
-  });
-  // Several nodes can sign for one validator. The one that signed last counts.
-  const lag = lags.length === 0 ? undefined : Math.min(...lags);
-  if (lag !== undefined && lag > maxBlocks) return active(`the last signature is ${lag} blocks old`, lag);
-  if (chain.validator.state === "up" && chain.validator.value.signedLatest === false)
-    return lag === undefined
-      ? active("the latest commit lacks its signature")
-      : cannotSee("one commit lacks its signature");
-  if (lag === undefined && chain.validator.state !== "up") return cannotSee("signatures cannot be read");
-  return clear("it signs");
-}
-
-function judgeVoting({ node, trail, atMs }: NodeInput, input: ConditionInput, stallAfterMs: number): Verdict {
-  const { metrics } = node;
-  if (metrics.state !== "up") return cannotSee("the node's page cannot be read");
-  const { votingPower, success, failure, isSyncing } = metrics.value;
-  const { validator } = input.observation.chain;
-  const isInSet = validator.state === "up" ? validator.value.isInSet : undefined;
-  if (isSyncing === true || isInSet === false) return cannotSee("the node does not take part now");
-  // A node without any call since its start, and not known to sign for the validator, may be a full node.
-  const votes = (votingPower ?? 0n) > 0n || success + failure > 0n;
-  if (!votes) return cannotSee("nothing shows that this node votes");
-  const blocks = nodeSilence(node, trail, atMs);
-  if (blocks === undefined || !goesOn([blocks], stallAfterMs)) return cannotSee("the node has no new block");
-  const lastMs = Math.max(trail.lastGoodMs ?? 0, trail.lastBadMs ?? 0);
-  // Of the time in which the node was not seen, nothing says when it called.
-  const quietMs = atMs - Math.max(lastMs, trail.seenSinceMs ?? atMs);
-  if (quietMs > stallAfterMs)
-    return active(`no oracle call for ${secondsText(quietMs)}, while the node has new blocks`, quietMs);
-  return lastMs === 0 ? cannotSee("no oracle call was seen yet") : clear("the node calls its sidecar");
 }

@@ -1,6 +1,10 @@
 import { counted } from "../../platform/base/text.ts";
 import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
 import { judgeNodes, latestCalls, type NodeInput, secondsText, verdictOf } from "./judge.ts";
+import { NO_PRICE, TICKS, UPDATES, VALIDATOR, call, continued, pricedPairs } from "./raw-metrics.ts";
+import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import { HEALTHY_PRICES, CALLS } from "./sidecar-conditions.ts";
+import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 
 const RESTART =
   "Restart the price sidecar. If prices stay away, check its log, the node's gRPC address and outbound HTTPS.";
@@ -12,6 +16,12 @@ const NO_PRICES_IMPACT =
 const CONVERSION_PAIR = "USDT/USD";
 
 const PRICES_NOT_KEPT = { notKept: "prices" };
+
+/** A sidecar that runs without a price, and a node that counts successes. */
+const empty: AlertCase = {
+  fires: [{ series: TICKS, step: 240 }, { series: UPDATES("btc/usd"), from: 7 }, call("Success", 60)],
+  clears: [continued(UPDATES("btc/usd"), 240)],
+};
 
 /** Conditions of the prices that the sidecar serves (chain-extension-modules.md, "Limits"). */
 export const PRICE_CONDITIONS: readonly Condition[] = [
@@ -29,6 +39,30 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: ["empty-prices-counted", "major-pairs-missing"],
     past: PRICES_NOT_KEPT,
+    runbook: {
+      reason: "the sidecar answers without any price",
+      fault: "all-prices-missing",
+      checks: [
+        see(
+          "`{}` with a timestamp that changes: the price loop runs without a result.",
+          "prices",
+          '{"prices":{},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}',
+        ),
+        check(
+          "Which of the two causes is it? Every provider fails: the network. No provider is queried at all: the market map is empty, because the node's gRPC server is off or `--market-map-endpoint` is wrong.",
+        ),
+        see("The node still counts successes. That number cannot be trusted now.", "calls", CALLS),
+      ],
+      fix: [
+        "Restart the sidecar: `systemctl restart connect`.",
+        "Market map empty: set `[grpc] enable = true` in the node's app.toml, and `--market-map-endpoint` to its host and port without http://.",
+        "Providers fail: see [websocket-providers-failing](websocket-providers-failing.md).",
+      ],
+      after: [
+        "These blocks are lost on the chain although the node counted successes. Compare with the chain's own count in the month's report.",
+      ],
+    },
+    raw: { expr: () => NO_PRICE, value: "The sidecar runs, and updates no price.", example: empty },
     judge: (input) => judgeNodes(input, judgeAllPrices),
   }),
   condition({
@@ -45,6 +79,42 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: [],
     past: PRICES_NOT_KEPT,
+    runbook: {
+      reason:
+        "no price for BTC/USD, ETH/USD; USDT/USD is missing too, and most markets are converted through it",
+      fault: "major-pairs-missing",
+      checks: [
+        see(
+          "Is USDT/USD missing? Most markets are converted through it, so it is the root when many are gone.",
+          "prices",
+          HEALTHY_PRICES,
+        ),
+        check(
+          "Fewer providers than the market's minimum (3 for most, 2 for NTRN/USD, 1 for USDT/USD): the dashboard's providers of a market names the markets below it.",
+        ),
+      ],
+      fix: [
+        "Restart the sidecar once. When the same pairs stay away, its providers for them fail: read its log for their names.",
+        "A provider that changed its API needs a newer sidecar.",
+        "No block is lost while one pair has a price: do not restart the node.",
+      ],
+      after: [
+        "Tell the other validators when a provider fails for everybody: prices stop for the chain below two thirds of the power.",
+      ],
+    },
+    raw: {
+      expr: (times) =>
+        `validator:sidecar_priced_pairs:count > 0 unless ${pricedPairs(times, 'id=~"btc/usd|eth/usd|ntrn/usd"')} >= 3`,
+      value: "{{ $value }} pairs have a price, and one of btc/usd, eth/usd and ntrn/usd has none.",
+      example: {
+        fires: [
+          { series: UPDATES("btc/usd"), step: 240 },
+          { series: UPDATES("eth/usd"), step: 240 },
+          { series: UPDATES("ntrn/usd"), from: 9 },
+        ],
+        clears: [continued(UPDATES("ntrn/usd"), 240)],
+      },
+    },
     judge: (input) => judgeNodes(input, (node) => judgeMajorPairs(node, input.majorPairs)),
   }),
   condition({
@@ -62,6 +132,36 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: [],
     past: PRICES_NOT_KEPT,
+    runbook: {
+      reason: "the sidecar answers without any price, and the node counts it as success",
+      fault: "market-map-empty",
+      checks: [
+        see("Success grows while the sidecar has no price:", "calls", CALLS),
+        see(
+          "The response is empty:",
+          "prices",
+          '{"prices":{},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}',
+        ),
+        see(
+          "What the month counts so far. The chain's own count is lower by these blocks:",
+          "report",
+          "Oracle report of 2026-11\n========================\n\nValidator  Rate        Tier  Good    Missed\n---------  ----------  ----  ------  ------\ndefault    100.0000 %  full  42,120       0",
+        ),
+      ],
+      fix: [
+        "Check that the node's gRPC server is on, and that `--market-map-endpoint` names it as host:port.",
+        "Restart the sidecar, and read its first lines: `failed to query market map module on node` names the address that it tries.",
+      ],
+      after: [
+        "The watchdog's rate of these blocks is too good. Say so in the month's report, and compare with the chain's count.",
+      ],
+    },
+    raw: {
+      expr: (times) =>
+        `${NO_PRICE} and sum ${VALIDATOR} (increase(app_oracle_responses{status="Success"}[${times("1m")}])) > 0`,
+      value: "The sidecar updates no price, and the node counts successes.",
+      example: empty,
+    },
     judge: (input) => judgeNodes(input, judgeEmptyPrices),
   }),
   condition({
@@ -80,6 +180,31 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     },
     inhibits: [],
     past: PRICES_NOT_KEPT,
+    runbook: {
+      reason: "the sidecar's timestamp has not changed for 14 s",
+      fault: "timestamp-stale",
+      checks: [
+        see("Twice, a second apart: the timestamp is the same.", "prices", HEALTHY_PRICES),
+        see(
+          "Its price loop does not count any more; four a second are normal.",
+          "sidecar",
+          "side_car_health_check_system_updates_total 1.2e+06",
+        ),
+      ],
+      fix: [
+        "Keep a trace for its developers when you can wait a minute: `curl -s 127.0.0.1:6060/debug/pprof/goroutine?debug=2` (with `--run-pprof`).",
+        "Restart the sidecar. Nothing else makes a hanging loop go on.",
+      ],
+      after: [
+        "Report the version and the trace to the sidecar's project.",
+        "The blocks count as good; the votes had old prices.",
+      ],
+    },
+    raw: {
+      expr: () => "validator:sidecar_ticks:rate1m == 0",
+      value: "The sidecar's price loop has not turned for a minute.",
+      example: { fires: [{ series: TICKS, from: 100 }], clears: [continued(TICKS, 240)] },
+    },
     judge: (input, limit) => judgeNodes(input, (node) => judgeTimestamp(node, limit("max_age"))),
   }),
 ];

@@ -4,12 +4,34 @@ import type { ConditionInput } from "./condition-input.ts";
 import { judgeNodes, latestCalls, type NodeInput } from "./judge.ts";
 import type { LatencyTrail } from "./latency-trail.ts";
 import { UNSEEN, type WebSocketTrail } from "./trail.ts";
+import {
+  NO_PRICE,
+  READS,
+  TICKS,
+  VALIDATOR,
+  badShare,
+  call,
+  failing,
+  continued,
+  sidecarMetric,
+  succeeding,
+} from "./raw-metrics.ts";
+import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 
 /** What the node loses when its calls fail. */
 const FAILING_CALLS_IMPACT =
   "Every failed call is a missed oracle vote: one block each. Failed calls also slow the chain down, since the node waits for its timeout.";
 
+const WEB_SOCKETS = "web_socket_connection_status";
 const SIDECAR_NOT_KEPT = { notKept: "readings of the sidecar" };
+
+/** Output of a command in runbooks. */
+export const HEALTHY_PRICES =
+  '{"prices":{"BTC/USD":"9345012345","ETH/USD":"1780123456"},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}';
+
+/** Output of a command in runbooks. */
+export const CALLS =
+  'app_oracle_responses{chain_id="neutron-1",status="Failure"} 61\napp_oracle_responses{chain_id="neutron-1",status="Success"} 1.841042e+06';
 
 /** Conditions of the sidecar and of the node's calls to it. */
 export const SIDECAR_CONDITIONS: readonly Condition[] = [
@@ -42,6 +64,39 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "any-reward-slow-burn",
     ],
     past: SIDECAR_NOT_KEPT,
+    runbook: {
+      reason: "connection refused (connect ECONNREFUSED 127.0.0.1:8080), and the node's calls fail",
+      fault: "sidecar-killed",
+      checks: [
+        see(
+          "On the node's machine: no output and exit code 7 means that nothing listens, 28 that it does not respond.",
+          "prices",
+          HEALTHY_PRICES,
+        ),
+        check(
+          "Read the last lines before the end: `journalctl -u connect -n 100`. `failed to initialize oracle` is a configuration error, `signal: killed` in the kernel's log is a lack of memory.",
+        ),
+      ],
+      fix: [
+        "Start it: `systemctl restart connect`. It serves prices within seconds; the node needs about ten more seconds to connect again. Do not restart the node.",
+        "When it ends again at once, undo the last change of its flags, its version or its market map endpoint (host and port, without http://).",
+        "When the machine lacks memory or disk, free it first: the sidecar would be killed again.",
+      ],
+      after: [
+        "Ask what a restart costs before the next planned one: `relaywatch what-if --sidecar-restart 25s`.",
+        "Set `Restart=always` in the service when the process ended by itself.",
+      ],
+    },
+    raw: {
+      expr: (times) =>
+        `${badShare("5m")} > 0.5 unless validator:sidecar_ticks:rate1m and last_over_time(validator:sidecar_ticks:rate1m[${times("1d")}])`,
+      value:
+        "{{ $value | humanizePercentage }} of the calls of the last 5 minutes failed, and the sidecar's metrics are gone.",
+      example: {
+        fires: [call("Success", 0, 100), call("Failure", 3000), { series: TICKS, step: 240, ends: 3 }],
+        clears: succeeding,
+      },
+    },
     judge: (input) => judgeNodes(input, judgeSidecarDown),
   }),
   condition({
@@ -67,6 +122,33 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "any-reward-slow-burn",
     ],
     past: "counts",
+    runbook: {
+      reason: "61 of 61 calls failed in the last 5 minutes",
+      fault: "http-500",
+      checks: [
+        see("Failure grows with every block, Success does not:", "calls", CALLS),
+        see(
+          "Its class says where the call ends. `OracleClientError` is the sidecar or the way to it, `TransformPricesError` a malformed price.",
+          "abci",
+          'app_abci_requests{abci_method="extend_vote",chain_id="neutron-1",status="OracleClientError"} 61',
+        ),
+        see("Does the sidecar respond to others, and in less than a second?", "prices", HEALTHY_PRICES),
+      ],
+      fix: [
+        "The sidecar responds to curl and not to the node: compare `oracle_address` in the node's app.toml with the sidecar's host and port. A change needs a restart of the node.",
+        "It responds with an error, or only after seconds: restart the sidecar.",
+        "Node and sidecar speak different versions (`v1` and `v2` of the price service): install the sidecar that the chain's release names.",
+      ],
+      after: [
+        "Watch Failure for ten blocks: it must not grow any more.",
+        "Note the blocks that were lost; the resolved message has them.",
+      ],
+    },
+    raw: {
+      expr: () => `${badShare("5m")} >= 0.9 and validator:oracle_calls:increase5m >= 30`,
+      value: "{{ $value | humanizePercentage }} of the calls of the last 5 minutes failed.",
+      example: { fires: failing, clears: succeeding },
+    },
     judge: (input, limit) =>
       judgeCalls(input.recent["5m"], {
         haveEnded: isAnyNodeWell(input),
@@ -91,6 +173,41 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     },
     inhibits: [],
     past: SIDECAR_NOT_KEPT,
+    runbook: {
+      reason: "the price response took 1204 ms",
+      fault: "slow",
+      checks: [
+        see(
+          "Time it on the node's machine, a few times, with `time` in front. A healthy one takes a few milliseconds.",
+          "prices",
+          HEALTHY_PRICES,
+        ),
+        check(
+          "`top` and `iostat` on its machine: CPU, swap, and neighbours. A remote sidecar adds the network's latency to each call.",
+        ),
+      ],
+      fix: [
+        "Give it CPU: move it to the node's machine, or raise the limits of its service.",
+        "Lower its log level to info: debug logs slow it down.",
+        "Raise `client_timeout` from 2s to 5s only on chains that honour it. neutrond 9 ends the call after 1 s whatever the setting is.",
+      ],
+      after: ["Compare the dashboard's latency of the oracle call before and after the change."],
+    },
+    raw: {
+      expr: (times) =>
+        `histogram_quantile(0.9, sum by (chain_id, validator, le) (rate(app_oracle_response_latency_bucket[${times("5m")}]))) > 500`,
+      value: "A tenth of the calls takes longer than {{ $value }} ms.",
+      example: {
+        fires: [
+          { series: 'app_oracle_response_latency_bucket{$,le="512"}', step: 10 },
+          { series: 'app_oracle_response_latency_bucket{$,le="+Inf"}', step: 60 },
+        ],
+        clears: [
+          continued('app_oracle_response_latency_bucket{$,le="512"}', 60),
+          continued('app_oracle_response_latency_bucket{$,le="+Inf"}', 60),
+        ],
+      },
+    },
     judge: (input, limit) => judgeNodes(input, (node) => judgeDuration(node, limit("slow_after"))),
   }),
   condition({
@@ -109,6 +226,42 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     },
     inhibits: ["all-prices-missing", "major-pairs-missing", "empty-prices-counted"],
     past: SIDECAR_NOT_KEPT,
+    runbook: {
+      reason: "12 of 12 WebSocket providers fail, and 40.12 % of calls succeeded in the last 30 minutes",
+      fault: "websocket-providers-down",
+      checks: [
+        see(
+          "`read_success` grows for no provider:",
+          "sidecar",
+          'side_car_health_check_system_updates_total 1.2e+06\nside_car_web_socket_connection_status{provider="okx_ws",status="read_success"} 81234',
+        ),
+        check(
+          "From the sidecar's machine, connect to two of them: `curl -sI https://stream.binance.com:443` and `curl -sI https://ws.okx.com:8443`. A name that does not resolve is DNS, a timeout is the firewall.",
+        ),
+      ],
+      fix: [
+        "Restore the network: DNS, outbound ports 443 and 8443, the proxy, the provider's address ban.",
+        "Restart the sidecar when the network works and connections stay away. It reconnects by itself after ten seconds otherwise.",
+        "When only some providers are blocked in your country, update the sidecar: releases change the endpoints.",
+      ],
+      after: [
+        "Add the missing port to the firewall's configuration, not only to its running state.",
+        "Add two targets to `sources.egress`, so that the next time the cause is named at once.",
+      ],
+    },
+    raw: {
+      expr: (times) =>
+        [
+          `count ${VALIDATOR} (${sidecarMetric(WEB_SOCKETS)})`,
+          `unless count ${VALIDATOR} (increase(${sidecarMetric(WEB_SOCKETS, 'status="read_success"')}[${times("1m")}]) > 0)`,
+          `and (${badShare("30m")} > 0.05 or ${NO_PRICE})`,
+        ].join("\n"),
+      value: "No WebSocket provider has sent a message for a minute.",
+      example: {
+        fires: [{ series: READS, from: 50 }, ...failing],
+        clears: [continued(READS, 60)],
+      },
+    },
     judge: (input, limit) => judgeNodes(input, (node) => judgeWebSockets(node, input, limit("max_rate"))),
   }),
 ];

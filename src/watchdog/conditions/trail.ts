@@ -5,7 +5,7 @@ import type {
   PricesPage,
   Seen,
   SidecarPage,
-} from "../observation.ts";
+} from "../sources/observation.ts";
 import { advanceLatency, type LatencyTrail } from "./latency-trail.ts";
 
 /**

@@ -1,4 +1,6 @@
+import { isRecord } from "../../platform/base/json.ts";
 import { counted } from "../../platform/base/text.ts";
+import type { NodeObservation, Observation, RevenueParams, RevenueView } from "../sources/observation.ts";
 import type { BlockCounts } from "./block-counts.ts";
 import type { LedgerEvent } from "./ledger-view.ts";
 
@@ -52,4 +54,173 @@ export function nodeRestart(node: string, unknown: bigint, fromMs: number, toMs:
   const lost = unknown === 1n ? "the result of 1 block is" : `the results of ${unknown} blocks are`;
   const text = unknown === 0n ? "the node restarted" : `the node restarted; ${lost} not known`;
   return { kind: "node-restart", fromMs, toMs: Math.max(fromMs, toMs), node, text };
+}
+
+/** Progress of the chain. */
+export interface Progress {
+  readonly height: bigint;
+  /** Wall clock at which this height was seen first. */
+  readonly sinceMs: number;
+  /** Number of the event of the present halt. */
+  readonly haltId?: number;
+}
+
+/** Time without a block that counts as a halt. */
+const HALT_MS = 60_000;
+
+/** Adds the greatest height of a poll. A halt is an event from the last block on, which goes on while it lasts. */
+export function followProgress(
+  progress: Progress | undefined,
+  events: EventList,
+  height: bigint | undefined,
+  atMs: number,
+): { readonly progress: Progress | undefined; readonly events: EventList } {
+  if (
+    height === undefined ||
+    (progress !== undefined && height === progress.height && atMs < progress.sinceMs)
+  )
+    return { progress, events };
+  if (progress === undefined || height !== progress.height)
+    return { progress: { height, sinceMs: atMs }, events };
+  const { sinceMs, haltId } = progress;
+  if (atMs - sinceMs < HALT_MS) return { progress, events };
+  const text = `no block after height ${height}`;
+  if (haltId !== undefined) return { progress, events: extendEvent(events, haltId, atMs, text) };
+  return {
+    progress: { ...progress, haltId: events.nextId },
+    events: addEvents(events, [{ kind: "halt", fromMs: sinceMs, toMs: atMs, text }]),
+  };
+}
+
+/** What the pages last showed of the processes of one node and its sidecar. */
+export interface Processes {
+  /** Last poll that showed the sidecar's start. */
+  readonly sidecarSeenMs?: number;
+  readonly sidecarStartMs?: number;
+  readonly sidecarVersion?: string;
+  readonly nodeVersion?: string;
+  /** Last change of a version. */
+  readonly changedMs?: number;
+}
+
+/** Two readings of one start can differ by so much: it is computed from a clock that is adjusted. */
+const START_TOLERANCE_MS = 2000;
+
+/** The clocks of the sidecar's and the watchdog's machines may differ by so much. */
+const CLOCK_TOLERANCE_MS = 10_000;
+
+/** Two programs that answer at one URL in turn have a changed version at each poll: later changes are no events so long. */
+const QUIET_MS = 600_000;
+
+/**
+ * Compares the pages of a poll with earlier ones. A restart of the sidecar and a changed version are events. What a page does
+ * not show stays as it was. Restarts of the node are events of the counters (`advance`).
+ */
+export function followProcesses(
+  before: ReadonlyMap<string, Processes>,
+  { nodes, atMs }: Observation,
+): { readonly processes: ReadonlyMap<string, Processes>; readonly events: readonly LedgerEvent[] } {
+  const followed = nodes.map((node) => followOne(before.get(node.name) ?? {}, node, atMs));
+  return {
+    processes: new Map(nodes.map(({ name }, index) => [name, followed[index]?.processes ?? {}])),
+    events: followed.flatMap(({ events }) => events),
+  };
+}
+
+function followOne(before: Processes, node: NodeObservation, atMs: number) {
+  const { startMs, ...versions } = seenOf(node);
+  const changes = [
+    ...versionChange("node", before.nodeVersion, versions.nodeVersion, atMs),
+    ...versionChange("sidecar", before.sidecarVersion, versions.sidecarVersion, atMs),
+  ];
+  const isQuiet = before.changedMs !== undefined && atMs - before.changedMs < QUIET_MS;
+  const processes: Processes = {
+    ...before,
+    ...versions,
+    ...(startMs === undefined ? {} : { sidecarStartMs: startMs, sidecarSeenMs: atMs }),
+    ...(changes.length === 0 ? {} : { changedMs: atMs }),
+  };
+  const events = [...sidecarRestart(before, startMs), ...(isQuiet ? [] : changes)];
+  return { processes, events: events.map((event): LedgerEvent => ({ ...event, node: node.name })) };
+}
+
+/** What the pages of one poll show; a key that none shows is absent. */
+function seenOf({ metrics, sidecar, prices }: NodeObservation) {
+  const nodeVersion = metrics.state === "up" ? metrics.value.version : undefined;
+  const page = sidecar.state === "up" ? sidecar.value : undefined;
+  // Some builds of the sidecar have no version on one of the two pages.
+  const sidecarVersion = [page?.version, prices.state === "up" ? prices.value.version : ""].find(
+    (version) => version !== undefined && version !== "",
+  );
+  return {
+    startMs: page?.processStartMs,
+    ...(nodeVersion === undefined ? {} : { nodeVersion }),
+    ...(sidecarVersion === undefined ? {} : { sidecarVersion }),
+  };
+}
+
+type NodeEvent = Omit<LedgerEvent, "node">;
+
+function sidecarRestart(
+  { sidecarStartMs, sidecarSeenMs }: Processes,
+  startMs: number | undefined,
+): readonly NodeEvent[] {
+  if (startMs === undefined || sidecarStartMs === undefined || sidecarSeenMs === undefined) return [];
+  if (startMs - sidecarStartMs <= START_TOLERANCE_MS) return [];
+  // A process that ran beside the first one is another sidecar at the same URL.
+  if (startMs < sidecarSeenMs - CLOCK_TOLERANCE_MS) return [];
+  const fromMs = Math.min(sidecarSeenMs, startMs);
+  return [{ kind: "sidecar-restart", fromMs, toMs: startMs, text: "the sidecar restarted" }];
+}
+
+function versionChange(
+  what: "node" | "sidecar",
+  before: string | undefined,
+  now: string | undefined,
+  atMs: number,
+): readonly NodeEvent[] {
+  if (before === undefined || now === undefined || before === now) return [];
+  const text = `the version of the ${what} changed from ${before} to ${now}`;
+  return [{ kind: "version-change", fromMs: atMs, toMs: atMs, text }];
+}
+
+const NO_PROGRAMME = "no reward programme";
+
+/** How a parameter is named and shown to people. */
+type ParamText = readonly [name: string, show: (value: string) => string];
+
+const asIs = (value: string): string => value;
+/** A share scaled by 10^18. */
+const percent = (value: string): string => `${Number(value) / 1e16} %`;
+
+const TEXTS: Readonly<Record<keyof RevenueParams, ParamText>> = {
+  blocksAllowedToMiss: ["blocks that may be missed", percent],
+  blocksRequired: ["blocks required for any pay", percent],
+  votesAllowedToMiss: ["votes that may be missed", percent],
+  votesRequired: ["votes required for any pay", percent],
+  baseCompensation: ["pay of a full month", asIs],
+  quoteAsset: ["unit of the pay", asIs],
+  schedule: ["payment schedule", asIs],
+};
+
+/** Encodes the parameters of a chain, to compare them with later ones. */
+export function encodeParams(revenue: RevenueView): string {
+  if (revenue.programme === "none") return NO_PROGRAMME;
+  return JSON.stringify(revenue.params, (_key, value: unknown) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+}
+
+/** Says what differs between two encoded lists of parameters: "the pay of a full month from 2500 to 3000". */
+export function paramsChange(before: string, after: string): string {
+  if (after === NO_PROGRAMME) return "the chain has no reward programme any more";
+  if (before === NO_PROGRAMME) return "the chain has a reward programme now";
+  const [from, to] = [before, after].map((text): unknown => JSON.parse(text));
+  const changes = Object.entries(TEXTS).flatMap(([key, [name, show]]) => {
+    const [old, now] = [from, to].map((params) => (isRecord(params) ? String(params[key]) : ""));
+    return old === undefined || now === undefined || old === now
+      ? []
+      : [`${name} from ${show(old)} to ${show(now)}`];
+  });
+  return `the reward parameters of the chain changed: ${changes.join(", ")}`;
 }

@@ -1,23 +1,32 @@
-import type { ChainHead, NodePage, Observation, Seen } from "../observation.ts";
+import { HOUR_MS } from "../../platform/base/time.ts";
+import { monthOf } from "../../platform/base/month.ts";
+import type { ChainHead, NodePage, Observation, Seen } from "../sources/observation.ts";
+import type { CounterReading } from "./counter-state.ts";
 import type { BlockCounts } from "./block-counts.ts";
-import type { NodeStep } from "./choose-step.ts";
-import { followProgress, type Progress } from "./halt.ts";
-import { addEvents, type EventList, NO_EVENTS, firstReading, nodeRestart } from "./ledger-events.ts";
-import type { LedgerEvent, LedgerSource } from "./ledger-view.ts";
-import { monthOf } from "./month.ts";
-import { addAnchor, type Anchor, meanBlockTimeMs } from "./pace.ts";
-import { followProcesses, type Processes } from "./processes.ts";
-import { encodeParams, paramsChange } from "./reward-params.ts";
-import { sealMonths } from "./seal.ts";
+import { type Rollups, sealMonths } from "./rollups.ts";
+import {
+  addEvents,
+  encodeParams,
+  type EventList,
+  firstReading,
+  followProcesses,
+  followProgress,
+  NO_EVENTS,
+  nodeRestart,
+  paramsChange,
+  type Processes,
+  type Progress,
+} from "./ledger-events.ts";
+import type { LedgerEvent, LedgerSource, LedgerView, Rollup } from "./ledger-view.ts";
 import {
   type CountOptions,
   countPoll,
   EMPTY_SOURCE,
   type NodeReadingOf,
+  type NodeStep,
   type SourceCounting,
   type SourceLedger,
 } from "./source-ledger.ts";
-import type { CounterReading } from "./advance.ts";
 
 /** Counts of one validator. */
 export interface Ledger {
@@ -279,4 +288,89 @@ function closeMonths(ledger: Ledger, atMs: number): Ledger {
 
 function valueOf<T>(seen: Seen<T>): T | undefined {
   return seen.state === "up" ? seen.value : undefined;
+}
+
+/** A height and its time. */
+export interface Anchor {
+  readonly timeMs: number;
+  readonly height: bigint;
+}
+
+const ANCHOR_EVERY_MS = HOUR_MS;
+const WINDOW_MS = 24 * ANCHOR_EVERY_MS;
+/** Blocks that a mean needs. */
+const MIN_BLOCKS = 30n;
+
+/** Adds a height to the anchors, one an hour, of the last day and one before it. */
+export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anchor[] {
+  const last = anchors.at(-1);
+  // A lower height is another chain with the same name: the mean begins again.
+  if (last !== undefined && now.height < last.height) return [now];
+  if (last !== undefined && now.timeMs - last.timeMs < ANCHOR_EVERY_MS) return anchors;
+  const kept = anchors.filter(({ timeMs }) => now.timeMs - timeMs <= WINDOW_MS);
+  const older = anchors.filter(({ timeMs }) => now.timeMs - timeMs > WINDOW_MS).slice(-1);
+  return [...older, ...kept, now];
+}
+
+/** A part of the time that takes so many times longer for a block than the usual one has a halt in it. */
+const HALT_FACTOR = 1.25;
+
+/**
+ * Returns the mean time between blocks over the last day, ms, or over the longest time that is known. Hours with a halt of
+ * the chain do not count: it will make its blocks at the usual pace.
+ */
+export function meanBlockTimeMs(anchors: readonly Anchor[], now: Anchor | undefined): number | undefined {
+  if (now === undefined) return undefined;
+  const usable = anchors.filter(({ height }) => now.height - height >= MIN_BLOCKS);
+  const from = usable.find(({ timeMs }) => now.timeMs - timeMs <= WINDOW_MS) ?? usable.at(-1);
+  if (from === undefined || now.timeMs <= from.timeMs) return undefined;
+  const points = [...anchors.slice(anchors.indexOf(from)), now];
+  const parts = points.flatMap((to, index) => partBetween(points[index - 1], to));
+  const usual = usualPace(parts);
+  const counted = parts.filter(({ ms, blocks }) => ms / blocks <= usual * HALT_FACTOR);
+  const sum = (value: (part: Part) => number): number =>
+    counted.reduce((total, part) => total + value(part), 0);
+  return sum(({ ms }) => ms) / sum(({ blocks }) => blocks);
+}
+
+/** The time between two heights. */
+interface Part {
+  readonly ms: number;
+  readonly blocks: number;
+}
+
+function partBetween(from: Anchor | undefined, to: Anchor): readonly Part[] {
+  if (from === undefined || to.height <= from.height || to.timeMs <= from.timeMs) return [];
+  return [{ ms: to.timeMs - from.timeMs, blocks: Number(to.height - from.height) }];
+}
+
+/** Median of the times between blocks, by number of blocks. */
+function usualPace(parts: readonly Part[]): number {
+  const sorted = parts.toSorted((a, b) => a.ms / a.blocks - b.ms / b.blocks);
+  const half = parts.reduce((total, { blocks }) => total + blocks, 0) / 2;
+  let passed = 0;
+  const middle = sorted.find(({ blocks }) => (passed += blocks) >= half);
+  return middle === undefined ? Number.POSITIVE_INFINITY : middle.ms / middle.blocks;
+}
+
+/** Creates a view of what is in memory: all months, 62 days of days, 3 days of hours, 12 hours of minutes. */
+export function memoryView(validator: string, ledger: Ledger): LedgerView {
+  const { sources, events, chainId } = ledger;
+  const { minute, hour } = sources.calls.books;
+  return {
+    validator,
+    chainId,
+    months: (source = "calls") =>
+      [...sources[source].books.months.values()].toSorted((a, b) => (a.month < b.month ? -1 : 1)),
+    days: (fromMs, toMs, source = "calls") => within(sources[source].books.day, fromMs, toMs),
+    hours: (fromMs, toMs) => within(hour, fromMs, toMs),
+    minutes: (fromMs, toMs) => within(minute, fromMs, toMs),
+    events: (from, to) => events.recent.filter(({ fromMs, toMs }) => toMs >= from && fromMs < to),
+  };
+}
+
+function within(rollups: Rollups, fromMs: number, toMs: number): readonly Rollup[] {
+  return [...rollups.values()]
+    .filter(({ startMs }) => startMs >= fromMs && startMs < toMs)
+    .toSorted((a, b) => a.startMs - b.startMs);
 }

@@ -1,22 +1,15 @@
 import type { RecordSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
+import {
+  ALLOWED,
+  badShare,
+  pricedPairs,
+  sidecarMetric,
+  VALIDATOR,
+  WINDOWS,
+} from "../conditions/raw-metrics.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
-/** Identity of a validator, and of one of its nodes. */
-export const VALIDATOR = "by (chain_id, validator)";
 const NODE = "by (chain_id, validator, instance)";
-
-/** Windows of the share of bad calls. */
-const WINDOWS = ["5m", "30m", "1h", "6h", "3d"] as const;
-
-/** Deployed sidecars name their metrics side_car_…, the specification and later versions connect_…. */
-export function sidecarMetric(name: string, matchers = ""): string {
-  return `{__name__=~"(side_car|connect)_${name}"${matchers === "" ? "" : `,${matchers}`}}`;
-}
-
-/** Name of the recorded share of bad calls of a window. */
-export function badShare(window: (typeof WINDOWS)[number]): string {
-  return `validator:oracle_bad_calls:ratio_rate${window}`;
-}
 
 /**
  * Rates of calls. The node creates `status="Failure"` at the first failure, so bad calls are those that are not `Success`. A
@@ -45,11 +38,6 @@ export const CALL_RECORDS: readonly RecordSpec[] = [
     expr: (times) => pricedPairs(times, ""),
   },
 ];
-
-/** Pairs whose price was updated in the last minute, of those that match. */
-export function pricedPairs(times: Times, matchers: string): string {
-  return `count ${VALIDATOR} (rate(${sidecarMetric("health_check_ticker_updates_total", matchers)}[${times("1m")}]) > 0)`;
-}
 
 /**
  * Calls of the current UTC month. Each evaluation adds what the counter grew by since the one before, also over a gap of the
@@ -85,9 +73,6 @@ export const MONTH_RECORDS: readonly RecordSpec[] = [
     expr: () => missesLeft(ALLOWED[boundary]),
   })),
 ];
-
-/** Share of bad calls that each boundary allows: 98 % and 95 % (docs/spec/chain-extension-modules.md, "Limits"). */
-export const ALLOWED = { full: 0.02, none: 0.05 } as const;
 
 function monthRecord(kind: "good" | "all"): RecordSpec {
   const sum = `instance:oracle_month_calls:${kind}`;

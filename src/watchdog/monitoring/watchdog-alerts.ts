@@ -15,7 +15,7 @@ export const WATCHDOG_GROUP: GroupSpec = {
 };
 
 function watchdogAlert(condition: Condition): AlertSpec {
-  const { name, severity, title, description, impact, inhibits } = condition;
+  const { name, severity, title, description, impact, inhibits, runbook } = condition;
   const series = `oracle_watchdog_alert_firing{$,alert="${name}",severity="${severity}"}`;
   return {
     name,
@@ -32,6 +32,7 @@ function watchdogAlert(condition: Condition): AlertSpec {
     dashboard: isAboutPay(name) ? DASHBOARDS.paid : DASHBOARDS.fleet,
     inhibits,
     scope: ["chain_id", "validator"],
+    runbook,
     example: { fires: [{ series, from: 1 }], clears: [{ series, from: 0 }] },
   };
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../platform/base/time.ts";
 import { withDeadline, withTimeout } from "../../platform/base/abort.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
@@ -36,7 +37,7 @@ export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;
 
 /** Age at which an event is dropped. An old alert is no longer useful, and it delays newer ones. */
-const EXPIRE_AFTER_MS = 24 * 3_600_000;
+const EXPIRE_AFTER_MS = DAY_MS;
 
 /** Attempts after which content that the receiver refuses is dropped: nothing will make it acceptable. */
 const MAX_REJECTIONS = 5;

@@ -1,12 +1,27 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
+import { html, type Html } from "../../platform/web/html.ts";
 import { livePageRoutes } from "../../platform/web/live-page.ts";
+import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
+import { badge, grouped, verdict } from "../../platform/web/parts.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { WatchdogConfig } from "../config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
-import type { PageContent } from "../../platform/web/page-shell.ts";
-import type { WatchdogStatus } from "../status.ts";
-import { watchdogPage } from "./watchdog-page.ts";
+import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
+import type { WatchdogStatus } from "../polling/status.ts";
+import type { MaintenanceWindow } from "../silences/maintenance.ts";
+import type { Silence } from "../silences/silence.ts";
+import {
+  conditionSection,
+  silenceSection,
+  sourceSection,
+  fleetSection,
+  fleetVerdict,
+  type JudgedValidator,
+} from "./sections.ts";
+import { forecastPlot, ratePoints, monthStrip, stripOf, worstHours } from "./month-plots.ts";
+import { firingOf, type Freshness, judgeValidator } from "./judge-validator.ts";
+import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
 
 export interface PageDeps {
   readonly clock: Clock;
@@ -64,4 +79,93 @@ export function createWatchdogPage(
     ],
   };
   return livePageRoutes({ frame, content }, clock);
+}
+
+/** What the watchdog's page shows. */
+export interface WatchdogPageInput extends Freshness {
+  /** One for each validator, at least one. */
+  readonly statuses: readonly WatchdogStatus[];
+  /** Counts of a validator; undefined before its first reading. */
+  readonly ledgerOf: (validator: string) => LedgerView | undefined;
+  readonly silences: readonly Silence[];
+  readonly maintenance: readonly MaintenanceWindow[];
+  /** URL of the folder of the runbooks, with a slash at its end; empty: not known. */
+  readonly runbooks: string;
+}
+
+/**
+ * Creates the content of the watchdog's page: is every validator paid, why not, how far the boundaries are, the month hour by
+ * hour, the forecast, the sources. Several validators begin with a table of all. Texts of other hosts are escaped.
+ */
+export function watchdogPage(input: WatchdogPageInput): PageContent {
+  const { statuses, nowMs, silences, maintenance } = input;
+  const all = statuses.map(
+    (status, index): JudgedValidator => ({
+      id: `validator-${index + 1}`,
+      status,
+      verdict: judgeValidator(status, input),
+    }),
+  );
+  const names = statuses.map(({ validator }) => validator);
+  const silent = silenceSection(silences, maintenance, names, nowMs);
+  const { headline } = all.length === 1 ? (all[0]?.verdict ?? fleetVerdict(all)) : fleetVerdict(all);
+  const firing = statuses.reduce((sum, { alerts }) => sum + firingOf(alerts).length, 0);
+  return {
+    title: `${firing > 0 ? `(${firing}) ` : ""}${headline} – oracle watchdog`,
+    // What was polled longest ago decides how old the page is.
+    asOfMs: Math.min(...statuses.map(({ polledAtMs, startedAtMs }) => polledAtMs ?? startedAtMs)),
+    sections: [
+      ...(all.length > 1
+        ? [{ id: "fleet", label: "All validators", content: fleetSection(all, nowMs) }]
+        : []),
+      ...all.map((one) => validatorSection(one, input, all.length > 1)),
+      { id: "silences", label: "Silences and maintenance", content: silent },
+    ],
+  };
+}
+
+function validatorSection(
+  judged: JudgedValidator,
+  input: WatchdogPageInput,
+  isOneOfMany: boolean,
+): PageSection {
+  const { id, status, verdict: judgement } = judged;
+  const name = `${status.validator}, ${status.chainId ?? "chain not known yet"}`;
+  const details = validatorDetails(status, input);
+  const head = verdict(judgement.tone, judgement.headline, payLine(status));
+  const content = isOneOfMany
+    ? html`<details id="${id}-details"${judgement.kind !== "paid" && html` open`}><summary>${badge(judgement.tone, judgement.short)} ${name}</summary><h2>${name}</h2>${head}${details}</details>`
+    : html`${head}<h2>${name}</h2>${details}`;
+  return { id, label: name, content };
+}
+
+function payLine({ current, assessment }: WatchdogStatus): Html {
+  const nearest = assessment?.headroom.find(({ state }) => state === "open");
+  const left =
+    nearest === undefined
+      ? ""
+      : ` ${grouped(nearest.misses)} more bad blocks until ${nearest.boundary === "full" ? "full pay is lost" : "all pay is lost"}.`;
+  const { good, bad, unknown } = current.counts;
+  return html`<p>${current.month}: ${grouped(good)} good, ${grouped(bad)} bad, ${grouped(unknown)} unknown blocks.${left}</p>`;
+}
+
+function validatorDetails(status: WatchdogStatus, input: WatchdogPageInput): Html {
+  const { nowMs, runbooks } = input;
+  const badBlocks = status.months.reduce((sum, { counts }) => sum + counts.bad, 0n);
+  return html`${payFacts(status)}
+${conditionSection(status.alerts, { nowMs, runbooks, badBlocks, isJudged: status.polledAtMs !== undefined })}
+${headroomSection(status)}
+${monthPlots(status, input)}
+${sourceSection(status, nowMs)}
+${monthSection(status.months)}`;
+}
+
+function monthPlots(status: WatchdogStatus, { ledgerOf, nowMs }: WatchdogPageInput): Html {
+  const ledger = ledgerOf(status.validator);
+  const { assessment, current } = status;
+  if (ledger === undefined) return html`<h3>This month</h3><p>No block is counted yet.</p>`;
+  const least = assessment?.policy.least ?? SPECIFIED_LEAST;
+  return html`<h3>This month</h3><div class="plots">${monthStrip(stripOf(ledger, current.month, least, nowMs), current.month)}${
+    assessment !== undefined && forecastPlot(assessment, ratePoints(ledger, assessment, nowMs), nowMs)
+  }</div>${worstHours(ledger, current.month)}`;
 }

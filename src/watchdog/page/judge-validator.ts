@@ -1,9 +1,8 @@
-import type { AlertStatus } from "../api/alert-json.ts";
-import type { Headroom } from "../policy/assessment.ts";
+import type { AlertStatus } from "../alerts/alert-status.ts";
+import { type Headroom, foundedForecast, isEarly } from "../policy/assessment.ts";
 import type { Tier } from "../policy/reward-tier.ts";
-import type { WatchdogStatus } from "../status.ts";
+import type { WatchdogStatus } from "../polling/status.ts";
 import { grouped, type Tone } from "../../platform/web/parts.ts";
-import { foundedForecast, isEarly } from "../policy/early-month.ts";
 
 /** What this month means for a validator's pay, the gravest first. */
 export const VERDICTS = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;

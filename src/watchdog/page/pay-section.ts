@@ -10,10 +10,16 @@ import {
   grouped,
   type Tone,
 } from "../../platform/web/parts.ts";
-import { type Assessment, BURN_WINDOWS, type BoundaryState, type Headroom } from "../policy/assessment.ts";
+import {
+  type Assessment,
+  BURN_WINDOWS,
+  type BoundaryState,
+  type Headroom,
+  foundedForecast,
+  isEarly,
+} from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
-import type { MonthStatus, WatchdogStatus } from "../status.ts";
-import { foundedForecast, isEarly } from "../policy/early-month.ts";
+import type { MonthStatus, WatchdogStatus } from "../polling/status.ts";
 import { tierNow } from "./judge-validator.ts";
 
 /** What the month pays so far, in values. */

@@ -1,12 +1,12 @@
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
+import { type Month, monthOf, monthsBefore, nextMonthMs } from "../../platform/base/month.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerView, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
-import { monthOf, nextMonthMs } from "../ledger/month.ts";
-import type { Assessment, BurnWindow, Policy } from "./assessment.ts";
+import type { Assessment, BurnWindow, Policy, RotationRisk } from "./assessment.ts";
 import { forecastOf } from "./forecast.ts";
 import { headroomOf, type OpenMonth } from "./headroom.ts";
-import { rewardCents } from "./reward.ts";
-import { rotationRisk } from "./rotation.ts";
-import { type SuccessRate, successRate, tierOf } from "./reward-tier.ts";
+import { successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
+import { rewardCents } from "./assessment.ts";
 
 /** What the policy is applied to. */
 export interface AssessmentInput {
@@ -19,8 +19,6 @@ export interface AssessmentInput {
   readonly signed?: SuccessRate | undefined;
 }
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const FORECAST_DAYS = 28;
 
 /** Applies a policy to the current month. */
@@ -63,14 +61,14 @@ function outlook(
   open: OpenMonth | undefined,
 ): Pick<Assessment, "headroom" | "forecast"> {
   if (open === undefined || blockTimeMs === undefined) return { headroom: [], forecast: undefined };
-  const hours = ledger.hours(nowMs - 3 * DAY, nowMs + 1);
+  const hours = ledger.hours(nowMs - 3 * DAY_MS, nowMs + 1);
   const minutes = (sinceMs: number): BlockCounts => measured(ledger.minutes(nowMs - sinceMs, nowMs + 1));
   const windows: Readonly<Record<BurnWindow, BlockCounts>> = {
-    "1h": minutes(HOUR),
-    "6h": minutes(6 * HOUR),
+    "1h": minutes(HOUR_MS),
+    "6h": minutes(6 * HOUR_MS),
     "3d": measured(hours),
   };
-  const days = ledger.days(nowMs - FORECAST_DAYS * DAY, nowMs + 1);
+  const days = ledger.days(nowMs - FORECAST_DAYS * DAY_MS, nowMs + 1);
   return {
     headroom: headroomOf(open, policy, blockTimeMs, windows),
     forecast: forecastOf(open, { days, hours }, policy),
@@ -89,4 +87,39 @@ function closed(records: readonly MonthRecord[], current: string): readonly Mont
 
 function measured(rollups: readonly Rollup[]): BlockCounts {
   return rollups.reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+}
+
+/** Months below the lower boundary in a row after which a validator may be rotated out. */
+const IN_A_ROW = 2;
+/** Months below it within `WINDOW` months after which it may be. */
+const IN_WINDOW = 3;
+const WINDOW = 6;
+
+/**
+ * Counts the closed months without a reward before `current`. A month without a record, or whose blocks are mostly
+ * estimated, does not count as below and ends a row.
+ */
+export function rotationRisk(current: Month, records: readonly MonthRecord[], policy: Policy): RotationRisk {
+  const below = new Set(records.filter((record) => isBelow(record, policy)).map(({ month }) => month));
+  const before = monthsBefore(current, WINDOW);
+  const row = before.findIndex((month) => !below.has(month));
+  const inARow = row < 0 ? WINDOW : row;
+  const inLast = (count: number): number => before.slice(0, count).filter((month) => below.has(month)).length;
+  return {
+    inARow,
+    inWindow: inLast(WINDOW - 1),
+    state: riskOf(inARow, inLast),
+    months: before.filter((month) => below.has(month)).toReversed(),
+  };
+}
+
+function riskOf(inARow: number, inLast: (count: number) => number): RotationRisk["state"] {
+  if (inARow >= IN_A_ROW || inLast(WINDOW) >= IN_WINDOW) return "due";
+  return inARow >= IN_A_ROW - 1 || inLast(WINDOW - 1) >= IN_WINDOW - 1 ? "next" : "none";
+}
+
+function isBelow({ counts, estimated }: MonthRecord, policy: Policy): boolean {
+  const rate = successRate(counts);
+  if (rate === undefined || (estimated.good + estimated.bad) * 2n > rate.total) return false;
+  return tierOf(rate, policy.least) === "none";
 }

@@ -1,6 +1,16 @@
+import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
+import type { Month } from "../../platform/base/month.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
-import type { Month } from "../ledger/month.ts";
-import type { Boundary, LeastRates, SuccessRate, Tier } from "./reward-tier.ts";
+import type { RevenueParams } from "../sources/observation.ts";
+import {
+  type Boundary,
+  ENOUGH_BLOCKS,
+  isAtLeast,
+  type LeastRates,
+  SPECIFIED_LEAST,
+  type SuccessRate,
+  type Tier,
+} from "./reward-tier.ts";
 
 /** Names of the curves between the two boundaries. */
 export const CURVES = ["linear", "revenue-quadratic"] as const;
@@ -115,4 +125,99 @@ export interface Outcome {
   readonly rate: SuccessRate;
   readonly tier: Tier;
   readonly rewardCents: bigint;
+}
+
+/** 3000 currency units a month (chain-extension-modules.md, "Limits"). */
+const SPECIFIED_REWARD_CENTS = 300_000n;
+
+/** The specification's tiers, linear between the boundaries. Signed blocks: the documented 99.5 % and 95 %. */
+export const SPECIFIED_POLICY: Policy = {
+  curve: "linear",
+  least: SPECIFIED_LEAST,
+  leastSigned: { full: (DEC18_ONE * 995n) / 1000n, none: (DEC18_ONE * 95n) / 100n },
+  fullRewardCents: SPECIFIED_REWARD_CENTS,
+  source: "specification",
+};
+
+/** The policy by which a chain with these parameters pays. */
+export function chainPolicy(params: RevenueParams): Policy {
+  return {
+    curve: "revenue-quadratic",
+    least: { full: DEC18_ONE - params.votesAllowedToMiss, none: params.votesRequired },
+    leastSigned: { full: DEC18_ONE - params.blocksAllowedToMiss, none: params.blocksRequired },
+    fullRewardCents: params.baseCompensation * 100n,
+    source: "chain",
+  };
+}
+
+/** The policy of the configuration, and whether the chain's own parameters replace it while they can be read. */
+export interface PolicyChoice {
+  readonly policy: Policy;
+  readonly fromChain: boolean;
+}
+
+/** Whether a month has so few counted blocks that its rate says little: with one miss of ten blocks it is 90 %. */
+export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): boolean {
+  return good + bad < ENOUGH_BLOCKS;
+}
+
+/** Returns the forecast, unless it has no other basis than a month that {@link isEarly}. */
+export function foundedForecast(assessment: Assessment | undefined): Forecast | undefined {
+  if (assessment?.forecast?.basis === "month so far" && isEarly(assessment)) return undefined;
+  return assessment?.forecast;
+}
+
+const ALL_SIGNED: SuccessRate = { good: 1n, total: 1n };
+
+/** A share of the full reward; exact. */
+interface Share {
+  readonly part: bigint;
+  readonly whole: bigint;
+}
+
+const NOTHING: Share = { part: 0n, whole: 1n };
+const EVERYTHING: Share = { part: 1n, whole: 1n };
+
+/** Share that each curve pays above the lower boundary. */
+const CURVE_SHARES: Readonly<
+  Record<Curve, (policy: Policy, rate: SuccessRate, signed: SuccessRate) => Share>
+> = {
+  linear: ({ least }, rate) => {
+    if (isAtLeast(rate, least.full)) return EVERYTHING;
+    return {
+      part: rate.good * DEC18_ONE - least.none * rate.total,
+      whole: (least.full - least.none) * rate.total,
+    };
+  },
+  // x/revenue v9.1.3 keeper/performance_rating.go: half of (1 - q²) of blocks and of votes.
+  "revenue-quadratic": (policy, rate, signed) => {
+    if (!isAtLeast(signed, policy.leastSigned.none)) return NOTHING;
+    const votes = bandShare(rate, policy.least);
+    const blocks = bandShare(signed, policy.leastSigned);
+    const sum = DEC18_ONE - mulDec18(blocks, blocks) + (DEC18_ONE - mulDec18(votes, votes));
+    return { part: mulDec18(DEC18_ONE / 2n, sum), whole: DEC18_ONE };
+  },
+};
+
+/**
+ * Returns the reward of a month with this rate, in hundredths of the currency unit, rounded down: all in the full tier,
+ * nothing in the lowest one, by the policy's curve between them. `signed` is the share of signed blocks, all when it is not
+ * known.
+ */
+export function rewardCents(policy: Policy, rate: SuccessRate, signed?: SuccessRate): bigint {
+  const { part, whole } = shareOf(policy, rate, signed);
+  return (part * policy.fullRewardCents) / whole;
+}
+
+function shareOf(policy: Policy, rate: SuccessRate, signed = ALL_SIGNED): Share {
+  if (!isAtLeast(rate, policy.least.none)) return NOTHING;
+  return CURVE_SHARES[policy.curve](policy, rate, signed);
+}
+
+/** Part of the band between the boundaries that the misses use: 0 at the upper boundary and above, 1 at the lower one. */
+function bandShare({ good, total }: SuccessRate, least: LeastRates): Dec18 {
+  // The chain's own steps: the missed share is truncated, the quotient is rounded half to even.
+  const missed = ((total - good) * DEC18_ONE) / total;
+  const allowed = DEC18_ONE - least.full;
+  return missed <= allowed ? 0n : quoDec18(missed - allowed, least.full - least.none);
 }

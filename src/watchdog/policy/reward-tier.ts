@@ -1,4 +1,4 @@
-import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
+import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 
 /** Reward tiers of a month, best first (chain-extension-modules.md, "Limits"). */

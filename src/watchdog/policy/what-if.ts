@@ -3,8 +3,8 @@ import type { Assessment, Outcome, Policy, WhatIf } from "./assessment.ts";
 import { blocksUntil } from "./assess.ts";
 import { endRate } from "./forecast.ts";
 import { missesByBoundary, type OpenMonth } from "./headroom.ts";
-import { rewardCents } from "./reward.ts";
 import { BOUNDARIES, type SuccessRate, tierOf } from "./reward-tier.ts";
+import { rewardCents } from "./assessment.ts";
 
 /** A restart of the sidecar. */
 export interface SidecarRestart {

@@ -1,9 +1,11 @@
 import { PrometheusDriver } from "prometheus-query";
 import { z } from "zod";
-import { abortReason, withDeadline } from "../../platform/base/abort.ts";
+import { abortReason, raceAbort, withDeadline } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { SourceError } from "../sources/source-failure.ts";
+import { SourceError } from "../sources/observation.ts";
+import { type Labels, type SelectorOf, selectorsOf } from "../sources/targets.ts";
 
 /** How to reach a Prometheus-compatible API. */
 export interface PrometheusConnection {
@@ -176,4 +178,90 @@ function toSeries(result: unknown): readonly Series[] {
 
 function clip(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+/** The series of one target or of several, and the time of the query. */
+export interface Selected {
+  readonly series: readonly Series[];
+  readonly atMs: number;
+}
+
+/** Returns the series with these labels. The labels must be some that the query was created for. */
+export type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
+
+interface SharedQueryOptions {
+  /** Patterns of metric names. */
+  readonly metrics: readonly string[];
+  /** Labels of all targets. */
+  readonly sets: readonly Labels[];
+  readonly rangeMs: number;
+  /** A result is returned to all who ask within this time. */
+  readonly shareMs: number;
+}
+
+interface SharedQueryDeps {
+  readonly read: ReadSamples;
+  readonly clock: Clock;
+  /** Ends the queries. */
+  readonly signal: AbortSignal;
+}
+
+/** Result of one query: series by the labels that they were selected by. */
+interface Result {
+  readonly atMs: number;
+  readonly byLabels: ReadonlyMap<string, readonly Series[]>;
+}
+
+interface Chunk extends SelectorOf {
+  latest?: { readonly startedMs: number; readonly result: Promise<Result> };
+}
+
+/**
+ * Creates a query that the polls of all validators share: one request for each 100 targets, however many polls ask for
+ * them at the same time.
+ */
+export function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
+  const { metrics, sets, rangeMs, shareMs } = options;
+  const { read, clock, signal: end } = deps;
+  const chunkOf = new Map<string, Chunk>();
+  for (const chunk of selectorsOf(metrics, sets).map((one): Chunk => ({ ...one })))
+    for (const set of chunk.sets) chunkOf.set(keyOf(set), chunk);
+  const start = async ({ selector, sets: own }: Chunk): Promise<Result> => {
+    const atMs = clock.nowMs();
+    const series = await read(selector, { atMs, rangeMs }, end);
+    return { atMs, byLabels: indexOf(series, Object.keys(own[0] ?? {})) };
+  };
+  return async (labels, signal) => {
+    if (end.aborted) throw abortReason(end);
+    const key = keyOf(labels);
+    const chunk = chunkOf.get(key);
+    if (chunk === undefined) return { series: [], atMs: clock.nowMs() };
+    const nowMs = clock.monotonicMs();
+    if (chunk.latest === undefined || nowMs - chunk.latest.startedMs >= shareMs) {
+      const result = start(chunk);
+      // Whoever waits gets the error; nobody may wait any more.
+      result.catch(() => {});
+      chunk.latest = { startedMs: nowMs, result };
+    }
+    const { atMs, byLabels } = await raceAbort(chunk.latest.result, signal);
+    return { atMs, series: byLabels.get(key) ?? [] };
+  };
+}
+
+function keyOf(labels: Labels): string {
+  return JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function indexOf(
+  series: readonly Series[],
+  names: readonly string[],
+): ReadonlyMap<string, readonly Series[]> {
+  const index = new Map<string, Series[]>();
+  for (const one of series) {
+    const key = keyOf(Object.fromEntries(names.map((name) => [name, one.labels.get(name) ?? ""])));
+    const known = index.get(key);
+    if (known === undefined) index.set(key, [one]);
+    else known.push(one);
+  }
+  return index;
 }

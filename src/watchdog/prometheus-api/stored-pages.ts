@@ -1,4 +1,4 @@
-import type { NodePage, PricesPage, SidecarPage } from "../observation.ts";
+import { type NodePage, type PricesPage, type SidecarPage, SourceError } from "../sources/observation.ts";
 import {
   CALL_METRICS,
   isNodeFamily,
@@ -7,10 +7,9 @@ import {
   toNodeReading,
 } from "../sources/node-reading.ts";
 import { isSidecarFamily, toSidecarReading } from "../sources/sidecar-reading.ts";
-import { SourceError } from "../sources/source-failure.ts";
 import type { ReadSamples } from "./api-client.ts";
-import { type Labels, selectorsOf } from "./selector.ts";
-import type { Selected, SharedQuery } from "./shared-query.ts";
+import { type Labels, selectorsOf } from "../sources/targets.ts";
+import type { Selected, SharedQuery } from "./api-client.ts";
 import {
   TARGET_METRICS,
   findTarget,

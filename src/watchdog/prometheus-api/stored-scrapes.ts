@@ -1,7 +1,7 @@
 import type { Sample } from "../prometheus/line-parser.ts";
-import { SourceError } from "../sources/source-failure.ts";
+import { SourceError } from "../sources/observation.ts";
 import type { Series } from "./api-client.ts";
-import { hasLabels, type Labels } from "./selector.ts";
+import { hasLabels, type Labels } from "../sources/targets.ts";
 
 /** One scrape of a target, as Prometheus stored it. */
 export interface StoredScrape {

@@ -1,18 +1,12 @@
+import { HOUR_MS, isoTime } from "../../platform/base/time.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
 import type { Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportVerdict, Spark } from "../../platform/report/document.ts";
-import {
-  formatCount,
-  formatDuration,
-  formatMinute,
-  formatTime,
-  isoTime,
-} from "../../platform/report/format.ts";
-import { countsJson, formatRate } from "./block-format.ts";
+import { formatCount, formatDuration, formatMinute, formatTime } from "../../platform/base/text.ts";
+import { countsJson, formatRate, percent } from "./month-json.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
-import { percent } from "./month-json.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** A range of time, ms. */
@@ -154,15 +148,13 @@ function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: Shift): Re
 }
 
 /** Longest shift that is read from minutes; older minutes are not kept. */
-const MINUTES_MS = 12 * 3_600_000;
+const MINUTES_MS = 12 * HOUR_MS;
 
 /** Counts of the shift: by minute when they are kept, otherwise of all hours that the shift touches. */
 function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: Shift): readonly Rollup[] {
   if (toMs - fromMs <= MINUTES_MS) return ledger.minutes(fromMs, toMs);
   return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
 }
-
-const HOUR_MS = 3_600_000;
 
 function countsIn(data: ValidatorData, shift: Shift): BlockCounts {
   return rollupsIn(data, shift).reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);

@@ -1,13 +1,11 @@
-import type { JsonObject } from "../../platform/base/json.ts";
 import { formatDec18 } from "../../platform/base/decimal.ts";
-import { NO_BLOCKS } from "../ledger/block-counts.ts";
-import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
+import type { JsonObject } from "../../platform/base/json.ts";
+import { isoTime } from "../../platform/base/time.ts";
+import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import type { Policy } from "../policy/assessment.ts";
-import { isoTime } from "../../platform/report/format.ts";
-import { countsJson } from "./block-format.ts";
-import type { MonthFacts } from "./month-facts.ts";
-import { tierChanges } from "./tier-change.ts";
+import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
+import { type MonthFacts, tierChanges } from "./month-facts.ts";
 import type { AlertEpisode } from "./validator-data.ts";
 
 /** Encodes the facts of a month. Counts and amounts are decimal strings. */
@@ -81,4 +79,14 @@ function eventJson({ kind, fromMs, toMs, node, text }: LedgerEvent): JsonObject 
 
 export function percent(rate: SuccessRate | undefined): string | null {
   return rate === undefined ? null : formatPercent(rate);
+}
+
+/** Formats a rate in percent, rounded down; "–" when no block is counted. */
+export function formatRate(rate: SuccessRate | undefined): string {
+  return rate === undefined ? "–" : `${formatPercent(rate)} %`;
+}
+
+/** Counts for JSON. */
+export function countsJson({ good, bad, unknown }: BlockCounts) {
+  return { good: String(good), bad: String(bad), unknown: String(unknown) };
 }

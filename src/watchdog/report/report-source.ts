@@ -1,13 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { OracleReportSource } from "./data-routes.ts";
+import type { OracleReportSource } from "./report-data.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
-import type { PastAlert } from "../alerts/alert-history.ts";
+import type { PastAlert } from "../alerts/alert-state.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
-import { joinedView } from "../ledger/joined-view.ts";
-import type { LedgerView } from "../ledger/ledger-view.ts";
-import { type LedgerFile, openLedgerFile } from "../state/ledger-file.ts";
-import { STATE_FILE } from "../state/sqlite-state.ts";
+import { joinedView, type LedgerView } from "../ledger/ledger-view.ts";
+import { type LedgerFile, openLedgerFile, STATE_FILE } from "../state/sqlite-state.ts";
 import type { Watchdog } from "../watchdog.ts";
 
 /** What reports ask of a watchdog. */

@@ -1,12 +1,14 @@
-import { isEarly } from "../policy/early-month.ts";
-import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
+import { z } from "zod";
+import type { JsonObject } from "../../platform/base/json.ts";
+import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
-import { formatCents, formatCount, formatMinute, formatTime, isoTime } from "../../platform/report/format.ts";
-import { formatRate } from "./block-format.ts";
-import { assessmentJson } from "./assessment-json.ts";
+import { formatCents, formatCount, formatMinute, formatTime } from "../../platform/base/text.ts";
+import { isoTime } from "../../platform/base/time.ts";
+import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy/assessment.ts";
+import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
+import { countsJson, formatRate, percent, policyJson } from "./month-json.ts";
 import { HEADROOM_COLUMNS, headroomText } from "./handover.ts";
-import type { ActiveAlert } from "./active-alert.ts";
-import { activeAlertJson } from "./active-alert.ts";
+import { type CauseCount, causesOf, NO_ALERT } from "./month-facts.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** The present state of a watchdog. */
@@ -76,7 +78,7 @@ export function statusReport(now: OracleNow): Report {
 }
 
 /** "unseen" wins over "fine", and "problem" over both: what is wrong is known, whatever else is not. */
-export function statusVerdict(now: OracleNow): ReportVerdict {
+function statusVerdict(now: OracleNow): ReportVerdict {
   const { polledAtMs, nowMs, storeProblem, validators, alerts } = now;
   if (storeProblem !== undefined || alerts.some(({ state }) => state === "firing")) return "problem";
   const isStale = polledAtMs === undefined || nowMs - polledAtMs > STALE_MS;
@@ -110,7 +112,7 @@ export function earlyBlocks(validators: readonly ValidatorData[]): readonly Repo
 }
 
 /** What to do while the state is not stored. */
-export function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
+function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
   if (storeProblem === undefined) return [];
   const text = `Watchdog: ${storeProblem}. It is in memory only: repair the disk before anybody restarts the watchdog.`;
   return [{ kind: "text", text }];
@@ -137,4 +139,212 @@ function alertBlock(alerts: readonly ActiveAlert[]): ReportBlock {
       alert.reason,
     ]),
   };
+}
+
+/** A pending or firing alert, as `GET /api/alerts` of the watchdog shows it. */
+export interface ActiveAlert {
+  /** Name of the condition: "sidecar-down". */
+  readonly alert: string;
+  readonly validator: string;
+  readonly severity: string;
+  readonly title: string;
+  readonly state: "pending" | "firing";
+  readonly sinceMs: number;
+  readonly reason: string;
+  /** Why the alert does not notify; null when it does. */
+  readonly quiet: string | null;
+  readonly description: string;
+  readonly impact: string;
+  readonly action: string;
+  readonly runbook: string;
+  readonly inhibits: readonly string[];
+}
+
+const wireAlert = z.object({
+  name: z.string(),
+  validator: z.string(),
+  severity: z.string(),
+  title: z.string(),
+  state: z.string(),
+  since: z.string().nullable(),
+  reason: z.string().nullable(),
+  quiet: z.string().nullable(),
+  description: z.string(),
+  impact: z.string(),
+  action: z.string(),
+  runbook: z.string(),
+  inhibits: z.array(z.string()),
+});
+
+const wireAlerts = z.object({ alerts: z.array(wireAlert) });
+
+/** Decodes the pending and firing alerts of the body of `GET /api/alerts`, firing ones first. Throws a `ZodError`. */
+export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
+  return wireAlerts
+    .parse(body)
+    .alerts.flatMap(({ name, state, since, reason, ...rest }): readonly ActiveAlert[] => {
+      if (state !== "pending" && state !== "firing") return [];
+      return [{ ...rest, alert: name, state, sinceMs: Date.parse(since ?? ""), reason: reason ?? "" }];
+    })
+    .toSorted((a, b) => Number(b.state === "firing") - Number(a.state === "firing") || a.sinceMs - b.sinceMs);
+}
+
+function activeAlertJson({ alert, sinceMs, ...rest }: ActiveAlert): JsonObject {
+  return { name: alert, since: isoTime(sinceMs), ...rest };
+}
+
+/** Encodes an assessment. Amounts and counts are decimal strings. */
+export function assessmentJson(assessment: Assessment): JsonObject {
+  const { headroom, forecast, rotation, remainingBlocks, blockTimeMs } = assessment;
+  return {
+    month: assessment.month,
+    success_rate_percent: percent(assessment.rate),
+    success_rate_bounds_percent:
+      assessment.bounds === undefined
+        ? null
+        : [percent(assessment.bounds.low), percent(assessment.bounds.high)],
+    tier: assessment.tier ?? null,
+    pay_cents: assessment.rewardCents === undefined ? null : String(assessment.rewardCents),
+    blocks: countsJson(assessment.counts),
+    policy: policyJson(assessment.policy),
+    block_time_ms: blockTimeMs ?? null,
+    remaining_blocks: remainingBlocks === undefined ? null : String(remainingBlocks),
+    headroom: headroom.map((one) => ({
+      boundary: one.boundary,
+      state: one.state,
+      misses: String(one.misses),
+      outage_seconds: one.outageMs === undefined ? null : Math.round(one.outageMs / 1000),
+      required_rate: Number.isFinite(one.requiredRate) ? one.requiredRate : null,
+      burn_rates: Object.fromEntries(BURN_WINDOWS.map((window) => [window, one.burnRates[window] ?? null])),
+    })),
+    forecast: forecast === undefined ? null : forecastJson(forecast),
+    rotation: {
+      state: rotation.state,
+      in_a_row: rotation.inARow,
+      in_window: rotation.inWindow,
+      months: rotation.months,
+    },
+  };
+}
+
+function forecastJson({ basis, tiers, rewardCents, ...rates }: Forecast): JsonObject {
+  const outcome = (name: "low" | "middle" | "high"): JsonObject => ({
+    success_rate_percent: percent(rates[name]),
+    tier: tiers[name],
+    pay_cents: String(rewardCents[name]),
+  });
+  return { basis, low: outcome("low"), expected: outcome("middle"), high: outcome("high") };
+}
+
+/** `why`: what is wrong now, what it causes, what to do, and what cost this month its misses. */
+export function whyReport(now: OracleNow): Report {
+  const firing = now.alerts.filter(({ state }) => state === "firing");
+  const roots = rootsOf(now.alerts);
+  const explained = new Set(roots.flatMap(({ caused }) => caused));
+  const pending = now.alerts.filter((alert) => alert.state === "pending" && !explained.has(alert));
+  const months = now.validators.map((data) => ({ data, sums: monthCauses(data) }));
+  return {
+    title: "Why",
+    verdict: statusVerdict(now),
+    blocks: [
+      ...storeBlocks(now),
+      ...(firing.length === 0
+        ? [{ kind: "text", text: "Nothing fires." } as const]
+        : roots.flatMap(rootBlocks)),
+      ...(pending.length === 0 ? [] : [pendingBlock(pending)]),
+      { kind: "heading", text: "Misses of this month" },
+      { kind: "list", items: months.map(({ data, sums }) => causeText(data, sums)) },
+    ],
+    data: {
+      report: "why",
+      alerts: now.alerts.map(activeAlertJson),
+      misses: months.map(({ data, sums }) => ({
+        validator: data.ledger.validator,
+        by_cause: sums.map(({ cause, bad }) => ({ cause, misses: String(bad) })),
+      })),
+    },
+    csv: {
+      columns: ["alert", "validator", "severity", "state", "reason"],
+      rows: now.alerts.map(({ alert, validator, severity, state, reason }) => [
+        alert,
+        validator,
+        severity,
+        state,
+        reason,
+      ]),
+    },
+  };
+}
+
+/** A firing alert that no other one causes, and the alerts that it causes, also through others. */
+interface Root {
+  readonly root: ActiveAlert;
+  readonly caused: readonly ActiveAlert[];
+}
+
+function rootsOf(alerts: readonly ActiveAlert[]): readonly Root[] {
+  const firing = alerts.filter(({ state }) => state === "firing");
+  return firing
+    .filter((alert) => !firing.some((other) => causes(other, alert)))
+    .map((root) => ({ root, caused: causedBy(root, alerts) }));
+}
+
+function causedBy(root: ActiveAlert, alerts: readonly ActiveAlert[]): readonly ActiveAlert[] {
+  const found = new Set([root]);
+  // A set visits what is added to it while it is visited.
+  for (const cause of found)
+    for (const alert of alerts) if (cause.state === "firing" && causes(cause, alert)) found.add(alert);
+  return [...found].slice(1);
+}
+
+function causes(a: ActiveAlert, b: ActiveAlert): boolean {
+  return a.validator === b.validator && a.inhibits.includes(b.alert);
+}
+
+function rootBlocks({ root, caused }: Root): readonly ReportBlock[] {
+  const items = [
+    root.description,
+    `Impact: ${root.impact}`,
+    `Action: ${root.action}`,
+    `Runbook: ${root.runbook.includes("/") ? root.runbook : `alerts/runbooks/${root.runbook}`}`,
+    ...(root.quiet === null ? [] : [`Nobody is notified: ${root.quiet}.`]),
+    ...(caused.length === 0 ? [] : [`It also explains: ${caused.map(causedText).join(", ")}.`]),
+  ];
+  return [
+    { kind: "heading", text: `${root.validator}: ${root.title} (${root.severity})` },
+    { kind: "text", text: `Since ${formatMinute(root.sinceMs)} UTC: ${root.reason}.` },
+    { kind: "list", items },
+  ];
+}
+
+function causedText({ title, state }: ActiveAlert): string {
+  return state === "pending" ? `${title} (pending)` : title;
+}
+
+function pendingBlock(pending: readonly ActiveAlert[]): ReportBlock {
+  const items = pending.map(
+    ({ validator, title, sinceMs, reason }) =>
+      `${validator}: ${title} is pending since ${formatMinute(sinceMs)} UTC: ${reason}.`,
+  );
+  return { kind: "list", items };
+}
+
+function monthCauses({ ledger, assessment, alerts }: ValidatorData) {
+  const fromMs = monthStartMs(assessment.month);
+  const toMs = nextMonthMs(fromMs);
+  const explanations = { alerts, events: ledger.events(fromMs, toMs) };
+  return causesOf(ledger.hours(fromMs, toMs), explanations, ledger.minutes(fromMs, toMs));
+}
+
+function causeText({ ledger, assessment }: ValidatorData, sums: readonly CauseCount[]): string {
+  const { bad } = assessment.counts;
+  const known = sums.reduce((sum, cause) => sum + cause.bad, 0n);
+  const parts = [
+    ...sums.map(({ cause, bad: missed }) =>
+      cause === NO_ALERT ? `${formatCount(missed)} without an alert` : `${formatCount(missed)} ${cause}`,
+    ),
+    // Estimated blocks are not in the hours.
+    ...(known < bad ? [`${formatCount(bad - known)} before the first reading`] : []),
+  ];
+  return `${ledger.validator}: ${formatRate(assessment.rate)}, ${formatCount(bad)} missed${parts.length === 0 ? "" : ` (${parts.join(", ")})`}.`;
 }

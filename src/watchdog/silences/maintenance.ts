@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DAY_MS } from "../../platform/base/time.ts";
 import { durationField, issueText } from "../../platform/config/config-fields.ts";
 
 const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
@@ -68,8 +69,6 @@ export const maintenanceField = z
             },
     }),
   );
-
-const DAY_MS = 86_400_000;
 
 function timeOfDayMs(text: string): number {
   const [, hours, minutes] = TIME.exec(text) ?? [];

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { DAY_MS } from "../../platform/base/time.ts";
 
 /** Most silences at one time. */
 export const MAX_SILENCES = 200;
 
 /** Longest silence: nobody remembers an older one. */
-const MAX_SILENCE_MS = 31 * 86_400_000;
+const MAX_SILENCE_MS = 31 * DAY_MS;
 
 /** Keeps alerts from notifying for a time. The alerts are still evaluated and shown, and blocks are still counted. */
 export interface Silence {

@@ -1,7 +1,6 @@
-import type { NodePage, VoteReports } from "../observation.ts";
+import { type NodePage, type VoteReports, SourceError } from "./observation.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 import { countBy, histogramOf, requireCount, requireEvents, requireTimeMs } from "./sample-values.ts";
-import { SourceError } from "./source-failure.ts";
 
 const RESPONSES = "app_oracle_responses";
 const PROCESS_START = "process_start_time_seconds";

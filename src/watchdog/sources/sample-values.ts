@@ -1,6 +1,5 @@
-import type { Histogram } from "../observation.ts";
+import { type Histogram, SourceError } from "./observation.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
-import { SourceError } from "./source-failure.ts";
 
 /**
  * Largest count or height: a block each millisecond for 30 years. Larger values are errors of the page. Sums of many of

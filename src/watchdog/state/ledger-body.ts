@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Baseline } from "../ledger/advance.ts";
-import type { Processes } from "../ledger/processes.ts";
+import type { Baseline } from "../ledger/counter-state.ts";
+import type { Processes } from "../ledger/ledger-events.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LedgerSource } from "../ledger/ledger-view.ts";
 import { LEDGER_SOURCES } from "../ledger/ledger-view.ts";

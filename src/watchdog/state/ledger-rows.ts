@@ -1,7 +1,7 @@
 import type Database from "libsql";
 import { z } from "zod";
 import { isNoBlocks, NO_BLOCKS } from "../ledger/block-counts.ts";
-import { type Books, KEPT_MS, type Rollups, type Span, SPANS } from "../ledger/books.ts";
+import { type Books, KEPT_MS, type Rollups, type Span, SPANS } from "../ledger/rollups.ts";
 import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
 import type { StoredEvent } from "../ledger/ledger-events.ts";
 import {

@@ -1,3 +1,4 @@
+import { isoTime } from "../../platform/base/time.ts";
 import { type BackoffOptions, backoffMs, createWakeSignal } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -115,8 +116,4 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
       store.close();
     },
   };
-}
-
-function isoTime(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

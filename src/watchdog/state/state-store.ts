@@ -1,3 +1,4 @@
+import { CodedError } from "../../platform/base/errors.ts";
 import { type AlertingState, EMPTY_ALERTING } from "../alerts/plan-alerts.ts";
 import type { Trail } from "../conditions/trail.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -38,3 +39,12 @@ export function createMemoryState(): StateStore {
     close: () => {},
   };
 }
+
+/** Errors that end the watchdog. The operator must change the configuration. */
+type WatchdogErrorFacts =
+  | { readonly code: "wrong-chain"; readonly expected: string }
+  | { readonly code: "state-in-use"; readonly folder: string }
+  | { readonly code: "state-unusable"; readonly folder: string };
+
+/** Thrown by the watchdog's service. */
+export class WatchdogError extends CodedError<WatchdogErrorFacts> {}

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { inhibitRules } from "../../../src/cli/generate/alert-config-examples.ts";
-import { CHAIN_CONDITIONS } from "../../../src/relayer/monitoring/relayer-chain-conditions.ts";
-import { WORK_CONDITIONS } from "../../../src/relayer/monitoring/relayer-work-conditions.ts";
+import { RELAYER_CONDITIONS } from "../../../src/relayer/monitoring/relayer-alerts.ts";
 import { ALERTS, RULE_FILES } from "../../../src/cli/generate/rules.ts";
 import { REAL_TIMES, SHORT_TIMES } from "../../../src/platform/monitoring/alerts/times.ts";
 import { PROBLEM_CODES } from "../../../src/relayer/health/problems.ts";
@@ -17,7 +16,7 @@ describe("the alerts", () => {
   it("have each condition of the watchdog once, and each problem of the relayer", () => {
     const ofWatchdog = ALERTS.filter(({ component }) => component === "oracle-watchdog");
     expect(ofWatchdog.map(({ name }) => name)).toEqual(CONDITIONS.map(({ name }) => name));
-    const problems = [...CHAIN_CONDITIONS, ...WORK_CONDITIONS].flatMap((one) => one.problems ?? []);
+    const problems = RELAYER_CONDITIONS.flatMap((one) => one.problems ?? []);
     expect(problems.toSorted()).toEqual(PROBLEM_CODES.toSorted());
   });
 

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ALERTS } from "../../../src/cli/generate/rules.ts";
-import { checksOf, runbookFiles, RUNBOOKS } from "../../../src/cli/generate/runbook-files.ts";
+import { checksOf, runbookFiles } from "../../../src/cli/generate/runbook-files.ts";
 import { COMMANDS } from "../../../src/platform/monitoring/alerts/runbook-spec.ts";
 import { ORACLE_FAULTS } from "../../../src/localnet/node/oracle/oracle-client.ts";
 import { SIDECAR_FAULTS } from "../../../src/localnet/sidecar/faults.ts";
@@ -10,14 +10,12 @@ import { ROOT } from "../source-files.ts";
 
 const pages = runbookFiles();
 const names = [...new Set(ALERTS.map(({ name }) => name))];
-const checks = ALERTS.flatMap((alert) => {
-  const body = RUNBOOKS.get(alert.name);
-  return body === undefined ? [] : checksOf(alert, body).map((one) => ({ name: alert.name, ...one }));
-});
+const runbooks = new Map(ALERTS.map(({ name, runbook }) => [name, runbook]));
+const checks = ALERTS.flatMap((alert) => checksOf(alert).map((one) => ({ name: alert.name, ...one })));
 
 describe("the runbooks", () => {
   it("are one for each alert, and no more", () => {
-    expect([...RUNBOOKS.keys()].toSorted()).toEqual(names.toSorted());
+    for (const { name, runbook } of ALERTS) expect([name, runbooks.get(name)]).toEqual([name, runbook]);
     const files = readdirSync(join(ROOT, "alerts/runbooks")).filter((name) => name.endsWith(".md"));
     expect(files.toSorted()).toEqual(names.map((name) => `${name}.md`).toSorted());
   });
@@ -37,10 +35,7 @@ describe("the runbooks", () => {
 
   it("have a diagnosis and a mitigation of their own", () => {
     const byName = new Map(ALERTS.map((alert) => [alert.name, alert]));
-    const parts = [...RUNBOOKS].map(([name, body]) => {
-      const alert = byName.get(name);
-      return { checks: alert === undefined ? [] : checksOf(alert, body), fix: body.fix };
-    });
+    const parts = [...byName.values()].map((alert) => ({ checks: checksOf(alert), fix: alert.runbook.fix }));
     for (const part of ["checks", "fix"] as const) {
       const texts = parts.map((one) => JSON.stringify(one[part]));
       expect(texts.filter((text, index) => texts.indexOf(text) !== index)).toEqual([]);
@@ -58,13 +53,13 @@ describe("the runbooks", () => {
 
   it("name faults that a localnet has", () => {
     const faults = Object.keys({ ...SIDECAR_FAULTS, ...ORACLE_FAULTS });
-    for (const [name, { fault }] of RUNBOOKS)
+    for (const [name, { fault }] of runbooks)
       if (fault !== undefined) expect([name, faults.includes(fault)]).toEqual([name, true]);
   });
 
   it("have a reason of the watchdog for each of its conditions", () => {
     for (const { name, component } of ALERTS)
       if (component === "oracle-watchdog")
-        expect([name, RUNBOOKS.get(name)?.reason]).toEqual([name, expect.stringMatching(/[^.]$/)]);
+        expect([name, runbooks.get(name)?.reason]).toEqual([name, expect.stringMatching(/[^.]$/)]);
   });
 });

@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { controlToken } from "../../../src/platform/cli/state-home.ts";
 import { errorReply, type HttpRoute, jsonReply } from "../../../src/platform/http/http-route.ts";
-import { openRouteServer } from "../../../src/platform/http/route-server.ts";
 import type { OpenHttpServer } from "../../../src/platform/http/http-server.ts";
-import { createReportRoutes } from "../../../src/watchdog/report/data-routes.ts";
+import { openRouteServer } from "../../../src/platform/http/route-server.ts";
+import { createReportRoutes } from "../../../src/watchdog/report/report-data.ts";
 import type { ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
 import { runCommand } from "../../support/cli-chain.ts";
 import { leasePorts, type PortLease } from "../../support/port-lease.ts";

@@ -261,7 +261,7 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     const first = await relayer("import-leveldb", GO_STORAGE, "--config", into);
     expect(first.message).toBeUndefined();
     expect(first.out.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
-      ["query", "searched to", "relayed", "on their way", "dead letters", "note"],
+      ["query", "searched to", "relayed", "in flight", "dead letters", "note"],
       ["1", "6999990", "0", "0", "0", "-"],
       ["7", "6999997", "200", "2", "2", "-"],
       ["18446744073709551615", "42", "0", "0", "0", "-"],
@@ -269,7 +269,7 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     ]);
     const second = await relayer("import-leveldb", GO_STORAGE, "--config", into, "--json");
     expect(JSON.parse(second.out)).toMatchObject({
-      queries: [{ note: "known already, left as it is" }, { dead_letters: 0 }, { relayed: 0 }],
+      queries: [{ note: "already known, unchanged" }, { dead_letters: 0 }, { relayed: 0 }],
       unknown_entries: 1,
     });
     expect(await relayer("import-leveldb", folder, "--config", into)).toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Report, ReportBlock } from "../../../src/platform/report/document.ts";
-import { formatCents, formatCount, formatDuration } from "../../../src/platform/report/format.ts";
+import { formatCents, formatCount, formatRoundedDuration } from "../../../src/platform/base/text.ts";
 import { renderReport } from "../../../src/platform/report/render/render-report.ts";
 import { sparkline } from "../../../src/platform/report/sparkline.ts";
 
@@ -86,7 +86,7 @@ describe("formats", () => {
     [187_200_000, "2 d 4 h"],
     [-5, "0 s"],
   ])("%i ms is %s", (ms, text) => {
-    expect(formatDuration(ms)).toBe(text);
+    expect(formatRoundedDuration(ms)).toBe(text);
   });
 
   it("numbers and amounts", () => {

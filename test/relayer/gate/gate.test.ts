@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createGate, createReserve } from "../../../src/relayer/gate/create-gate.ts";
+import { createGate } from "../../../src/relayer/gate/create-gate.ts";
+import { createReserve } from "../../../src/relayer/gate/spending.ts";
 import type { LeadershipStatus } from "../../../src/relayer/gate/leadership.ts";
 import { createSpending, type SpendingLimits } from "../../../src/relayer/gate/spending.ts";
 import type { RelayerStore } from "../../../src/relayer/state/store.ts";
@@ -77,7 +78,7 @@ describe("the gate", () => {
     world.role = "starting";
     expect(await admit(5n)).toEqual({
       admitted: false,
-      reason: "this process does not submit yet: it reads what its predecessor did",
+      reason: "this process does not submit yet: it is reading what the previous process did",
     });
   });
 
@@ -212,7 +213,7 @@ describe("the gate", () => {
     world.balance = new Error("no endpoint");
     expect(await admit(1n)).toMatchObject({
       admitted: false,
-      reason: "the balance cannot be read, so spending.reserve cannot be kept: no endpoint",
+      reason: "the balance cannot be read, so spending.reserve cannot be checked: no endpoint",
     });
     world.balance = 100n;
     await clock.advance(5_000);

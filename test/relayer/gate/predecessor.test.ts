@@ -3,7 +3,7 @@ import { toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { type PredecessorDeps, settlePredecessor } from "../../../src/relayer/gate/leadership.ts";
+import { type PredecessorDeps, resolvePredecessor } from "../../../src/relayer/gate/leadership.ts";
 import type { SendingTx } from "../../../src/relayer/state/journal.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
@@ -82,11 +82,11 @@ const sendingOf = (queryId: bigint, remoteTx: string, localHeight = 50n): Sendin
   localHeight,
 });
 
-describe("what the process before this one sent", () => {
+describe("the transactions of the previous process", () => {
   it("is waited for while it is in the mempool", async () => {
     const { clock, deps, searches } = setUp({ pending: [2n, 2n, 1n] });
     let isDone = false;
-    const settled = settlePredecessor(deps, signal).then(() => (isDone = true));
+    const settled = resolvePredecessor(deps, signal).then(() => (isDone = true));
     await clock.advance(749);
     expect(isDone).toBe(false);
     await clock.advance(1);
@@ -98,7 +98,7 @@ describe("what the process before this one sent", () => {
   it("is waited for at most twenty seconds", async () => {
     const { clock, deps } = setUp({ pending: Array.from({ length: 200 }, () => 1n) });
     let isDone = false;
-    const settled = settlePredecessor(deps, signal).then(() => (isDone = true));
+    const settled = resolvePredecessor(deps, signal).then(() => (isDone = true));
     await clock.advance(19_999);
     expect(isDone).toBe(false);
     await clock.advance(1);
@@ -122,7 +122,7 @@ describe("what the process before this one sent", () => {
         [TxRaw.encode(TxRaw.decode(new Uint8Array())).finish(), 0],
       ],
     });
-    await settlePredecessor(deps, signal);
+    await resolvePredecessor(deps, signal);
     expect(included).toEqual([`1 ${hashOf("a")} 9`, `1 ${hashOf("b")} 9`]);
     expect(searches).toEqual(["1: message.sender='neutron1me' AND tx.height>=40"]);
   });
@@ -137,10 +137,10 @@ describe("what the process before this one sent", () => {
         ]),
       });
     const few = of(20);
-    await settlePredecessor(few.deps, signal);
+    await resolvePredecessor(few.deps, signal);
     expect([few.searches.length, few.included.length]).toEqual([2, 1]);
     const many = of(101);
-    await settlePredecessor(many.deps, signal);
+    await resolvePredecessor(many.deps, signal);
     expect([many.searches.length, many.included.length]).toEqual([10, 0]);
   });
 
@@ -149,12 +149,12 @@ describe("what the process before this one sent", () => {
       sending: [sendingOf(1n, "a")],
       searchError: new Error("indexing is disabled"),
     });
-    await settlePredecessor(deps, signal);
+    await resolvePredecessor(deps, signal);
     expect(included).toEqual([]);
   });
 
   it("ends with the signal", async () => {
     const { deps } = setUp({ sending: [sendingOf(1n, "a")], searchError: new Error("stop") });
-    await expect(settlePredecessor(deps, AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
+    await expect(resolvePredecessor(deps, AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
   });
 });

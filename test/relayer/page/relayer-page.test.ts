@@ -79,10 +79,8 @@ describe("the relayer's page", () => {
     const known = { queries: [sampleView()], connections: [sampleConnection()] };
     const problems = [{ code: "local-not-followed", connectionId: undefined, text: "no response" }] as const;
     const { part } = pageOf({ ...known, problems });
-    expect(part("verdict")).toContain(
-      "1 query; which of them are late is not known without the local chain.",
-    );
-    expect(part("connections")).toMatch(/\? <\/span>not known<.*not since the local chain is away/s);
+    expect(part("verdict")).toContain("1 query; their lateness is not known without the local chain.");
+    expect(part("connections")).toMatch(/\? <\/span>not known<.*none while the local chain is unreachable/s);
     expect(part("connections")).not.toContain("fine");
     const well = pageOf(known).part("connections");
     expect(well).toMatch(/✓ <\/span>fine<.*>fine</s);

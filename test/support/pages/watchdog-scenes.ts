@@ -1,13 +1,13 @@
-import { alertStatuses } from "../../../src/watchdog/api/alert-json.ts";
+import { alertStatuses } from "../../../src/watchdog/alerts/alert-status.ts";
 import type { AlertState } from "../../../src/watchdog/alerts/alert-state.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
 import type { LedgerView, MonthRecord, Rollup } from "../../../src/watchdog/ledger/ledger-view.ts";
-import type { WatchdogPageInput } from "../../../src/watchdog/page/watchdog-page.ts";
+import type { WatchdogPageInput } from "../../../src/watchdog/page/create-page.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
-import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import { successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
-import type { SourceStatus, WatchdogStatus } from "../../../src/watchdog/status.ts";
+import type { SourceStatus, WatchdogStatus } from "../../../src/watchdog/polling/status.ts";
 import { ledgerViewOf } from "../watchdog/ledger-view.ts";
 
 /** Time of the scenes: in the 21st day of a month of 30. */

@@ -5,9 +5,9 @@ import type {
   MonthRecord,
   Rollup,
 } from "../../../src/watchdog/ledger/ledger-view.ts";
-import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../../src/watchdog/ledger/month.ts";
+import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../../src/platform/base/month.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
-import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import type { AlertEpisode, ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
 import { ledgerViewOf } from "../watchdog/ledger-view.ts";
 

@@ -10,10 +10,9 @@ import type {
   ProviderPage,
   Seen,
   SidecarPage,
-} from "../../../src/watchdog/observation.ts";
-import type { Assessment, Headroom } from "../../../src/watchdog/policy/assessment.ts";
-import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
-import type { SourceFailureCode } from "../../../src/watchdog/sources/source-failure.ts";
+  SourceFailureCode,
+} from "../../../src/watchdog/sources/observation.ts";
+import { type Assessment, type Headroom, SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 
 /** What the conditions see at one time, without the trail. */
 export interface Frame {

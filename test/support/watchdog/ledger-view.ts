@@ -6,7 +6,7 @@ import type {
   MonthRecord,
   Rollup,
 } from "../../../src/watchdog/ledger/ledger-view.ts";
-import { monthStartMs } from "../../../src/watchdog/ledger/month.ts";
+import { monthStartMs } from "../../../src/platform/base/month.ts";
 
 /** Contents of a ledger view. */
 export interface LedgerContents {

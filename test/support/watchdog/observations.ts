@@ -6,7 +6,7 @@ import type {
   Observation,
   PricesPage,
   Seen,
-} from "../../../src/watchdog/observation.ts";
+} from "../../../src/watchdog/sources/observation.ts";
 
 /** A source that was read. */
 export function up<T>(value: T): Seen<T> {

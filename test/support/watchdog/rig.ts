@@ -4,7 +4,7 @@ import { Registry } from "prom-client";
 import type { LogFields, Logger } from "../../../src/platform/base/logger.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
-import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import type { ValidatorTarget } from "../../../src/watchdog/sources/targets.ts";
 import { DEFAULT_VALIDATOR } from "../../../src/watchdog/state/schema.ts";
 import { createWatchdog, type Watchdog, type WatchdogDeps } from "../../../src/watchdog/watchdog.ts";

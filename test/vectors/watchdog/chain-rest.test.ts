@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createChainReader } from "../../../src/watchdog/sources/chain-reader.ts";
-import type { PageReader } from "../../../src/watchdog/sources/page-reader.ts";
-import { createScrape } from "../../../src/watchdog/sources/scrape.ts";
+import { type PageReader, createScrape } from "../../../src/watchdog/sources/page-reader.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 interface Call {

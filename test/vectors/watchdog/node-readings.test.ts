@@ -4,10 +4,13 @@ import { describe, expect, it } from "vitest";
 import { countObservation, EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
 import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
 import { isNodeSample, toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
-import { parsePrices } from "../../../src/watchdog/sources/prices-reading.ts";
-import { toOracleReading, toSidecarReading } from "../../../src/watchdog/sources/sidecar-reading.ts";
+import {
+  parsePrices,
+  toOracleReading,
+  toSidecarReading,
+} from "../../../src/watchdog/sources/sidecar-reading.ts";
 import { countsOf, observationOf, up } from "../../support/watchdog/observations.ts";
-import { SourceError } from "../../../src/watchdog/sources/source-failure.ts";
+import { SourceError } from "../../../src/watchdog/sources/observation.ts";
 
 const read = (path: string): Uint8Array => readFileSync(new URL(`../../fixtures/${path}`, import.meta.url));
 const samplesOf = (path: string) => parsePrometheusText(read(path)).samples;

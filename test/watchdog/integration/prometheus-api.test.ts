@@ -11,7 +11,7 @@ import {
 } from "../../../src/watchdog/prometheus-api/api-client.ts";
 import { findTarget } from "../../../src/watchdog/prometheus-api/stored-scrapes.ts";
 import { isNodeFamily, toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
-import { toSourceFailure } from "../../../src/watchdog/sources/source-failure.ts";
+import { toSourceFailure } from "../../../src/watchdog/sources/observation.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 
 const MATRIX = readFileSync(fixtureFile("prometheus/query-matrix.json"), "utf8");

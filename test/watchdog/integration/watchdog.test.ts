@@ -14,7 +14,7 @@ import { createSidecar } from "../../../src/localnet/sidecar/sidecar.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
 import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
-import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import type { NodeTarget } from "../../../src/watchdog/sources/targets.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 

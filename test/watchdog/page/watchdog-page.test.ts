@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { WatchdogStatus } from "../../../src/watchdog/status.ts";
-import { monthStrip, stripOf } from "../../../src/watchdog/page/month-strip.ts";
-import { watchdogPage, type WatchdogPageInput } from "../../../src/watchdog/page/watchdog-page.ts";
+import type { WatchdogStatus } from "../../../src/watchdog/polling/status.ts";
+import { monthStrip, stripOf } from "../../../src/watchdog/page/month-plots.ts";
+import { watchdogPage, type WatchdogPageInput } from "../../../src/watchdog/page/create-page.ts";
 import { SPECIFIED_LEAST } from "../../../src/watchdog/policy/reward-tier.ts";
 import {
   alertState,

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { countObservation, EMPTY_LEDGER, type Ledger } from "../../../src/watchdog/ledger/ledger.ts";
-import { fillLedger, type StoredPage } from "../../../src/watchdog/prometheus-api/fill-ledger.ts";
-import { nextPiece, planGap, shorterPieceMs } from "../../../src/watchdog/prometheus-api/plan-backfill.ts";
+import {
+  fillLedger,
+  type StoredPage,
+  nextPiece,
+  planGap,
+  shorterPieceMs,
+} from "../../../src/watchdog/prometheus-api/backfill.ts";
 import { nodePage, observationOf, up } from "../../support/watchdog/observations.ts";
 
 /** Ten seconds before December. */

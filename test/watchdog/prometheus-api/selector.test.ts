@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { selectorsOf } from "../../../src/watchdog/prometheus-api/selector.ts";
+import { selectorsOf } from "../../../src/watchdog/sources/targets.ts";
 import { isNodeSample, NODE_METRICS } from "../../../src/watchdog/sources/node-reading.ts";
 import { SIDECAR_METRICS, isSidecarSample } from "../../../src/watchdog/sources/sidecar-reading.ts";
 import { createStoredSamples } from "../../support/watchdog/stored-samples.ts";

@@ -1,8 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { countObservation, EMPTY_LEDGER, type Ledger } from "../../../src/watchdog/ledger/ledger.ts";
-import { fillLedger, type StoredPage } from "../../../src/watchdog/prometheus-api/fill-ledger.ts";
-import { LONGEST_PIECE_MS, nextPiece, planGap } from "../../../src/watchdog/prometheus-api/plan-backfill.ts";
+import {
+  fillLedger,
+  type StoredPage,
+  LONGEST_PIECE_MS,
+  nextPiece,
+  planGap,
+} from "../../../src/watchdog/prometheus-api/backfill.ts";
 import { nodePage, observationOf, up } from "../../support/watchdog/observations.ts";
 
 /** Half of the history is in the next month. */

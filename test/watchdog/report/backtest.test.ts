@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { backtest, unjudged } from "../../../src/watchdog/report/backtest.ts";
-import { judgeCounts } from "../../../src/watchdog/report/past-verdicts.ts";
-import { createPastViews } from "../../../src/watchdog/report/past-view.ts";
+import { judgeCounts, createPastViews } from "../../../src/watchdog/report/past-results.ts";
 import type { LedgerEvent } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";

@@ -1,11 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { causesOf, incidentsOf } from "../../../src/watchdog/report/incidents.ts";
+import { causesOf, incidentsOf, monthFacts, tierChanges } from "../../../src/watchdog/report/month-facts.ts";
 import { monthCloseReport, monthReport } from "../../../src/watchdog/report/month-report.ts";
-import { monthFacts } from "../../../src/watchdog/report/month-facts.ts";
-import { tierChanges } from "../../../src/watchdog/report/tier-change.ts";
 import type { AlertEpisode, ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
-import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import {
   type LedgerContents,
   ledgerViewOf,

@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { ActiveAlert } from "../../../src/watchdog/report/active-alert.ts";
+import {
+  type ActiveAlert,
+  type OracleNow,
+  statusReport,
+  whyReport,
+} from "../../../src/watchdog/report/status-report.ts";
 import { forecastReport } from "../../../src/watchdog/report/forecast-report.ts";
-import { type OracleNow, statusReport } from "../../../src/watchdog/report/status-report.ts";
 import type { ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
-import { whyReport } from "../../../src/watchdog/report/why-report.ts";
 import { renderReport } from "../../../src/platform/report/render/render-report.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
-import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/policies.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import { ledgerViewOf, monthRecord } from "../../support/watchdog/ledger-view.ts";
 
 const NOON = Date.UTC(2026, 9, 12, 12);

@@ -10,8 +10,8 @@ import {
   createPublisher,
   createReportService,
   type ReportServiceDeps,
-} from "../../../src/watchdog/report/schedule/report-service.ts";
-import { dueReports } from "../../../src/watchdog/report/schedule/scheduled-reports.ts";
+  dueReports,
+} from "../../../src/watchdog/report/report-service.ts";
 import type { JsonPost, Mail } from "../../../src/watchdog/notify/channels/transport.ts";
 import { type ChannelConfig, createChannel } from "../../../src/watchdog/notify/channels/channel-kinds.ts";
 import { type ReportsConfig, reportsSchema } from "../../../src/watchdog/reports-config.ts";

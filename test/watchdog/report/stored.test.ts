@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { REPORT_FORMATS } from "../../../src/platform/report/document.ts";
-import { encodeValidatorData, parseValidatorData } from "../../../src/watchdog/report/data-json.ts";
+import { encodeValidatorData, parseValidatorData } from "../../../src/watchdog/report/report-data.ts";
 import { handoverReport } from "../../../src/watchdog/report/handover.ts";
 import { monthCloseReport } from "../../../src/watchdog/report/month-report.ts";
 import type { ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
 import { renderReport } from "../../../src/platform/report/render/render-report.ts";
-import { openLedgerFile } from "../../../src/watchdog/state/ledger-file.ts";
+import { openLedgerFile } from "../../../src/watchdog/state/sqlite-state.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";
 import { writeSampleStore } from "../../support/report/sample-store.ts";
 

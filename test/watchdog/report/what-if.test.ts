@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { whatIfReport } from "../../../src/watchdog/report/what-if-report.ts";
+import { whatIfReport } from "../../../src/watchdog/report/forecast-report.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";
 
 const [DATA = expect.unreachable("no validator")] = sampleValidators(1, 1, Date.UTC(2026, 9, 12));

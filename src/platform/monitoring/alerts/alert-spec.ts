@@ -1,4 +1,5 @@
 import type { Severity } from "../severity.ts";
+import type { RunbookBody } from "./runbook-spec.ts";
 import type { Times } from "./times.ts";
 
 /** What an alert is about. It is the alert's label `component`. */
@@ -57,9 +58,16 @@ export interface AlertSpec {
   readonly inhibits: readonly string[];
   /** Labels that an alert and the alerts that it causes have in common. */
   readonly scope: readonly string[];
+  /** The same for all alerts of this name. */
+  readonly runbook: RunbookBody;
   /** Undefined: it fires always. */
   readonly example: AlertCase | undefined;
 }
+
+/** An alert about the monitoring itself, without what is the same for all of them. */
+export type SelfAlert = Omit<AlertSpec, "alert" | "component" | "dashboard" | "inhibits" | "scope"> & {
+  readonly inhibits?: readonly string[];
+};
 
 /** A recording rule. */
 export interface RecordSpec {

@@ -1,4 +1,4 @@
-import { counted } from "../../../platform/base/text.ts";
+import { counted, formatFlooredDuration } from "../../../platform/base/text.ts";
 import type { AlertCost, AlertEvent } from "./alert-event.ts";
 
 /** Words of the event kinds in messages. */
@@ -36,7 +36,7 @@ export function messageText({ subject, paragraphs }: AlertMessage, limit: number
 /** Formats one event as one paragraph: what, since when, what it cost, what to do. */
 export function eventText(event: AlertEvent): string {
   const { title, kind, severity, reason, atMs, sinceMs, cost } = event;
-  const duration = formatDuration(atMs - sinceMs);
+  const duration = formatFlooredDuration(atMs - sinceMs);
   if (kind === "resolved")
     return `[${KIND_WORDS[kind]}] ${title}, after ${duration}. Now: ${reason}. ${costText(cost)}`;
   const head = `[${KIND_WORDS[kind]}, ${severity}] ${title} for ${duration}: ${reason}.`;
@@ -57,24 +57,9 @@ export function costText({ blocks, pay }: AlertCost): string {
     : `Cost: ${votes}, and ${pay} currency units of this month's pay so far.`;
 }
 
-/** Formats a duration with two units at most: "45 s", "12 min", "3 h 5 min", "2 d 4 h". */
-function formatDuration(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 24) return withRest(`${hours} h`, minutes % 60, "min");
-  return withRest(`${Math.floor(hours / 24)} d`, hours % 24, "h");
-}
-
 /** Cuts a text at `limit` characters. */
 export function clip(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, Math.max(0, limit - 1))}…`;
-}
-
-function withRest(head: string, rest: number, unit: string): string {
-  return rest === 0 ? head : `${head} ${rest} ${unit}`;
 }
 
 function subjectOf(events: readonly AlertEvent[]): string {

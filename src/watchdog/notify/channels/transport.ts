@@ -1,5 +1,6 @@
 import { createTransport } from "nodemailer";
 import { request } from "undici";
+import { HOUR_MS } from "../../../platform/base/time.ts";
 import { onAbort } from "../../../platform/base/abort.ts";
 import { CodedError } from "../../../platform/base/errors.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
@@ -68,7 +69,7 @@ export const postJson: PostJson = async ({ url, headers, body, signal }) => {
 };
 
 /** Longest wait that a receiver can ask for. */
-const MAX_RETRY_AFTER_MS = 3_600_000;
+const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /** Parses `Retry-After` in seconds, also with a fraction (Discord). Dates are ignored: the backoff is then used. */
 function retryAfter(header: string | string[] | undefined): number | undefined {

@@ -2,10 +2,10 @@ import { backtest } from "../../../../src/watchdog/report/backtest.ts";
 import { alertsSchema } from "../../../../src/watchdog/conditions/alerts-config.ts";
 import { CONDITIONS } from "../../../../src/watchdog/conditions/conditions.ts";
 import type { PastInput } from "../../../../src/watchdog/conditions/condition.ts";
-import { monthStartMs } from "../../../../src/watchdog/ledger/month.ts";
+import { monthStartMs } from "../../../../src/platform/base/month.ts";
 import { assess } from "../../../../src/watchdog/policy/assess.ts";
-import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/policies.ts";
-import { openLedgerFile } from "../../../../src/watchdog/state/ledger-file.ts";
+import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/assessment.ts";
+import { openLedgerFile } from "../../../../src/watchdog/state/sqlite-state.ts";
 import { readResult } from "./result.ts";
 
 const MONTH = "2026-10";

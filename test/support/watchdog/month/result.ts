@@ -1,11 +1,10 @@
 import { stringifyJson } from "../../../../src/platform/base/json.ts";
-import type { PastAlert } from "../../../../src/watchdog/alerts/alert-history.ts";
+import type { PastAlert } from "../../../../src/watchdog/alerts/alert-state.ts";
 import type { LedgerEvent, MonthRecord } from "../../../../src/watchdog/ledger/ledger-view.ts";
-import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/policies.ts";
-import { rewardCents } from "../../../../src/watchdog/policy/reward.ts";
+import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/assessment.ts";
 import { formatPercent, successRate, tierOf } from "../../../../src/watchdog/policy/reward-tier.ts";
-import { openLedgerFile } from "../../../../src/watchdog/state/ledger-file.ts";
-import { openSqliteState } from "../../../../src/watchdog/state/sqlite-state.ts";
+import { rewardCents } from "../../../../src/watchdog/policy/assessment.ts";
+import { openLedgerFile, openSqliteState } from "../../../../src/watchdog/state/sqlite-state.ts";
 import { readReceived, type Received } from "./receiver.ts";
 
 /** What a replay left of one validator. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../../src/platform/base/clock.ts";
 import type { Page, PageReader } from "../../../../src/watchdog/sources/page-reader.ts";
 import type { ValidatorConfig } from "../../../../src/watchdog/validators-config.ts";
-import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/policies.ts";
+import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/assessment.ts";
 import { FIRST_HEIGHT, type MonthPlan, type NodePlan, type Period } from "./plan.ts";
 
 /** The validators of a plan, as a configuration names them. */

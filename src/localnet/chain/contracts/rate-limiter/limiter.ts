@@ -1,3 +1,4 @@
+import { NS_PER_SECOND } from "../../../../platform/base/time.ts";
 import { asText, type JsonField, member, required } from "../../../../platform/base/json.ts";
 import {
   type ContractAttribute,
@@ -119,7 +120,7 @@ function quotaAttributes({ quota, flow }: RateLimit): readonly ContractAttribute
     used_out: `${netFlow(flow, "out")}`,
     max_in: `${max.in}`,
     max_out: `${max.out}`,
-    period_end: `${flow.periodEnd / 1_000_000_000n}.${`${flow.periodEnd % 1_000_000_000n}`.padStart(9, "0")}`,
+    period_end: `${flow.periodEnd / NS_PER_SECOND}.${`${flow.periodEnd % NS_PER_SECOND}`.padStart(9, "0")}`,
   };
   return Object.entries(values).map(([key, value]) => ({ key: `${quota.name}_${key}`, value }));
 }

@@ -1,3 +1,4 @@
+import { NS_PER_SECOND } from "../../../../platform/base/time.ts";
 /** Direction of a packet, seen from this chain. */
 export type Direction = "in" | "out";
 
@@ -43,7 +44,6 @@ export type Verdict =
   | { readonly ok: true; readonly limit: RateLimit }
   | { readonly ok: false; readonly used: bigint; readonly max: bigint; readonly periodEnd: bigint };
 
-const SECOND = 1_000_000_000n;
 const MAX_UINT256 = (1n << 256n) - 1n;
 const MAX_PERCENTAGE = 100;
 
@@ -64,7 +64,7 @@ export function createQuota(
 
 /** An empty flow of a window that begins now. */
 export function newFlow(duration: bigint, nowNs: bigint): Flow {
-  return { inflow: 0n, outflow: 0n, periodEnd: nowNs + duration * SECOND };
+  return { inflow: 0n, outflow: 0n, periodEnd: nowNs + duration * NS_PER_SECOND };
 }
 
 /** Most that may flow out and in, net, within a window. 0 before the channel value is known. */

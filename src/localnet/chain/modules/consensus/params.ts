@@ -1,3 +1,4 @@
+import { joinNs } from "../../../../platform/base/time.ts";
 import { ConsensusParams } from "../../../../cosmos/proto/gen/tendermint/types/params.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { BLOCK_RECORD_STORE } from "../../runtime/block-record.ts";
@@ -46,6 +47,5 @@ export function keyTypes(context: Context): readonly string[] {
 /** Returns the age from which evidence no longer counts. It must exceed both bounds. */
 export function evidenceAge(context: Context): { readonly blocks: bigint; readonly timeNs: bigint } {
   const { maxAgeNumBlocks = 0n, maxAgeDuration } = consensusParams(context).evidence ?? {};
-  const timeNs = (maxAgeDuration?.seconds ?? 0n) * 1_000_000_000n + BigInt(maxAgeDuration?.nanos ?? 0);
-  return { blocks: maxAgeNumBlocks, timeNs };
+  return { blocks: maxAgeNumBlocks, timeNs: joinNs(maxAgeDuration) };
 }

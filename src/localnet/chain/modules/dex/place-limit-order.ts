@@ -8,7 +8,7 @@ import {
   quoPrecInt,
   addPrec,
 } from "../../../../platform/base/decimal.ts";
-import { formatRfc3339Ns, GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
+import { GO_ZERO_TIME_NS, goTimeText } from "../../../../platform/base/time.ts";
 import {
   LimitOrderType,
   type MsgPlaceLimitOrderResponse,
@@ -92,13 +92,8 @@ export function placeLimitOrder(
 function requireFutureExpiration({ timeNs }: Context, { expirationTimeNs }: OrderRequest): void {
   if (expirationTimeNs === undefined || expirationTimeNs > timeNs) return;
   throw errors.ErrExpirationTimeInPast(
-    `Current BlockTime: ${goTime(timeNs)}; Provided ExpirationTime: ${goTime(expirationTimeNs)}`,
+    `Current BlockTime: ${goTimeText(timeNs)}; Provided ExpirationTime: ${goTimeText(expirationTimeNs)}`,
   );
-}
-
-/** Formats a time as Go's `Time.String`. */
-function goTime(timeNs: bigint): string {
-  return formatRfc3339Ns(timeNs).replace("T", " ").replace("Z", " +0000 UTC");
 }
 
 /** An omitted minimum is the limit price itself (dex.md, "Messages"), or the price of the tick. */

@@ -1,3 +1,4 @@
+import { maxInt, minInt } from "../../../../platform/base/integers.ts";
 import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../../../platform/base/decimal.ts";
 import type { State as WireState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
 import type { Params } from "./params.ts";
@@ -78,8 +79,8 @@ function nextLearningRate({ window, learningRate }: State, params: Params): Dec1
   const maximum = BigInt(window.length) * params.maxBlockUtilization;
   const average = quoDec18(used * DEC18_ONE, maximum * DEC18_ONE);
   if (average <= params.gamma || average >= DEC18_ONE - params.gamma)
-    return min(params.alpha + learningRate, params.maxLearningRate);
-  return max(mulDec18(learningRate, params.beta), params.minLearningRate);
+    return minInt(params.alpha + learningRate, params.maxLearningRate);
+  return maxInt(mulDec18(learningRate, params.beta), params.minLearningRate);
 }
 
 /**
@@ -93,13 +94,5 @@ function nextPrice(state: State, params: Params): Dec18 {
   const factor = DEC18_ONE + mulDec18(state.learningRate, deviation);
   // An integer times a decimal: exact, so this product needs no rounding.
   const net = state.window.reduce((sum, utilization) => sum + utilization - target, 0n) * params.delta;
-  return max(mulDec18(state.baseGasPrice, factor) + net, params.minBaseGasPrice);
-}
-
-function min(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
+  return maxInt(mulDec18(state.baseGasPrice, factor) + net, params.minBaseGasPrice);
 }

@@ -1,3 +1,4 @@
+import { joinNs } from "../../../../platform/base/time.ts";
 import { latin1, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Dec18, DEC18_ONE, mulDec18 } from "../../../../platform/base/decimal.ts";
 import { Params } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/slashing.ts";
@@ -40,7 +41,7 @@ export function leastSigned({ signedBlocksWindow, minSignedPerWindow }: Params):
 
 /** The jail time after downtime, in nanoseconds. */
 export function jailTimeNs({ downtimeJailDuration }: Params): bigint {
-  return (downtimeJailDuration?.seconds ?? 0n) * 1_000_000_000n + BigInt(downtimeJailDuration?.nanos ?? 0);
+  return joinNs(downtimeJailDuration);
 }
 
 /** Throws an unregistered error for parameters that the chain could not run with. Texts as in the SDK. */

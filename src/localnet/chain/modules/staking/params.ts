@@ -1,3 +1,4 @@
+import { joinNs } from "../../../../platform/base/time.ts";
 import { type Coin, isDenom } from "../../runtime/coins.ts";
 import { DEC18_ONE } from "../../../../platform/base/decimal.ts";
 import { Params } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
@@ -32,7 +33,7 @@ export function paramsOf(context: Context): Params {
 
 /** The unbonding time in nanoseconds. */
 export function unbondingTimeNs({ unbondingTime }: Params): bigint {
-  return (unbondingTime?.seconds ?? 0n) * 1_000_000_000n + BigInt(unbondingTime?.nanos ?? 0);
+  return joinNs(unbondingTime);
 }
 
 /** Throws an unregistered error for parameters that the chain could not run with. Texts as in the SDK. */

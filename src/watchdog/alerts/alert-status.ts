@@ -1,0 +1,51 @@
+import { isoTimeOrNull } from "../../platform/base/time.ts";
+import type { AlertState } from "./alert-state.ts";
+import { alertName, type AlertRule, runbookFile } from "../conditions/condition.ts";
+
+/** One alert of one validator, also an inactive one. */
+export interface AlertStatus {
+  readonly validator: string;
+  readonly rule: AlertRule;
+  /** Undefined: inactive. */
+  readonly state: AlertState | undefined;
+}
+
+/** Returns every alert of every validator, in the order of the validators and of the rules. */
+export function alertStatuses(
+  alerts: readonly AlertState[],
+  rules: readonly AlertRule[],
+  validators: readonly string[],
+): readonly AlertStatus[] {
+  const byKey = new Map(alerts.map((alert) => [`${alert.validator} ${alert.alert}`, alert]));
+  return validators.flatMap((validator) =>
+    rules.map((rule) => ({ validator, rule, state: byKey.get(`${validator} ${rule.condition.name}`) })),
+  );
+}
+
+/** Encodes an alert with its state as JSON. Times are ISO 8601. `quiet` says why the alert does not notify. */
+export function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<string, unknown>> {
+  const { condition, severity, forMs, resolveForMs, limits } = rule;
+  return {
+    name: condition.name,
+    alertname: alertName(condition.name),
+    validator,
+    severity,
+    title: condition.title,
+    state: state?.phase ?? "inactive",
+    since: isoTimeOrNull(state?.sinceMs),
+    fires_at: state?.phase === "pending" ? isoTimeOrNull(state.sinceMs + forMs) : null,
+    resolved_at: isoTimeOrNull(state?.resolvedAtMs),
+    reason: state?.reason ?? null,
+    quiet: state?.quietReason ?? null,
+    notified_at: isoTimeOrNull(state?.notified?.event.atMs),
+    when: condition.when,
+    description: condition.description,
+    impact: condition.impact,
+    action: condition.action,
+    runbook: runbookFile(condition.name),
+    for_seconds: forMs / 1000,
+    resolve_for_seconds: resolveForMs / 1000,
+    thresholds: limits,
+    inhibits: condition.inhibits,
+  };
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import type { Registry } from "prom-client";
+import type { Clock } from "../platform/base/clock.ts";
+import type { Logger } from "../platform/base/logger.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+  textReply,
+} from "../platform/http/http-route.ts";
+import { alertJson, alertStatuses } from "./alerts/alert-status.ts";
+import type { AlertingState } from "./alerts/plan-alerts.ts";
+import type { AlertRule } from "./conditions/condition.ts";
+import type { ChannelTest } from "./notify/notifier.ts";
+import { allStatusJson, type WatchdogStatus } from "./polling/status.ts";
+import type { MaintenanceWindow } from "./silences/maintenance.ts";
+import { MAX_SILENCES, parseSilence, silenceJson, withoutExpired } from "./silences/silence.ts";
+
+export interface RoutesDeps {
+  readonly statuses: () => readonly WatchdogStatus[];
+  /** Whether the poll loop still runs. */
+  readonly isAlive: () => boolean;
+  readonly registry: Registry;
+}
+
+/** Creates the routes of the watchdog's HTTP API. All are read-only. */
+export function createWatchdogRoutes({ statuses, isAlive, registry }: RoutesDeps): readonly HttpRoute[] {
+  return [
+    get("/api/status", () => jsonReply(200, allStatusJson(statuses()))),
+    get("/metrics", async () => ({
+      status: 200,
+      headers: { "content-type": registry.contentType },
+      body: await registry.metrics(),
+    })),
+    get("/livez", () =>
+      isAlive() ? textReply(200, "ok\n") : errorReply(503, "stuck", "the last poll ended too long ago"),
+    ),
+    get("/readyz", () =>
+      statuses().some(({ polledAtMs }) => polledAtMs === undefined)
+        ? errorReply(503, "not-ready", "the first poll has not ended yet")
+        : textReply(200, "ok\n"),
+    ),
+  ];
+}
+
+function get(path: string, handle: HttpRoute["handle"]): HttpRoute {
+  return { method: "GET", path, handle };
+}
+
+interface AlertRoutesDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly alerting: () => AlertingState;
+  /** Stores a changed state. Returns why it is not stored, and then not changed; otherwise undefined. */
+  readonly change: (alerting: AlertingState) => string | undefined;
+  readonly rules: readonly AlertRule[];
+  /** Names of all validators. */
+  readonly validators: readonly string[];
+  readonly maintenance: readonly MaintenanceWindow[];
+  /** Sends a test notification to every channel. */
+  readonly test: (signal: AbortSignal) => Promise<readonly ChannelTest[]>;
+}
+
+/**
+ * Creates the routes of alerts and silences: `GET /api/alerts`, `GET /api/silences`; with the token
+ * `POST /api/silences`, `DELETE /api/silences/:id` and `POST /api/alerts/test`.
+ */
+export function createAlertRoutes(deps: AlertRoutesDeps): readonly HttpRoute[] {
+  return [
+    { method: "GET", path: "/api/alerts", handle: () => jsonReply(200, alertsJson(deps)) },
+    {
+      method: "POST",
+      path: "/api/alerts/test",
+      guarded: true,
+      handle: async ({ signal }) => testReply(await deps.test(signal)),
+    },
+    { method: "GET", path: "/api/silences", handle: () => jsonReply(200, { silences: silencesJson(deps) }) },
+    {
+      method: "POST",
+      path: "/api/silences",
+      guarded: true,
+      handle: (request) => createSilence(request, deps),
+    },
+    {
+      method: "DELETE",
+      path: "/api/silences/:id",
+      guarded: true,
+      handle: ({ params }) => deleteSilence(params["id"] ?? "", deps),
+    },
+  ];
+}
+
+function alertsJson(deps: AlertRoutesDeps): Readonly<Record<string, unknown>> {
+  const { alerting, rules, validators, maintenance } = deps;
+  return {
+    alerts: alertStatuses(alerting().alerts, rules, validators).map(alertJson),
+    silences: silencesJson(deps),
+    maintenance: maintenance.map(({ reason, validators: names, durationMs }) => ({
+      reason,
+      validators: names,
+      duration_seconds: durationMs / 1000,
+    })),
+  };
+}
+
+function silencesJson({ alerting, clock }: AlertRoutesDeps): readonly unknown[] {
+  return withoutExpired(alerting().silences, clock.nowMs()).map(silenceJson);
+}
+
+function createSilence({ body }: RouteRequest, deps: AlertRoutesDeps): HttpReply {
+  const { alerting, change, clock, logger, rules, validators } = deps;
+  const nowMs = clock.nowMs();
+  const state = alerting();
+  const open = withoutExpired(state.silences, nowMs);
+  if (open.length >= MAX_SILENCES)
+    return errorReply(409, "too-many-silences", `there are ${MAX_SILENCES} silences; delete some first`);
+  const known = { alerts: rules.map(({ condition }) => condition.name), validators };
+  const silence = parseSilence(parseBody(body), known, { id: randomUUID(), nowMs });
+  if ("refused" in silence) return errorReply(400, "bad-silence", silence.refused);
+  const problem = change({ ...state, silences: [...open, silence] });
+  if (problem !== undefined) return notStored("the silence is not created", problem);
+  logger.info("silence created", silenceJson(silence));
+  return jsonReply(201, silenceJson(silence));
+}
+
+function deleteSilence(id: string, { alerting, change, logger }: AlertRoutesDeps): HttpReply {
+  const state = alerting();
+  const silences = state.silences.filter((silence) => silence.id !== id);
+  if (silences.length === state.silences.length)
+    return errorReply(
+      404,
+      "no-such-silence",
+      "there is no silence with this id; GET /api/silences lists them",
+    );
+  const problem = change({ ...state, silences });
+  if (problem !== undefined) return notStored("the silence is not deleted", problem);
+  logger.info("silence deleted", { id });
+  return jsonReply(200, { deleted: id });
+}
+
+/** What is answered lasts over a restart, or is refused. */
+function notStored(what: string, problem: string): HttpReply {
+  const text = `${what}: a restart would undo it, since ${problem}; repair the disk of state_dir, and try again`;
+  return errorReply(503, "not-stored", text);
+}
+
+/** 502 when a channel did not accept the test. */
+function testReply(results: readonly ChannelTest[]): HttpReply {
+  return jsonReply(results.every(({ error }) => error === null) ? 200 : 502, { channels: results });
+}
+
+/** Returns undefined for a body that is not JSON; the schema refuses it. */
+function parseBody(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,223 @@
+import type { Observation } from "../sources/observation.ts";
+import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
+import type { ConditionInput } from "./condition-input.ts";
+import { judgeNodes, type NodeInput, secondsText, verdictOf } from "./judge.ts";
+import { goesOn, nodeSilence } from "./silences.ts";
+import {
+  BLOCK_HEIGHT,
+  HEIGHT,
+  LAST_SIGNED,
+  POWER,
+  SUCCESSES,
+  VALIDATOR,
+  call,
+  continued,
+} from "./raw-metrics.ts";
+import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
+
+/** Alerts about votes and pay that follow when the node does not take part. */
+export const VOTE_ALERTS = [
+  "oracle-calls-failing",
+  "full-reward-fast-burn",
+  "full-reward-slow-burn",
+  "any-reward-fast-burn",
+  "any-reward-slow-burn",
+] as const;
+
+const NODES_NOT_KEPT = { notKept: "heights of single nodes" };
+const SET_NOT_KEPT = { notKept: "signatures and validator sets" };
+
+const SIGNED =
+  'cometbft_consensus_latest_block_height{chain_id="neutron-1"} 3.5120881e+07\ncometbft_consensus_validator_last_signed_height{chain_id="neutron-1",validator_address="AB12"} 3.512086e+07\ncometbft_consensus_validator_power{chain_id="neutron-1",validator_address="AB12"} 100';
+
+/** Conditions of the validator's part in consensus: its place in the set, its signatures, its oracle calls. */
+export const SIGNING_CONDITIONS: readonly Condition[] = [
+  condition({
+    name: "not-in-validator-set",
+    severity: "critical",
+    title: "Not in the validator set",
+    when: "the chain's validator set does not have the validator",
+    description: "The validator is jailed, was rotated out, or has too little stake.",
+    impact: "No block counts until it is in the set again, which lowers the month's pay in proportion.",
+    action: "Query the validator's status. When it is jailed, fix the cause and send an unjail transaction.",
+    for: "1m",
+    resolveFor: "1m",
+    thresholds: {},
+    inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
+    past: SET_NOT_KEPT,
+    runbook: {
+      reason: "the set has 20 other validators",
+      checks: [
+        see("The node's power is 0:", "signed", SIGNED.replace("} 100", "} 0")),
+        check(
+          "`neutrond q staking validator VALOPER`: `jailed: true` after downtime, `BOND_STATUS_UNBONDED` after rotation or too little stake.",
+        ),
+      ],
+      fix: [
+        "Jailed for downtime: make the node sign again first, then send `neutrond tx slashing unjail`.",
+        "Tombstoned for a double sign: that key never signs again. Stop everything that uses it, and ask the DAO.",
+        "Rotated out: nothing technical brings it back.",
+      ],
+      after: [
+        "Blocks outside the set do not count as missed, and lower the month's pay in proportion.",
+        "Explain it to the DAO before the next rotation.",
+      ],
+    },
+    raw: {
+      expr: () => `max ${VALIDATOR} (cometbft_consensus_validator_power) == 0`,
+      value: "Its voting power is 0.",
+      example: { fires: [{ series: POWER }], clears: [{ series: POWER, from: 10 }] },
+    },
+    judge: ({ observation: { chain } }) => {
+      if (chain.validator.state !== "up") return cannotSee("the validator set cannot be read");
+      const { isInSet, size } = chain.validator.value;
+      return verdictOf(!isInSet, isInSet ? "it is in the set" : `the set has ${size} other validators`);
+    },
+  }),
+  condition({
+    name: "not-signing",
+    severity: "critical",
+    title: "Validator does not sign",
+    when: "the validator is in the set, and its last signature is more than `max_blocks` old, or the latest commits lack it",
+    description: "Blocks are made without the signature of the validator.",
+    impact: "A block without signature has no oracle vote either: it is missed for both rates.",
+    action: "Check the signer and its connection to the node. Never start a second signer with the same key.",
+    for: "30s",
+    resolveFor: "30s",
+    thresholds: {
+      max_blocks: { unit: "number", initial: 5, description: "blocks without a signature" },
+    },
+    inhibits: ["node-not-voting", ...VOTE_ALERTS],
+    past: SET_NOT_KEPT,
+    runbook: {
+      reason: "the last signature is 21 blocks old",
+      checks: [
+        see("`last_signed_height` does not follow `latest_block_height`.", "signed", SIGNED),
+        check(
+          "The signer's log, and its connection to the node: port 26659 of Horcrux, `priv_validator_laddr` of TMKMS. Remote signers need Horcrux 3.3.0 or TMKMS 0.13.1 for vote extensions.",
+        ),
+      ],
+      fix: [
+        "Restart the signer, and then the node when it does not connect again.",
+        "Check the clock of both machines.",
+        "Never start a second signer with the same key: a double sign costs the stake, an hour of misses costs a fraction of a month.",
+      ],
+      after: [
+        "The misses count for both rates. Read the headroom of both boundaries before the next maintenance.",
+      ],
+    },
+    raw: {
+      expr: () =>
+        `max ${VALIDATOR} (${BLOCK_HEIGHT}) - max ${VALIDATOR} (cometbft_consensus_validator_last_signed_height) > 5 and max ${VALIDATOR} (cometbft_consensus_validator_power) > 0`,
+      value: "Its last signature is {{ $value }} blocks old.",
+      example: {
+        fires: [
+          { series: POWER, from: 10 },
+          { series: HEIGHT, from: 200, step: 60 },
+          { series: LAST_SIGNED, from: 100 },
+        ],
+        clears: [{ series: LAST_SIGNED, from: 1_000_000 }],
+      },
+    },
+    judge: ({ observation }, limit) => judgeSigning(observation, limit("max_blocks")),
+  }),
+  condition({
+    name: "node-not-voting",
+    severity: "critical",
+    title: "Node does not vote on prices",
+    when: "the node has new blocks, but has made no oracle call for `stall_after`",
+    description:
+      "The node follows the chain without calling its sidecar. It does so when the oracle is disabled in app.toml, or when blocks cannot be prepared.",
+    impact: "Every block is a missed oracle vote.",
+    action:
+      "Check [oracle] enabled in app.toml, and the node's log for errors of extend_vote. Then restart the node.",
+    for: "1m",
+    resolveFor: "30s",
+    thresholds: {
+      stall_after: { unit: "duration", initial: 60_000, description: "time without an oracle call" },
+    },
+    inhibits: [],
+    past: NODES_NOT_KEPT,
+    runbook: {
+      reason: "no oracle call for 75 s, while the node has new blocks",
+      fault: "pre-block-error",
+      checks: [
+        see(
+          "The counters do not grow while the height does:",
+          "calls",
+          'app_oracle_responses{chain_id="neutron-1",status="Success"} 1.841042e+06',
+        ),
+        see(
+          "`PreBlockError` grows when blocks cannot be prepared:",
+          "abci",
+          'app_abci_requests{abci_method="extend_vote",chain_id="neutron-1",status="PreBlockError"} 61',
+        ),
+      ],
+      fix: [
+        'Set `[oracle] enabled = "true"` in app.toml, in lower case, and restart the node.',
+        "PreBlockError: restart the node once. When it comes back, the state or the version is wrong: ask in the validators' channel.",
+      ],
+      after: ["Check the first ten votes after the restart."],
+    },
+    raw: {
+      expr: (times) =>
+        [
+          `max ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) > 0`,
+          `and max ${VALIDATOR} (cometbft_consensus_validator_power) > 0`,
+          `unless max ${VALIDATOR} (increase(app_oracle_responses[${times("1m")}])) > 0`,
+        ].join("\n"),
+      value: "It has new blocks and makes no oracle call.",
+      example: {
+        fires: [
+          { series: POWER, from: 10 },
+          { series: HEIGHT, from: 200, step: 60 },
+          call("Success", 0, 100),
+        ],
+        clears: [continued(SUCCESSES, 60)],
+      },
+    },
+    judge: (input, limit) => judgeNodes(input, (node) => judgeVoting(node, input, limit("stall_after"))),
+  }),
+];
+
+function judgeSigning({ nodes, chain }: Observation, maxBlocks: number): Verdict {
+  const isInSet = chain.validator.state === "up" ? chain.validator.value.isInSet : undefined;
+  if (isInSet === false) return cannotSee("the validator is not in the set");
+  const lags = nodes.flatMap(({ metrics }) => {
+    if (metrics.state !== "up") return [];
+    const { height, lastSignedHeight, votingPower } = metrics.value;
+    const signs = isInSet === true || (votingPower ?? 0n) > 0n;
+    return height === undefined || lastSignedHeight === undefined || !signs
+      ? []
+      : [Number(height - lastSignedHeight)];
+  });
+  // Several nodes can sign for one validator. The one that signed last counts.
+  const lag = lags.length === 0 ? undefined : Math.min(...lags);
+  if (lag !== undefined && lag > maxBlocks) return active(`the last signature is ${lag} blocks old`, lag);
+  if (chain.validator.state === "up" && chain.validator.value.signedLatest === false)
+    return lag === undefined
+      ? active("the latest commit lacks its signature")
+      : cannotSee("one commit lacks its signature");
+  if (lag === undefined && chain.validator.state !== "up") return cannotSee("signatures cannot be read");
+  return clear("it signs");
+}
+
+function judgeVoting({ node, trail, atMs }: NodeInput, input: ConditionInput, stallAfterMs: number): Verdict {
+  const { metrics } = node;
+  if (metrics.state !== "up") return cannotSee("the node's page cannot be read");
+  const { votingPower, success, failure, isSyncing } = metrics.value;
+  const { validator } = input.observation.chain;
+  const isInSet = validator.state === "up" ? validator.value.isInSet : undefined;
+  if (isSyncing === true || isInSet === false) return cannotSee("the node does not take part now");
+  // A node without any call since its start, and not known to sign for the validator, may be a full node.
+  const votes = (votingPower ?? 0n) > 0n || success + failure > 0n;
+  if (!votes) return cannotSee("nothing shows that this node votes");
+  const blocks = nodeSilence(node, trail, atMs);
+  if (blocks === undefined || !goesOn([blocks], stallAfterMs)) return cannotSee("the node has no new block");
+  const lastMs = Math.max(trail.lastGoodMs ?? 0, trail.lastBadMs ?? 0);
+  // Of the time in which the node was not seen, nothing says when it called.
+  const quietMs = atMs - Math.max(lastMs, trail.seenSinceMs ?? atMs);
+  if (quietMs > stallAfterMs)
+    return active(`no oracle call for ${secondsText(quietMs)}, while the node has new blocks`, quietMs);
+  return lastMs === 0 ? cannotSee("no oracle call was seen yet") : clear("the node calls its sidecar");
+}

@@ -1,0 +1,244 @@
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
+import { sha256, toHex } from "../../platform/base/bytes.ts";
+import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
+import type { MonthEdge } from "../sources/observation.ts";
+import {
+  addCounts,
+  type BlockCounts,
+  isNoBlocks,
+  NO_BLOCKS,
+  partOfCounts,
+  subtractCounts,
+} from "./block-counts.ts";
+import type { LedgerSource, MonthRecord, Rollup, Tally } from "./ledger-view.ts";
+
+/** Spans of rollups, ms. */
+export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
+
+/** One of {@link SPANS}. */
+export type Span = keyof typeof SPANS;
+
+/** Rollups of one span by start time, ms. */
+export type Rollups = ReadonlyMap<number, Rollup>;
+
+/** Counts of one source by period. Minutes, hours and days are the recent ones; the state file has all. */
+export interface Books extends Readonly<Record<Span, Rollups>> {
+  readonly months: ReadonlyMap<Month, MonthRecord>;
+}
+
+/** Books without a block. */
+export const EMPTY_BOOKS: Books = { months: new Map(), minute: new Map(), hour: new Map(), day: new Map() };
+
+/** How long rollups stay in memory. Burn rates need 3 days of hours, forecasts 28 days. */
+export const KEPT_MS: Readonly<Record<Span, number>> = {
+  minute: 12 * SPANS.hour,
+  hour: 3 * SPANS.day + SPANS.hour,
+  day: 62 * SPANS.day,
+};
+
+/** Blocks to book. */
+export interface Entry extends Stretch {
+  readonly counts: BlockCounts;
+  /** The period is an estimate: only the number of the blocks is known. */
+  readonly isEstimated: boolean;
+  /** The blocks were read from Prometheus after a gap. */
+  readonly isBackfilled?: boolean;
+  /** Spans to book in, besides the month. */
+  readonly spans: readonly Span[];
+}
+
+/** A stretch up to this long is booked at its end. Longer ones are spread over the time. */
+const SHORT_MS = 60_000;
+
+/** Books blocks in their month and in rollups. Rollups that are too old stay out of memory. */
+export function bookEntry(books: Books, entry: Entry): Books {
+  const months = new Map(books.months);
+  const rollups = { minute: books.minute, hour: books.hour, day: books.day };
+  // Months are split by height where the chain says which block begins the month. Days and hours follow the same split, so
+  // that the days of a month add up to it.
+  for (const part of splitByHeight(entry)) {
+    const month = openMonth(months, monthOf(part.toMs));
+    months.set(month, addToMonth(months.get(month), month, part.counts, entry));
+    for (const span of entry.spans) rollups[span] = bookSpan(rollups[span], span, part, entry);
+  }
+  return { months, ...rollups };
+}
+
+/** A sealed month cannot change. Blocks of one, which a clock that was set back produces, go to the month after it. */
+function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month {
+  const sealed = [...months.values()].filter(({ seal }) => seal !== undefined);
+  const last = sealed.at(-1)?.month;
+  return last === undefined || month > last ? month : monthOf(monthStartMs(last) + 32 * SPANS.day);
+}
+
+function addToMonth(
+  record: MonthRecord | undefined,
+  month: Month,
+  counts: BlockCounts,
+  entry: Entry,
+): MonthRecord {
+  const before = record ?? { month, ...NO_TALLY, coveredFromMs: Math.max(entry.fromMs, monthStartMs(month)) };
+  return { ...before, ...addToTally(before, counts, entry) };
+}
+
+interface Part {
+  readonly counts: BlockCounts;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+function bookSpan(rollups: Rollups, span: Span, part: Part, entry: Entry): Rollups {
+  const next = new Map(rollups);
+  const spanMs = SPANS[span];
+  const oldestMs = part.toMs - KEPT_MS[span];
+  const shares =
+    part.toMs - part.fromMs <= SHORT_MS
+      ? [{ startMs: startOf(part.toMs, spanMs), counts: part.counts }]
+      : spread(part.counts, part.fromMs, part.toMs, spanMs);
+  for (const { startMs, counts } of shares) {
+    if (isNoBlocks(counts)) continue;
+    const before = next.get(startMs) ?? { startMs, ...NO_TALLY };
+    next.set(startMs, { startMs, ...addToTally(before, counts, entry) });
+  }
+  for (const startMs of next.keys()) if (startMs < oldestMs) next.delete(startMs);
+  return next;
+}
+
+const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
+
+function addToTally(
+  { counts: before, estimated, backfilled }: Tally,
+  counts: BlockCounts,
+  { isEstimated, isBackfilled = false }: Entry,
+): Tally {
+  const filled = isBackfilled ? addCounts(backfilled ?? NO_BLOCKS, counts) : backfilled;
+  return {
+    counts: addCounts(before, counts),
+    estimated: isEstimated ? addCounts(estimated, counts) : estimated,
+    ...(filled === undefined ? {} : { backfilled: filled }),
+  };
+}
+
+function startOf(atMs: number, spanMs: number): number {
+  return Math.floor(atMs / spanMs) * spanMs;
+}
+
+/** Blocks that were made in a stretch of time. */
+interface Stretch {
+  readonly counts: BlockCounts;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Heights before the first and of the last block. */
+  readonly heights?: { readonly from: bigint; readonly to: bigint } | undefined;
+  /** First block of the month of `toMs`. */
+  readonly edge?: MonthEdge | undefined;
+}
+
+/** Part of a count with its time. */
+interface StretchPart {
+  readonly counts: BlockCounts;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/**
+ * Splits a stretch by month. The sum of the parts is the input. With the height of the first block of the new month, the
+ * split is by blocks; then it is exact when all blocks have one result. Otherwise it is in proportion to the time. When
+ * `fromMs` is after `toMs` (the clock was set back), all blocks belong to the month of `toMs`.
+ */
+export function splitByHeight(stretch: Stretch): readonly StretchPart[] {
+  const { counts, fromMs, toMs } = stretch;
+  const parts: StretchPart[] = [];
+  let remaining = counts;
+  for (let startMs = fromMs; monthOf(startMs) < monthOf(toMs); startMs = nextMonthMs(startMs)) {
+    const edgeMs = nextMonthMs(startMs);
+    const share = shareByHeight(stretch, edgeMs) ?? shareByTime(stretch, edgeMs - startMs);
+    // One millisecond before the edge: the end of the month that the blocks belong to.
+    if (!isNoBlocks(share)) parts.push({ counts: share, fromMs: startMs, toMs: edgeMs - 1 });
+    remaining = subtractCounts(remaining, share);
+  }
+  // Shares are rounded down. The last month gets the remainder, so that no block is lost.
+  const startMs = Math.min(toMs, Math.max(fromMs, monthStartMs(monthOf(toMs))));
+  if (!isNoBlocks(remaining)) parts.push({ counts: remaining, fromMs: startMs, toMs });
+  return parts;
+}
+
+/** Blocks before the first block of the new month; undefined when the stretch does not begin in the month before it. */
+function shareByHeight(
+  { counts, fromMs, toMs, heights, edge }: Stretch,
+  edgeMs: number,
+): BlockCounts | undefined {
+  if (heights === undefined || edge === undefined) return undefined;
+  if (edge.month !== monthOf(toMs) || edge.month !== monthOf(edgeMs)) return undefined;
+  if (nextMonthMs(fromMs) !== edgeMs || heights.to <= heights.from) return undefined;
+  const blocks = heights.to - heights.from;
+  const before = clamp(edge.firstHeight - 1n - heights.from, blocks);
+  const share = partOfCounts(counts, before, blocks);
+  // Rounding down must not lose a block. Most blocks are good.
+  const total = ((counts.good + counts.bad + counts.unknown) * before) / blocks;
+  const rounded = total - share.good - share.bad - share.unknown;
+  return { ...share, good: clamp(share.good + rounded, counts.good) };
+}
+
+function shareByTime({ counts, fromMs, toMs }: Stretch, partMs: number): BlockCounts {
+  return partOfCounts(counts, BigInt(Math.round(partMs)), BigInt(Math.round(toMs - fromMs)));
+}
+
+function clamp(value: bigint, most: bigint): bigint {
+  if (value < 0n) return 0n;
+  return value > most ? most : value;
+}
+
+/** Spreads a count evenly over the spans between two times. The sum of the shares is the count. */
+function spread(
+  counts: BlockCounts,
+  fromMs: number,
+  toMs: number,
+  spanMs: number,
+): readonly { readonly startMs: number; readonly counts: BlockCounts }[] {
+  const totalMs = BigInt(Math.round(toMs - fromMs));
+  const upTo = (atMs: number): BlockCounts =>
+    atMs >= toMs ? counts : partOfCounts(counts, BigInt(Math.round(atMs - fromMs)), totalMs);
+  const shares: { startMs: number; counts: BlockCounts }[] = [];
+  let booked = partOfCounts(counts, 0n, 1n);
+  for (let startMs = Math.floor(fromMs / spanMs) * spanMs; startMs <= toMs; startMs += spanMs) {
+    const sum = upTo(startMs + spanMs);
+    shares.push({ startMs, counts: subtractCounts(sum, booked) });
+    booked = sum;
+  }
+  return shares;
+}
+
+/** What identifies a record besides its month. */
+interface SealedAs {
+  readonly chainId: string;
+  readonly source: LedgerSource;
+}
+
+/**
+ * Returns the SHA-256 of a record as hex: of the JSON list of chain, source, month, covered time, counts, estimated counts,
+ * and backfilled counts when there are any.
+ */
+function sealHash({ chainId, source }: SealedAs, record: MonthRecord): string {
+  const { month, coveredFromMs, counts, estimated, backfilled } = record;
+  const filled = backfilled === undefined ? [] : [texts(backfilled)];
+  const tallies = [texts(counts), texts(estimated), ...filled];
+  const text = JSON.stringify([chainId, source, month, coveredFromMs, ...tallies]);
+  return toHex(sha256(new TextEncoder().encode(text)));
+}
+
+function texts({ good, bad, unknown }: BlockCounts): readonly string[] {
+  return [good, bad, unknown].map(String);
+}
+
+/** Seals all months before `month`. Returns the books and the months that were sealed now. */
+export function sealMonths(books: Books, month: Month, as: SealedAs, atMs: number) {
+  const sealed = [...books.months.values()].filter(
+    (record) => record.month < month && record.seal === undefined,
+  );
+  if (sealed.length === 0) return { books, sealed };
+  const months = new Map(books.months);
+  for (const record of sealed)
+    months.set(record.month, { ...record, seal: { atMs, hash: sealHash(as, record) } });
+  return { books: { ...books, months }, sealed };
+}

@@ -1,0 +1,261 @@
+import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
+import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
+import { counted } from "../../platform/base/text.ts";
+import { html, type Html } from "../../platform/web/html.ts";
+import { type Column, dataTable, grouped } from "../../platform/web/parts.ts";
+import { short } from "../../platform/web/plots.ts";
+import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { SPANS } from "../ledger/rollups.ts";
+import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
+import { type Assessment, foundedForecast } from "../policy/assessment.ts";
+import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from "../policy/reward-tier.ts";
+
+/**
+ * State of an hour. "good", "weak" and "bad": at or above the boundary of the full reward, between the boundaries, below both.
+ * "unknown": mostly without a known result. "estimated": counted before the first reading. "none": no block.
+ */
+type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
+
+/** One day of a strip. */
+export interface StripDay {
+  readonly day: number;
+  readonly counts: BlockCounts;
+  /** 24 states; empty when only the day's counts are known. */
+  readonly hours: readonly HourState[];
+  readonly state: HourState;
+}
+
+/** Sorts the hours of a month into days. Days after now are left out. */
+export function stripOf(
+  ledger: LedgerView,
+  month: Month,
+  least: LeastRates,
+  nowMs: number,
+): readonly StripDay[] {
+  const startMs = monthStartMs(month);
+  const endMs = Math.min(nextMonthMs(startMs), nowMs + 1);
+  const hours = new Map(ledger.hours(startMs, endMs).map((hour) => [hour.startMs, hour]));
+  const days = new Map(ledger.days(startMs, endMs).map((day) => [day.startMs, day]));
+  return Array.from({ length: Math.ceil((endMs - startMs) / SPANS.day) }, (_, index) => {
+    const dayMs = startMs + index * SPANS.day;
+    const states = Array.from({ length: 24 }, (_hour, at) =>
+      stateOf(hours.get(dayMs + at * SPANS.hour), least),
+    );
+    const day = days.get(dayMs);
+    return {
+      day: index + 1,
+      counts: day?.counts ?? NO_BLOCKS,
+      hours: states.every((state) => state === "none") ? [] : states,
+      state: stateOf(day, least),
+    };
+  });
+}
+
+function stateOf(rollup: Rollup | undefined, least: LeastRates): HourState {
+  if (rollup === undefined) return "none";
+  const { counts, estimated } = rollup;
+  const total = counts.good + counts.bad;
+  if (total + counts.unknown === 0n) return "none";
+  if (counts.unknown > total) return "unknown";
+  const rate = { good: counts.good, total };
+  if (!isAtLeast(rate, least.none)) return "bad";
+  if (!isAtLeast(rate, least.full)) return "weak";
+  return (estimated.good + estimated.bad) * 2n > total ? "estimated" : "good";
+}
+
+const LEFT = 26;
+const CELL = 12;
+const ROW = 13;
+const WIDTH = LEFT + 24 * CELL + 46;
+
+/** Height of a bar by state, of ten: states differ in form, not in colour alone. */
+const BARS: Readonly<
+  Record<Exclude<HourState, "none">, { readonly height: number; readonly style: string }>
+> = {
+  good: { height: 4, style: "b-good" },
+  weak: { height: 7, style: "b-weak" },
+  bad: { height: 10, style: "b-bad" },
+  unknown: { height: 10, style: "b-hollow" },
+  estimated: { height: 4, style: "b-hollow" },
+};
+
+const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const;
+
+/** Draws a month: a row for each day, a bar for each hour. */
+export function monthStrip(days: readonly StripDay[], month: Month): Html {
+  const height = 16 + days.length * ROW + 2;
+  const summary = stripSummary(days);
+  return html`<figure><figcaption>${month}, hour by hour (UTC): ${summary}<br><span aria-hidden="true"><span class="entry"><span class="key k-good"></span>short: good</span> <span class="entry"><span class="key k-weak"></span>middle: below full pay</span> <span class="entry"><span class="key k-bad"></span>tall: below any pay</span> <span class="entry"><span class="key k-none"></span>outline: unknown or estimated</span></span></figcaption>
+<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${month}, hour by hour: ${summary}">
+${[0, 6, 12, 18].map((hour) => html`<text x="${LEFT + hour * CELL}" y="11">${String(hour).padStart(2, "0")}</text>`)}
+${DRAWN.map((state) => barsOf(days, state))}${days.map(rowLabels)}
+</svg></figure>`;
+}
+
+function barsOf(days: readonly StripDay[], state: keyof typeof BARS): Html | string {
+  const { height, style } = BARS[state];
+  const paths = days.flatMap(({ hours, state: dayState }, index) => {
+    const base = 16 + (index + 1) * ROW - 1;
+    const bar = (x: number, width: number): string =>
+      `M${short(x)} ${base}v-${height}h${short(width)}v${height}z`;
+    if (hours.length === 0) return dayState === state ? [bar(LEFT, 24 * CELL - 2)] : [];
+    return hours.flatMap((hour, at) => (hour === state ? [bar(LEFT + at * CELL, CELL - 2)] : []));
+  });
+  return paths.length === 0 ? "" : html`<path class="${style}" d="${paths.join("")}"/>`;
+}
+
+function rowLabels({ day, counts }: StripDay, index: number): Html {
+  const y = 16 + (index + 1) * ROW - 2;
+  const total = counts.good + counts.bad;
+  const rate = total === 0n ? "–" : `${percent(counts.good, total)} %`;
+  return html`<text x="2" y="${y}">${day}</text><text x="${WIDTH - 2}" y="${y}" text-anchor="end">${rate}</text>`;
+}
+
+/** Two decimals, rounded down. */
+function percent(good: bigint, total: bigint): string {
+  const scaled = (good * 10_000n) / total;
+  return `${scaled / 100n}.${(scaled % 100n).toString().padStart(2, "0")}`;
+}
+
+function stripSummary(days: readonly StripDay[]): string {
+  const { good, bad, unknown } = days.reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+  const hours = days.flatMap((day) => day.hours);
+  const count = (state: HourState): number => hours.filter((hour) => hour === state).length;
+  return `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks; ${counted(count("bad"), "hour")} below any pay, ${count("weak")} below full pay, ${count("unknown")} unknown`;
+}
+
+/** Hours in the table of the worst ones. */
+const WORST = 5;
+
+/** The hours with the most bad blocks, then the most unknown ones, as a table: what the strip shows, in numbers. */
+export function worstHours(ledger: LedgerView, month: Month): Html {
+  const startMs = monthStartMs(month);
+  const endMs = nextMonthMs(startMs);
+  const hours = ledger.hours(startMs, endMs);
+  const placeless = placelessText(badEstimates(ledger.days(startMs, endMs)) - badEstimates(hours));
+  const rows = hours
+    .filter(({ counts }) => counts.bad + counts.unknown > 0n)
+    .toSorted((a, b) => Number(b.counts.bad - a.counts.bad) || Number(b.counts.unknown - a.counts.unknown))
+    .slice(0, WORST);
+  if (rows.length === 0) return html`<p>No hour with a bad or unknown block.${placeless}</p>`;
+  const columns: readonly Column<Rollup>[] = [
+    {
+      name: "hour (UTC)",
+      cell: ({ startMs: at }) => `${new Date(at).toISOString().slice(0, 13).replace("T", " ")}:00`,
+    },
+    { name: "bad", isNumber: true, cell: ({ counts }) => grouped(counts.bad) },
+    { name: "unknown", isNumber: true, cell: ({ counts }) => grouped(counts.unknown) },
+    { name: "good", isNumber: true, cell: ({ counts }) => grouped(counts.good) },
+  ];
+  return html`${dataTable({ caption: "Worst hours", columns, rows })}${placeless !== "" && html`<p>${placeless}</p>`}`;
+}
+
+function badEstimates(rollups: readonly Rollup[]): bigint {
+  return rollups.reduce((sum, { estimated }) => sum + estimated.bad, 0n);
+}
+
+/** Blocks before the first reading are booked in days, and in no hour. */
+function placelessText(blocks: bigint): string {
+  return blocks > 0n
+    ? ` The hour of ${counted(Number(blocks), "bad block")} before the first reading is not known.`
+    : "";
+}
+
+/** A point of the month's rate: time, and the rate of all blocks of the month up to it. */
+interface RatePoint {
+  readonly atMs: number;
+  readonly ratio: number;
+}
+
+/** Returns the month's rate at the end of each day, and now. */
+export function ratePoints(
+  ledger: LedgerView,
+  { month, rate }: Assessment,
+  nowMs: number,
+): readonly RatePoint[] {
+  const startMs = monthStartMs(month);
+  let sum: BlockCounts = NO_BLOCKS;
+  const points = ledger.days(startMs, nowMs).flatMap(({ startMs: dayMs, counts }): readonly RatePoint[] => {
+    sum = addCounts(sum, counts);
+    const soFar = successRate(sum);
+    return soFar === undefined ? [] : [{ atMs: Math.min(nowMs, dayMs + SPANS.day), ratio: toRatio(soFar) }];
+  });
+  // The month's own count is exact; days are shares of it.
+  return rate === undefined ? points : [...points.slice(0, -1), { atMs: nowMs, ratio: toRatio(rate) }];
+}
+
+const PLOT_WIDTH = 360;
+const PLOT_HEIGHT = 190;
+const RIGHT = PLOT_WIDTH - 46;
+const TOP = 8;
+const BASE = PLOT_HEIGHT - 20;
+/** Least height of the axis above its lowest value, so that small differences are not drawn as cliffs. */
+const LEAST_RANGE = 0.02;
+
+/** Width of "end of month" and of half of "now" beside it. */
+const END_LABEL = 100;
+
+/** Draws the month's rate, the boundaries, and the forecast with its band. */
+export function forecastPlot(assessment: Assessment, points: readonly RatePoint[], nowMs: number): Html {
+  const { month, policy } = assessment;
+  const forecast = foundedForecast(assessment);
+  const startMs = monthStartMs(month);
+  const spanMs = nextMonthMs(startMs) - startMs;
+  const least = { full: toNumber(policy.least.full), none: toNumber(policy.least.none) };
+  const ratios = points.map(({ ratio }) => ratio);
+  const lowest = Math.min(
+    1 - LEAST_RANGE,
+    least.none - 0.005,
+    ...ratios,
+    forecast === undefined ? 1 : toRatio(forecast.low),
+  );
+  const bottom = Math.max(0, lowest - (1 - lowest) * 0.08);
+  const x = (atMs: number): number => Math.max(0, Math.min(1, (atMs - startMs) / spanMs)) * RIGHT;
+  const y = (ratio: number): number => BASE - ((ratio - bottom) / (1 - bottom)) * (BASE - TOP);
+  const now = points.at(-1);
+  const summary = forecastSummary(assessment);
+  return html`<figure><figcaption>Rate of ${month} and its forecast: ${summary}</figcaption>
+<svg viewBox="0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}" role="img" aria-label="Rate of ${month} and its forecast: ${summary}">
+${forecast !== undefined && now !== undefined && band(forecast, now, { x, y })}
+${boundaryLine("l-warn", least.full, y)}${boundaryLine("l-bad", least.none, y)}
+<path class="l-plain" d="${points.map(({ atMs, ratio }, index) => `${index === 0 ? "M" : "L"}${short(x(atMs))} ${short(y(ratio))}`).join("")}"/>
+${now !== undefined && html`<circle class="b-plain" cx="${short(x(now.atMs))}" cy="${short(y(now.ratio))}" r="4"/>`}
+<path class="l-axis" d="M0 ${BASE}h${RIGHT}"/>
+<text x="2" y="${PLOT_HEIGHT - 5}">1st</text><text x="${short(Math.min(RIGHT - END_LABEL, Math.max(30, x(nowMs))))}" y="${PLOT_HEIGHT - 5}" text-anchor="middle">now</text><text x="${RIGHT}" y="${PLOT_HEIGHT - 5}" text-anchor="end">end of month</text>
+${y(least.full) - TOP > 12 && html`<text x="${PLOT_WIDTH - 2}" y="${TOP + 4}" text-anchor="end">100 %</text>`}
+</svg></figure>`;
+}
+
+interface Axes {
+  readonly x: (atMs: number) => number;
+  readonly y: (ratio: number) => number;
+}
+
+function band(forecast: NonNullable<Assessment["forecast"]>, now: RatePoint, { x, y }: Axes): Html {
+  const from = `M${short(x(now.atMs))} ${short(y(now.ratio))}`;
+  const to = (ratio: number): string => `L${RIGHT} ${short(y(ratio))}`;
+  return html`<path class="b-band" d="${from}${to(toRatio(forecast.high))}${to(toRatio(forecast.low))}z"/><path class="l-plain" stroke-dasharray="4 4" d="${from}${to(toRatio(forecast.middle))}"/>`;
+}
+
+function boundaryLine(style: string, ratio: number, y: Axes["y"]): Html {
+  const at = short(y(ratio));
+  return html`<path class="${style}" d="M0 ${at}H${RIGHT}"/><text x="${PLOT_WIDTH - 2}" y="${short(y(ratio) + 4)}" text-anchor="end">${shortPercent(ratio)}</text>`;
+}
+
+function forecastSummary(assessment: Assessment): string {
+  const { rate } = assessment;
+  const forecast = foundedForecast(assessment);
+  const now = rate === undefined ? "no rate yet" : `${formatPercent(rate)} % now`;
+  if (forecast === undefined) return `${now}; no forecast yet`;
+  const { low, middle, high, tiers, basis } = forecast;
+  return `${now}, ${formatPercent(middle)} % at the end (80 % band ${formatPercent(low)} % to ${formatPercent(high)} %), tier ${tiers.middle}, from the ${basis}`;
+}
+
+/** The share as a number. For drawing only. */
+function toNumber(share: Dec18): number {
+  return Number(share) / Number(DEC18_ONE);
+}
+
+function shortPercent(ratio: number): string {
+  return `${Number((ratio * 100).toFixed(2))} %`;
+}

@@ -1,0 +1,225 @@
+import { counted, formatDuration } from "../../platform/base/text.ts";
+import { html, type Html } from "../../platform/web/html.ts";
+import { timeText } from "../../platform/web/page-shell.ts";
+import { badge, type Column, dataTable, grouped, verdict } from "../../platform/web/parts.ts";
+import type { AlertState } from "../alerts/alert-state.ts";
+import type { AlertStatus } from "../alerts/alert-status.ts";
+import { runbookFile } from "../conditions/condition.ts";
+import { foundedForecast, type Headroom } from "../policy/assessment.ts";
+import { formatPercent } from "../policy/reward-tier.ts";
+import type { SourceStatus, WatchdogStatus } from "../polling/status.ts";
+import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
+import type { Silence } from "../silences/silence.ts";
+import { firingOf, tierNow, type ValidatorVerdict, VERDICTS } from "./judge-validator.ts";
+
+/** What the last poll could read, and how old it is. */
+export function sourceSection(
+  { sources, pairs, prices, polledAtMs, pending, storeProblem }: WatchdogStatus,
+  nowMs: number,
+): Html {
+  if (polledAtMs === undefined) return html`<h3>Sources</h3><p>The first poll has not ended yet.</p>`;
+  const columns: readonly Column<SourceStatus>[] = [
+    { name: "source", cell: ({ name, node }) => (node === undefined ? name : `${node}: ${name}`) },
+    { name: "state", cell: sourceBadge },
+    {
+      name: "last success",
+      isNumber: true,
+      cell: ({ lastSuccessMs }) =>
+        lastSuccessMs === undefined ? "never" : `${formatDuration(nowMs - lastSuccessMs)} ago`,
+    },
+    { name: "duration", isNumber: true, cell: ({ durationMs }) => `${Math.round(durationMs)} ms` },
+    { name: "error", cell: ({ error }) => (error === "" ? "none" : error) },
+  ];
+  const waiting = [...pending]
+    .filter(([, count]) => count > 0)
+    .map(([channel, count]) => `${channel}: ${count}`);
+  return html`<h3>Sources</h3>
+<p>Last poll ${timeText(polledAtMs)}, ${formatDuration(nowMs - polledAtMs)} ago. Prices: ${prices}${pairs.length > 0 && ` (${pairs.length} pairs: ${pairs.join(", ")})`}. Pending notifications: ${waiting.length === 0 ? "none" : waiting.join(", ")}.</p>
+${storeProblem !== undefined && html`<p>${badge("bad", "not stored")} ${storeProblem}</p>`}
+${dataTable({ caption: "At the last poll", columns, rows: sources })}`;
+}
+
+function sourceBadge({ name, up }: SourceStatus): Html {
+  if (up) return badge("good", "up");
+  // Current programs serve no such page.
+  return name === "oracle-metrics" ? badge("unknown", "not served") : badge("bad", "down");
+}
+
+/** Silences and planned maintenance: why somebody may not be notified. */
+export function silenceSection(
+  all: readonly Silence[],
+  maintenance: readonly MaintenanceWindow[],
+  validators: readonly string[],
+  nowMs: number,
+): Html {
+  const open = all.filter(({ endsAtMs }) => endsAtMs > nowMs);
+  const windows = validators.flatMap((validator) => {
+    const window = activeWindow(maintenance, validator, nowMs);
+    return window === undefined ? [] : [{ validator, reason: window.reason }];
+  });
+  const columns: readonly Column<Silence>[] = [
+    { name: "alerts", cell: ({ alerts }) => (alerts.length === 0 ? "all" : alerts.join(", ")) },
+    { name: "validators", cell: ({ validators: names }) => (names.length === 0 ? "all" : names.join(", ")) },
+    {
+      name: "state",
+      cell: ({ startsAtMs }) => (startsAtMs <= nowMs ? badge("warn", "silent") : badge("unknown", "planned")),
+    },
+    {
+      name: "ends",
+      cell: ({ endsAtMs }) =>
+        html`${timeText(endsAtMs)}<small>in ${formatDuration(endsAtMs - nowMs)}</small>`,
+    },
+    { name: "reason", cell: ({ reason, author }) => html`${reason}<small>by ${author}</small>` },
+  ];
+  return html`<h2>Silences and maintenance</h2>${
+    open.length === 0
+      ? html`<p>No silence. Every alert notifies.</p>`
+      : dataTable({ caption: "Alerts that do not notify; blocks are still counted", columns, rows: open })
+  }${windows.map(({ validator, reason }) => html`<p>${badge("warn", "maintenance")} of ${validator}: ${reason}</p>`)}`;
+}
+
+/** What {@link conditionSection} needs besides the alerts. */
+interface ConditionContext {
+  readonly nowMs: number;
+  /** Whether a poll has ended. */
+  readonly isJudged: boolean;
+  /** URL of the folder of the runbooks, with a slash at its end; empty: not known. */
+  readonly runbooks: string;
+  /** Failed blocks of the validator over all months. */
+  readonly badBlocks: bigint;
+}
+
+type OpenAlert = AlertStatus & { readonly state: AlertState };
+
+/** The alerts that are firing, pending, or resolved lately: what each means, what it costs, what to do. */
+export function conditionSection(alerts: readonly AlertStatus[], context: ConditionContext): Html {
+  const open = alerts.flatMap((alert): readonly OpenAlert[] =>
+    alert.state === undefined ? [] : [{ ...alert, state: alert.state }],
+  );
+  if (open.length === 0)
+    return html`<h3>Conditions</h3><p>${context.isJudged ? `None of ${alerts.length} conditions held at the last poll.` : "None was judged yet: the first poll has not ended."}</p>`;
+  const sorted = open.toSorted((a, b) => rank(a) - rank(b));
+  return html`<h3>Conditions</h3><ul class="problems">${sorted.map((alert) => item(alert, context))}</ul>`;
+}
+
+const PHASES: readonly AlertState["phase"][] = ["firing", "pending", "resolved"];
+const SEVERITY_RANK = { critical: 0, warning: 1, info: 2 } as const;
+
+function rank({ rule, state }: OpenAlert): number {
+  const isMuted = state.quietReason?.startsWith("muted by") === true;
+  return PHASES.indexOf(state.phase) * 10 + (isMuted ? 5 : 0) + SEVERITY_RANK[rule.severity];
+}
+
+function item(alert: OpenAlert, context: ConditionContext): Html {
+  const { rule, state, validator } = alert;
+  const { condition } = rule;
+  const { name, title, description, impact, action } = condition;
+  return html`<li id="condition-${validator}-${name}">${phaseBadge(alert)} <strong>${title}</strong>: ${state.reason}.
+<small class="muted">Since ${timeText(state.sinceMs)}${costText(state, context)}. ${nextText(alert, context)}${
+    state.quietReason !== undefined && html` Not notified: ${state.quietReason}.`
+  }</small>${
+    state.phase !== "resolved" &&
+    html`<br>${description} ${impact}<br><strong>To do:</strong> ${action} ${runbook(name, context.runbooks)}`
+  }</li>
+`;
+}
+
+function phaseBadge({ rule: { severity }, state: { phase } }: OpenAlert): Html {
+  if (phase === "resolved") return badge("good", "resolved");
+  if (phase === "pending") return badge("warn", `pending, ${severity}`);
+  return badge(severity === "critical" ? "bad" : severity === "warning" ? "warn" : "unknown", severity);
+}
+
+function costText({ badBlocksBefore, phase }: AlertState, { badBlocks }: ConditionContext): string {
+  const blocks = badBlocks - badBlocksBefore;
+  return blocks > 0n && phase !== "resolved" ? `, ${grouped(blocks)} blocks missed since` : "";
+}
+
+function nextText({ rule, state }: OpenAlert, { nowMs }: ConditionContext): Html | string {
+  if (state.phase === "resolved")
+    return html`Resolved at ${state.resolvedAtMs === undefined ? "–" : timeText(state.resolvedAtMs)}.`;
+  if (state.phase === "firing")
+    return `Firing; resolved when it is clear for ${formatDuration(rule.resolveForMs)}.`;
+  const atMs = state.sinceMs + rule.forMs;
+  return html`Fires at ${timeText(atMs)}, in ${formatDuration(atMs - nowMs)}, unless it ends before.`;
+}
+
+function runbook(name: string, runbooks: string): Html {
+  const file = runbookFile(name);
+  if (runbooks === "") return html`Runbook: <code>alerts/runbooks/${file}</code>.`;
+  return html`<a href="${runbooks}${file}">Runbook</a>.`;
+}
+
+/** A validator with its verdict and the id of its section. */
+export interface JudgedValidator {
+  readonly id: string;
+  readonly status: WatchdogStatus;
+  readonly verdict: ValidatorVerdict;
+}
+
+/** One sentence about all validators. */
+export function fleetVerdict(all: readonly JudgedValidator[]): ValidatorVerdict {
+  const [worst] = all.toSorted((a, b) => rankOf(a) - rankOf(b));
+  if (worst === undefined || worst.verdict.kind === "paid")
+    return {
+      kind: "paid",
+      tone: "good",
+      short: "paid in full",
+      headline: `All ${all.length} validators are paid in full`,
+    };
+  const same = all.filter(({ verdict: { short } }) => short === worst.verdict.short);
+  const paid = all.filter(({ verdict: { kind } }) => kind === "paid").length;
+  return {
+    ...worst.verdict,
+    headline: `${counted(same.length, "validator")} of ${all.length}: ${worst.verdict.short}; ${paid} paid in full`,
+  };
+}
+
+/** All validators in one table, the gravest first. */
+export function fleetSection(all: readonly JudgedValidator[], nowMs: number): Html {
+  const { tone, headline } = fleetVerdict(all);
+  const columns: readonly Column<JudgedValidator>[] = [
+    { name: "validator", cell: ({ id, status }) => html`<a href="#${id}">${status.validator}</a>` },
+    { name: "verdict", cell: ({ verdict: { tone: own, short } }) => badge(own, short) },
+    { name: "chain", cell: ({ status: { chainId } }) => chainId ?? "not known yet" },
+    {
+      name: "rate",
+      isNumber: true,
+      cell: ({ status: { current } }) =>
+        current.rate === undefined ? "–" : `${formatPercent(current.rate)} %`,
+    },
+    { name: "tier", cell: ({ status }) => tierNow(status) ?? "–" },
+    { name: "left to full pay", isNumber: true, cell: ({ status }) => headroomCell(status, "full") },
+    { name: "left to any pay", isNumber: true, cell: ({ status }) => headroomCell(status, "none") },
+    {
+      name: "forecast",
+      isNumber: true,
+      cell: ({ status: { assessment } }) => {
+        const forecast = foundedForecast(assessment);
+        return forecast === undefined ? "–" : `${formatPercent(forecast.middle)} %`;
+      },
+    },
+    { name: "alerts", isNumber: true, cell: ({ status: { alerts } }) => firingOf(alerts).length },
+    {
+      name: "last poll",
+      isNumber: true,
+      cell: ({ status: { polledAtMs } }) =>
+        polledAtMs === undefined ? "never" : `${formatDuration(nowMs - polledAtMs)} ago`,
+    },
+  ];
+  const rows = all.toSorted((a, b) => rankOf(a) - rankOf(b));
+  return html`${verdict(tone, headline, html`<p>The gravest first. Each name leads to its details below.</p>`)}
+<h2>Validators</h2>${dataTable({ caption: counted(all.length, "validator"), columns, rows, rowId: ({ id }) => `row-${id}` })}`;
+}
+
+function rankOf({ verdict: { kind, tone } }: JudgedValidator): number {
+  return VERDICTS.indexOf(kind) * 2 + (tone === "bad" ? 0 : 1);
+}
+
+function headroomCell({ assessment }: WatchdogStatus, boundary: Headroom["boundary"]): Html | string {
+  const headroom = assessment?.headroom.find((one) => one.boundary === boundary);
+  if (headroom === undefined) return "–";
+  if (headroom.state !== "open") return headroom.state;
+  const { misses, outageMs } = headroom;
+  return html`${grouped(misses)} blocks<small>${outageMs === undefined ? "" : formatDuration(outageMs)}</small>`;
+}

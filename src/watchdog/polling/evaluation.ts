@@ -1,0 +1,120 @@
+import { alertOnPoll, type AlertOptions } from "../alerts/plan-alerts.ts";
+import { EMPTY_TRAIL } from "../conditions/trail.ts";
+import {
+  blockTimeMs,
+  countObservation,
+  EMPTY_LEDGER,
+  type Ledger,
+  noteStart,
+  memoryView,
+} from "../ledger/ledger.ts";
+import type { AlertEvent } from "../notify/channels/alert-event.ts";
+import type { Observation } from "../sources/observation.ts";
+import { assess } from "../policy/assess.ts";
+import { type Assessment, chainPolicy, type PolicyChoice } from "../policy/assessment.ts";
+import type { SuccessRate } from "../policy/reward-tier.ts";
+import type { WatchdogState } from "../state/state-store.ts";
+
+/** Result of the evaluation of one poll of one validator. */
+export interface Evaluation {
+  /** The poll. While two nodes answer at one URL, the page of the node is an error. */
+  readonly observation: Observation;
+  readonly state: WatchdogState;
+  readonly assessment: Assessment;
+  /** Names of the nodes that restarted. */
+  readonly restarted: readonly string[];
+  /** Notifications of this poll. They are also in the outbox of each channel that wants them. */
+  readonly events: readonly AlertEvent[];
+}
+
+export interface EvaluationOptions {
+  readonly alerts: AlertOptions;
+  readonly intervalMs: number;
+  /** Absent for a validator whose votes are not followed. */
+  readonly consensusAddress?: string | undefined;
+  readonly policy: PolicyChoice;
+  /** The first poll of this process. */
+  readonly isFirst: boolean;
+  /** A gap is being filled: the readings are not counted yet. A later poll counts their blocks. */
+  readonly isFilling?: boolean;
+  /** A longer time between two readings is a gap. Default: three intervals, at least a minute. */
+  readonly gapMs?: number | undefined;
+}
+
+/** Evaluates one poll: counts its blocks, applies the policy, and advances every alert. Pure. */
+export function planEvaluation(
+  state: WatchdogState,
+  scraped: Observation,
+  options: EvaluationOptions,
+): Evaluation {
+  const { validator, atMs } = scraped;
+  const before = state.ledgers.get(validator) ?? EMPTY_LEDGER;
+  const started = options.isFirst ? noteStart(before, atMs) : before;
+  const { ledger, steps, conflicts } = options.isFilling
+    ? { ledger: started, steps: [], conflicts: [] }
+    : countObservation(started, scraped, options);
+  const observation = withConflicts(scraped, conflicts);
+  const assessment = assessObservation(ledger, observation, options.policy);
+  const {
+    state: alerting,
+    events,
+    trail,
+  } = alertOnPoll(
+    state.alerting,
+    { observation, ledger: memoryView(validator, ledger), assessment },
+    state.trails.get(validator) ?? EMPTY_TRAIL,
+    options.alerts,
+  );
+  return {
+    observation,
+    state: {
+      ledgers: new Map([...state.ledgers, [validator, ledger]]),
+      trails: new Map([...state.trails, [validator, trail]]),
+      alerting,
+    },
+    assessment,
+    restarted: steps.filter(({ step }) => step.restarted).map(({ node }) => node),
+    events,
+  };
+}
+
+/** Applies the policy to a ledger. The chain's parameters count while the chain shows them. */
+function assessObservation(
+  ledger: Ledger,
+  { validator, atMs, chain }: Observation,
+  { policy, fromChain }: PolicyChoice,
+): Assessment {
+  const revenue = chain.revenue.state === "up" ? chain.revenue.value : undefined;
+  const paid = revenue?.programme === "revenue" ? revenue : undefined;
+  const signed: SuccessRate | undefined =
+    paid?.stats === undefined || paid.stats.inActiveSet === 0n
+      ? undefined
+      : { good: paid.stats.committedBlocks, total: paid.stats.inActiveSet };
+  return assess({
+    ledger: memoryView(validator, ledger),
+    nowMs: atMs,
+    policy: fromChain && paid !== undefined ? chainPolicy(paid.params) : policy,
+    blockTimeMs: blockTimeMs(ledger),
+    signed,
+  });
+}
+
+/** Makes the page of a node with a conflict an error. */
+function withConflicts(observation: Observation, conflicts: readonly string[]): Observation {
+  if (conflicts.length === 0) return observation;
+  const text =
+    "two nodes answer in turn at this URL, so neither is counted; let sources.node point to one node only";
+  const nodes = observation.nodes.map((node) =>
+    conflicts.includes(node.name) && node.metrics.state === "up"
+      ? {
+          ...node,
+          metrics: {
+            state: "error",
+            failure: { code: "two-nodes", text },
+            durationMs: node.metrics.durationMs,
+          } as const,
+        }
+      : node,
+  );
+  return { ...observation, nodes };
+}

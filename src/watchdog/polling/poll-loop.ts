@@ -1,0 +1,242 @@
+import type { Clock } from "../../platform/base/clock.ts";
+import type { LogFields, Logger } from "../../platform/base/logger.ts";
+import { monthOf, nextMonthMs } from "../../platform/base/month.ts";
+import type { AlertOptions } from "../alerts/plan-alerts.ts";
+import type { WatchdogConfig } from "../config.ts";
+import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
+import type { WatchdogMetrics } from "../metrics.ts";
+import type { AlertEvent } from "../notify/channels/alert-event.ts";
+import { formatPercent } from "../policy/reward-tier.ts";
+import type { Backfiller } from "../prometheus-api/backfill.ts";
+import type { Observation } from "../sources/observation.ts";
+import { DEFAULT_VALIDATOR } from "../state/schema.ts";
+import type { StateKeeper } from "../state/state-keeper.ts";
+import { WatchdogError } from "../state/state-store.ts";
+import type { ValidatorConfig } from "../validators-config.ts";
+import { type Evaluation, planEvaluation } from "./evaluation.ts";
+import { type Poller, seenSources } from "./poller.ts";
+import { sourceKey, toStatus, type WatchdogStatus } from "./status.ts";
+
+/** The loop that polls the sources of one validator and evaluates the result. */
+export interface PollLoop {
+  /** Polls until the signal fires. Throws {@link WatchdogError} when the node is on the wrong chain. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly status: () => WatchdogStatus;
+  /** Whether the last poll ended recently enough. False means that the loop hangs. */
+  readonly isAlive: () => boolean;
+  /** Why the validator is not watched, for people; undefined while it is. */
+  readonly problem: () => string | undefined;
+}
+
+export interface PollLoopDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly poll: Poller;
+  readonly keeper: StateKeeper;
+  readonly metrics: WatchdogMetrics;
+  /** Absent: gaps are not filled. */
+  readonly backfill?: Backfiller;
+}
+
+/** Polls that can be missed before `isAlive` returns false. */
+const ALIVE_INTERVALS = 3;
+
+/** Time without a reading of any node of the validator after which the watchdog's work is not done. */
+const WORK_MS = 300_000;
+
+export function createPollLoop(
+  config: WatchdogConfig,
+  validator: ValidatorConfig,
+  deps: PollLoopDeps,
+): PollLoop {
+  const { clock, keeper, metrics } = deps;
+  const { name } = validator.target;
+  const startedAtMs = clock.nowMs();
+  const lastSuccessMs = new Map<string, number>();
+  // A watchdog of one validator needs no name in its log.
+  const logger = name === DEFAULT_VALIDATOR ? deps.logger : deps.logger.child({ validator: name });
+  const changes = createChangeLog(logger);
+  const options = {
+    alerts: alertOptions(config),
+    policy: validator.policy,
+    ...countingOptions(config, validator),
+  };
+  const channels = options.alerts.channels.map((channel) => channel.name);
+  let lastEndMs = clock.monotonicMs();
+  let last: Evaluation | undefined;
+  let nodeReadMs: number | undefined;
+  const status = (): WatchdogStatus =>
+    toStatus({
+      validator,
+      state: keeper.current(),
+      rules: config.alerts.rules,
+      channels,
+      startedAtMs,
+      nowMs: clock.nowMs(),
+      lastSuccessMs,
+      last,
+      storeProblem: keeper.problem(),
+    });
+  const pollOnce = async (signal: AbortSignal): Promise<void> => {
+    const known = keeper.current().ledgers.get(name);
+    const chainId = validator.target.chainId ?? known?.chainId;
+    const scraped = await deps.poll({ chainId, counted: known?.sources.calls.cursor }, signal);
+    // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
+    // a failed scrape: the operator can be replacing the node.
+    if (nodeReadMs === undefined) requireChain(scraped, chainId, config, validator);
+    if (scraped.nodes.some(({ metrics: page }) => page.state === "up")) nodeReadMs = scraped.atMs;
+    const save = (ledger: Ledger): void => {
+      const state = keeper.current();
+      keeper.replace({ ...state, ledgers: new Map([...state.ledgers, [name, ledger]]) });
+    };
+    const isFilled = (await deps.backfill?.fill(known, scraped, save, signal)) ?? true;
+    // The state is read after the poll: during the poll, delivery can have removed notifications from it.
+    const evaluation = planEvaluation(keeper.current(), scraped, {
+      ...options,
+      isFirst: last === undefined,
+      isFilling: !isFilled,
+    });
+    const { observation } = evaluation;
+    keeper.replace(evaluation.state);
+    last = evaluation;
+    for (const source of seenSources(observation))
+      if (source.seen.state === "up") lastSuccessMs.set(sourceKey(source), observation.atMs);
+    metrics.recordPoll(observation, evaluation.restarted.length);
+    metrics.showStatus(status());
+    changes.record(evaluation, status());
+    lastEndMs = clock.monotonicMs();
+  };
+  const run = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await pollOnce(signal);
+        await clock.sleep(pauseMs(config.intervalMs, clock.nowMs()), signal);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    }
+  };
+  // A poll with a backfill ends at the first query that fails, so with one deadline of Prometheus.
+  const pollMs = 2 * config.limits.deadlineMs + (config.prometheus?.connection.deadlineMs ?? 0);
+  const aliveMs = ALIVE_INTERVALS * (config.intervalMs + pollMs) + 5000;
+  metrics.showStatus(status());
+  const isAlive = (): boolean => clock.monotonicMs() - lastEndMs < aliveMs;
+  const problem = (): string | undefined => {
+    if (!isAlive()) return `the last poll of ${name} ended too long ago`;
+    if (nodeReadMs !== undefined && clock.nowMs() - nodeReadMs <= WORK_MS) return undefined;
+    return `no node of ${name} was read in the last ${WORK_MS / 60_000} min`;
+  };
+  return { run, status, isAlive, problem };
+}
+
+/** How the readings of a validator are counted. */
+export function countingOptions(
+  { intervalMs, prometheus }: WatchdogConfig,
+  { target }: ValidatorConfig,
+): LedgerOptions {
+  return {
+    intervalMs,
+    consensusAddress: target.consensusAddress,
+    // Prometheus has its own interval.
+    gapMs: target.isStored ? Math.max(60_000, prometheus?.staleMs ?? 0) : undefined,
+  };
+}
+
+function alertOptions({ alerts, notify, maintenance, intervalMs }: WatchdogConfig): AlertOptions {
+  const { channels, reminders, runbooks } = notify;
+  // Alertmanager gets the state of the alerts, not their events.
+  const eventChannels = channels.filter(({ kind }) => kind !== "alertmanager");
+  return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks, intervalMs };
+}
+
+/** A block of the end of a month can be committed so long after it. */
+const EDGE_MS = 3000;
+
+/**
+ * Returns the time until the next poll. A month ends with a poll, and another follows soon: the counters of the node then say
+ * how many of the few blocks in between belong to it, and what their results were.
+ */
+function pauseMs(intervalMs: number, nowMs: number): number {
+  if (intervalMs > EDGE_MS && monthOf(nowMs - EDGE_MS) !== monthOf(nowMs)) return EDGE_MS;
+  const untilEdgeMs = nextMonthMs(nowMs) - nowMs;
+  return monthOf(nowMs + intervalMs) === monthOf(nowMs) ? intervalMs : untilEdgeMs;
+}
+
+/** Throws when a node is on another chain than the configuration or the state says. */
+function requireChain(
+  { nodes }: Observation,
+  expected: string | undefined,
+  config: WatchdogConfig,
+  { target }: ValidatorConfig,
+): void {
+  for (const { metrics } of nodes) {
+    if (expected === undefined || metrics.state !== "error" || metrics.failure.code !== "wrong-chain")
+      continue;
+    const hint =
+      target.chainId === undefined && config.stateDir !== undefined
+        ? `; the state in ${config.stateDir} belongs to chain ${expected}, so use another state_dir for another chain`
+        : "";
+    throw new WatchdogError({ code: "wrong-chain", expected }, `${metrics.failure.text}${hint}`);
+  }
+}
+
+/** Logs the differences between one poll and the next. */
+interface ChangeLog {
+  readonly record: (evaluation: Evaluation, status: WatchdogStatus) => void;
+}
+
+/** Creates a change log. It logs every source and the tier at the first poll. */
+function createChangeLog(logger: Logger): ChangeLog {
+  const errorCodes = new Map<string, string>();
+  let tier: string | undefined;
+  return {
+    record: ({ observation, restarted, events }, status) => {
+      logSources(observation, errorCodes, logger);
+      for (const node of restarted) logger.info("node restarted", { node, ...fieldsOf(status) });
+      for (const event of events) logEvent(event, logger);
+      if (status.current.tier === tier) return;
+      tier = status.current.tier;
+      if (tier === "full") logger.info("reward tier", fieldsOf(status));
+      else if (tier !== undefined) logger.warn("reward tier", fieldsOf(status));
+    },
+  };
+}
+
+const LEVELS = { critical: "error", warning: "warn", info: "info" } as const;
+
+function logEvent(
+  { kind, alert, validator, severity, reason, action, cost }: AlertEvent,
+  logger: Logger,
+): void {
+  const fields = { alert, validator, severity, reason };
+  if (kind === "resolved") logger.info("alert resolved", { ...fields, cost });
+  else
+    logger[LEVELS[severity]](kind === "firing" ? "alert firing" : "alert still firing", {
+      ...fields,
+      action,
+    });
+}
+
+/** Logs each source that failed, recovered, or failed with another error code. */
+function logSources(observation: Observation, errorCodes: Map<string, string>, logger: Logger): void {
+  // A node needs its name only where there are several.
+  const several = observation.nodes.length > 1;
+  for (const each of seenSources(observation)) {
+    const { source, seen, node } = each;
+    const fields = several && node !== undefined ? { source, node } : { source };
+    const code = seen.state === "up" ? "" : seen.failure.code;
+    const key = sourceKey(each);
+    if (errorCodes.get(key) === code) continue;
+    const isFirst = !errorCodes.has(key);
+    errorCodes.set(key, code);
+    if (seen.state === "up") logger.info(isFirst ? "source is up" : "source recovered", fields);
+    // Current nodes and sidecars serve no oracle metrics, so a refused connection needs no warning.
+    else if (source === "oracle-metrics" && code === "refused")
+      logger.info("no oracle metrics on this machine, which is normal", fields);
+    else logger.warn("source scrape failed", { ...fields, code, error: seen.failure.text });
+  }
+}
+
+function fieldsOf({ chainId, current: { month, tier, rate, counts } }: WatchdogStatus): LogFields {
+  return { chainId, month, tier, percent: rate === undefined ? null : formatPercent(rate), ...counts };
+}

@@ -1,0 +1,228 @@
+import type { Clock } from "../../platform/base/clock.ts";
+import { nodeLabels, sidecarLabels } from "../prometheus-api/fleet.ts";
+import type { StoredPages } from "../prometheus-api/stored-pages.ts";
+import type { NodeObservation, Observation, PricesPage, Reached, Seen } from "../sources/observation.ts";
+import type { Sample } from "../prometheus/line-parser.ts";
+import { type CountedTo, createChainReader } from "../sources/chain-reader.ts";
+import {
+  readMetricsPage,
+  type PageReader,
+  createScrape,
+  NOT_CONFIGURED,
+  type Scrape,
+  type Reach,
+} from "../sources/page-reader.ts";
+import { isNodeSample, toNodeReading } from "../sources/node-reading.ts";
+import {
+  priceUrls,
+  readPrices,
+  isOracleSample,
+  isSidecarSample,
+  toOracleReading,
+  toSidecarReading,
+} from "../sources/sidecar-reading.ts";
+import type { NodeTarget, SourceLimits, SourceName, ValidatorTarget } from "../sources/targets.ts";
+
+/** What a poll needs to know. */
+interface PollContext {
+  /** The chain that the nodes must be on; undefined accepts any single chain. */
+  readonly chainId: string | undefined;
+  /** Up to where the ledger counted; undefined before the first reading. */
+  readonly counted: CountedTo | undefined;
+}
+
+/** Reads all sources of one validator in parallel. Rejects only on abort; a source that fails is an error in the observation. */
+export type Poller = (context: PollContext, signal: AbortSignal) => Promise<Observation>;
+
+export interface PollerDeps {
+  readonly clock: Clock;
+  readonly read: PageReader;
+  readonly reach: Reach;
+  /** Needed for a validator whose metrics come from Prometheus. */
+  readonly stored?: StoredPages;
+}
+
+/** Creates a poller of one validator. For prices, it tries first the path that responded at the last poll. */
+export function createPoller(target: ValidatorTarget, limits: SourceLimits, deps: PollerDeps): Poller {
+  const scrape = createScrape(limits.deadlineMs, deps.clock);
+  const parts = { target, limits, deps, scrape };
+  const nodes = target.nodes.map((node) => createNodePoller(node, parts));
+  const chain = createChainReader(target, deps.read, scrape);
+  return async ({ chainId, counted }, signal) => {
+    const [seen, egress] = await Promise.all([
+      Promise.all(nodes.map((poll) => poll(chainId, signal))),
+      Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
+    ]);
+    // The chain is read after the nodes, so that the latest block is none that a node has not counted yet: the ledger finds
+    // the first block of a month by height.
+    const chainSeen = await chain(counted, signal);
+    const reached = new Map(egress);
+    return {
+      validator: target.name,
+      atMs: deps.clock.nowMs(),
+      nodes: seen.map((node) => ({ ...node, egress: reached })),
+      chain: chainSeen,
+    };
+  };
+}
+
+interface PollerParts {
+  readonly target: ValidatorTarget;
+  readonly limits: SourceLimits;
+  readonly deps: PollerDeps;
+  readonly scrape: Scrape;
+}
+
+type NodePoller = (
+  chainId: string | undefined,
+  signal: AbortSignal,
+) => Promise<Omit<NodeObservation, "egress">>;
+
+function createNodePoller(node: NodeTarget, parts: PollerParts): NodePoller {
+  const { target, deps } = parts;
+  const pages =
+    target.isStored && deps.stored !== undefined
+      ? createStoredNodePages(node, { ...parts, stored: deps.stored })
+      : createScrapedNodePages(node, parts);
+  return async (chainId, signal) => {
+    const [seen, grpc] = await Promise.all([
+      pages(chainId, signal),
+      ifConfigured(node.grpc, (to) => reachSeen(to, parts, signal)),
+    ]);
+    return { name: node.name, ...seen, grpc };
+  };
+}
+
+/** Reads the pages of a node and its sidecar. */
+type NodePages = (
+  chainId: string | undefined,
+  signal: AbortSignal,
+) => Promise<Pick<NodeObservation, "metrics" | "prices" | "oracleMetrics" | "sidecar">>;
+
+function createScrapedNodePages(node: NodeTarget, { scrape, deps, target, limits }: PollerParts): NodePages {
+  const { consensusAddress } = target;
+  const page = (url: string, wants: (sample: Sample) => boolean, signal: AbortSignal) =>
+    readMetricsPage({ url, maxBytes: limits.maxPageBytes, wants }, deps.read, signal);
+  const prices = createPricesReader(node.prices, deps.read);
+  return async (chainId, signal) => {
+    const [metrics, pricesSeen, oracleMetrics, sidecar] = await Promise.all([
+      scrape("the node's metrics page", signal, async (inner) => {
+        const { samples, clockMs } = await page(
+          node.node,
+          (sample) => isNodeSample(sample, consensusAddress),
+          inner,
+        );
+        const clockReadAtMs = deps.clock.nowMs();
+        const reading = toNodeReading(samples, { chainId, consensusAddress });
+        return clockMs === undefined ? reading : { ...reading, clockMs, clockReadAtMs };
+      }),
+      prices === undefined ? NOT_CONFIGURED : scrape("the price API", signal, prices),
+      ifConfigured(node.oracleMetrics, (url) =>
+        scrape("the metrics page", signal, async (inner) =>
+          toOracleReading((await page(url, isOracleSample, inner)).samples),
+        ),
+      ),
+      ifConfigured(node.sidecarMetrics, (url) =>
+        scrape("the metrics page", signal, async (inner) =>
+          toSidecarReading((await page(url, isSidecarSample, inner)).samples),
+        ),
+      ),
+    ]);
+    return { metrics, prices: pricesSeen, oracleMetrics, sidecar };
+  };
+}
+
+/** Reads the series that Prometheus stored. The price API is scraped when its URL is configured. */
+function createStoredNodePages(
+  node: NodeTarget,
+  { scrape, deps, target, stored }: PollerParts & { readonly stored: StoredPages },
+): NodePages {
+  const { consensusAddress } = target;
+  const pricesOf = createPricesReader(node.prices, deps.read);
+  const own = nodeLabels(node);
+  const labels = sidecarLabels(node);
+  // Prometheus has its own deadline, for all validators at once; each poll waits for it.
+  const wait = <T>(read: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<Seen<T>> =>
+    scrape("Prometheus", signal, read);
+  return async (chainId, signal) => {
+    const hasSidecar = node.sidecarMetrics !== undefined;
+    const [metrics, prices, sidecar] = await Promise.all([
+      wait((inner) => stored.node(own, { chainId, consensusAddress }, inner), signal),
+      pricesOf !== undefined
+        ? scrape("the price API", signal, pricesOf)
+        : hasSidecar
+          ? wait((inner) => stored.prices(labels, inner), signal)
+          : NOT_CONFIGURED,
+      hasSidecar ? wait((inner) => stored.sidecar(labels, inner), signal) : NOT_CONFIGURED,
+    ]);
+    return { metrics, prices, oracleMetrics: NOT_CONFIGURED, sidecar };
+  };
+}
+
+/** Undefined without a URL. */
+function createPricesReader(configured: string | undefined, read: PageReader) {
+  if (configured === undefined) return undefined;
+  let urls = priceUrls(configured);
+  return async (signal: AbortSignal): Promise<PricesPage> => {
+    const reading = await readPrices(urls, read, signal);
+    urls = [reading.url, ...urls.filter((url) => url !== reading.url)];
+    return reading;
+  };
+}
+
+function reachSeen(to: string, { scrape, deps }: PollerParts, signal: AbortSignal): Promise<Seen<Reached>> {
+  return scrape(`a connection to ${to}`, signal, (inner) => deps.reach(to, inner));
+}
+
+async function ifConfigured<T>(
+  url: string | undefined,
+  read: (url: string) => Promise<Seen<T>>,
+): Promise<Seen<T>> {
+  return url === undefined ? NOT_CONFIGURED : read(url);
+}
+
+/** One source of an observation. */
+export interface SeenSource {
+  readonly source: SourceName;
+  /** Absent for sources of the chain. */
+  readonly node?: string;
+  readonly seen: Exclude<Seen<unknown>, { readonly state: "not-configured" }>;
+}
+
+/** Returns the configured sources of an observation, node by node, in the order of the API. */
+export function seenSources({ nodes, chain }: Observation): readonly SeenSource[] {
+  const ofNode = nodes.flatMap((node) =>
+    toSeen(
+      [
+        ["node", node.metrics],
+        ["prices", node.prices],
+        ["oracle-metrics", node.oracleMetrics],
+        ["sidecar-metrics", node.sidecar],
+        ["grpc", node.grpc],
+      ],
+      node.name,
+    ),
+  );
+  const egress = [...(nodes[0]?.egress.values() ?? [])];
+  // One target that cannot be reached is enough: the source shows the first one.
+  const worst = egress.find(({ state }) => state === "error") ?? egress[0];
+  return [
+    ...ofNode,
+    ...toSeen(worst === undefined ? [] : [["egress", worst]]),
+    ...toSeen([
+      ["chain-head", chain.head],
+      ["chain-validator", chain.validator],
+      ["chain-prices", chain.prices],
+      ["chain-revenue", chain.revenue],
+    ]),
+  ];
+}
+
+function toSeen(
+  sources: readonly (readonly [SourceName, Seen<unknown>])[],
+  node?: string,
+): readonly SeenSource[] {
+  return sources.flatMap(([source, seen]) =>
+    seen.state === "not-configured" ? [] : [{ source, ...(node === undefined ? {} : { node }), seen }],
+  );
+}

@@ -1,0 +1,288 @@
+import { isoTimeOrNull } from "../../platform/base/time.ts";
+import { type Month, monthOf } from "../../platform/base/month.ts";
+import { type AlertStatus, alertStatuses } from "../alerts/alert-status.ts";
+import type { AlertRule } from "../conditions/condition.ts";
+import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { EMPTY_LEDGER } from "../ledger/ledger.ts";
+import type { Delivery } from "../notify/outbox.ts";
+import type { Assessment, Forecast, Headroom } from "../policy/assessment.ts";
+import { formatPercent, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
+import type { SourceName } from "../sources/targets.ts";
+import type { WatchdogState } from "../state/state-store.ts";
+import type { ValidatorConfig } from "../validators-config.ts";
+import type { Evaluation } from "./evaluation.ts";
+import { type SeenSource, seenSources } from "./poller.ts";
+
+/** State of one source at the last poll. */
+export interface SourceStatus {
+  readonly name: SourceName;
+  /** Absent for sources of the chain. */
+  readonly node: string | undefined;
+  /** The last scrape succeeded. */
+  readonly up: boolean;
+  /** Empty when the source is up. */
+  readonly error: string;
+  /** Undefined when no scrape of this process has succeeded. */
+  readonly lastSuccessMs: number | undefined;
+  readonly durationMs: number;
+}
+
+/** Block counts of one month, and what follows from them. */
+export interface MonthStatus {
+  readonly month: Month;
+  readonly counts: BlockCounts;
+  /** The part of `counts` whose month is an estimate. */
+  readonly estimated: BlockCounts;
+  /** The part of `counts` that was read from Prometheus after a gap. Absent: none. */
+  readonly backfilled?: BlockCounts;
+  /** Undefined when no block is counted. */
+  readonly rate: SuccessRate | undefined;
+  readonly tier: Tier | undefined;
+  /** Undefined while the month can change. */
+  readonly hash: string | undefined;
+}
+
+/** Whether any sidecar has prices. "unknown": the watchdog cannot read them. */
+type PricesState = "present" | "missing" | "unknown";
+
+/** Everything that the API, the page and the metrics show of one validator. */
+export interface WatchdogStatus {
+  readonly validator: string;
+  /** Undefined before the first reading of the node. */
+  readonly chainId: string | undefined;
+  readonly startedAtMs: number;
+  /** End of the last poll; undefined before the first one. */
+  readonly polledAtMs: number | undefined;
+  readonly current: MonthStatus;
+  /** All months with blocks, newest first. */
+  readonly months: readonly MonthStatus[];
+  /** Undefined before the first poll. */
+  readonly assessment: Assessment | undefined;
+  readonly prices: PricesState;
+  /** Pairs that have a price on any node, sorted. Empty when the last scrape of the prices failed. */
+  readonly pairs: readonly string[];
+  /** All alerts, also inactive ones. */
+  readonly alerts: readonly AlertStatus[];
+  /** Empty before the first poll. */
+  readonly sources: readonly SourceStatus[];
+  /** Deliveries that are not accepted yet, by channel; of all validators. */
+  readonly pending: ReadonlyMap<string, number>;
+  /** Silences that have begun and not ended. */
+  readonly activeSilences: number;
+  /** Since when the state of all validators is not stored, and why; undefined while it is. */
+  readonly storeProblem?: string | undefined;
+}
+
+export interface StatusInput {
+  readonly validator: ValidatorConfig;
+  readonly state: WatchdogState;
+  readonly rules: readonly AlertRule[];
+  /** Names of all channels that have an outbox. */
+  readonly channels: readonly string[];
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+  /** Time of the last successful scrape by {@link sourceKey}. */
+  readonly lastSuccessMs: ReadonlyMap<string, number>;
+  /** The last evaluation; undefined before the first poll. */
+  readonly last: Pick<Evaluation, "observation" | "assessment"> | undefined;
+  readonly storeProblem?: string | undefined;
+}
+
+/** Identifies a source of a validator. */
+export function sourceKey({ source, node = "" }: Pick<SeenSource, "source" | "node">): string {
+  return `${node}/${source}`;
+}
+
+export function toStatus(input: StatusInput): WatchdogStatus {
+  const { state, rules, channels, startedAtMs, nowMs, lastSuccessMs, last, validator } = input;
+  const { alerting } = state;
+  const { name } = validator.target;
+  const ledger = state.ledgers.get(name) ?? EMPTY_LEDGER;
+  const { months } = ledger.sources.calls.books;
+  const month = monthOf(nowMs);
+  const toMonth = (of: Month): MonthStatus => {
+    const record = months.get(of);
+    return toMonthStatus(of, record?.counts ?? NO_BLOCKS, {
+      estimated: record?.estimated ?? NO_BLOCKS,
+      ...(record?.backfilled === undefined ? {} : { backfilled: record.backfilled }),
+      hash: record?.seal?.hash,
+    });
+  };
+  return {
+    validator: name,
+    chainId: ledger.chainId,
+    startedAtMs,
+    polledAtMs: last?.observation.atMs,
+    current: toMonth(month),
+    months: [...months.keys()].toSorted((a, b) => (a < b ? 1 : -1)).map(toMonth),
+    assessment: last?.assessment,
+    prices: last === undefined ? "unknown" : pricesState(last),
+    pairs: last === undefined ? [] : pairsOf(last),
+    alerts: alertStatuses(alerting.alerts, rules, [name]),
+    sources:
+      last === undefined
+        ? []
+        : seenSources(last.observation).map((seen) => toSourceStatus(seen, lastSuccessMs)),
+    pending: countByChannel(alerting.outbox, channels),
+    activeSilences: alerting.silences.filter(
+      ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
+    ).length,
+    storeProblem: input.storeProblem,
+  };
+}
+
+/** Encodes the status as JSON. Block counts are numbers, times are ISO 8601. */
+export function statusJson(status: WatchdogStatus): Readonly<Record<string, unknown>> {
+  return {
+    validator: status.validator,
+    chain_id: status.chainId ?? null,
+    started_at: isoTimeOrNull(status.startedAtMs),
+    polled_at: isoTimeOrNull(status.polledAtMs),
+    ...monthJson(status.current),
+    assessment: status.assessment === undefined ? null : assessmentJson(status.assessment),
+    months: status.months.map(monthJson),
+    prices: { state: status.prices, pairs: status.pairs },
+    alerts: status.alerts.map(alertJson),
+    store_error: status.storeProblem ?? null,
+    pending_notifications: [...status.pending.values()].reduce((sum, count) => sum + count, 0),
+    sources: status.sources.map((source) => ({
+      name: source.name,
+      node: source.node ?? null,
+      up: source.up,
+      error: source.error === "" ? null : source.error,
+      last_success_at: isoTimeOrNull(source.lastSuccessMs),
+      duration_ms: Math.round(source.durationMs),
+    })),
+  };
+}
+
+/** Encodes all validators as the JSON of `GET /api/status`: the first one, and a list of all. */
+export function allStatusJson(all: readonly WatchdogStatus[]): Readonly<Record<string, unknown>> {
+  const [first] = all;
+  return { ...(first === undefined ? {} : statusJson(first)), validators: all.map(statusJson) };
+}
+
+function pairsOf({ observation }: Pick<Evaluation, "observation">): readonly string[] {
+  const pairs = observation.nodes.flatMap(({ prices }) => (prices.state === "up" ? prices.value.pairs : []));
+  return [...new Set(pairs)].toSorted();
+}
+
+function toMonthStatus(
+  month: Month,
+  counts: BlockCounts,
+  more: Pick<MonthStatus, "estimated" | "backfilled" | "hash">,
+): MonthStatus {
+  const rate = successRate(counts);
+  return { month, counts, ...more, rate, tier: rate === undefined ? undefined : tierOf(rate) };
+}
+
+function toSourceStatus(source: SeenSource, lastSuccessMs: ReadonlyMap<string, number>): SourceStatus {
+  const { seen } = source;
+  return {
+    name: source.source,
+    node: source.node,
+    up: seen.state === "up",
+    error: seen.state === "up" ? "" : seen.failure.text,
+    lastSuccessMs: lastSuccessMs.get(sourceKey(source)),
+    durationMs: seen.durationMs,
+  };
+}
+
+function monthJson({
+  month,
+  counts,
+  estimated,
+  backfilled = NO_BLOCKS,
+  rate,
+  tier,
+  hash,
+}: MonthStatus): Readonly<Record<string, unknown>> {
+  return {
+    month,
+    success_rate_percent: rate === undefined ? null : formatPercent(rate),
+    tier: tier ?? null,
+    blocks: { good: Number(counts.good), bad: Number(counts.bad), unknown: Number(counts.unknown) },
+    estimated_blocks: { good: Number(estimated.good), bad: Number(estimated.bad) },
+    backfilled_blocks: { good: Number(backfilled.good), bad: Number(backfilled.bad) },
+    hash: hash ?? null,
+  };
+}
+
+/** The short form of an alert; `GET /api/alerts` has all of it. */
+function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<string, unknown>> {
+  return {
+    name: rule.condition.name,
+    validator,
+    severity: rule.severity,
+    state: state?.phase ?? "inactive",
+    since: isoTimeOrNull(state?.sinceMs),
+    reason: state?.reason ?? null,
+    quiet: state?.quietReason ?? null,
+  };
+}
+
+function pricesState({ observation }: Pick<Evaluation, "observation">): PricesState {
+  const pages = observation.nodes.flatMap(({ prices }) => (prices.state === "up" ? [prices.value] : []));
+  if (pages.length === 0) return "unknown";
+  return pages.some(({ pairs }) => pairs.length > 0) ? "present" : "missing";
+}
+
+function countByChannel(
+  outbox: readonly Delivery[],
+  channels: readonly string[],
+): ReadonlyMap<string, number> {
+  return new Map(channels.map((name) => [name, outbox.filter(({ channel }) => channel === name).length]));
+}
+
+/** Encodes an assessment as JSON. Money is in hundredths of the currency unit, blocks are numbers, times are seconds. */
+function assessmentJson(assessment: Assessment): Readonly<Record<string, unknown>> {
+  const { policy, rate, bounds, tier, rewardCents, blockTimeMs, remainingBlocks, rotation } = assessment;
+  return {
+    policy: { curve: policy.curve, source: policy.source, full_reward_cents: Number(policy.fullRewardCents) },
+    success_rate_percent: rate === undefined ? null : formatPercent(rate),
+    success_rate_bounds_percent:
+      bounds === undefined ? null : { low: formatPercent(bounds.low), high: formatPercent(bounds.high) },
+    tier: tier ?? null,
+    reward_cents: rewardCents === undefined ? null : Number(rewardCents),
+    block_time_seconds: blockTimeMs === undefined ? null : blockTimeMs / 1000,
+    remaining_blocks: remainingBlocks === undefined ? null : Number(remainingBlocks),
+    headroom: assessment.headroom.map(headroomJson),
+    forecast: assessment.forecast === undefined ? null : forecastJson(assessment.forecast),
+    rotation: {
+      state: rotation.state,
+      months_in_a_row: rotation.inARow,
+      months_in_window: rotation.inWindow,
+      months: rotation.months,
+    },
+  };
+}
+
+function headroomJson(headroom: Headroom): Readonly<Record<string, unknown>> {
+  const { boundary, state, misses, outageMs, requiredRate, burnRates } = headroom;
+  return {
+    boundary,
+    state,
+    misses: Number(misses),
+    outage_seconds: outageMs === undefined ? null : outageMs / 1000,
+    required_rate: Number.isFinite(requiredRate) ? requiredRate : null,
+    burn_rates: Object.fromEntries(
+      Object.entries(burnRates).map(([window, rate]) => [`last_${window}`, rate]),
+    ),
+  };
+}
+
+function forecastJson({
+  low,
+  middle,
+  high,
+  tiers,
+  rewardCents,
+  basis,
+}: Forecast): Readonly<Record<string, unknown>> {
+  const part = (name: "low" | "middle" | "high", rate: Forecast["low"]) => ({
+    success_rate_percent: formatPercent(rate),
+    tier: tiers[name],
+    reward_cents: Number(rewardCents[name]),
+  });
+  return { basis, low: part("low", low), middle: part("middle", middle), high: part("high", high) };
+}

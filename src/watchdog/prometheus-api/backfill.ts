@@ -1,0 +1,297 @@
+import { HOUR_MS } from "../../platform/base/time.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import { nextMonthMs } from "../../platform/base/month.ts";
+import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
+import { addEvents, extendEvent } from "../ledger/ledger-events.ts";
+import { countObservation, type Ledger, type LedgerOptions } from "../ledger/ledger.ts";
+import {
+  type ChainObservation,
+  type MonthEdge,
+  type NodeObservation,
+  type NodePage,
+  type Observation,
+  toSourceFailure,
+} from "../sources/observation.ts";
+import type { Labels, ValidatorTarget } from "../sources/targets.ts";
+import { nodeLabels } from "./fleet.ts";
+import type { StoredHistory, StoredNodeOptions } from "./stored-pages.ts";
+
+/** Fills the gaps of one validator's ledger. */
+export interface Backfiller {
+  /**
+   * Fills parts of the gap that the readings of a poll would close, and calls `save` after each. Returns whether the readings
+   * can be counted now. False: a part is left for the next poll, because there are many or because Prometheus failed.
+   * Rejects on abort only.
+   */
+  readonly fill: (
+    ledger: Ledger | undefined,
+    observation: Observation,
+    save: (ledger: Ledger) => void,
+    signal: AbortSignal,
+  ) => Promise<boolean>;
+}
+
+export interface BackfillerDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly history: StoredHistory;
+}
+
+/** What a backfiller needs to know of its validator. */
+export interface BackfillerOptions extends BackfillOptions {
+  readonly target: ValidatorTarget;
+  readonly counting: LedgerOptions;
+}
+
+/** Limits of one poll, which must end however long the gap is. */
+const PIECES_PER_POLL = 24;
+const FILL_MS = 5000;
+
+const BACKOFF: BackoffOptions = { minMs: 1000, baseMs: 5000, maxMs: 60_000 };
+
+/** Queries that failed since the last one that did not. */
+interface Failing {
+  readonly sinceMs: number;
+  readonly attempts: number;
+  readonly retryMs: number;
+}
+
+/** Creates a backfiller. Its progress is in the ledger; it remembers only how far it searched in vain. */
+export function createBackfiller(options: BackfillerOptions, deps: BackfillerDeps): Backfiller {
+  const { clock, logger } = deps;
+  const { name } = options.target;
+  let searchedToMs = 0;
+  let lengthMs = LONGEST_PIECE_MS;
+  let failing: Failing | undefined;
+  /** Gaps that begin earlier are not filled any more. */
+  let abandonedMs = 0;
+  const end = (): true => {
+    searchedToMs = 0;
+    failing = undefined;
+    return true;
+  };
+  const fail = (error: unknown, gap: Gap): void => {
+    const failure = toSourceFailure(error);
+    const shorter = failure.code === "too-large" ? shorterPieceMs(lengthMs) : undefined;
+    if (shorter !== undefined) {
+      lengthMs = shorter;
+      return;
+    }
+    const nowMs = clock.monotonicMs();
+    const { sinceMs, attempts } = failing ?? { sinceMs: nowMs, attempts: 0 };
+    failing = { sinceMs, attempts: attempts + 1, retryMs: nowMs + backoffMs(attempts, BACKOFF, deps.random) };
+    const fields = { validator: name, ...timesOf(gap), reason: failure.text };
+    if (nowMs - sinceMs >= options.giveUpMs) {
+      abandonedMs = gap.toMs;
+      logger.error("gap not filled from Prometheus; counting goes on without it", fields);
+    } else if (attempts === 0)
+      logger.warn("gap cannot be filled from Prometheus yet; counting waits", fields);
+  };
+  return {
+    fill: async (ledger, observation, save, signal) => {
+      const gap = planGap(ledger, observation, options);
+      if (ledger === undefined || gap === undefined) return end();
+      let filled = ledger;
+      const startMs = clock.monotonicMs();
+      for (let pieces = 0; pieces < PIECES_PER_POLL; pieces++) {
+        const rest = { fromMs: Math.max(gap.fromMs, searchedToMs), toMs: gap.toMs };
+        if (rest.fromMs >= rest.toMs || rest.fromMs < abandonedMs) return end();
+        const nowMs = clock.monotonicMs();
+        if (nowMs - startMs > FILL_MS || nowMs < (failing?.retryMs ?? 0)) return false;
+        const piece = nextPiece(rest, lengthMs);
+        try {
+          const pages = await readPiece(options.target, ledger.chainId, (labels, of) =>
+            deps.history(labels, piece, of, signal),
+          );
+          failing = undefined;
+          const { head } = observation.chain;
+          const edge = head.state === "up" ? head.value.monthEdge : undefined;
+          const next = fillLedger(filled, pages, { ...options.counting, validator: name, edge });
+          if (next !== filled) save(next);
+          filled = next;
+          searchedToMs = piece.toMs;
+          logger.info("gap filled from Prometheus", {
+            validator: name,
+            ...timesOf(piece),
+            scrapes: pages.length,
+          });
+        } catch (error) {
+          if (signal.aborted) throw error;
+          fail(error, rest);
+        }
+      }
+      return false;
+    },
+  };
+}
+
+async function readPiece(
+  { consensusAddress, nodes }: ValidatorTarget,
+  chainId: string | undefined,
+  read: (labels: Labels, of: StoredNodeOptions) => ReturnType<StoredHistory>,
+): Promise<readonly StoredPage[]> {
+  const ofNode = nodes.map(async (node) => {
+    const pages = await read(nodeLabels(node), { chainId, consensusAddress });
+    return pages.map((page) => ({ node: node.name, page }));
+  });
+  return (await Promise.all(ofNode)).flat();
+}
+
+function timesOf({ fromMs, toMs }: Gap): { readonly from: string; readonly to: string } {
+  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+}
+
+/** A page of a node that Prometheus stored. */
+export interface StoredPage {
+  readonly node: string;
+  /** Has `sampledAtMs`. */
+  readonly page: NodePage;
+}
+
+interface FillOptions extends LedgerOptions {
+  readonly validator: string;
+  /** First block of the month in which the gap ends, when the chain says it. */
+  readonly edge?: MonthEdge | undefined;
+}
+
+const NOT_CONFIGURED = { state: "not-configured" } as const;
+
+/**
+ * Counts stored pages, by the same rules as those that were scraped in time. Blocks and rollups are marked as backfilled, and
+ * an event has the time that was filled. Pages that are not after the last reading change nothing.
+ */
+export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options: FillOptions): Ledger {
+  const { validator, edge, ...counting } = options;
+  let filled = ledger;
+  const latest = new Map<string, StoredPage>();
+  const sorted = pages.toSorted((a, b) => timeOf(a) - timeOf(b));
+  const [first] = sorted;
+  const atStart = new Set(
+    sorted.filter((one) => first && timeOf(one) - timeOf(first) <= RECENT_MS).map(({ node }) => node),
+  );
+  for (const page of sorted) {
+    const atMs = timeOf(page);
+    latest.set(page.node, page);
+    // The first scrapes of the nodes have times of their own too.
+    if (latest.size < atStart.size) continue;
+    const shown = [...latest.values()].filter((one) => atMs - timeOf(one) <= RECENT_MS);
+    const observation = observationOf(validator, atMs, shown, edge);
+    filled = countObservation(filled, observation, { ...counting, isBackfill: true }).ledger;
+  }
+  return withEvent(filled, ledger);
+}
+
+/** A node without a page for this long does not delay the others. */
+const RECENT_MS = 60_000;
+
+function timeOf({ page: { sampledAtMs = 0 } }: StoredPage): number {
+  return sampledAtMs;
+}
+
+function observationOf(
+  validator: string,
+  atMs: number,
+  pages: readonly StoredPage[],
+  edge: MonthEdge | undefined,
+): Observation {
+  const nodes = pages.map(
+    ({ node, page }): NodeObservation => ({
+      name: node,
+      metrics: { state: "up", value: page, durationMs: 0 },
+      prices: NOT_CONFIGURED,
+      oracleMetrics: NOT_CONFIGURED,
+      sidecar: NOT_CONFIGURED,
+      grpc: NOT_CONFIGURED,
+      egress: new Map(),
+    }),
+  );
+  return { validator, atMs, nodes, chain: chainOf(atMs, pages, edge) };
+}
+
+/** The chain as the pages show it. Without the first block of the month, months are split by the time of the samples. */
+function chainOf(atMs: number, pages: readonly StoredPage[], edge: MonthEdge | undefined): ChainObservation {
+  const first = pages.at(-1);
+  const height = first?.page.height;
+  const head =
+    edge === undefined || first === undefined || height === undefined
+      ? NOT_CONFIGURED
+      : ({
+          state: "up",
+          value: { chainId: first.page.chainId, height, blockTimeMs: atMs, monthEdge: edge },
+          durationMs: 0,
+        } as const);
+  return { head, validator: NOT_CONFIGURED, prices: NOT_CONFIGURED, revenue: NOT_CONFIGURED };
+}
+
+/** Adds the event of the part that was filled, or extends that of the part before it. */
+function withEvent(ledger: Ledger, before: Ledger): Ledger {
+  const fromMs = before.sources.calls.cursor?.atMs;
+  const toMs = ledger.sources.calls.cursor?.atMs;
+  if (fromMs === undefined || toMs === undefined || toMs <= fromMs) return ledger;
+  const last = before.events.recent.findLast(({ kind }) => kind === "backfill");
+  const text = "the counts of this time were read from Prometheus";
+  const events =
+    last !== undefined && last.toMs === fromMs
+      ? extendEvent(ledger.events, last.id, toMs, text)
+      : addEvents(ledger.events, [{ kind: "backfill", fromMs, toMs, text }]);
+  return { ...ledger, events };
+}
+
+export interface BackfillOptions {
+  /** Gaps that are longer than this are filled. */
+  readonly afterMs: number;
+  /** No older samples are read. */
+  readonly longestMs: number;
+  /** Time of failing queries after which a gap is counted without Prometheus. */
+  readonly giveUpMs: number;
+}
+
+/** Time between two readings of a validator. */
+interface Gap {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** One query: samples in (fromMs, toMs]. */
+type Piece = Gap;
+
+/**
+ * Returns the gap that the readings of a poll would close; undefined when they are soon enough after the last ones, when
+ * nothing could be read, and before the first reading. A gap begins where the ledger is, so its month is never sealed, and
+ * what was filled is not filled again.
+ */
+export function planGap(
+  ledger: Ledger | undefined,
+  { nodes, atMs }: Observation,
+  { afterMs, longestMs }: BackfillOptions,
+): Gap | undefined {
+  const cursor = ledger?.sources.calls.cursor;
+  const times = nodes.flatMap(({ metrics }) =>
+    metrics.state === "up" ? [metrics.value.sampledAtMs ?? atMs] : [],
+  );
+  if (cursor === undefined || times.length === 0) return undefined;
+  const toMs = Math.max(...times);
+  // The rest of a gap whose filling was interrupted can be short.
+  const filled = ledger?.events.recent.findLast(({ kind }) => kind === "backfill");
+  if (toMs - cursor.atMs <= (filled?.toMs === cursor.atMs ? 0 : afterMs)) return undefined;
+  return { fromMs: Math.max(cursor.atMs, toMs - longestMs), toMs };
+}
+
+/** Longest part of a gap that one query reads. */
+export const LONGEST_PIECE_MS = HOUR_MS;
+
+/** Shortest part, when longer ones are too large. */
+const SHORTEST_PIECE_MS = 60_000;
+
+/** Returns the next part of a gap: at most `lengthMs` long, and within one month. */
+export function nextPiece({ fromMs, toMs }: Gap, lengthMs: number): Piece {
+  return { fromMs, toMs: Math.min(toMs, fromMs + lengthMs, nextMonthMs(fromMs)) };
+}
+
+/** Returns the length of the next pieces after one was too large; undefined when it was the shortest. */
+export function shorterPieceMs(lengthMs: number): number | undefined {
+  return lengthMs <= SHORTEST_PIECE_MS ? undefined : Math.max(SHORTEST_PIECE_MS, lengthMs / 4);
+}

@@ -1,0 +1,244 @@
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
+import { type Month, monthOf, monthStartMs } from "../../platform/base/month.ts";
+import type { ConditionInput } from "../conditions/condition-input.ts";
+import type { AlertRule, Verdict } from "../conditions/condition.ts";
+import { judgeAll } from "../conditions/conditions.ts";
+import { EMPTY_TRAIL, type Trail } from "../conditions/trail.ts";
+import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import type { LedgerEvent, LedgerView, MonthRecord, Rollup, Tally } from "../ledger/ledger-view.ts";
+import { assess } from "../policy/assess.ts";
+import type { NodeObservation, Observation } from "../sources/observation.ts";
+import type { ValidatorData } from "./validator-data.ts";
+
+/** Verdicts of a past time, by name of the condition. */
+export interface PastVerdicts {
+  readonly atMs: number;
+  readonly verdicts: ReadonlyMap<string, Verdict>;
+  /** Misses of the month by then. */
+  readonly misses: bigint;
+}
+
+/** A range of time, ms. */
+export interface PastRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Time between two verdicts in an hour in which one changes. */
+const STEP_MS = HOUR_MS / 12;
+const THREE_DAYS_MS = 72 * HOUR_MS;
+const NOT_SEEN = { state: "not-configured" } as const;
+const NOT_READ = {
+  state: "error",
+  failure: { code: "refused", text: "no node could be read" },
+  durationMs: 0,
+} as const;
+
+/**
+ * Judges the rules whose input is counts. One verdict at the end of each hour that has blocks; in an hour in which a verdict
+ * changes, one every five minutes, with its blocks spread evenly over it.
+ */
+export function judgeCounts(
+  data: ValidatorData,
+  { fromMs, toMs }: PastRange,
+  rules: readonly AlertRule[],
+): readonly PastVerdicts[] {
+  const hours = data.ledger.hours(fromMs - THREE_DAYS_MS, toMs);
+  const viewAt = createPastViews(data.ledger, hours);
+  const judge = (atMs: number): PastVerdicts => judgeAt(data, viewAt(atMs), rules, atMs);
+  let before: PastVerdicts | undefined;
+  return hours
+    .filter(({ startMs }) => startMs >= fromMs)
+    .flatMap(({ startMs }) => {
+      const last = judge(startMs + HOUR_MS);
+      const isSame = before !== undefined && hasSameKinds(before, last);
+      before = last;
+      if (isSame) return [last];
+      const steps = Array.from(
+        { length: HOUR_MS / STEP_MS - 1 },
+        (_, index) => startMs + (index + 1) * STEP_MS,
+      );
+      return [...steps.map(judge), last];
+    });
+}
+
+function hasSameKinds({ verdicts: a }: PastVerdicts, { verdicts: b }: PastVerdicts): boolean {
+  return [...b].every(([name, { kind }]) => a.get(name)?.kind === kind);
+}
+
+function judgeAt(
+  { policy, assessment }: ValidatorData,
+  view: LedgerView,
+  rules: readonly AlertRule[],
+  atMs: number,
+): PastVerdicts {
+  const recent = (windowMs: number): BlockCounts =>
+    view.minutes(atMs - windowMs, atMs).reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+  // One millisecond before the end: the end of the last hour belongs to the next month.
+  const past = assess({ ledger: view, nowMs: atMs - 1, policy, blockTimeMs: assessment.blockTimeMs });
+  const verdicts = judgeAll(rules, {
+    ...inputOf(observationOf(view.validator, atMs, [])),
+    recent: { "5m": recent(300_000), "30m": recent(1_800_000) },
+    assessment: past,
+  });
+  return { atMs, verdicts, misses: past.counts.bad };
+}
+
+/**
+ * Judges the rules whose input is halts, or gaps, at the polls that found them: every `intervalMs` after the last poll before.
+ * The polls go on for `afterMs` after the end.
+ */
+export function judgeEvent(
+  { kind, fromMs, toMs }: LedgerEvent,
+  validator: string,
+  rules: readonly AlertRule[],
+  { intervalMs, afterMs }: { readonly intervalMs: number; readonly afterMs: number },
+): readonly PastVerdicts[] {
+  const frame = kind === "halt" ? haltedAt : unreadAt;
+  // The last poll of a halt still has no new block; the last one of a gap is the first that read a node again.
+  const overMs = kind === "halt" ? toMs + intervalMs : toMs;
+  const found: PastVerdicts[] = [];
+  for (let atMs = fromMs + intervalMs; atMs < overMs; atMs += intervalMs)
+    found.push({ atMs, verdicts: judgeAll(rules, frame(validator, fromMs, atMs)), misses: 0n });
+  for (let atMs = overMs; atMs <= overMs + afterMs + intervalMs; atMs += intervalMs)
+    found.push({ atMs, verdicts: judgeAll(rules, aliveAt(validator, atMs)), misses: 0n });
+  return found;
+}
+
+/** Height of the block that the polls of a halt show. */
+const HEIGHT = 1n;
+
+/** A poll during a halt whose last block came at `fromMs`. */
+function haltedAt(validator: string, fromMs: number, atMs: number): ConditionInput {
+  return { ...inputOf(aliveNode(validator, atMs)), trail: trailOf(fromMs) };
+}
+
+/** A poll that read no node. */
+function unreadAt(validator: string, _fromMs: number, atMs: number): ConditionInput {
+  return inputOf(observationOf(validator, atMs, [{ ...SILENT_NODE, metrics: NOT_READ }]));
+}
+
+/** A poll that found a new block. */
+function aliveAt(validator: string, atMs: number): ConditionInput {
+  return { ...inputOf(aliveNode(validator, atMs)), trail: trailOf(atMs) };
+}
+
+function aliveNode(validator: string, atMs: number): Observation {
+  const page = { chainId: "", success: 0n, failure: 0n, height: HEIGHT };
+  return observationOf(validator, atMs, [
+    { ...SILENT_NODE, metrics: { state: "up", value: page, durationMs: 0 } },
+  ]);
+}
+
+function trailOf(advancedAtMs: number): Trail {
+  const progress = { height: HEIGHT, firstSeenMs: 0, advancedAtMs };
+  return { nodes: new Map([[SILENT_NODE.name, { progress, webSockets: new Map() }]]), chain: {} };
+}
+
+const SILENT_NODE: NodeObservation = {
+  name: "node",
+  metrics: NOT_SEEN,
+  prices: NOT_SEEN,
+  oracleMetrics: NOT_SEEN,
+  sidecar: NOT_SEEN,
+  grpc: NOT_SEEN,
+  egress: new Map(),
+};
+
+function observationOf(validator: string, atMs: number, nodes: readonly NodeObservation[]): Observation {
+  const chain = { head: NOT_SEEN, validator: NOT_SEEN, prices: NOT_SEEN, revenue: NOT_SEEN };
+  return { validator, atMs, nodes, chain };
+}
+
+function inputOf(observation: Observation): ConditionInput {
+  return {
+    observation,
+    trail: EMPTY_TRAIL,
+    recent: { "5m": NO_BLOCKS, "30m": NO_BLOCKS },
+    assessment: undefined,
+    majorPairs: [],
+  };
+}
+
+const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
+
+/**
+ * Returns the view that a ledger had at an earlier time. Minutes are not kept that long: the blocks of an hour count as spread
+ * evenly over it. `hours` are all hours of the months that are viewed, and three days more. The ledger is read once.
+ */
+export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (nowMs: number) => LedgerView {
+  const records = ledger.months();
+  const days = ledger.days(0, (hours.at(-1)?.startMs ?? 0) + HOUR_MS);
+  const before = monthSums(hours);
+  return (nowMs) => {
+    const month = monthOf(nowMs - 1);
+    const count = hours.findLastIndex(({ startMs }) => startMs < nowMs) + 1;
+    const last = hours[count - 1];
+    const current = last === undefined ? [] : [partOf(last, last.startMs, nowMs)];
+    const past = [...hours.slice(0, Math.max(0, count - 1)), ...current];
+    const within = (fromMs: number, toMs: number): readonly Rollup[] =>
+      past.filter(({ startMs }) => startMs >= fromMs && startMs < toMs);
+    const isOfMonth = last !== undefined && monthOf(last.startMs) === month;
+    const sum = isOfMonth ? sumOf([before[count - 1] ?? NO_TALLY, ...current]) : NO_TALLY;
+    const months = [
+      ...records.filter((record) => record.month < month),
+      { month, ...sum, coveredFromMs: coveredFromMs(hours, month) },
+    ];
+    const todayMs = Math.floor((nowMs - 1) / DAY_MS) * DAY_MS;
+    return {
+      validator: ledger.validator,
+      chainId: ledger.chainId,
+      months: (source = "calls") => (source === "calls" ? months : []),
+      days: (fromMs, toMs) => [
+        ...days.filter(({ startMs }) => startMs >= fromMs && startMs < Math.min(toMs, todayMs)),
+        ...(toMs > todayMs ? [{ startMs: todayMs, ...sumOf(within(todayMs, nowMs)) }] : []),
+      ],
+      hours: within,
+      minutes: (fromMs, toMs) =>
+        hours
+          .filter(({ startMs }) => startMs + HOUR_MS > fromMs && startMs < Math.min(toMs, nowMs))
+          .map((hour) => partOf(hour, fromMs, Math.min(toMs, nowMs))),
+      events: (fromMs, toMs) => ledger.events(fromMs, Math.min(toMs, nowMs)),
+    };
+  };
+}
+
+/** For each hour, what the hours of its month before it add up to. */
+function monthSums(hours: readonly Rollup[]): readonly Tally[] {
+  let month: Month | undefined;
+  let sum = NO_TALLY;
+  return hours.map((hour) => {
+    const own = monthOf(hour.startMs);
+    if (own !== month) sum = NO_TALLY;
+    month = own;
+    const before = sum;
+    sum = sumOf([before, hour]);
+    return before;
+  });
+}
+
+function coveredFromMs(hours: readonly Rollup[], month: Month): MonthRecord["coveredFromMs"] {
+  const fromMs = monthStartMs(month);
+  return hours.find(({ startMs }) => startMs >= fromMs)?.startMs ?? fromMs;
+}
+
+/** The part of an hour in [fromMs, toMs). */
+function partOf(hour: Rollup, fromMs: number, toMs: number): Rollup {
+  const { startMs, counts, estimated } = hour;
+  if (fromMs <= startMs && startMs + HOUR_MS <= toMs) return hour;
+  const beginMs = Math.max(startMs, fromMs);
+  const partMs = BigInt(Math.max(0, Math.min(startMs + HOUR_MS, toMs) - beginMs));
+  const part = (count: bigint): bigint => (count * partMs) / BigInt(HOUR_MS);
+  const cut = ({ good, bad, unknown }: BlockCounts): BlockCounts => ({
+    good: part(good),
+    bad: part(bad),
+    unknown: part(unknown),
+  });
+  return { startMs, counts: cut(counts), estimated: cut(estimated) };
+}
+
+function sumOf(tallies: readonly Tally[]): Tally {
+  const add = (part: (tally: Tally) => BlockCounts): BlockCounts =>
+    tallies.reduce((sum, tally) => addCounts(sum, part(tally)), NO_BLOCKS);
+  return { counts: add(({ counts }) => counts), estimated: add(({ estimated }) => estimated) };
+}

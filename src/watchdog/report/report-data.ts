@@ -1,0 +1,273 @@
+import { z } from "zod";
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
+import type { JsonObject } from "../../platform/base/json.ts";
+import { monthOf, monthStartMs } from "../../platform/base/month.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+} from "../../platform/http/http-route.ts";
+import type { BlockCounts } from "../ledger/block-counts.ts";
+import {
+  LEDGER_SOURCES,
+  type LedgerEvent,
+  type LedgerSource,
+  type LedgerView,
+  type MonthRecord,
+  type Rollup,
+} from "../ledger/ledger-view.ts";
+import { assess } from "../policy/assess.ts";
+import { CURVES, type Policy } from "../policy/assessment.ts";
+import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
+
+/** A watchdog whose data reports read. */
+export interface OracleReportSource {
+  /** End of its last poll; undefined before the first one. */
+  readonly polledAtMs: () => number | undefined;
+  readonly nowMs: () => number;
+  /** Since when its state is not stored, and why, for people; undefined while it is. */
+  readonly storeProblem: () => string | undefined;
+  /** All validators that were read at least once. */
+  readonly validators: () => readonly ValidatorData[];
+}
+
+/** Longest range of one request: thirteen months, so that a request cannot ask for everything at once. */
+const MAX_RANGE_MS = 400 * DAY_MS;
+
+/**
+ * Creates `GET /api/report-data`: what reports read of all validators, for `relaywatch report` and the other commands. The
+ * range is `?from=MS&to=MS`, `?since=MS` before the watchdog's present, or else its present month so far.
+ */
+export function createReportRoutes(source: OracleReportSource): readonly HttpRoute[] {
+  return [{ method: "GET", path: "/api/report-data", handle: (request) => reply(request, source) }];
+}
+
+function reply({ query }: RouteRequest, source: OracleReportSource): HttpReply {
+  const { polledAtMs, nowMs, storeProblem, validators } = source;
+  const now = nowMs();
+  const range = rangeOf(query, now);
+  if (range === undefined) {
+    const text = "from and to must be times in ms since 1970, since a time in ms, of at most 400 days";
+    return errorReply(400, "bad-range", text);
+  }
+  return jsonReply(200, {
+    now,
+    polled_at: polledAtMs() ?? null,
+    store_error: storeProblem() ?? null,
+    from: range.fromMs,
+    to: range.toMs,
+    validators: validators().map((data) => encodeValidatorData(data, range, now)),
+  });
+}
+
+function rangeOf(query: URLSearchParams, now: number): DataRange | undefined {
+  const read = (name: string, absent: number): number => {
+    const text = query.get(name);
+    if (text === null) return absent;
+    return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  };
+  const sinceMs = read("since", now - monthStartMs(monthOf(now)));
+  const fromMs = read("from", now - sinceMs);
+  const toMs = read("to", now);
+  return toMs >= fromMs && toMs - fromMs <= MAX_RANGE_MS ? { fromMs, toMs } : undefined;
+}
+
+/** A range of time, ms. */
+export interface DataRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What an assessment reads before the present. */
+const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
+
+/**
+ * Encodes what reports read of one validator: the range, and what the assessment of the present needs. `nowMs` is the time
+ * of the assessment.
+ */
+export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
+  const { ledger, policy, assessment, alerts } = data;
+  const since = (beforeMs: number): [number, number] => [
+    Math.min(range.fromMs, nowMs - beforeMs),
+    Math.max(range.toMs, nowMs + 1),
+  ];
+  const days = (source: LedgerSource) => ledger.days(...since(ASSESSED.days), source).map(encodeRollup);
+  return {
+    validator: ledger.validator,
+    chain_id: ledger.chainId ?? null,
+    now: nowMs,
+    block_time_ms: assessment.blockTimeMs ?? null,
+    policy: encodePolicy(policy),
+    months: Object.fromEntries(
+      LEDGER_SOURCES.map((source) => [source, ledger.months(source).map(encodeMonth)]),
+    ),
+    days: Object.fromEntries(LEDGER_SOURCES.map((source) => [source, days(source)])),
+    hours: ledger.hours(...since(ASSESSED.hours)).map(encodeRollup),
+    minutes: ledger.minutes(...since(ASSESSED.minutes)).map(encodeRollup),
+    events: ledger.events(range.fromMs, range.toMs).map(({ kind, fromMs, toMs, node, text }) => ({
+      kind,
+      from: fromMs,
+      to: toMs,
+      text,
+      ...(node === undefined ? {} : { node }),
+    })),
+    alerts: alerts.map((alert) => ({ ...alert, resolvedAtMs: alert.resolvedAtMs ?? null })),
+  };
+}
+
+/** Decodes {@link encodeValidatorData}. Throws a `ZodError` for anything else. */
+export function parseValidatorData(value: unknown): ValidatorData {
+  const wire = wireData.parse(value);
+  const ledger = toView(wire);
+  const { policy, now: nowMs, block_time_ms: blockTimeMs, alerts } = wire;
+  return {
+    ledger,
+    policy,
+    assessment: assess({ ledger, nowMs, policy, blockTimeMs: blockTimeMs ?? undefined }),
+    alerts: alerts.map(
+      (alert): AlertEpisode => ({ ...alert, resolvedAtMs: alert.resolvedAtMs ?? undefined }),
+    ),
+  };
+}
+
+function encodePolicy({ curve, least, leastSigned, fullRewardCents, source }: Policy): JsonObject {
+  return {
+    curve,
+    least: [String(least.full), String(least.none)],
+    least_signed: [String(leastSigned.full), String(leastSigned.none)],
+    full_reward_cents: String(fullRewardCents),
+    source,
+  };
+}
+
+/**
+ * `[start, good, bad, unknown]`, the same counts of what is estimated, and of what is backfilled when there is any. Short: a
+ * month has 744 hours.
+ */
+function encodeRollup({ startMs, counts, estimated, backfilled }: Rollup): readonly (number | string)[] {
+  const filled = backfilled === undefined ? [] : encodeCounts(backfilled);
+  return [startMs, ...encodeCounts(counts), ...encodeCounts(estimated), ...filled];
+}
+
+function encodeCounts({ good, bad, unknown }: BlockCounts): readonly string[] {
+  return [String(good), String(bad), String(unknown)];
+}
+
+function encodeMonth(record: MonthRecord): JsonObject {
+  const { month, counts, estimated, backfilled, coveredFromMs, seal } = record;
+  return {
+    month,
+    counts: encodeCounts(counts),
+    estimated: encodeCounts(estimated),
+    ...(backfilled === undefined ? {} : { backfilled: encodeCounts(backfilled) }),
+    covered_from: coveredFromMs,
+    ...(seal === undefined ? {} : { seal: { at: seal.atMs, hash: seal.hash } }),
+  };
+}
+
+const integer = z
+  .string()
+  .regex(/^-?\d{1,40}$/)
+  .transform(BigInt);
+const counts = z
+  .tuple([integer, integer, integer])
+  .transform(([good, bad, unknown]): BlockCounts => ({ good, bad, unknown }));
+const least = z.tuple([integer, integer]).transform(([full, none]) => ({ full, none }));
+const six = [integer, integer, integer, integer, integer, integer] as const;
+/** An older watchdog sends no backfilled counts, and a present one none that are zero. */
+const rollup = z
+  .union([z.tuple([z.number(), ...six]), z.tuple([z.number(), ...six, integer, integer, integer])])
+  .transform(
+    ([startMs, good, bad, unknown, ...rest]): Rollup => ({
+      startMs,
+      counts: { good, bad, unknown },
+      estimated: { good: rest[0], bad: rest[1], unknown: rest[2] },
+      ...(rest.length === 6 ? { backfilled: { good: rest[3], bad: rest[4], unknown: rest[5] } } : {}),
+    }),
+  );
+const month = z
+  .object({
+    month: z.string(),
+    counts,
+    estimated: counts,
+    backfilled: counts.exactOptional(),
+    covered_from: z.number(),
+    seal: z.object({ at: z.number(), hash: z.string() }).exactOptional(),
+  })
+  .transform(
+    ({ covered_from: coveredFromMs, seal, ...rest }): MonthRecord => ({
+      ...rest,
+      coveredFromMs,
+      ...(seal === undefined ? {} : { seal: { atMs: seal.at, hash: seal.hash } }),
+    }),
+  );
+const policy = z
+  .object({
+    curve: z.enum(CURVES),
+    least,
+    least_signed: least,
+    full_reward_cents: integer,
+    source: z.enum(["specification", "configuration", "chain"]),
+  })
+  .transform(
+    ({ least_signed: leastSigned, full_reward_cents: fullRewardCents, ...rest }): Policy => ({
+      ...rest,
+      leastSigned,
+      fullRewardCents,
+    }),
+  );
+const event = z
+  .object({
+    // A newer watchdog may have kinds that this program does not know; they are shown by their text.
+    kind: z.custom<LedgerEvent["kind"]>((kind) => typeof kind === "string"),
+    from: z.number(),
+    to: z.number(),
+    text: z.string(),
+    node: z.string().exactOptional(),
+  })
+  .transform(({ from: fromMs, to: toMs, ...rest }): LedgerEvent => ({ ...rest, fromMs, toMs }));
+const alert = z.object({
+  alert: z.string(),
+  title: z.string(),
+  severity: z.string(),
+  sinceMs: z.number(),
+  firedAtMs: z.number(),
+  resolvedAtMs: z.number().nullable(),
+  reason: z.string(),
+  quietWhenFired: z.string().exactOptional(),
+  quietNow: z.string().exactOptional(),
+  inhibits: z.array(z.string()),
+});
+const bySource = <T extends z.ZodType>(item: T) =>
+  z.object({ calls: z.array(item), votes: z.array(item), revenue: z.array(item) });
+const wireData = z.object({
+  validator: z.string(),
+  chain_id: z.string().nullable(),
+  now: z.number(),
+  block_time_ms: z.number().nullable(),
+  policy,
+  months: bySource(month),
+  days: bySource(rollup),
+  hours: z.array(rollup),
+  minutes: z.array(rollup),
+  events: z.array(event),
+  alerts: z.array(alert),
+});
+
+function toView(wire: z.output<typeof wireData>): LedgerView {
+  return {
+    validator: wire.validator,
+    chainId: wire.chain_id ?? undefined,
+    months: (source = "calls") => wire.months[source],
+    days: (fromMs, toMs, source = "calls") => within(wire.days[source], fromMs, toMs),
+    hours: (fromMs, toMs) => within(wire.hours, fromMs, toMs),
+    minutes: (fromMs, toMs) => within(wire.minutes, fromMs, toMs),
+    events: (fromMs, toMs) => wire.events.filter((one) => one.toMs >= fromMs && one.fromMs < toMs),
+  };
+}
+
+function within(rollups: readonly Rollup[], fromMs: number, toMs: number): readonly Rollup[] {
+  return rollups.filter(({ startMs }) => startMs >= fromMs && startMs < toMs);
+}

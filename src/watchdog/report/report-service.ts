@@ -1,0 +1,251 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { createTask, setLogger } from "node-cron";
+import { z } from "zod";
+import { DAY_MS, HOUR_MS, isoTime } from "../../platform/base/time.ts";
+import { pause, untilAborted, withDeadline } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import { monthOf, monthsBefore, monthStartMs } from "../../platform/base/month.ts";
+import type { Service } from "../../platform/base/service.ts";
+import { backoffMs } from "../../platform/base/waits.ts";
+import type { Report } from "../../platform/report/document.ts";
+import { FILE_ENDINGS, renderReport } from "../../platform/report/render/render-report.ts";
+import { type ChannelConfig, createChannel } from "../notify/channels/channel-kinds.ts";
+import type { Channel, ChannelDeps } from "../notify/channels/channel.ts";
+import { safeText } from "../notify/channels/transport.ts";
+import type { ReportsConfig } from "../reports-config.ts";
+import { handoverReport } from "./handover.ts";
+import { monthCloseReport, monthReport } from "./month-report.ts";
+import type { ValidatorData } from "./validator-data.ts";
+
+export interface ReportServiceDeps extends ChannelDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly validators: () => readonly ValidatorData[];
+}
+
+/** Time until a report that is not complete is tried again. */
+const RETRY = { minMs: 30_000, baseMs: 60_000, maxMs: 1_800_000 };
+
+/** Tries until a report is given up: about two days. */
+const MAX_TRIES = 100;
+
+/**
+ * Creates the service that writes and sends the scheduled reports. A delivery that fails is repeated with backoff. What was
+ * delivered is noted beside the files, so that a restart repeats nothing; a monthly report that was missed because the
+ * watchdog did not run is made up for at its start.
+ */
+export function createReportService(
+  config: ReportsConfig,
+  channels: readonly ChannelConfig[],
+  deps: ReportServiceDeps,
+): Service {
+  const { logger } = deps;
+  const run = async (signal: AbortSignal): Promise<void> => {
+    // Its own messages would go to the console.
+    setLogger({
+      info: () => {},
+      debug: () => {},
+      warn: () => {},
+      error: (text) => logger.error("schedule", { reason: errorText(text) }),
+    });
+    const publish = createPublisher(config, channels, deps);
+    const running = new Set<Promise<void>>();
+    const start = (kind: ScheduleKind): void => {
+      const dueAtMs = deps.clock.nowMs();
+      const work = publishUntilDone(() => publish(kind, dueAtMs, signal), deps, signal);
+      running.add(work);
+      void work.finally(() => running.delete(work));
+    };
+    const tasks = schedulesOf(config).map(([kind, expression]) =>
+      createTask(expression, () => start(kind), { timezone: "UTC", suppressMissedWarning: true }),
+    );
+    for (const task of tasks) await task.start();
+    // Without a folder nobody knows what was delivered before.
+    if (config.monthlyAt !== undefined && config.directory !== undefined) start("monthly");
+    await untilAborted(signal);
+    for (const task of tasks) await task.destroy();
+    await Promise.all(running);
+  };
+  return { name: "oracle-watchdog reports", run };
+}
+
+function schedulesOf({ dailyAt, monthlyAt }: ReportsConfig): readonly (readonly [ScheduleKind, string])[] {
+  return [
+    ...(dailyAt === undefined ? [] : [["daily", dailyAt] as const]),
+    ...(monthlyAt === undefined ? [] : [["monthly", monthlyAt] as const]),
+  ];
+}
+
+/** Calls `publish` until everything went out. Never rejects. */
+async function publishUntilDone(
+  publish: () => Promise<boolean>,
+  { clock, random, logger }: ReportServiceDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let tries = 1; !signal.aborted; tries++) {
+    try {
+      if (await publish()) return;
+    } catch (error) {
+      if (signal.aborted) return;
+      logger.error("report failed", { reason: errorText(error) });
+    }
+    if (tries === MAX_TRIES) {
+      logger.error("report given up", { tries });
+      return;
+    }
+    await pause(backoffMs(tries, RETRY, random), clock, signal);
+  }
+}
+
+/** Returns a function that creates the due reports and delivers what is not delivered yet. It returns whether all is. */
+export function createPublisher(
+  config: ReportsConfig,
+  channels: readonly ChannelConfig[],
+  deps: ReportServiceDeps,
+): (kind: ScheduleKind, dueAtMs: number, signal: AbortSignal) => Promise<boolean> {
+  const log = openDeliveredLog(config.directory);
+  const own = channels
+    .filter(({ name }) => config.channels.includes(name))
+    .map((channel) => createChannel(channel, deps));
+  const writeFiles = ({ id, report }: DueReport): void => {
+    const { directory } = config;
+    if (directory === undefined || log.has(id, "file")) return;
+    for (const format of config.formats)
+      writeDurably(join(directory, `${id}.${FILE_ENDINGS[format]}`), renderReport(report, format));
+    log.note(id, "file", deps.clock.nowMs());
+    deps.logger.info("report written", { report: id });
+  };
+  const send = async (due: DueReport, channel: Channel, signal: AbortSignal): Promise<boolean> => {
+    const { id, report } = due;
+    if (log.has(id, channel.name)) return true;
+    const message = { id, subject: report.title, text: renderReport(report, "text") };
+    try {
+      await withDeadline(`channel ${channel.name}`, channel.deadlineMs, signal, async (inner) =>
+        channel.sendReport?.(message, inner),
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      deps.logger.warn("report not delivered", {
+        report: id,
+        channel: channel.name,
+        reason: safeText(error),
+      });
+      return false;
+    }
+    log.note(id, channel.name, deps.clock.nowMs());
+    deps.logger.info("report delivered", { report: id, channel: channel.name });
+    return true;
+  };
+  return async (kind, dueAtMs, signal) => {
+    const reports = dueReports(kind, dueAtMs, deps.validators(), deps.clock.nowMs());
+    let isDone = reports.length > 0;
+    for (const due of reports) {
+      writeFiles(due);
+      for (const channel of own) isDone = (await send(due, channel, signal)) && isDone;
+    }
+    return isDone;
+  };
+}
+
+/** Kinds of schedules. */
+type ScheduleKind = "daily" | "monthly";
+
+/** A report that is due, with the name of its files. */
+interface DueReport {
+  /** "handover-2026-11-02", "month-close-2026-10": the same for the same day or month. */
+  readonly id: string;
+  readonly report: Report;
+}
+
+/** Longest wait for the seal of a month. After it, the reports say that the month is open. */
+const SEAL_WAIT_MS = 6 * HOUR_MS;
+
+/** Returns the reports of a schedule that was due at a time; none while the last month is not sealed yet. */
+export function dueReports(
+  kind: ScheduleKind,
+  dueAtMs: number,
+  validators: readonly ValidatorData[],
+  nowMs: number,
+): readonly DueReport[] {
+  if (validators.length === 0) return [];
+  if (kind === "daily") {
+    const report = handoverReport(validators, { fromMs: dueAtMs - DAY_MS, toMs: dueAtMs });
+    return [{ id: `handover-${isoTime(dueAtMs).slice(0, 10)}`, report }];
+  }
+  const [month = ""] = monthsBefore(monthOf(dueAtMs), 1);
+  const records = validators.flatMap(({ ledger }) => ledger.months().filter((one) => one.month === month));
+  if (records.length === 0) return [];
+  const isOpen = records.some(({ seal }) => seal === undefined);
+  if (isOpen && nowMs - monthStartMs(monthOf(dueAtMs)) < SEAL_WAIT_MS) return [];
+  return [
+    { id: `oracle-${month}`, report: monthReport(validators, month) },
+    { id: `month-close-${month}`, report: monthCloseReport(validators, month) },
+  ];
+}
+
+/** Which reports went where, so that a restart repeats none and loses none. */
+interface DeliveredLog {
+  /** `place` is "file" or the name of a channel. */
+  readonly has: (report: string, place: string) => boolean;
+  /** Durable when the call returns. */
+  readonly note: (report: string, place: string, atMs: number) => void;
+}
+
+const stored = z.record(z.string(), z.number());
+
+/** Entries that are kept; the oldest go first. */
+const MAX_ENTRIES = 1000;
+
+/** Name of the file in the folder of the reports. */
+const FILE = "delivered.json";
+
+/** Opens the log of a folder, or one in memory. A file that cannot be read counts as empty: reports are repeated then. */
+function openDeliveredLog(directory: string | undefined): DeliveredLog {
+  const path = directory === undefined ? undefined : join(directory, FILE);
+  let entries = path === undefined ? {} : readEntries(path);
+  return {
+    has: (report, place) => Object.hasOwn(entries, `${report} ${place}`),
+    note: (report, place, atMs) => {
+      const all = Object.entries({ ...entries, [`${report} ${place}`]: atMs });
+      entries = Object.fromEntries(all.toSorted(([, a], [, b]) => a - b).slice(-MAX_ENTRIES));
+      if (path !== undefined) writeDurably(path, JSON.stringify(entries, null, 2));
+    },
+  };
+}
+
+function readEntries(path: string): Readonly<Record<string, number>> {
+  if (!existsSync(path)) return {};
+  try {
+    return stored.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch {
+    return {};
+  }
+}
+
+/** Writes a file as a whole: after a crash, the old or the new content is there. Creates its folder. */
+function writeDurably(path: string, text: string): void {
+  mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.tmp`;
+  const file = openSync(temporary, "w", 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+}
