@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { readBuildInfo } from "../platform/process/build-info.ts";
 import type { CliContext } from "../platform/cli/cli-context.ts";
-import { listLetters, parseLetterName, sendLetter } from "../relayer/cli/api-commands.ts";
 import { waitOption } from "../platform/cli/options.ts";
+import { readBuildInfo } from "../platform/process/build-info.ts";
+import { listLetters, parseLetterName, sendLetter } from "../relayer/cli/api-commands.ts";
 import { readTokenFile, urlOption } from "../relayer/cli/relayer-api-options.ts";
 import { withSettings } from "./program.ts";
 

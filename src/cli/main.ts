@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { createProgram } from "./program.ts";
 import { runProcess } from "../platform/cli/run-process.ts";
+import { createProgram } from "./program.ts";
 
 await runProcess("relaywatch", createProgram);

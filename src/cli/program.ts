@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { readBuildInfo } from "../platform/process/build-info.ts";
 import type { CliContext } from "../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommand } from "../platform/cli/lazy-command.ts";
+import { readBuildInfo } from "../platform/process/build-info.ts";
 
 /** The top-level commands. A new command is a row here and a file in `commands/`. */
 const COMMANDS: readonly LazyCommand[] = [

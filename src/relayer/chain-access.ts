@@ -14,7 +14,7 @@ import type { Logger } from "../platform/base/logger.ts";
 import type { Service } from "../platform/base/service.ts";
 import type { DaemonContext } from "../platform/process/daemon-context.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
-import { queryChangeSubscriptions } from "./registry/query-events.ts";
+import { queryChangeSubscriptions } from "./chain/query-events.ts";
 import { signingKey } from "./config/signer-config.ts";
 
 /** Creates a client of one chain over all its endpoints. Throws `ClientError` "bad-endpoint". */

@@ -5,20 +5,19 @@ import type { ChainClient } from "../cosmos/client/chain-client.ts";
 import type { ChainSubscription } from "../cosmos/client/events/subscription.ts";
 import type { TxWindow } from "../cosmos/client/tx/tx-types.ts";
 import type { RelayerMetrics } from "./api/metrics.ts";
-import type { Upkeep } from "./connection/client-refresh.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";
-import { runWorker } from "./connection/worker-loop.ts";
+import { runWorker } from "./worker-loop.ts";
 import type { ConnectionWorker } from "./connection/worker.ts";
 import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
 import type { Registry } from "./registry/registry.ts";
-import type { LocalQueries } from "./local-queries.ts";
-import { createSubmissionHealth } from "./connection/submission-health.ts";
+import type { LocalQueries } from "./chain/local-queries.ts";
+import { createSubmissionHealth } from "./connection/worker.ts";
 import type { AttemptSink } from "./state/attempt.ts";
-import type { SubmitGate } from "./submit/submit-gate.ts";
+import type { SubmitGate, Upkeep } from "./submit/submit-gate.ts";
 import { createSubmitter, type Submitter } from "./submit/submitter.ts";
 import type { SubmitterOptions } from "./submit/submitter-state.ts";
-import type { SubmitterStatus } from "./submit/submitter-status.ts";
+import type { SubmitterStatus } from "./submit/submitter.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
 
 /** A worker without the parts that its cycles change. The engine adds those. */

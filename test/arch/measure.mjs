@@ -16,7 +16,6 @@ const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "src
 const known = new Set(files);
 
 const STATIC = /^(import|export)\b([^;]*?)\bfrom\s+"([^"]+)"[^;\n]*;|^import\s+"([^"]+)";/gm;
-const DYNAMIC = /\bimport\(\s*"(\.[^"]+)"\s*\)/g;
 
 /** Whether an import clause names types only, so that nothing is loaded when the program runs. */
 function isTypeOnly(clause) {
@@ -35,8 +34,7 @@ const sources = new Map(
       target: at(from ?? bare),
       loads: !isTypeOnly(clause),
     }));
-    const dynamic = [...text.matchAll(DYNAMIC)].map(([, specifier]) => at(specifier));
-    const targets = [...new Set([...statics.map(({ target }) => target), ...dynamic])];
+    const targets = [...new Set(statics.map(({ target }) => target))];
     return [
       file,
       {

@@ -25,8 +25,6 @@ const EXAMPLE_FILES: ReadonlySet<string> = new Set([
   "local.json",
   "remote.json",
   "../proto/gen/neutron/x/tx.ts",
-  "src/cli/commands/query-bank.ts",
-  "test/localnet/chain/bank/cli.test.ts",
 ]);
 
 /** Options of other programs, and those that every command has. */

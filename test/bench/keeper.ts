@@ -1,8 +1,6 @@
 import { utf8, sha256 } from "../../src/platform/base/bytes.ts";
 import { txResultLeaf } from "../../src/cosmos/comet/block-hashes.ts";
-import { verifyTransaction } from "../../src/localnet/chain/modules/interchainqueries/submission/verify-transaction.ts";
-import { defaultParams } from "../../src/localnet/chain/modules/interchainqueries/params.ts";
-import { setParams } from "../../src/localnet/chain/modules/interchainqueries/keeper.ts";
+import { verifyTransaction } from "../../src/localnet/chain/modules/interchainqueries/tx-proof.ts";
 import { simpleProofs } from "../../src/cosmos/merkle/simple-tree.ts";
 import type { TxValue } from "../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { createFakeIbc } from "../support/fake-ibc.ts";
@@ -15,6 +13,7 @@ import { list, readJson, record } from "../support/recorded-client.ts";
 import { proveBalances, type ProvenValues } from "./bank-proofs.ts";
 import type { BenchRow } from "./bench-row.ts";
 import { runResultTransaction } from "./result-gas.ts";
+import { defaultParams, moduleParams } from "../../src/localnet/chain/modules/interchainqueries/params.ts";
 
 const RESULTS = 150;
 /** Number of repetitions; the best one counts. Other programs can only make a figure worse. */
@@ -62,7 +61,7 @@ export function benchKeeper(): readonly BenchRow[] {
 function kvResultsPerSecond({ root, all }: ProvenValues): number {
   const ibc = createFakeIbc();
   const chain = createIcqChain({ ibc });
-  setParams(chain.world.context(), { ...defaultParams("untrn"), queryDeposit: [] });
+  moduleParams.set(chain.world.context(), { ...defaultParams("untrn"), queryDeposit: [] });
   const owner = addContract(chain, "icq-consumer");
   const registrations = all.map(({ key }) => register({ sender: owner, keys: [{ path: "bank", key }] }));
   if (chain.deliver(registrations).code !== 0) throw new Error("the queries were not registered");

@@ -1,13 +1,12 @@
-import type { JsonObject } from "../../src/platform/base/json.ts";
-import { toBase64 } from "../../src/platform/base/bytes.ts";
+import { HookType } from "../../src/cosmos/proto/gen/neutron/harpoon/hooks.ts";
+import { messageFromJson } from "../../src/cosmos/proto/json.ts";
+import { createHooks, setSubscriptions } from "../../src/localnet/chain/modules/harpoon/keeper.ts";
 import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/address.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../src/localnet/chain/runtime/address.ts";
 import { validatorKey } from "../../src/localnet/node/consensus/validators.ts";
-import { createHooks } from "../../src/localnet/chain/modules/harpoon/hooks.ts";
-import { setSubscriptions } from "../../src/localnet/chain/modules/harpoon/subscriptions.ts";
-import { HookType } from "../../src/cosmos/proto/gen/neutron/harpoon/hooks.ts";
+import { toBase64 } from "../../src/platform/base/bytes.ts";
+import type { JsonObject } from "../../src/platform/base/json.ts";
 import { addContract, createIcqChain } from "../support/icq-chain.ts";
-import { messageFromJson } from "../../src/cosmos/proto/json.ts";
 import { startTestChain, testGenesis } from "../support/test-chain.ts";
 import { createTestKey, type TestKey } from "../support/test-keys.ts";
 import { buildTx } from "../support/test-tx.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createBatchBudget } from "../../src/relayer/submit/batch-budget.ts";
+import { createBatchBudget } from "../../src/relayer/submit/budgets.ts";
 
 const max = { gas: 15_000_000n, bytes: 400_000, results: 300 };
 

@@ -2,7 +2,7 @@ import { Registry as MetricsRegistry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
-import { noteFailure } from "../../src/relayer/connection/worker.ts";
+import { recordFailure } from "../../src/relayer/connection/worker.ts";
 import { isDue, type QueryState } from "../../src/relayer/registry/query-state.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { sampleState } from "./samples.ts";
@@ -21,7 +21,7 @@ describe("a jump of the wall clock", () => {
     const unused = (): never => {
       throw new Error("not used");
     };
-    noteFailure(
+    recordFailure(
       {
         connectionId: "connection-0",
         registry: {

@@ -4,7 +4,7 @@ import {
   type ViewDeps,
   viewConnection,
 } from "../../src/relayer/connection/connection-view.ts";
-import { RelayError } from "../../src/relayer/relay-error.ts";
+import { RelayError } from "../../src/relayer/chain/relay-error.ts";
 
 const signal = new AbortController().signal;
 

@@ -27,7 +27,7 @@ async function limitFile(isFull: boolean): Promise<void> {
 /** More than fits into the free part of the pages that exist. */
 function noteMany(): void {
   for (let index = 0; index < 500; index++) {
-    store.journal.noteDeadLetter({
+    store.journal.recordDeadLetter({
       queryId: 3n,
       hash: `${index}`.padStart(64, "0"),
       remoteHeight: BigInt(index),

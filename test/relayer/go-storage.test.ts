@@ -136,14 +136,14 @@ describe("the import", () => {
       { hash: hash(400), remoteHeight: 6_999_500n },
     ]);
     // The block in which the Go relayer stopped is above its progress.
-    journal.noteSearched(7n, 7_000_002n);
+    journal.recordSearched(7n, 7_000_002n);
     expect(journal.isHandled(7n, hash(0))).toBe(true);
     await close();
   });
 
   it("leaves a query alone that the relayer knows", async () => {
     const { journal, close } = await openTestStore(undefined);
-    journal.noteSearched(7n, 9n);
+    journal.recordSearched(7n, 9n);
     const storage = await readGoStorage(FIXTURE, folder);
     importGoStorage(storage, journal);
     expect(journal.searchedTo(7n)).toBe(9n);

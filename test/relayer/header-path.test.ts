@@ -9,7 +9,7 @@ import {
   planHeaderPath,
   type SignedBlock,
   signedBlock,
-} from "../../src/relayer/connection/header-path.ts";
+} from "../../src/relayer/connection/intermediate-headers.ts";
 
 const THIRD = { numerator: 1n, denominator: 3n };
 

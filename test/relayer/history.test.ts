@@ -59,7 +59,7 @@ describe("the history of a chain", () => {
 
   it("learns the hash of a block of which only the height is known", async () => {
     const { journal, check } = openHistory();
-    journal.noteBlock("", { height: 100n, hash: "" });
+    journal.recordBlock("", { height: 100n, hash: "" });
     expect(await check(100n)).toBe(true);
     expect(journal.knownBlock("")?.hash).toBe("first 100");
   });
@@ -70,7 +70,7 @@ describe("the history of a chain", () => {
     const registry = { reset: () => void resets++ };
     const check = createLocalHistoryCheck({ journal, registry, blockHash, logger: silentLogger });
     await check(100n, SIGNAL);
-    journal.noteSearched(3n, 7n);
+    journal.recordSearched(3n, 7n);
     await check(101n, SIGNAL);
     expect(journal.searchedTo(3n)).toBe(7n);
     chain.name = "second";
@@ -103,8 +103,8 @@ describe("the history of a chain", () => {
       logger: silentLogger,
     });
     await check(100n, SIGNAL);
-    journal.noteSearched(3n, 90n);
-    journal.noteSearched(4n, 90n);
+    journal.recordSearched(3n, 90n);
+    journal.recordSearched(4n, 90n);
     chain.name = "second";
     await check(5_000n, SIGNAL);
     expect([reads, journal.searchedTo(3n)]).toEqual([1, 90n]);
@@ -112,7 +112,7 @@ describe("the history of a chain", () => {
     await check(5_001n, SIGNAL);
     expect([journal.searchedTo(3n), journal.searchedTo(4n)]).toEqual([undefined, 90n]);
     expect(journal.knownBlock("connection-0")).toEqual({ height: 5_001n, hash: "second 5001" });
-    journal.noteSearched(3n, 5_000n);
+    journal.recordSearched(3n, 5_000n);
     // Much lower than before: no wait for the minute.
     await check(7n, SIGNAL);
     expect(journal.searchedTo(3n)).toBeUndefined();

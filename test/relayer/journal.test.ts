@@ -29,10 +29,10 @@ describe("the journal", () => {
   it("is durable when it is flushed, even when it was never closed", async () => {
     const [stateDir, copy] = [join(folder, "state"), join(folder, "copy")];
     const first = await openTestStore(stateDir);
-    first.journal.noteSearched(3n, 9_007_199_254_740_993n);
-    first.journal.noteIncluded(3n, "aa", 9_007_199_254_740_994n);
-    first.journal.noteDeadLetter(deadLetter("bb", 5));
-    first.journal.noteBlock("connection-0", { height: 9_007_199_254_740_995n, hash: "AA" });
+    first.journal.recordSearched(3n, 9_007_199_254_740_993n);
+    first.journal.recordIncluded(3n, "aa", 9_007_199_254_740_994n);
+    first.journal.recordDeadLetter(deadLetter("bb", 5));
+    first.journal.recordBlock("connection-0", { height: 9_007_199_254_740_995n, hash: "AA" });
     await flushed(first);
     // What the disk has at this instant: a process that was killed has it too.
     cpSync(stateDir, copy, { recursive: true });
@@ -50,7 +50,7 @@ describe("the journal", () => {
 
   it("writes what is left when it is closed", async () => {
     const first = await openTestStore(folder);
-    first.journal.noteSearched(3n, 7n);
+    first.journal.recordSearched(3n, 7n);
     await first.close();
     const second = await openTestStore(folder);
     expect(second.journal.searchedTo(3n)).toBe(7n);
@@ -60,7 +60,7 @@ describe("the journal", () => {
   it("creates a folder that only its user can read", async () => {
     const stateDir = join(folder, "state");
     const store = await openTestStore(stateDir);
-    store.journal.noteSearched(3n, 7n);
+    store.journal.recordSearched(3n, 7n);
     await flushed(store);
     const { ".": directory, ...files } = fileModes(stateDir);
     expect(directory).toBe("700");
@@ -71,8 +71,8 @@ describe("the journal", () => {
 
   it("keeps local chains apart", async () => {
     const one = await openTestStore(folder);
-    one.journal.noteSearched(3n, 7n);
-    one.journal.noteDeadLetter(deadLetter("bb", 5));
+    one.journal.recordSearched(3n, 7n);
+    one.journal.recordDeadLetter(deadLetter("bb", 5));
     await one.close();
     const other = await openTestStore(folder, "local-2");
     expect(other.journal.searchedTo(3n)).toBeUndefined();
@@ -105,10 +105,10 @@ describe("the journal", () => {
     };
 
     it("drops included transactions up to the searched height, and keeps higher ones and dead letters", async () => {
-      store.journal.noteIncluded(3n, "low", 9n);
-      store.journal.noteIncluded(3n, "high", 10n);
-      store.journal.noteDeadLetter(deadLetter("refused", 1));
-      store.journal.noteSearched(3n, 9n);
+      store.journal.recordIncluded(3n, "low", 9n);
+      store.journal.recordIncluded(3n, "high", 10n);
+      store.journal.recordDeadLetter(deadLetter("refused", 1));
+      store.journal.recordSearched(3n, 9n);
       const journal = await journalNow();
       expect(["low", "high", "refused"].map((hash) => journal.isHandled(3n, hash))).toEqual([
         false,
@@ -119,7 +119,7 @@ describe("the journal", () => {
 
     it("keeps a limited number of dead letters and lists the newest first", async () => {
       for (let index = 0; index < 1_010; index++)
-        store.journal.noteDeadLetter(deadLetter(`tx${index}`, index));
+        store.journal.recordDeadLetter(deadLetter(`tx${index}`, index));
       const journal = await journalNow();
       const listed = journal.deadLetters();
       expect(listed).toHaveLength(1_000);
@@ -129,13 +129,13 @@ describe("the journal", () => {
     });
 
     it("lists a dead letter once, with its newest reason", async () => {
-      store.journal.noteDeadLetter(deadLetter("bb", 1));
-      store.journal.noteDeadLetter({ ...deadLetter("bb", 2), reason: "newer" });
+      store.journal.recordDeadLetter(deadLetter("bb", 1));
+      store.journal.recordDeadLetter({ ...deadLetter("bb", 2), reason: "newer" });
       expect((await journalNow()).deadLetters()).toEqual([{ ...deadLetter("bb", 2), reason: "newer" }]);
     });
 
     it("removes a dead letter, so that its transaction can be sent again", async () => {
-      store.journal.noteDeadLetter(deadLetter("bb", 1));
+      store.journal.recordDeadLetter(deadLetter("bb", 1));
       expect(store.journal.removeDeadLetter(3n, "bb")).toBe(true);
       expect(store.journal.removeDeadLetter(3n, "bb")).toBe(false);
       const journal = await journalNow();
@@ -145,8 +145,8 @@ describe("the journal", () => {
 
     it("forgets a removed query, and no other", async () => {
       for (const id of [3n, 4n]) {
-        store.journal.noteSearched(id, 7n);
-        store.journal.noteDeadLetter({ ...deadLetter("bb", 1), queryId: id });
+        store.journal.recordSearched(id, 7n);
+        store.journal.recordDeadLetter({ ...deadLetter("bb", 1), queryId: id });
       }
       store.journal.forget(3n);
       const journal = await journalNow();
@@ -155,11 +155,11 @@ describe("the journal", () => {
     });
 
     it("deletes everything at a reset", async () => {
-      store.journal.noteSearched(3n, 70n);
-      store.journal.noteDeadLetter(deadLetter("bb", 5));
-      store.journal.noteBlock("", { height: 5n, hash: "AA" });
+      store.journal.recordSearched(3n, 70n);
+      store.journal.recordDeadLetter(deadLetter("bb", 5));
+      store.journal.recordBlock("", { height: 5n, hash: "AA" });
       store.journal.reset();
-      store.journal.noteSearched(3n, 2n);
+      store.journal.recordSearched(3n, 2n);
       const journal = await journalNow();
       expect(journal.searchedTo(3n)).toBe(2n);
       expect(journal.deadLetters()).toEqual([]);

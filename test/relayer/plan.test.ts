@@ -4,22 +4,22 @@ import {
   GAS_PER_CLIENT_UPDATE,
   GAS_PER_TRANSACTION,
   type PlanOptions,
-  candidatesAt,
   planTransactions,
 } from "../../src/relayer/submit/plan.ts";
+import { candidatesAt } from "../../src/relayer/kv/kv-cycle.ts";
 import type { ProvenResult } from "../../src/relayer/submit/proven-result.ts";
 import { sampleEntry, sampleQuery, sampleResult, sampleState } from "./samples.ts";
 
 const FIXED = GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE;
-const roomy: PlanOptions = {
+const ample: PlanOptions = {
   limits: { gas: 1_000_000_000n, bytes: 1_000_000, results: 1_000 },
-  room: { gas: 1_000_000_000n, bytes: 10_000_000 },
+  capacity: { gas: 1_000_000_000n, bytes: 10_000_000 },
   gasOf: ({ result }) => result.gasGuess,
   groupOf: () => "",
 };
 const withLimits = (limits: Partial<PlanOptions["limits"]>): PlanOptions => ({
-  ...roomy,
-  limits: { ...roomy.limits, ...limits },
+  ...ample,
+  limits: { ...ample.limits, ...limits },
 });
 
 /** Ids of the queries of each transaction. */
@@ -33,8 +33,8 @@ describe("planTransactions", () => {
   const four = [1n, 2n, 3n, 4n].map((id) => sampleResult(id));
 
   it("fills one transaction within the limits", () => {
-    expect(plan(four, roomy)).toEqual([[1n, 2n, 3n, 4n]]);
-    expect(plan([], roomy)).toEqual([]);
+    expect(plan(four, ample)).toEqual([[1n, 2n, 3n, 4n]]);
+    expect(plan([], ample)).toEqual([]);
   });
 
   it("splits by number, bytes and gas, in order, into equal parts", () => {
@@ -52,31 +52,57 @@ describe("planTransactions", () => {
     expect(plan(large, withLimits({ bytes: 1_000 }))).toEqual([[1n], [2n], [3n]]);
   });
 
-  it("leaves out what has no room, the last first, but never all", () => {
-    const room = { gas: FIXED + 80_000n, bytes: 10_000 };
-    expect(plan(four, { ...roomy, room })).toEqual([[1n, 2n]]);
-    expect(plan(four, { ...roomy, room: { gas: 1n, bytes: 1 } })).toEqual([[1n]]);
+  it("leaves out what has no capacity, the last first, but never all", () => {
+    const capacity = { gas: FIXED + 80_000n, bytes: 10_000 };
+    expect(plan(four, { ...ample, capacity })).toEqual([[1n, 2n]]);
+    expect(plan(four, { ...ample, capacity: { gas: 1n, bytes: 1 } })).toEqual([[1n]]);
   });
 
-  it("leaves a hundredth of the room, and the gas of a client update", () => {
+  it("leaves a hundredth of the capacity, and the gas of a client update", () => {
     const ofGas = (gas: bigint) => [
       sampleResult(1n, 100, { gasGuess: gas }),
       sampleResult(2n, 100, { gasGuess: 1n }),
     ];
-    const options = { ...roomy, room: { gas: 30_000_000n, bytes: 10_000 } };
+    const options = { ...ample, capacity: { gas: 30_000_000n, bytes: 10_000 } };
     const most = 29_700_000n - FIXED - 1n;
     expect(plan(ofGas(most), options)).toEqual([[1n, 2n]]);
     expect(plan(ofGas(most + 1n), options)).toEqual([[1n]]);
   });
 
+  it("keeps the place of a result that is being read: what is due for less long does not leave in its stead", () => {
+    const [first, last] = [sampleResult(1n), sampleResult(3n)].map(sampleEntry);
+    if (first === undefined || last === undefined) throw new Error("two entries");
+    const { query, gasGuess, at } = sampleResult(2n);
+    const stage = { kind: "expected", sinceHeight: 1n } as const;
+    const entries = [first, { id: 99, result: { query, gasGuess, at }, stage }, last];
+    const planned = (gas: bigint) =>
+      planTransactions(entries, { ...ample, capacity: { gas, bytes: 10_000 } });
+    const most = (results: bigint) => ((FIXED + results * 30_000n) * 100n) / 99n + 1n;
+    expect(planned(most(2n))).toEqual([[first]]);
+    expect(planned(most(3n))).toEqual([[first, last]]);
+  });
+
+  it("puts the longest due into the first transactions when not all fit, whatever their connections", () => {
+    const results = [1n, 2n, 3n, 4n].map((id) =>
+      sampleResult(id, 100, { query: sampleQuery({ id, connectionId: `connection-${id % 2n}` }) }),
+    );
+    const cut = { gas: GAS_PER_TRANSACTION * 2n + FIXED + 80_000n, bytes: 10_000 };
+    const options = { ...withLimits({ results: 2 }), capacity: cut };
+    expect(plan(results.slice(0, 3), { ...options, capacity: ample.capacity })).toEqual([[2n, 1n], [3n]]);
+    expect(plan([...results, sampleResult(5n, 100, { gasGuess: 9_000_000n })], options)).toEqual([
+      [2n, 1n],
+      [4n, 3n],
+    ]);
+  });
+
   it("keeps groups apart, and results of one connection together", () => {
     const of = (id: bigint, connectionId: string) =>
       sampleResult(id, 100, { query: sampleQuery({ id, connectionId }) });
-    expect(plan([of(1n, "connection-1"), of(2n, "connection-0"), of(3n, "connection-1")], roomy)).toEqual([
+    expect(plan([of(1n, "connection-1"), of(2n, "connection-0"), of(3n, "connection-1")], ample)).toEqual([
       [2n, 1n, 3n],
     ]);
     const groupOf: PlanOptions["groupOf"] = ({ result }) => (result.query.id === 2n ? "doubtful" : "");
-    expect(plan(four, { ...roomy, groupOf })).toEqual([[1n, 3n, 4n], [2n]]);
+    expect(plan(four, { ...ample, groupOf })).toEqual([[1n, 3n, 4n], [2n]]);
   });
 
   it("plans the transactions of one TX query into one transaction, in order; the others follow later", () => {
@@ -118,16 +144,6 @@ describe("planTransactions", () => {
 
 describe("candidatesAt", () => {
   const at = { revision: 1n, height: 50n };
-
-  it("sorts by the height of the last result, then by id", () => {
-    const states = [
-      sampleState({ id: 3n, lastLocalHeight: 9n }),
-      sampleState({ id: 2n, lastLocalHeight: 0n }),
-      sampleState({ id: 1n, lastLocalHeight: 9n }),
-      sampleState({ id: 4n, lastLocalHeight: 0n }),
-    ];
-    expect(candidatesAt(states, at).map(({ query }) => query.id)).toEqual([2n, 4n, 1n, 3n]);
-  });
 
   it("leaves out queries with a result of this height or a newer one, which the chain would refuse", () => {
     const answeredAt = (id: bigint, revision: bigint, height: bigint) =>

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { prepare } from "../../src/relayer/submit/prepare.ts";
-import { move } from "../../src/relayer/submit/submitter-state.ts";
+import { resolve } from "../../src/relayer/submit/submitter-state.ts";
 import { submitterOf } from "../../src/relayer/submit/submitter.ts";
-import { sampleEntry, sampleQuery, sampleResult } from "./samples.ts";
-import { sampleSubmitter } from "./submitter-samples.ts";
+import { sampleQuery, sampleResult } from "./samples.ts";
+import { place, sampleSubmitter } from "./submitter-samples.ts";
 
 const signal = new AbortController().signal;
 const at = { revision: 1n, height: 9n };
@@ -21,12 +21,18 @@ function setUp() {
     state,
     submitter,
     ofGas,
-    fly: (gas: bigint) => void state.flying.set(7n, { sentAt: 100n, at, gas }),
-    plan: (gas: bigint) => move(state, sampleEntry(ofGas(8n, gas)), "planned"),
-    expected: (gasGuess: bigint) => submitter.expect([{ query: sampleQuery({ id: 9n }), at, gasGuess }]),
+    fly: (gas: bigint) => void place(sample, ofGas(7n, 1n), "in-flight", { gas }),
+    plan: (gas: bigint) => void place(sample, ofGas(8n, gas), "planned"),
+    /** Returns a function that gives the result up. */
+    expected: (gasGuess: bigint) => {
+      // A result that is due for longer has its turn first. This one is due later.
+      const query = sampleQuery({ id: 9n, lastLocalHeight: 100n });
+      const ids = state.pipeline.expect([{ query, at, gasGuess }], 100n);
+      return () => state.pipeline.giveUp(ids);
+    },
     isPlanned: async () => {
       await prepare(state, signal);
-      return state.planned.has(1n);
+      return state.pipeline.ofQuery(1n).planned.length > 0;
     },
   };
 }
@@ -40,7 +46,7 @@ describe("a few results, while more are being read", () => {
     // What was read is offered, or was given up.
     release();
     expect(await isPlanned()).toBe(true);
-    expect(state.queue.size()).toBe(0);
+    expect(state.pipeline.queuedCount()).toBe(0);
   });
 
   it("count what is planned like what is in flight", async () => {
@@ -67,9 +73,9 @@ describe("a few results, while more are being read", () => {
     plan(1n);
     submitter.offer([ofGas(8n, 1_000_001n)]);
     expect(await isPlanned()).toBe(false);
-    const [front] = state.planned.get(8n) ?? [];
-    if (front !== undefined) move(state, front, "done");
+    const [front] = state.pipeline.ofQuery(8n).planned;
+    if (front !== undefined) resolve(state, front, { kind: "dropped", reason: "removed" });
     expect(await isPlanned()).toBe(true);
-    expect(state.planned.has(8n)).toBe(true);
+    expect(state.pipeline.ofQuery(8n).planned).toHaveLength(1);
   });
 });

@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
-import { skipPruned } from "../../src/relayer/tx/pruned-range.ts";
+import { skipPruned } from "../../src/relayer/tx/tx-cycle.ts";
 
 const signal = new AbortController().signal;
 
@@ -25,7 +25,7 @@ async function plan(earliest: bigint, { isSkipped = true, tip = 100n } = {}) {
       metrics: createRelayerMetrics(registry, ["connection-0"]),
     },
     {
-      journal: { noteSearched: (id, height) => void marks.push(`${id} to ${height}`) },
+      journal: { recordSearched: (id, height) => void marks.push(`${id} to ${height}`) },
       skipPruned: isSkipped,
     },
     { queryId: 7n, range: { from: 10n, to: 50n }, tip },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { queryChangeSubscriptions, queryChanges } from "../../src/relayer/registry/query-events.ts";
+import { queryChangeSubscriptions, queryChanges } from "../../src/relayer/chain/query-events.ts";
 import { answered, failed, isDue, refreshed, statusOf } from "../../src/relayer/registry/query-state.ts";
-import { isServed } from "../../src/relayer/registry/registered-query.ts";
+import { isServed } from "../../src/relayer/chain/registered-query.ts";
 import { isNewer } from "../../src/cosmos/comet/ibc-height.ts";
 import { sampleQuery, sampleState } from "./samples.ts";
 

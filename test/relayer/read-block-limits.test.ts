@@ -4,7 +4,7 @@ import { type BlockParams, ConsensusParams } from "../../src/cosmos/proto/gen/te
 import { QueryParamsResponse } from "../../src/cosmos/proto/gen/cosmos/consensus/v1/query.ts";
 import { ParamsResponse } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import { Params } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
-import { readBlockLimits } from "../../src/relayer/submit/read-block-limits.ts";
+import { readBlockLimits } from "../../src/relayer/chain/local-queries.ts";
 
 const FEE_MARKET = "/feemarket.feemarket.v1.Query/Params";
 const CONSENSUS = "/cosmos.consensus.v1.Query/Params";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { answered, failed } from "../../src/relayer/registry/query-state.ts";
-import type { RegisteredQuery } from "../../src/relayer/registry/registered-query.ts";
+import type { RegisteredQuery } from "../../src/relayer/chain/registered-query.ts";
 import { createRegistry } from "../../src/relayer/registry/registry.ts";
 import { sampleQuery } from "./samples.ts";
 

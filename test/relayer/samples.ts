@@ -1,7 +1,7 @@
-import type { RegisteredQuery } from "../../src/relayer/registry/registered-query.ts";
+import type { RegisteredQuery } from "../../src/relayer/chain/registered-query.ts";
 import type { Attempt } from "../../src/relayer/state/attempt.ts";
 import type { ProvenResult } from "../../src/relayer/submit/proven-result.ts";
-import type { Entry } from "../../src/relayer/submit/result-queue.ts";
+import type { Entry } from "../../src/relayer/submit/pipeline.ts";
 import { type QueryState, refreshed } from "../../src/relayer/registry/query-state.ts";
 
 /** A KV query with one key; `fields` replace its fields. */
@@ -31,19 +31,22 @@ export function sampleResult(id: bigint, bytes = 100, fields: Partial<ProvenResu
   return {
     query: sampleQuery({ id }),
     message: new Uint8Array(bytes).fill(Number(id)),
+    remoteTxHash: undefined,
     gasGuess: 30_000n,
     at: { revision: 1n, height: 10n },
     update: undefined,
     dueHeight: 5n,
     started: { wallMs: 0, monotonicMs: 0 },
-    settle: () => {},
     ...fields,
   };
 }
 
-/** A waiting entry with this result. */
+let lastId = 0;
+
+/** A queued entry with this result, in no pipeline. */
 export function sampleEntry(result: ProvenResult): Entry {
-  return { result, sinceMs: 0, simulations: 0, place: "queued" };
+  lastId += 1;
+  return { id: lastId, result, stage: { kind: "queued" }, sinceMs: 0, simulations: 0 };
 }
 
 /** An included attempt of query 1; `fields` replace its fields. */

@@ -4,9 +4,9 @@ import { createDeferred } from "../../src/platform/process/deferred.ts";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import { runPreparing, runSending } from "../../src/relayer/submit/send-loop.ts";
-import { move, type SentTransaction, type SubmitterDeps } from "../../src/relayer/submit/submitter-state.ts";
-import { sampleEntry, sampleResult, sampleState } from "./samples.ts";
-import { type SampleSubmitter, sampleSubmitter } from "./submitter-samples.ts";
+import type { SentTransaction, SubmitterDeps } from "../../src/relayer/submit/submitter-state.ts";
+import { sampleResult, sampleState } from "./samples.ts";
+import { place, type SampleSubmitter, sampleSubmitter } from "./submitter-samples.ts";
 
 const unreachable = new ClientError(
   { code: "unreachable", endpoint: "x", reason: "ECONNRESET" },
@@ -19,7 +19,7 @@ const inFlight: SentTransaction = {
   slots: [],
   gas: 1n,
   reliesOn: new Set(),
-  isDoubtful: false,
+  isIsolated: false,
   release: () => {},
 };
 
@@ -63,14 +63,11 @@ function setUp(more: Partial<SubmitterDeps> = {}) {
   const addResult = (id: bigint) => {
     sample.queries.set(id, sampleState({ id }));
     const result = sampleResult(id, 100, { query: sampleState({ id }).query });
-    const entry = { ...sampleEntry(result), sinceMs: sample.clock.monotonicMs() };
-    sample.state.queue.add(entry);
-    return entry;
+    return place(sample, result, "queued");
   };
   const addPrepared = (id: bigint) => {
     const entry = addResult(id);
-    sample.state.queue.remove([entry]);
-    move(sample.state, entry, "planned");
+    sample.state.pipeline.apply([entry], { kind: "plan" });
     sample.state.prepared = [{ entries: [entry], gas: 100_000n, simulated: 100_000n }];
     return entry;
   };
@@ -136,7 +133,7 @@ describe("what is read for a broadcast", () => {
     addResult(1n);
     state.deps.height.set(101n, 0n);
     await clock.advance(1_000);
-    expect([calls.prices, state.price?.height]).toEqual([1, 101n]);
+    expect([calls.prices, state.pace.price?.height]).toEqual([1, 101n]);
   });
 
   it("is read beside the broadcast while the last price is good, and before it when it is not", async () => {
@@ -145,7 +142,7 @@ describe("what is read for a broadcast", () => {
     let prices = 0;
     const never = createDeferred<ReturnType<typeof parseDec18>>();
     Object.assign(state.deps.window, { gasPrice: () => (prices++, never.promise) });
-    state.price = { height: 100n, gasPrice: parseDec18("0.01") };
+    state.pace.price = { height: 100n, gasPrice: parseDec18("0.01") };
     start(runSending, sample);
     addPrepared(1n);
     state.deps.height.set(101n, 0n);
@@ -163,7 +160,7 @@ describe("what is read for a broadcast", () => {
   it("is read again when the read beside a broadcast failed", async () => {
     const { sample, addPrepared, node, log } = setUp();
     const { state, clock } = sample;
-    state.price = { height: 100n, gasPrice: parseDec18("0.01") };
+    state.pace.price = { height: 100n, gasPrice: parseDec18("0.01") };
     start(runSending, sample);
     node.isDown = true;
     addPrepared(1n);
@@ -174,7 +171,7 @@ describe("what is read for a broadcast", () => {
     addPrepared(2n);
     state.deps.height.set(102n, 0n);
     await clock.advance(0);
-    expect([sample.broadcasts.length, state.price.height]).toEqual([2, 102n]);
+    expect([sample.broadcasts.length, state.pace.price.height]).toEqual([2, 102n]);
   });
 
   it("are the limits of a block once a minute, and after six seconds when they could not be read", async () => {
@@ -198,15 +195,15 @@ describe("what is read for a broadcast", () => {
     const { state, clock } = sample;
     sample.queries.set(1n, sampleState({ id: 1n }));
     for (const id of [1n, 2n]) {
-      state.doubts.set(id, "x");
-      state.withdrawn.add(id);
+      state.queries.isolated.set(id, "x");
+      state.queries.withdrawn.add(id);
       state.gas.learn([{ key: `${id}`, guess: 1n }], 50n);
     }
     state.gas.learn([{ key: "connection-0", guess: 1n }], 50n);
     start(runSending, sample);
     await clock.advance(0);
-    expect([...state.doubts.keys()]).toEqual([1n]);
-    expect([...state.withdrawn]).toEqual([1n]);
+    expect([...state.queries.isolated.keys()]).toEqual([1n]);
+    expect([...state.queries.withdrawn]).toEqual([1n]);
     expect(["1", "2", "connection-0"].map((key) => state.gas.known(key) !== undefined)).toEqual([
       true,
       false,
@@ -223,7 +220,7 @@ describe("work that needs the account for itself", () => {
     const upkeep = {
       isDue: () => (checks++, isDue),
       run: async () => {
-        placesThen.push(...entries.map(({ place }) => place));
+        placesThen.push(...entries.map(({ stage }) => stage.kind));
         isDue = false;
       },
     };
@@ -244,7 +241,7 @@ describe("work that needs the account for itself", () => {
     sample.finals = [{ tx: inFlight.tx, confirmation: { kind: "lost", reason: "x" } }];
     await clock.advance(2_000);
     expect(placesThen).toEqual(["queued", "planned"]);
-    expect(entries.map(({ place }) => place)).toEqual(["flight", "flight"]);
+    expect(entries.map(({ stage }) => stage.kind)).toEqual(["in-flight", "in-flight"]);
   });
 });
 
@@ -258,9 +255,9 @@ describe("when nothing can be sent", () => {
     const entry = addResult(1n);
     state.deps.height.set(101n, 0n);
     await clock.advance(20_000);
-    expect(entry.place).toBe("done");
+    expect(entry.stage.kind).toBe("resolved");
     expect(sample.attempts).toMatchObject([{ outcome: "not-broadcast", reason: "x is down" }]);
-    expect(state.stopped).toBe("x is down");
+    expect(state.pace.stopped).toBe("x is down");
     // Without anything that waits nothing is read, so the loop is in order again.
     expect(log).toEqual(["warn transactions cannot be sent", "info transactions can be sent again"]);
     expect(state.prepared).toEqual([]);
@@ -288,15 +285,15 @@ describe("a chain that was reset", () => {
     start(runSending, sample);
     await clock.advance(0);
     state.included.add("07-tendermint-0/1-11");
-    state.doubts.set(1n, "x");
-    state.heldBelow = 101n;
+    state.queries.isolated.set(1n, "x");
+    state.pace.heldBelow = 101n;
     // Endpoints differ by a few blocks.
     state.deps.height.set(80n, 0n);
     await clock.advance(0);
-    expect([state.included.size, state.doubts.size]).toEqual([1, 1]);
+    expect([state.included.size, state.queries.isolated.size]).toEqual([1, 1]);
     state.deps.height.set(59n, 0n);
     await clock.advance(0);
-    expect([state.included.size, state.doubts.size]).toEqual([0, 0]);
+    expect([state.included.size, state.queries.isolated.size]).toEqual([0, 0]);
     addPrepared(1n);
     state.work.wake();
     await clock.advance(1_000);
@@ -317,7 +314,7 @@ describe("preparing", () => {
     const entry = addResult(1n);
     start(runPreparing, sample);
     await clock.advance(1_000);
-    expect([state.simulateMs, entry.place]).toEqual([30, "planned"]);
+    expect([state.pace.simulateMs, entry.stage.kind]).toEqual([30, "planned"]);
   });
 
   it("simulates what fails again and again at most every 20 ms", async () => {
@@ -360,9 +357,9 @@ describe("what waits", () => {
     await clock.advance(0);
     const [old, redundant] = [addResult(1n), addResult(2n)];
     sample.queries.set(2n, sampleState({ id: 2n, lastRemoteHeight: { revision: 1n, height: 10n } }));
-    state.unread.add(2n);
+    state.queries.unread.add(2n);
     await clock.advance(3_000);
-    expect([old.place, redundant.place]).toEqual(["queued", "done"]);
+    expect([old.stage.kind, redundant.stage.kind]).toEqual(["queued", "resolved"]);
     await clock.advance(9_000);
     expect(sample.attempts.map(({ queryId, outcome }) => [queryId, outcome])).toEqual([
       [2n, "redundant"],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSubmissionHealth } from "../../src/relayer/connection/submission-health.ts";
+import { createSubmissionHealth } from "../../src/relayer/connection/worker.ts";
 
 describe("the submission health of a connection", () => {
   const [first, second] = [new Error("first"), new Error("second")];

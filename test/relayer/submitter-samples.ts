@@ -6,8 +6,13 @@ import type { FinalTx, TxDraft } from "../../src/cosmos/client/tx/tx-types.ts";
 import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
 import type { QueryState } from "../../src/relayer/registry/query-state.ts";
 import type { Attempt } from "../../src/relayer/state/attempt.ts";
-import { createSubmitterState } from "../../src/relayer/submit/submitter.ts";
-import type { SubmitterDeps, SubmitterState } from "../../src/relayer/submit/submitter-state.ts";
+import type { Entry, Stage } from "../../src/relayer/submit/pipeline.ts";
+import type { ProvenResult, ResultOutcome } from "../../src/relayer/submit/proven-result.ts";
+import {
+  createSubmitterState,
+  type SubmitterDeps,
+  type SubmitterState,
+} from "../../src/relayer/submit/submitter-state.ts";
 import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";
 
 /** The state of a submitter whose surroundings the test controls. */
@@ -29,6 +34,8 @@ export interface SampleSubmitter {
   admitted: number;
   released: number;
   readonly attempts: Attempt[];
+  /** What was reported to the workers. */
+  readonly outcomes: (readonly [result: ProvenResult, outcome: ResultOutcome])[];
   /** Ids of each read of the registry. It throws when this is an error. */
   readonly rereads: (readonly bigint[])[];
   rereadError: Error | undefined;
@@ -96,6 +103,7 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
       metrics: createRelayerMetrics(new MetricsRegistry(), []),
       ...more,
     },
+    (result, outcome) => void sample.outcomes.push([result, outcome]),
   );
   const sample: SampleSubmitter = {
     state,
@@ -109,8 +117,28 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
     admitted: 0,
     released: 0,
     attempts: [],
+    outcomes: [],
     rereads: [],
     rereadError: undefined,
   };
   return sample;
+}
+
+/** Adds a result, and moves it to a stage of the pipeline. `gas` is what it is expected to use once it is sent. */
+export function place(
+  { state, clock }: SampleSubmitter,
+  result: ProvenResult,
+  kind: Exclude<Stage["kind"], "expected" | "resolved">,
+  {
+    gas = 30_000n,
+    sentAt = state.deps.height.now(),
+  }: { readonly gas?: bigint; readonly sentAt?: bigint } = {},
+): Entry {
+  const { pipeline } = state;
+  const { entry } = pipeline.queue(result, clock.monotonicMs());
+  if (kind !== "queued") pipeline.apply([entry], { kind: "plan" });
+  if (kind === "broadcasting" || kind === "in-flight")
+    pipeline.apply([entry], { kind: "broadcast", sentAt, gas });
+  if (kind === "in-flight") pipeline.apply([entry], { kind: "accept" });
+  return entry;
 }

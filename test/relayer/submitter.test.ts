@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { startAttempt } from "../../src/relayer/state/attempt.ts";
-import { finish, move, putBack } from "../../src/relayer/submit/submitter-state.ts";
+import { requeue, resolve } from "../../src/relayer/submit/submitter-state.ts";
 import { submitterOf } from "../../src/relayer/submit/submitter.ts";
 import type { ProvenResult, ResultOutcome } from "../../src/relayer/submit/proven-result.ts";
-import { sampleEntry, sampleQuery, sampleResult } from "./samples.ts";
-import { sampleSubmitter } from "./submitter-samples.ts";
+import { sampleQuery, sampleResult, sampleState } from "./samples.ts";
+import { place, sampleSubmitter } from "./submitter-samples.ts";
 
 /** Nine tenths of 30,000,000. */
 const BLOCK = 27_000_000n;
@@ -21,84 +21,146 @@ function resultOf(
 const ofGas = (id: bigint, gasGuess: bigint, connectionId?: string) =>
   resultOf(id, connectionId, { gasGuess });
 
-describe("the room for further results of a connection", () => {
+describe("the capacity for further results of a connection", () => {
   it("is a block when nothing waits: one leaves next, one may follow", () => {
-    const { room } = submitterOf(sampleSubmitter().state);
-    expect(room("connection-0", 1n)).toBe(BLOCK);
+    const submitter = submitterOf(sampleSubmitter().state);
+    expect(submitter.view("connection-0").capacity(1n)).toBe(BLOCK);
   });
 
   it("is still a block while what waits fits into the block that leaves next", () => {
     const submitter = submitterOf(sampleSubmitter().state);
     submitter.offer([ofGas(1n, BLOCK)]);
-    expect(submitter.room("connection-0", 1n)).toBe(BLOCK);
+    expect(submitter.view("connection-0").capacity(1n)).toBe(BLOCK);
   });
 
   it("shrinks by what has to wait for a later block, and is none after a quarter of a block", () => {
     const sample = sampleSubmitter();
     const submitter = submitterOf(sample.state);
     submitter.offer([ofGas(1n, BLOCK), ofGas(2n, BLOCK / 4n)]);
-    expect(submitter.room("connection-0", 1n)).toBe(BLOCK - BLOCK / 4n);
+    expect(submitter.view("connection-0").capacity(1n)).toBe(BLOCK - BLOCK / 4n);
     submitter.offer([ofGas(3n, 1n)]);
-    expect(submitter.room("connection-0", 1n)).toBe(0n);
+    expect(submitter.view("connection-0").capacity(1n)).toBe(0n);
   });
 
   it("counts what was sent at this height as in the block that leaves next, and not what is in an older one", () => {
     const sample = sampleSubmitter();
     const submitter = submitterOf(sample.state);
-    const at = { revision: 1n, height: 9n };
-    sample.state.flying.set(9n, { sentAt: 100n, at, gas: BLOCK });
+    const before = place(sample, resultOf(9n), "in-flight", { sentAt: 100n, gas: BLOCK });
     submitter.offer([ofGas(1n, BLOCK / 4n)]);
-    expect(submitter.room("connection-0", 1n)).toBe(BLOCK - BLOCK / 4n);
-    sample.state.flying.set(9n, { sentAt: 99n, at, gas: BLOCK });
-    expect(submitter.room("connection-0", 1n)).toBe(BLOCK);
+    expect(submitter.view("connection-0").capacity(1n)).toBe(BLOCK - BLOCK / 4n);
+    resolve(sample.state, before, { kind: "dropped", reason: "removed" });
+    place(sample, resultOf(9n), "in-flight", { sentAt: 99n, gas: BLOCK });
+    expect(submitter.view("connection-0").capacity(1n)).toBe(BLOCK);
   });
 
   it("gives each connection its part, whatever the others have in the queue", () => {
     const submitter = submitterOf(sampleSubmitter(3).state);
     submitter.offer([ofGas(1n, BLOCK * 9n)]);
-    expect(submitter.room("connection-0", 1n)).toBe(0n);
-    expect(submitter.room("connection-1", 1n)).toBe(BLOCK / 3n);
+    expect(submitter.view("connection-0").capacity(1n)).toBe(0n);
+    expect(submitter.view("connection-1").capacity(1n)).toBe(BLOCK / 3n);
   });
 
-  it("lets each connection count on its part only of the block that leaves next", () => {
-    const submitter = submitterOf(sampleSubmitter(3).state);
-    submitter.offer([ofGas(1n, BLOCK / 3n + BLOCK / 12n)]);
-    expect(submitter.room("connection-0", 1n)).toBeGreaterThan(0n);
-    submitter.offer([ofGas(2n, 1n)]);
-    expect(submitter.room("connection-0", 1n)).toBe(0n);
+  it("counts what is due for longer first, of all connections, and then a quarter of a block has to wait", () => {
+    const sample = sampleSubmitter(3);
+    const submitter = submitterOf(sample.state);
+    for (const [id, lastLocalHeight] of [
+      [1n, 90n],
+      [2n, 91n],
+      [3n, 92n],
+    ] as const)
+      sample.queries.set(id, sampleState({ id, lastLocalHeight }));
+    // They are due in the order of their ids, whatever the order in which they are offered.
+    submitter.offer([ofGas(3n, BLOCK / 12n, "connection-0"), ofGas(2n, BLOCK / 2n, "connection-1")]);
+    submitter.offer([ofGas(1n, BLOCK / 2n, "connection-2")]);
+    expect(submitter.view("connection-0").capacity(1n)).toBeGreaterThan(0n);
+    expect(submitter.view("connection-1").capacity(1n)).toBeGreaterThan(0n);
+    submitter.offer([ofGas(4n, 1n, "connection-0")]);
+    sample.queries.set(4n, sampleState({ id: 4n, lastLocalHeight: 93n }));
+    expect(submitter.view("connection-0").capacity(1n)).toBe(0n);
+    expect(submitter.view("connection-1").capacity(1n)).toBeGreaterThan(0n);
   });
 
   it("is none while nothing may be sent, and while the queue holds half of its bytes", async () => {
     const sample = sampleSubmitter();
     const submitter = submitterOf(sample.state);
-    sample.state.stoppedUntilMs = sample.clock.monotonicMs() + 5;
-    expect(submitter.room("connection-0", 1n)).toBe(0n);
+    sample.state.pace.stoppedUntilMs = sample.clock.monotonicMs() + 5;
+    expect(submitter.view("connection-0").capacity(1n)).toBe(0n);
     await sample.clock.advance(5);
-    expect(submitter.room("connection-0", 1n)).toBe(BLOCK);
+    expect(submitter.view("connection-0").capacity(1n)).toBe(BLOCK);
     submitter.offer([{ ...ofGas(1n, 1n), message: new Uint8Array(32_000_001) }]);
-    expect(submitter.room("connection-0", 1n)).toBe(0n);
+    expect(submitter.view("connection-0").capacity(1n)).toBe(0n);
   });
 });
 
-describe("the room for a lead", () => {
+describe("the capacity with a look-ahead", () => {
   it("is the same for none and one, and a block more for two", () => {
     const submitter = submitterOf(sampleSubmitter().state);
-    const room = () => [0n, 1n, 2n].map((lead) => submitter.room("connection-0", lead));
+    const capacities = () =>
+      [0n, 1n, 2n].map((lookAhead) => submitter.view("connection-0").capacity(lookAhead));
     submitter.offer([ofGas(1n, BLOCK), ofGas(2n, BLOCK / 4n)]);
-    expect(room()).toEqual([BLOCK - BLOCK / 4n, BLOCK - BLOCK / 4n, BLOCK]);
+    expect(capacities()).toEqual([BLOCK - BLOCK / 4n, BLOCK - BLOCK / 4n, BLOCK]);
     submitter.offer([ofGas(3n, BLOCK)]);
-    expect(room()).toEqual([0n, 0n, BLOCK - BLOCK / 4n]);
+    expect(capacities()).toEqual([0n, 0n, BLOCK - BLOCK / 4n]);
   });
 
   it("counts the results that are being read, until they are offered", () => {
     const submitter = submitterOf(sampleSubmitter(2).state);
     const at = { revision: 1n, height: 10n };
     const query = sampleQuery({ id: 1n, connectionId: "connection-0" });
-    const release = submitter.expect([{ query, at, gasGuess: BLOCK }]);
-    expect(submitter.room("connection-0", 1n)).toBe(0n);
-    expect(submitter.room("connection-1", 1n)).toBe(BLOCK);
-    release();
-    expect(submitter.room("connection-0", 1n)).toBe(BLOCK);
+    const [reserved, given] = [BLOCK + BLOCK / 8n + 1n, BLOCK];
+    const reservation = submitter.reserve("connection-0", [{ query, at, gasGuess: reserved }], 1n);
+    expect(submitter.view("connection-0").capacity(1n)).toBe(0n);
+    expect(submitter.view("connection-1").capacity(1n)).toBe(BLOCK - BLOCK / 8n - 1n);
+    submitter.offer([{ ...resultOf(1n), gasGuess: given }], reservation);
+    expect(submitter.view("connection-0").capacity(1n)).toBe(BLOCK);
+    const [next, none] = [11n, 12n].map((id) =>
+      submitter.reserve("connection-0", [{ query: sampleQuery({ id }), at, gasGuess: BLOCK * 2n }], 1n),
+    );
+    expect([next?.ids.length, none?.ids]).toEqual([1, []]);
+    submitter.offer([], next);
+    expect(submitter.view("connection-0").capacity(1n)).toBe(BLOCK);
+  });
+});
+
+describe("a reservation", () => {
+  const at = { revision: 1n, height: 10n };
+
+  it("has the longest due, then the lower id, as far as two blocks hold them", () => {
+    const sample = sampleSubmitter();
+    const submitter = submitterOf(sample.state);
+    const candidates = [
+      [3n, 9n],
+      [2n, 0n],
+      [1n, 9n],
+      [4n, 0n],
+    ].map(([id = 0n, lastLocalHeight = 0n]) => {
+      sample.queries.set(id, sampleState({ id, lastLocalHeight }));
+      return { query: sampleQuery({ id, lastLocalHeight }), at, gasGuess: BLOCK / 2n };
+    });
+    const ids = (lookAhead: bigint) => {
+      const reservation = submitter.reserve("connection-0", candidates, lookAhead);
+      submitter.offer([], reservation);
+      return reservation.results.map(({ query }) => query.id);
+    };
+    expect(ids(0n)).toEqual([2n, 4n, 1n, 3n]);
+    candidates.push({ query: sampleQuery({ id: 5n, lastLocalHeight: 20n }), at, gasGuess: BLOCK });
+    expect(ids(0n)).toEqual([2n, 4n, 1n, 3n]);
+    expect(ids(2n)).toHaveLength(5);
+  });
+
+  it("ends with the offer, for each result that was proven and each that was not", () => {
+    const sample = sampleSubmitter();
+    const submitter = submitterOf(sample.state);
+    const expected = [1n, 2n].map((id) => ({ query: sampleQuery({ id }), at, gasGuess: 1n }));
+    const reservation = submitter.reserve("connection-0", expected, 1n);
+    expect(sample.state.pipeline.expected()).toHaveLength(2);
+    submitter.offer([resultOf(2n)], reservation);
+    expect(sample.state.pipeline.expected()).toEqual([]);
+    expect(sample.state.pipeline.queued().map(({ id, result }) => [id, result.query.id])).toEqual([
+      [reservation.ids[1], 2n],
+    ]);
+    // An outcome is that of a proven result.
+    expect(sample.outcomes).toEqual([]);
   });
 });
 
@@ -107,42 +169,48 @@ describe("whether a further result of a query may be read", () => {
 
   it("KV: while at most one is read, waits or is planned, whatever is in flight", () => {
     const sample = sampleSubmitter();
+    const { pipeline } = sample.state;
     const submitter = submitterOf(sample.state);
     const query = sampleQuery({ id: 1n });
-    const may = () => submitter.mayRead(query);
-    const read = (height: bigint) => submitter.expect([{ query, ...at(height), gasGuess: 1n }]);
-    move(sample.state, sampleEntry(resultOf(1n, "connection-0", at(9n))), "flight");
+    const view = () => submitter.view("connection-0");
+    const may = () => view().mayRead(query);
+    const read = (height: bigint) => {
+      const [id] = pipeline.expect([{ query, ...at(height), gasGuess: 1n }], 100n);
+      return id ?? 0;
+    };
+    place(sample, resultOf(1n, "connection-0", at(9n)), "in-flight");
     expect(may()).toBe(true);
     const first = read(10n);
     expect(may()).toBe(true);
     const second = read(11n);
     expect(may()).toBe(false);
-    expect(submitter.leaving(1n)?.at.height).toBe(11n);
-    first();
+    expect(view().newest(1n)?.at.height).toBe(11n);
+    pipeline.giveUp([first]);
     expect(may()).toBe(true);
-    expect(submitter.leaving(1n)?.at.height).toBe(11n);
-    submitter.offer([resultOf(1n, "connection-0", at(10n))]);
+    expect(view().newest(1n)?.at.height).toBe(11n);
+    const [queued] = [place(sample, resultOf(1n, "connection-0", at(10n)), "queued")];
     expect(may()).toBe(false);
-    second();
+    pipeline.giveUp([second]);
     expect(may()).toBe(true);
-    expect(submitter.leaving(1n)?.at.height).toBe(10n);
-    move(sample.state, sampleEntry(resultOf(1n, "connection-0", at(9n))), "planned");
+    expect(view().newest(1n)?.at.height).toBe(10n);
+    pipeline.apply([queued], { kind: "plan" });
+    expect(may()).toBe(true);
+    submitter.offer([resultOf(1n, "connection-0", at(11n))]);
     expect(may()).toBe(false);
-    expect(submitter.mayRead(sampleQuery({ id: 2n }))).toBe(true);
+    expect(view().mayRead(sampleQuery({ id: 2n }))).toBe(true);
   });
 
-  it("TX: while none is on its way at all", () => {
+  it("TX: while none has been read and is without an outcome", () => {
     const sample = sampleSubmitter();
     const submitter = submitterOf(sample.state);
-    const may = () => submitter.mayRead({ id: 1n, type: "tx" });
+    const may = () => submitter.view("connection-0").mayRead({ id: 1n, type: "tx" });
     expect(may()).toBe(true);
-    const entry = sampleEntry(resultOf(1n));
-    for (const place of ["planned", "flight"] as const) {
-      move(sample.state, entry, place);
+    for (const kind of ["planned", "in-flight"] as const) {
+      const entry = place(sample, resultOf(1n), kind);
       expect(may()).toBe(false);
+      resolve(sample.state, entry, { kind: "dropped", reason: "removed" });
+      expect(may()).toBe(true);
     }
-    move(sample.state, entry, "done");
-    expect(may()).toBe(true);
     submitter.offer([resultOf(1n)]);
     expect(may()).toBe(false);
   });
@@ -151,21 +219,18 @@ describe("whether a further result of a query may be read", () => {
 describe("the newest result of a query that leaves", () => {
   it("is none, the one in flight, the planned one, or the planned one behind the one in flight", () => {
     const sample = sampleSubmitter();
-    const submitter = submitterOf(sample.state);
-    expect(submitter.leaving(1n)).toBeUndefined();
-    const [first, second] = [9n, 10n].map((height) =>
-      sampleEntry(resultOf(1n, "connection-0", { at: { revision: 1n, height } })),
-    );
-    if (first === undefined || second === undefined) throw new Error("two entries");
-    move(sample.state, first, "flight");
-    expect(submitter.leaving(1n)).toMatchObject({ sentAt: 100n, at: { height: 9n } });
+    const newest = () => submitterOf(sample.state).view("connection-0").newest(1n);
+    const at = (height: bigint) => resultOf(1n, "connection-0", { at: { revision: 1n, height } });
+    expect(newest()).toBeUndefined();
+    const first = place(sample, at(9n), "in-flight");
+    expect(newest()).toMatchObject({ sentAt: 100n, at: { height: 9n } });
     // The one in flight is in the next block, so the planned one leaves after it.
-    move(sample.state, second, "planned");
-    expect(submitter.leaving(1n)).toEqual({ sentAt: 101n, at: { revision: 1n, height: 10n } });
+    place(sample, at(10n), "planned");
+    expect(newest()).toEqual({ sentAt: 101n, at: { revision: 1n, height: 10n } });
     sample.state.deps.height.set(101n, 0n);
-    expect(submitter.leaving(1n)?.sentAt).toBe(101n);
-    move(sample.state, first, "done");
-    expect(submitter.leaving(1n)?.sentAt).toBe(101n);
+    expect(newest()?.sentAt).toBe(101n);
+    resolve(sample.state, first, { kind: "dropped", reason: "removed" });
+    expect(newest()?.sentAt).toBe(101n);
   });
 });
 
@@ -178,13 +243,15 @@ describe("offer", () => {
     expect(sample.attempts).toMatchObject([{ outcome: "superseded", remoteHeight: 9n }]);
     submitter.offer([{ ...resultOf(2n), message: new Uint8Array(64_000_001) }]);
     expect(sample.attempts[1]).toMatchObject({ outcome: "not-broadcast", reason: "the queue is full" });
-    expect([1n, 2n].map((id) => submitter.mayRead({ id, type: "tx" }))).toEqual([false, true]);
+    const view = submitter.view("connection-0");
+    expect([1n, 2n].map((id) => view.mayRead({ id, type: "tx" }))).toEqual([false, true]);
     expect(submitter.status().queued).toBe(1);
   });
 
   it("counts what is being broadcast as queued", () => {
     const sample = sampleSubmitter();
-    sample.state.launching = [sampleEntry(resultOf(1n))];
+    place(sample, resultOf(1n), "broadcasting");
+    place(sample, resultOf(2n), "in-flight");
     expect(submitterOf(sample.state).status().queued).toBe(1);
   });
 });
@@ -197,14 +264,14 @@ describe("the metric of results that another relayer made redundant", () => {
       const { values } = await results.get();
       return values.find(({ labels }) => labels["outcome"] === "redundant")?.value ?? 0;
     };
-    finish(sample.state, sampleEntry(resultOf(1n)), { kind: "included", height: 1n });
+    resolve(sample.state, place(sample, resultOf(1n), "queued"), { kind: "included", height: 1n });
     expect(await count()).toBe(0);
-    finish(sample.state, sampleEntry(resultOf(1n)), { kind: "dropped", reason: "redundant" });
+    resolve(sample.state, place(sample, resultOf(1n), "queued"), { kind: "dropped", reason: "redundant" });
     expect(await count()).toBe(1);
   });
 });
 
-describe("a settled result", () => {
+describe("a resolved result", () => {
   it.each<readonly [ResultOutcome, string, string | undefined]>([
     [{ kind: "included", height: 7n }, "included", undefined],
     [{ kind: "refused", error: { code: "rejected", reason: "no" } }, "rejected", "no"],
@@ -218,10 +285,9 @@ describe("a settled result", () => {
     [{ kind: "unsent", reason: "the node is down", error: undefined }, "not-broadcast", "the node is down"],
   ])("%o is the attempt %s, once", (outcome, noted, reason) => {
     const sample = sampleSubmitter();
-    const settled: ResultOutcome[] = [];
-    const entry = sampleEntry(resultOf(1n, "connection-0", { settle: (one) => void settled.push(one) }));
-    for (let times = 0; times < 2; times++) finish(sample.state, entry, outcome);
-    expect(settled).toEqual([outcome]);
+    const entry = place(sample, resultOf(1n), "queued");
+    for (let times = 0; times < 2; times++) resolve(sample.state, entry, outcome);
+    expect(sample.outcomes).toEqual([[entry.result, outcome]]);
     expect(sample.attempts).toMatchObject([
       { outcome: noted, reason, localHeight: noted === "included" ? 7n : undefined },
     ]);
@@ -233,70 +299,62 @@ it.each([-3_600_000, 3_600_000])(
   async (jumpMs) => {
     const sample = sampleSubmitter();
     const started = startAttempt(sample.state.deps.clock);
-    const entry = sampleEntry(resultOf(1n, "connection-0", { started }));
+    const entry = place(sample, resultOf(1n, "connection-0", { started }), "queued");
     sample.jumpMs = jumpMs;
     await sample.clock.advance(700);
-    finish(sample.state, entry, { kind: "included", height: 7n });
+    resolve(sample.state, entry, { kind: "included", height: 7n });
     expect(sample.attempts).toMatchObject([{ startedAtMs: 1_000_000, durationMs: 700 }]);
   },
 );
 
-describe("putting back", () => {
+describe("queueing results again", () => {
   it("yields to the next result of the query when it was in flight, and wakes the loops", () => {
     const sample = sampleSubmitter();
-    const [old, next, other] = [resultOf(1n), resultOf(1n), resultOf(2n)].map(sampleEntry);
-    if (old === undefined || next === undefined || other === undefined) throw new Error("three entries");
-    move(sample.state, old, "flight");
-    move(sample.state, next, "planned");
-    move(sample.state, other, "flight");
+    const old = place(sample, resultOf(1n), "in-flight");
+    const next = place(sample, resultOf(1n), "planned");
+    const other = place(sample, resultOf(2n), "in-flight");
     const version = sample.state.work.version();
-    putBack(sample.state, [old, other]);
-    expect([old.place, next.place, other.place]).toEqual(["done", "planned", "queued"]);
+    requeue(sample.state, [old, other]);
+    expect([old, next, other].map(({ stage }) => stage.kind)).toEqual(["resolved", "planned", "queued"]);
     expect(sample.attempts).toMatchObject([{ queryId: 1n, outcome: "superseded" }]);
-    expect([...sample.state.flying.keys()]).toEqual([]);
+    expect(sample.state.pipeline.sent()).toEqual([]);
     expect(sample.state.work.version()).toBeGreaterThan(version);
   });
 
   it("keeps what was planned, unless a newer result of the query is in the queue", () => {
     const sample = sampleSubmitter();
     const at = (height: bigint) => ({ at: { revision: 1n, height } });
-    const [alone, old, newer] = [
-      resultOf(1n),
-      resultOf(2n, "connection-0", at(9n)),
-      resultOf(2n, "connection-0", at(10n)),
-    ].map(sampleEntry);
-    if (alone === undefined || old === undefined || newer === undefined) throw new Error("three entries");
-    for (const entry of [alone, old]) move(sample.state, entry, "planned");
-    sample.state.queue.add(newer);
-    putBack(sample.state, [alone, old]);
-    expect([alone.place, old.place, newer.place]).toEqual(["queued", "done", "queued"]);
+    const alone = place(sample, resultOf(1n), "planned");
+    const old = place(sample, resultOf(2n, "connection-0", at(9n)), "planned");
+    const newer = place(sample, resultOf(2n, "connection-0", at(10n)), "queued");
+    requeue(sample.state, [alone, old]);
+    expect([alone, old, newer].map(({ stage }) => stage.kind)).toEqual(["queued", "resolved", "queued"]);
     expect(sample.attempts).toMatchObject([{ queryId: 2n, remoteHeight: 9n, outcome: "superseded" }]);
   });
 
   it("of one TX result leaves the others of its query planned", () => {
     const sample = sampleSubmitter();
     const query = sampleQuery({ type: "tx" });
-    const [first, second] = [1, 2].map(() => sampleEntry(sampleResult(1n, 100, { query })));
+    const [first, second] = [1, 2].map(() => place(sample, sampleResult(1n, 100, { query }), "planned"));
     if (first === undefined || second === undefined) throw new Error("two entries");
-    for (const entry of [first, second]) move(sample.state, entry, "planned");
-    putBack(sample.state, [first]);
-    expect(sample.state.planned.get(1n)).toEqual([second]);
-    putBack(sample.state, [second]);
-    expect(sample.state.planned.size).toBe(0);
+    requeue(sample.state, [first]);
+    expect(sample.state.pipeline.ofQuery(1n).planned).toEqual([second]);
+    requeue(sample.state, [second]);
+    expect(sample.state.pipeline.planned()).toEqual([]);
   });
 
-  it("settles the results of a query that was withdrawn, and leaves settled ones alone", () => {
+  it("resolves the results of a query that was withdrawn, and leaves resolved ones alone", () => {
     const sample = sampleSubmitter();
-    const [withdrawn, done] = [resultOf(1n), resultOf(2n)].map(sampleEntry);
+    const [withdrawn, done] = [1n, 2n].map((id) => place(sample, resultOf(id), "planned"));
     if (withdrawn === undefined || done === undefined) throw new Error("two entries");
-    sample.state.withdrawn.add(1n);
-    finish(sample.state, done, { kind: "included", height: 1n });
-    putBack(sample.state, [withdrawn, done]);
-    expect([withdrawn.place, done.place]).toEqual(["done", "done"]);
+    sample.state.queries.withdrawn.add(1n);
+    resolve(sample.state, done, { kind: "included", height: 1n });
+    requeue(sample.state, [withdrawn, done]);
+    expect([withdrawn, done].map(({ stage }) => stage.kind)).toEqual(["resolved", "resolved"]);
     expect(sample.attempts).toMatchObject([
       { queryId: 2n },
       { queryId: 1n, outcome: "not-broadcast", reason: "a result before it was not sent" },
     ]);
-    expect(sample.state.queue.size()).toBe(0);
+    expect(sample.state.pipeline.queuedCount()).toBe(0);
   });
 });

@@ -4,9 +4,9 @@ import { toHex, utf8, sha256 } from "../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { verifySimpleProof } from "../../src/cosmos/merkle/simple-tree.ts";
-import { splitPruned } from "../../src/relayer/tx/pruned-range.ts";
+import { splitPruned } from "../../src/relayer/tx/tx-cycle.ts";
 import { createTxFinder } from "../../src/relayer/tx/tx-finder.ts";
-import { MAX_BLOCKS_PER_SCAN } from "../../src/relayer/tx/tx-scan.ts";
+import { MAX_BLOCKS_PER_SCAN } from "../../src/relayer/tx/tx-finder.ts";
 
 const signal = new AbortController().signal;
 

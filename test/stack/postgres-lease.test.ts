@@ -142,10 +142,10 @@ describe("a store behind a lease", () => {
     const store = await openTestStore(server.placeOf(url));
     store.setGuard({ mayWrite: () => true, fence: one.lease.fence });
     await one.lease.acquire();
-    store.journal.noteSearched(3n, 7n);
+    store.journal.recordSearched(3n, 7n);
     await store.queue.flushed(SIGNAL);
     await expect.poll(() => epochOf(two.lease), { timeout: 5_000, interval: 20 }).toBe(2n);
-    store.journal.noteSearched(3n, 8n);
+    store.journal.recordSearched(3n, 8n);
     await expect(store.queue.flushed(SIGNAL)).rejects.toThrow("two has the lease a");
     await store.journal.reload();
     expect(store.journal.searchedTo(3n)).toBe(7n);

@@ -40,15 +40,15 @@ describe("the store in PostgreSQL", () => {
   it("keeps the journal, as SQLite does", async () => {
     const first = await open();
     const { journal } = first;
-    journal.noteSearched(3n, 9_007_199_254_740_993n);
-    journal.noteIncluded(3n, "low", 9n);
-    journal.noteIncluded(3n, "aa", 9_007_199_254_740_994n);
-    journal.noteDeadLetter(deadLetter);
-    journal.noteSending({ queryId: 3n, hash: "cc", remoteHeight: 11n, localHeight: 12n });
-    journal.noteSending({ queryId: 3n, hash: "aa", remoteHeight: 11n, localHeight: 12n });
-    journal.noteIncluded(3n, "aa", 9_007_199_254_740_994n);
-    journal.noteBlock(LOCAL_CHAIN, { height: 9_007_199_254_740_995n, hash: "AB" });
-    journal.noteSearched(3n, 9_007_199_254_740_993n);
+    journal.recordSearched(3n, 9_007_199_254_740_993n);
+    journal.recordIncluded(3n, "low", 9n);
+    journal.recordIncluded(3n, "aa", 9_007_199_254_740_994n);
+    journal.recordDeadLetter(deadLetter);
+    journal.recordSending({ queryId: 3n, hash: "cc", remoteHeight: 11n, localHeight: 12n });
+    journal.recordSending({ queryId: 3n, hash: "aa", remoteHeight: 11n, localHeight: 12n });
+    journal.recordIncluded(3n, "aa", 9_007_199_254_740_994n);
+    journal.recordBlock(LOCAL_CHAIN, { height: 9_007_199_254_740_995n, hash: "AB" });
+    journal.recordSearched(3n, 9_007_199_254_740_993n);
     await first.queue.flushed(SIGNAL);
     const second = await open();
     expect(second.journal.searchedTo(3n)).toBe(9_007_199_254_740_993n);
@@ -147,10 +147,10 @@ describe("the store in PostgreSQL", () => {
 
   it("loses nothing that was flushed when the server is killed, and goes on when it is back", async () => {
     const store = await open();
-    for (let index = 1n; index <= 50n; index++) store.journal.noteIncluded(3n, `tx${index}`, index);
+    for (let index = 1n; index <= 50n; index++) store.journal.recordIncluded(3n, `tx${index}`, index);
     await store.queue.flushed(SIGNAL);
     await server.crash();
-    store.journal.noteIncluded(3n, "during the crash", 99n);
+    store.journal.recordIncluded(3n, "during the crash", 99n);
     await expect
       .poll(() => store.queue.status(), { timeout: 20_000 })
       .toMatchObject({ pending: 1, error: expect.any(String) });

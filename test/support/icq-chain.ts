@@ -7,8 +7,6 @@ import {
   createInterchainqueriesModule,
   type InterchainqueriesModule,
 } from "../../src/localnet/chain/modules/interchainqueries/module.ts";
-import { defaultParams } from "../../src/localnet/chain/modules/interchainqueries/params.ts";
-import { setParams } from "../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import type { ContractCode } from "../../src/localnet/chain/modules/wasm/contract.ts";
 import type { IbcKeeper } from "../../src/localnet/chain/modules/interchainqueries/types.ts";
 import { createWasmModule, type WasmModule } from "../../src/localnet/chain/modules/wasm/module.ts";
@@ -20,6 +18,7 @@ import type { ChainModule, HandlerResult, MessageHandler } from "../../src/local
 import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
 import { createFakeBank, type FakeBank } from "./fake-bank.ts";
 import { type BlockPlace, createMemoryWorld, type MemoryWorld } from "./memory-context.ts";
+import { defaultParams, moduleParams } from "../../src/localnet/chain/modules/interchainqueries/params.ts";
 
 /** The governance account of the local chain. */
 export const AUTHORITY = formatAddress("neutron", moduleAddress("adminmodule"));
@@ -102,7 +101,7 @@ export function createIcqChain(options: IcqChainOptions = {}): IcqChain {
   );
   const modules: readonly ChainModule[] = [wasm, ibc, icq];
   for (const handler of modules.flatMap((module) => module.messages)) messages.set(handler.typeUrl, handler);
-  setParams(world.context(), defaultParams("untrn"));
+  moduleParams.set(world.context(), defaultParams("untrn"));
   const deliver: IcqChain["deliver"] = (packed, place) => deliverTx(world, bank, messages, { packed, place });
   const query: IcqChain["query"] = (path, request, place) => {
     const handler = modules.flatMap((module) => module.queries).find((candidate) => candidate.path === path);

@@ -53,7 +53,7 @@ function nodeSource() {
 
 const storedGood = (): bigint | undefined => {
   const store = openSqliteState(folder);
-  const good = store.load().ledgers.get("default")?.sources.calls.books.months.get("2026-11")?.counts.good;
+  const good = store.load().ledgers.get("default")?.sources.calls.rollups.months.get("2026-11")?.counts.good;
   store.close();
   return good;
 };

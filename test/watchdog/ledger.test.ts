@@ -5,7 +5,7 @@ import { advance, type Baseline } from "../../src/watchdog/ledger/counter-state.
 import type { CounterReading } from "../../src/watchdog/ledger/counter-state.ts";
 import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
 import { monthOf } from "../../src/platform/base/month.ts";
-import { splitByHeight } from "../../src/watchdog/ledger/rollups.ts";
+import { splitByMonth } from "../../src/watchdog/ledger/rollups.ts";
 import { countsOf, observationOf, up } from "../support/watchdog/observations.ts";
 
 const NOV_21 = Date.UTC(2026, 10, 21);
@@ -133,17 +133,17 @@ describe("two nodes behind one URL", () => {
   });
 });
 
-describe("splitByHeight", () => {
+describe("splitByMonth", () => {
   it("returns one share for one month", () => {
     const counts = { good: 7n, bad: 1n, unknown: 2n };
-    expect(splitByHeight({ counts, fromMs: NOV_21, toMs: NOV_21 + DAY })).toEqual([
+    expect(splitByMonth({ counts, fromMs: NOV_21, toMs: NOV_21 + DAY })).toEqual([
       { counts, fromMs: NOV_21, toMs: NOV_21 + DAY },
     ]);
   });
 
   it("splits a gap over two month ends in proportion, without a loss", () => {
     const counts = { good: 1000n, bad: 10n, unknown: 1n };
-    const parts = splitByHeight({ counts, fromMs: Date.UTC(2026, 10, 30), toMs: Date.UTC(2027, 0, 10) });
+    const parts = splitByMonth({ counts, fromMs: Date.UTC(2026, 10, 30), toMs: Date.UTC(2027, 0, 10) });
     expect(parts.map((part) => [monthOf(part.toMs), part.counts])).toEqual([
       ["2026-11", { good: 24n, bad: 0n, unknown: 0n }],
       ["2026-12", { good: 756n, bad: 7n, unknown: 0n }],
@@ -156,7 +156,7 @@ describe("splitByHeight", () => {
     const time = fc.integer({ min: Date.UTC(2025, 0), max: Date.UTC(2028, 0) });
     fc.assert(
       fc.property(fc.record({ good: count, bad: count, unknown: count }), time, time, (blocks, from, to) => {
-        const parts = splitByHeight({ counts: blocks, fromMs: from, toMs: to });
+        const parts = splitByMonth({ counts: blocks, fromMs: from, toMs: to });
         const sum = parts.map(({ counts }) => counts).reduce(addCounts, NO_BLOCKS);
         expect(sum).toEqual(blocks);
         for (const { counts } of parts)
@@ -167,7 +167,7 @@ describe("splitByHeight", () => {
 
   it("splits by blocks where the first block of the month is known", () => {
     const edge = { month: "2026-12", firstHeight: 104n };
-    const parts = splitByHeight({
+    const parts = splitByMonth({
       counts: { good: 10n, bad: 0n, unknown: 0n },
       fromMs: Date.UTC(2026, 11, 1) - 9000,
       toMs: Date.UTC(2026, 11, 1) + 1000,

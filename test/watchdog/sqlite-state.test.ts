@@ -7,7 +7,7 @@ import type { AlertEvent } from "../../src/watchdog/notify/channels/alert-event.
 import { MIGRATIONS } from "../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";
-import { EMPTY_BOOKS } from "../../src/watchdog/ledger/rollups.ts";
+import { NO_ROLLUPS } from "../../src/watchdog/ledger/rollups.ts";
 import { EMPTY_TRAIL, type Trail } from "../../src/watchdog/conditions/trail.ts";
 import type { Ledger } from "../../src/watchdog/ledger/ledger.ts";
 import { monthRecord, rollup } from "../support/watchdog/ledger-view.ts";
@@ -46,14 +46,14 @@ const LEDGER: Ledger = {
   chainId: "c-1",
   sources: {
     calls: {
-      tracks: new Map([
+      counterStates: new Map([
         ["a", { baseline: BASELINE, conflict: { last: BASELINE, changedAtMs: 7 } }],
         ["b", { baseline: { chainId: "c-1", success: 0n, failure: 0n, atMs: 5 } }],
       ]),
-      cursor: { atMs: 3, timeMs: 4, height: 9_007_199_254_740_993n, node: "a" },
-      books: {
+      checkpoint: { atMs: 3, timeMs: 4, height: 9_007_199_254_740_993n, node: "a" },
+      rollups: {
         months: new Map([
-          ["2026-10", monthRecord("2026-10", 1n, 2n, { seal: { atMs: 9, hash: "ab" } })],
+          ["2026-10", monthRecord("2026-10", 1n, 2n, { finalized: { atMs: 9, hash: "ab" } })],
           [
             "2026-11",
             monthRecord("2026-11", 4n, 5n, {
@@ -69,8 +69,8 @@ const LEDGER: Ledger = {
         day: new Map([[86_400_000, rollup(86_400_000, { unknown: 3n })]]),
       },
     },
-    votes: { tracks: new Map(), books: EMPTY_BOOKS },
-    revenue: { tracks: new Map(), books: EMPTY_BOOKS },
+    votes: { counterStates: new Map(), rollups: NO_ROLLUPS },
+    revenue: { counterStates: new Map(), rollups: NO_ROLLUPS },
   },
   events: {
     recent: [

@@ -1,12 +1,25 @@
-import { Command } from "commander";
+import { readFileSync } from "node:fs";
+import { Command, Option } from "commander";
+import { EXIT } from "../../platform/base/errors.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
+import { counted } from "../../platform/base/text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
+import {
+  ConfigError,
+  type ConfigIssue,
+  formatConfigIssue,
+  loadConfig,
+} from "../../platform/config/config.ts";
+import { relayerConfigSchema } from "../../relayer/config/relayer-config.ts";
+import { watchdogConfigSchema } from "../../watchdog/config.ts";
 
 const COMMANDS: readonly LazyCommand[] = [
   {
     name: "validate",
     description: "check configuration files; referenced secrets must be readable",
-    load: async () => (await import("./config-validate.ts")).validateCommand,
+    load: async () => validateCommand,
   },
   {
     name: "from-env",
@@ -18,4 +31,60 @@ const COMMANDS: readonly LazyCommand[] = [
 /** `relaywatch config`. */
 export function configCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), COMMANDS, context);
+}
+
+const KINDS = ["icq-relayer", "oracle-watchdog"] as const;
+type Kind = (typeof KINDS)[number];
+
+interface Options {
+  readonly kind?: Kind;
+  readonly json?: true;
+}
+
+/** `relaywatch config validate FILE…`: prints every error in every file with its line and column. */
+function validateCommand(context: CliContext): Command {
+  return new Command()
+    .argument("<file...>", "YAML files")
+    .addOption(new Option("--kind <daemon>", "the daemon; default: detected from the keys").choices(KINDS))
+    .option("--json", "print JSON")
+    .addHelpText("after", "\nExits 78 when a file has an error.")
+    .action((files: readonly string[], options: Options) => validateFiles(files, options, context));
+}
+
+function validateFiles(files: readonly string[], options: Options, context: CliContext): void {
+  const checked = files.map((file) => ({ file, errors: errorsOf(file, options.kind ?? kindOf(file)) }));
+  if (options.json) context.print(stringifyJson(checked, 2));
+  else for (const { file, errors } of checked) printFile(file, errors, context);
+  const bad = checked.filter(({ errors }) => errors.length > 0).length;
+  if (bad > 0)
+    throw new CliError(EXIT.badConfig, `${bad} of ${counted(files.length, "file")} cannot be used`);
+}
+
+function printFile(file: string, errors: readonly ConfigIssue[], context: CliContext): void {
+  if (errors.length === 0) context.print(`${file}: good`);
+  for (const error of errors) context.print(formatConfigIssue(error));
+}
+
+/** Only a relayer has these keys. A file that cannot be read is reported later, when it is loaded. */
+function kindOf(file: string): Kind {
+  const isRelayer = /^(?:chain|connections|signer):/m.test(readText(file));
+  return isRelayer ? "icq-relayer" : "oracle-watchdog";
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function errorsOf(file: string, kind: Kind): readonly ConfigIssue[] {
+  try {
+    loadConfig(file, kind === "icq-relayer" ? relayerConfigSchema() : watchdogConfigSchema);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.facts.errors;
+    throw error;
+  }
 }

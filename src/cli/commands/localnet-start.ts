@@ -1,9 +1,9 @@
 import { Argument, Command, Option } from "commander";
 import { runLocalnet } from "../../../daemons/localnet/main.ts";
+import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
-import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
 import {

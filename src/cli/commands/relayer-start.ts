@@ -1,18 +1,18 @@
-import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import { Command } from "commander";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
-import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import type { RelayerConfig } from "../../relayer/config/relayer-config.ts";
-import { isFirstAfterGo } from "../../relayer/from-leveldb/first-start.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { logLevelOption, waitOption } from "../../platform/cli/options.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import {
   addRelayerConfigOptions,
   type RelayerConfigOptions,
   relayerContext,
   selectRelayerConfig,
 } from "../../relayer/cli/relayer-config-options.ts";
+import type { RelayerConfig } from "../../relayer/config/relayer-config.ts";
+import { isFirstAfterGo } from "../../relayer/from-leveldb/first-start.ts";
 
 interface Options extends RelayerConfigOptions {
   readonly logLevel?: LogLevel;

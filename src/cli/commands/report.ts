@@ -1,14 +1,14 @@
 import { Command, Option } from "commander";
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { parseDuration } from "../../platform/cli/options.ts";
+import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
+import { relayerReportCommand } from "../../relayer/cli/report-command.ts";
+import { lastMonth, monthOption } from "../../watchdog/cli/month-option.ts";
+import { oracleOptions, type OracleOptions, readOracle } from "../../watchdog/cli/oracle-source.ts";
 import { handoverReport } from "../../watchdog/report/handover.ts";
 import { monthCloseReport, monthReport } from "../../watchdog/report/month-report.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { type OracleOptions, oracleOptions, readOracle } from "../../watchdog/cli/oracle-source.ts";
-import { parseDuration } from "../../platform/cli/options.ts";
-import { lastMonth, monthOption } from "../../watchdog/cli/month-option.ts";
-import { relayerReportCommand } from "../../relayer/cli/report-command.ts";
-import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 
 type Options = OracleOptions & ReportFormatOptions;
 
@@ -21,7 +21,7 @@ export function reportCommand(context: CliContext): Command {
     .addCommand(
       monthCommand(
         "month-close",
-        "why each validator is paid what it is paid, and what would have changed it",
+        "why each validator receives its pay, and what would have changed it",
         monthCloseReport,
         context,
       ),

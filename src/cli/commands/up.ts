@@ -1,22 +1,19 @@
 import { join } from "node:path";
-import type { LogLevel } from "../../platform/base/logger.ts";
-import { onAbort, raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { Command } from "commander";
 import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import { type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
-import { LOCALNET_PARTS } from "../../localnet/network/localnet-options.ts";
-import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
+import { LOCALNET_PARTS } from "../../localnet/network/localnet-options.ts";
+import { onAbort, pause, raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { EXIT } from "../../platform/base/errors.ts";
+import { type Ports, portsAt } from "../../platform/base/localnet-defaults.ts";
+import type { LogLevel } from "../../platform/base/logger.ts";
 import { type Service, supervise } from "../../platform/base/service.ts";
-import type { DaemonContext, DaemonEndpoint } from "../../platform/process/daemon-context.ts";
-import { createDeferred } from "../../platform/process/deferred.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
-import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
-import { localnetRelayerConfig } from "../../relayer/cli/relayer-config-options.ts";
+import type { LiveScreen } from "../../platform/cli/live-screen.ts";
 import {
   accessOf,
   type AccessOptions,
@@ -28,8 +25,13 @@ import {
   portOffsetOption,
 } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
-import { showState } from "../up-state.ts";
-import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "../up-summary.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../platform/process/daemon-context.ts";
+import { createDeferred } from "../../platform/process/deferred.ts";
+import { localnetRelayerConfig } from "../../relayer/cli/relayer-config-options.ts";
+import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
+import { longestPollMs } from "../../watchdog/page/create-page.ts";
+import { tryNext, upBlock } from "./up-block.ts";
+import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "./up-summary.ts";
 
 interface Options extends AccessOptions {
   readonly portOffset: number;
@@ -166,4 +168,66 @@ async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<voi
     const text = `no first result within ${FIRST_RESULT_MS / 1_000} s: ${whatIsMissing(now())}`;
     throw new CliError(EXIT.fatal, text);
   }
+}
+
+/** Output for the state of `up`. */
+interface StateOutput {
+  readonly portOffset: number;
+  /** Prints a line that stays. */
+  readonly print: (line: string) => void;
+  readonly context: Pick<CliContext, "isTerminal" | "screen">;
+}
+
+const LINE_EVERY_MS = 2_000;
+const BLOCK_EVERY_MS = 1_000;
+
+/**
+ * Shows the state until the signal aborts: on a terminal as a block that changes in place, otherwise as a line for each change.
+ * After the first result it suggests next steps.
+ */
+async function showState(now: () => UpParts, output: StateOutput, signal: AbortSignal): Promise<void> {
+  const { context, portOffset, print } = output;
+  const ports = portsAt(portOffset);
+  const show = context.screen === undefined ? lines(output) : block(context.screen, ports, portOffset);
+  const everyMs = context.screen === undefined ? LINE_EVERY_MS : BLOCK_EVERY_MS;
+  let hasHinted = false;
+  while (!signal.aborted) {
+    const parts = now();
+    if (!hasHinted && hasFirstResults(parts)) {
+      for (const line of tryNext(commandName(), ports.localRest, portOffset)) print(line);
+      hasHinted = true;
+    }
+    show(parts);
+    await pause(everyMs, systemClock, signal);
+  }
+}
+
+function lines({ print, context }: StateOutput): (parts: UpParts) => void {
+  let last = "";
+  return (parts) => {
+    const line = summaryLine(parts, context.isTerminal);
+    if (line !== last) print(line);
+    last = line;
+  };
+}
+
+function block(screen: LiveScreen, ports: Ports, portOffset: number): (parts: UpParts) => void {
+  const startedAtMs = systemClock.nowMs();
+  const pollMs = longestPollMs(localnetWatchdogConfig(portOffset, undefined));
+  return (parts) => {
+    const pages = {
+      relayer: parts.relayer && addressOf(ports.relayer),
+      watchdog: parts.watchdog && addressOf(ports.watchdog),
+    };
+    screen.show(upBlock(parts, { nowMs: systemClock.nowMs(), startedAtMs, pollMs, pages }));
+  };
+}
+
+function addressOf(port: number): string {
+  return `http://127.0.0.1:${port}/`;
+}
+
+/** How the reader starts the program. npm names its script to what it runs. */
+function commandName(): string {
+  return process.env["npm_lifecycle_event"] === undefined ? "relaywatch" : "npm run -s relaywatch --";
 }

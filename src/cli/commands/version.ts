@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { stringifyJson } from "../../platform/base/json.ts";
-import { readBuildInfo } from "../../platform/process/build-info.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { readBuildInfo } from "../../platform/process/build-info.ts";
 
 /** `relaywatch version`. */
 export function versionCommand(context: CliContext): Command {

@@ -1,14 +1,14 @@
-import { limitHeapGrowth } from "../../platform/process/heap.ts";
-import type { LogLevel } from "../../platform/base/logger.ts";
 import { Command } from "commander";
 import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
-import { loadConfig } from "../../platform/config/config.ts";
-import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import { watchdogConfigSchema } from "../../watchdog/config.ts";
+import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
-import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { logLevelOption, portOffsetOption } from "../../platform/cli/options.ts";
+import { loadConfig } from "../../platform/config/config.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { limitHeapGrowth } from "../../platform/process/heap.ts";
+import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
+import { watchdogConfigSchema } from "../../watchdog/config.ts";
 
 interface Options {
   readonly config?: string;

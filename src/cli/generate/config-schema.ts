@@ -31,8 +31,9 @@ export function keySchema(schema: z.ZodType): KeySchema {
         unrepresentable: "any",
         override: ({ zodSchema, jsonSchema }) => {
           // `z.preprocess` accepts a short form, a text, for a section.
-          const { def } = zodSchema._zod;
-          if (def.type === "pipe" && Reflect.get(def, "in") instanceof z.ZodTransform) orText(jsonSchema);
+          const def: unknown = Reflect.get(zodSchema, "def");
+          if (isRecord(def) && def["type"] === "pipe" && def["in"] instanceof z.ZodTransform)
+            orText(jsonSchema);
           // zod keywords that JSON Schema lacks or defines differently.
           if (jsonSchema.format === "starts_with") delete jsonSchema.format;
           delete jsonSchema.readOnly;

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import { alertTable } from "../../watchdog/monitoring/alert-docs.ts";
-import { channelTable } from "../../watchdog/notify/channel-docs.ts";
+import { channelTable } from "./channel-docs.ts";
 import { alertFiles } from "./alert-files.ts";
 import { configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";

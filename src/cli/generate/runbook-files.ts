@@ -23,7 +23,7 @@ export function runbookFiles(): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns a Markdown table of all alerts with links to their runbooks, from `alerts/README.md`. */
+/** Returns a Markdown table with all alerts and links to their runbooks, relative to `alerts/README.md`. */
 export function runbookIndex(): string {
   const firstOfName = ALERTS.filter(
     (alert, index) => ALERTS.findIndex(({ name }) => name === alert.name) === index,
@@ -73,7 +73,7 @@ function meaning(alerts: readonly AlertSpec[], condition: Condition | undefined)
   const [alert] = alerts;
   if (condition === undefined) return `${plain(alert?.description ?? "")} The rule:\n\n${promql(alert)}`;
   const fires = `It fires when ${condition.when.replaceAll("`", "")}, for ${condition.for}.`;
-  return `${condition.description} ${fires}${raw === undefined ? "" : ` Without the watchdog, the metrics of node and sidecar show it as\n\n${promql(raw)}`}`;
+  return `${condition.description} ${fires}${raw === undefined ? "" : ` Without the watchdog, node and sidecar metrics show it as\n\n${promql(raw)}`}`;
 }
 
 function promql(alert: AlertSpec | undefined): string {
@@ -115,7 +115,7 @@ function whySample({ title, severity }: Condition, reason: string): string {
     "",
     `Since 2026-11-22 05:54 UTC: ${reason}.`,
     "",
-    "Misses of this month",
+    "This month's misses",
     "--------------------",
   ].join("\n");
 }

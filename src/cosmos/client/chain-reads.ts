@@ -119,7 +119,7 @@ function decodeProofOp(op: JsonField): ProofOp {
   return { type: asText(type), key: asBase64(member(op, "key")), data: asBase64(member(op, "data")) };
 }
 
-/** Go prints a nil pointer as null. It counts as an object without members. */
+/** Go prints a nil pointer as null. It is treated as an object without members. */
 function objectOrEmpty(field: JsonField): JsonField {
   return isPresent(field) ? field : { ...field, value: {} };
 }

@@ -12,7 +12,7 @@ export type EndpointCheck =
 
 /** Several endpoints of one chain behind one caller. */
 export interface EndpointPool extends RpcCaller {
-  /** Calls a method and decodes the result. A result that does not decode counts as an error of the endpoint. */
+  /** Calls a method and decodes the result. A result that does not decode is treated as an endpoint error. */
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
   /** Reads the status of every endpoint in parallel, also of resting ones. */
   readonly check: (signal: AbortSignal) => Promise<readonly EndpointCheck[]>;
@@ -119,7 +119,7 @@ type Candidate = Pick<EndpointHealth, "status" | "latencyMs" | "distrusted"> & {
 /** An endpoint that is this far behind the best one is used last. A smaller distance is chance. */
 const MAX_LAG = 5n;
 
-/** Latencies below the same limit count as equal, so that the configured order decides between them. */
+/** Latencies below the same limit are treated as equal, so that the configured order decides between them. */
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**

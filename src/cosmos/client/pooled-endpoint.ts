@@ -86,7 +86,7 @@ export function createPooledEndpoint(
 
   const recordFailure = (error: unknown): void => {
     // One outage fails all calls in flight. Only the first failure counts, otherwise a burst of calls would raise the
-    // backoff to its maximum at once.
+    // backoff to its maximum immediately.
     if (life.signal.aborted || restMs() > 0) return;
     const lastError = errorText(error);
     if (health.failures === 0)

@@ -76,7 +76,7 @@ export function createTrustFinder(
       );
   };
   const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
-    // Both are read at once. The time is almost always good, so the validator set is almost always needed.
+    // Both are read in parallel. The time is almost always good, so the validator set is almost always needed.
     const [timeNs, trust] = await Promise.all([timeOf(height), trustAt(height)]);
     const nowNs = BigInt(Math.round(deps.clock.nowMs())) * NS_PER_MS;
     // Block times increase with height: when this height has expired, all lower ones have.

@@ -5,8 +5,8 @@ interface EncodedType<T> {
   encode(message: T, writer?: BinaryWriter): { finish(): Uint8Array };
 }
 
-/** A larger message drops the buffer after it, so that one large message does not keep its memory. */
-const MAX_KEPT_BYTES = 65_536;
+/** A larger message drops the buffer after it, so that one large message does not hold its memory. */
+const MAX_REUSED_BYTES = 65_536;
 
 let idle: BinaryWriter | undefined;
 
@@ -16,9 +16,9 @@ let idle: BinaryWriter | undefined;
  */
 export function encodeMessage<T>(type: EncodedType<T>, message: T): Uint8Array {
   const writer = idle ?? new BinaryWriter();
-  // Whoever encodes meanwhile, or after a failure, must not write behind the rest of this message.
+  // A nested call, or a call after a failure, must not append to the bytes of this message.
   idle = undefined;
   const bytes = type.encode(message, writer).finish();
-  if (bytes.length <= MAX_KEPT_BYTES) idle = writer;
+  if (bytes.length <= MAX_REUSED_BYTES) idle = writer;
   return bytes;
 }

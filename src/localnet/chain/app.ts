@@ -1,44 +1,47 @@
-import type { Application } from "./runtime/abci.ts";
+import { toChainTypeUrl } from "../../cosmos/proto/type-urls.ts";
 import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
-import { dexModule } from "./dex-module.ts";
 import { MODULE_NAME as AUTHORITY_NAME, createAdminModule } from "./modules/adminmodule/module.ts";
-import type { AuthKeeper, ModulePermissions } from "./modules/auth/keeper.ts";
+import type { ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
 import type { BankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
-import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
 import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
-import { createFeemarketModule } from "./modules/feemarket/module.ts";
+import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
+import { createDexModule } from "./modules/dex/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
+import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
-import type { IBCModule } from "./modules/ibc/channel/ibc-module.ts";
-import { createIbcModule } from "./modules/ibc/module.ts";
-import type { IbcKeeper } from "./modules/ibc/keeper.ts";
 import { createRateLimitModule } from "./modules/ibc-rate-limit/module.ts";
+import type { IBCModule } from "./modules/ibc/channel/ibc-module.ts";
+import { createIbcModule, type IbcModule } from "./modules/ibc/module.ts";
 import {
   createInterchainqueriesModule,
   type InterchainqueriesModule,
 } from "./modules/interchainqueries/module.ts";
-import { createSlashingModule } from "./modules/slashing/module.ts";
-import { joinHooks, type StakingHooks } from "./modules/staking/types.ts";
+import type { InterchainqueriesDeps } from "./modules/interchainqueries/types.ts";
+import { createSlashingModule, type SlashingModule } from "./modules/slashing/module.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
-import type { StakingKeeper } from "./modules/staking/keeper.ts";
-import { createStakingModule } from "./modules/staking/module.ts";
+import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
+import { joinHooks } from "./modules/staking/types.ts";
+import { PORT_ID } from "./modules/transfer/keys.ts";
+import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
+import type { WasmDeps } from "./modules/wasm/types.ts";
+import type { Application } from "./runtime/abci.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
 import { createAnteHandler } from "./runtime/ante-handler.ts";
 import { createApplication } from "./runtime/application.ts";
-import { collectHandlers } from "./runtime/tx-runner.ts";
+import { ErrUnauthorized } from "./runtime/errors.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
+import { collectHandlers } from "./runtime/tx-runner.ts";
 import type { Upgrade } from "./runtime/upgrade.ts";
 import { DEFAULT_KEEP_RECENT, type StateStorage } from "./store/multi-store.ts";
-import { transferModule, wrapTransfers, type TransferRoute } from "./transfer-route.ts";
 
 /** Identity and size of a chain. */
 export interface AppOptions {
@@ -122,24 +125,10 @@ const UPGRADES: readonly Upgrade[] = [
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
-  const { kind, denom, chainName = "neutron", bech32Prefix = "neutron" } = options;
-  const moduleAccounts = kind === "local" ? LOCAL_MODULE_ACCOUNTS : REMOTE_MODULE_ACCOUNTS;
-  const auth = createAuthModule({ bech32Prefix, moduleAccounts });
-  const accounts = auth.keeper;
-  const bank = createBankModule({ blockedModules: Object.keys(moduleAccounts) }, accounts);
-  const feeRecipient = kind === "local" ? "revenue-fee-redistribute" : "fee_collector";
-  const feemarket = createFeemarketModule({ feeDenom: denom }, { bank: bank.keeper, accounts, feeRecipient });
-  const authority = formatAddress(bech32Prefix, moduleAddress(AUTHORITY_NAME));
-  const names: ChainNames = { chainName, bech32Prefix, authority, denom };
-  const ports = new Map<string, IBCModule>();
-  const ibc = createIbcModule(names, (port) => ports.get(port));
-  const stake = stakeModules(names, bank.keeper);
-  const route: TransferRoute = { sender: ibc.keeper, ports };
-  const keepers: BaseKeepers = { accounts, bank: bank.keeper, ibc: ibc.keeper, stake, route };
-  const transfer = transferModule({ ...names, kind }, keepers);
-  const base: readonly ChainModule[] = [createConsensusModule(), auth, bank, feemarket, ibc, transfer];
-  const modules =
-    kind === "local" ? localModules(base, names, keepers, options.contracts) : [...base, ...stake.modules];
+  const { kind, chainName = "neutron" } = options;
+  const base = createBase({ ...options, chainName });
+  const { modules, ibc, staking } =
+    kind === "local" ? localChain(base, options.contracts) : remoteChain(base);
   return createApplication(
     {
       version: options.version ?? VERSION,
@@ -149,14 +138,14 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       upgrades: UPGRADES,
       beginBlockOrder: BEGIN_BLOCK_ORDER,
       endBlockOrder: END_BLOCK_ORDER,
-      validatorUpdates: stake.validatorUpdates,
+      validatorUpdates: staking.keeper.validatorUpdates,
       ante: createAnteHandler({
-        accounts,
-        takeFee: feemarket.takeFee,
+        accounts: base.auth.keeper,
+        takeFee: base.feemarket.takeFee,
         relayCheck: ibc.relayCheck,
         ...(kind === "local" ? { txCounterStore: "wasm" } : {}),
       }),
-      post: feemarket.settleFee,
+      post: base.feemarket.settleFee,
       maxBlockGas,
       keepRecent: options.keepRecent ?? DEFAULT_KEEP_RECENT,
     },
@@ -164,68 +153,59 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   );
 }
 
-interface ChainNames {
-  readonly chainName: string;
-  readonly bech32Prefix: string;
-  readonly authority: string;
-  readonly denom: string;
-}
-
-interface BaseKeepers {
-  readonly accounts: AuthKeeper;
-  readonly bank: BankKeeper;
-  readonly ibc: IbcKeeper;
-  readonly stake: StakeModules;
-  readonly route: TransferRoute;
-}
-
-/** Staking and slashing. Their genesis runs hooks, so it comes after that of the modules that have some. */
-interface StakeModules {
+/** The modules of a chain in the order of genesis and of the block hooks, and those that the application calls itself. */
+interface Chain {
   readonly modules: readonly ChainModule[];
-  readonly validatorUpdates: StakingKeeper["validatorUpdates"];
-  /** The hooks of staking in order of the calls. A module with hooks adds its own. */
-  readonly hooks: Partial<StakingHooks>[];
+  readonly ibc: IbcModule;
+  readonly staking: StakingModule;
 }
 
-function stakeModules(names: ChainNames, bank: BankKeeper): StakeModules {
-  const hooks: Partial<StakingHooks>[] = [];
-  const staking = createStakingModule(names, { bank, hooks: joinHooks(() => hooks), keyTypes });
-  const slashing = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
-  hooks.push(slashing.hooks);
-  return { modules: [staking, slashing], validatorUpdates: staking.keeper.validatorUpdates, hooks };
+type Base = ReturnType<typeof createBase>;
+
+/** Creates the modules that no other module calls back. */
+function createBase(options: AppOptions & { readonly chainName: string }) {
+  const { kind, denom, chainName, bech32Prefix = "neutron" } = options;
+  const moduleAccounts = kind === "local" ? LOCAL_MODULE_ACCOUNTS : REMOTE_MODULE_ACCOUNTS;
+  const auth = createAuthModule({ bech32Prefix, moduleAccounts });
+  const bank = createBankModule({ blockedModules: Object.keys(moduleAccounts) }, auth.keeper);
+  const feeRecipient = kind === "local" ? "revenue-fee-redistribute" : "fee_collector";
+  return {
+    names: {
+      chainName,
+      bech32Prefix,
+      denom,
+      authority: formatAddress(bech32Prefix, moduleAddress(AUTHORITY_NAME)),
+    },
+    consensus: createConsensusModule(),
+    auth,
+    bank,
+    feemarket: createFeemarketModule(
+      { feeDenom: denom },
+      { bank: bank.keeper, accounts: auth.keeper, feeRecipient },
+    ),
+  };
 }
 
-/** Creates the modules of a local chain. */
-function localModules(
-  base: readonly ChainModule[],
-  names: ChainNames,
-  keepers: BaseKeepers,
-  contracts: readonly ContractCode[] = [],
-): readonly ChainModule[] {
-  const shared = [...base, dexModule(names, keepers.bank)];
-  return [...shared, ...contractModules(shared, names, keepers, contracts)];
+// Modules that call each other are created with functions, which read the module that is created later when they are called.
+
+function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
+  const ibc = createIbcModule(names, (port) => (port === PORT_ID ? transfer.application : undefined));
+  const transfer: TransferModule = createTransferModule(names, { bank: bank.keeper, channels: ibc.keeper });
+  const hooks = joinHooks(() => [slashing.hooks]);
+  const staking = createStakingModule(names, { bank: bank.keeper, hooks, keyTypes });
+  const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
+  return { modules: [consensus, auth, bank, feemarket, ibc, transfer, staking, slashing], ibc, staking };
 }
 
-/**
- * Creates interchain queries and the contract host. Each of them calls the other, so the contract host gets functions
- * that read `icq` and `routes` when they are called.
- */
-function contractModules(
-  base: readonly ChainModule[],
-  names: ChainNames,
-  { accounts, bank, ibc, stake, route }: BaseKeepers,
-  contracts: readonly ContractCode[] = [],
-): readonly ChainModule[] {
-  const address = accounts.parseAddress;
+function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Chain {
+  const { names, consensus, auth, bank, feemarket } = base;
+  const routes = once(() => routesOf(modules));
+  const findMessage = (typeUrl: string): MessageHandler | undefined => routes().messages.get(typeUrl);
   const wasm = createWasmModule(
-    { ...names, codes: [...CODES, ...contracts], allowedQueries: CONTRACT_QUERIES },
+    { ...names, codes: [...CODES, ...contractCodes], allowedQueries: CONTRACT_QUERIES },
     {
-      bank: {
-        sendCoins: (context, from, to, coins) => bank.send(context, address(from), address(to), coins),
-        supply: bank.supply,
-      },
-      accounts: { ensureAccount: (context, text) => accounts.ensure(context, address(text)) },
-      findMessage: (typeUrl) => routes().messages.get(typeUrl),
+      ...addressedByText(base),
+      findMessage,
       findQuery: (path) => routes().queries.get(path),
       customMessages: (context, contract, message) =>
         icq.handleCustomMessage(context, contract, message) ??
@@ -233,27 +213,99 @@ function contractModules(
       customQueries: (context, request) => icq.handleCustomQuery(context, request),
     },
   );
+  const contracts = wasm.host;
+
+  const ibc = createIbcModule(names, (port) => (port === PORT_ID ? transferStack : undefined));
+  const rateLimit = createRateLimitModule(names, { contracts });
+  const manager: ContractManagerModule = createContractManagerModule(names, { contracts });
+  const transfer = createTransferModule(
+    { ...names, ownResponse: toChainTypeUrl("/neutron.transfer.MsgTransferResponse", names.chainName) },
+    { bank: bank.keeper, channels: { ...ibc.keeper, ...rateLimit.rateLimitICS4Wrapper(ibc.keeper) } },
+  );
+  // From the outside in. On a timeout, the quota is returned, then the transfer is refunded, then its contract is called.
+  const transferStack: IBCModule = rateLimit.rateLimitMiddleware(
+    manager.callbacksMiddleware(transfer.application),
+  );
+
   const icq: InterchainqueriesModule = createInterchainqueriesModule(names, {
-    bank: {
-      sendFromAccountToModule: (context, from, module, coins) =>
-        bank.sendToModule(context, address(from), module, coins),
-      sendFromModuleToAccount: (context, module, to, coins) =>
-        bank.sendFromModule(context, module, address(to), coins),
-    },
-    contracts: wasm.host,
-    ibc,
+    ...addressedByText(base),
+    contracts,
+    ibc: ibc.keeper,
   });
-  const harpoon = createHarpoonModule(names, { contracts: wasm.host });
-  stake.hooks.push(harpoon.hooks);
-  const limits = createRateLimitModule(names, { contracts: wasm.host });
-  const manager: ContractManagerModule = createContractManagerModule(names, { contracts: wasm.host });
-  wrapTransfers(route, manager, limits);
-  // The genesis of contracts runs messages of other modules, so the contract host follows them. Subscriptions name contracts,
-  // and the genesis of staking calls the subscribers.
-  const admin = createAdminModule(names, { findMessage: (typeUrl) => routes().messages.get(typeUrl) });
-  const modules = [admin, icq, wasm, manager, limits, harpoon, ...stake.modules];
-  const routes = once(() => routesOf([...base, ...modules]));
-  return modules;
+  const harpoon = createHarpoonModule(names, { contracts });
+  const hooks = joinHooks(() => [slashing.hooks, harpoon.hooks]);
+  const staking = createStakingModule(names, { bank: bank.keeper, hooks, keyTypes });
+  const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
+  const admin = createAdminModule(names, { findMessage });
+  const dex = createDex(names, bank.keeper);
+  const modules: readonly ChainModule[] = [
+    consensus,
+    auth,
+    bank,
+    feemarket,
+    ibc,
+    transfer,
+    dex,
+    admin,
+    icq,
+    // The genesis of contracts runs messages of the modules before. Subscriptions of harpoon name contracts, and the genesis of
+    // staking calls the subscribers.
+    wasm,
+    manager,
+    rateLimit,
+    harpoon,
+    staking,
+    slashing,
+  ];
+  return { modules, ibc, staking };
+}
+
+/** Methods of the bank and of the accounts for modules that know addresses as text only. */
+function addressedByText({
+  auth,
+  bank,
+}: Base): Pick<WasmDeps, "bank" | "accounts"> & Pick<InterchainqueriesDeps, "bank"> {
+  const { parseAddress: address, ensure } = auth.keeper;
+  const { send, sendToModule, sendFromModule, supply } = bank.keeper;
+  return {
+    bank: {
+      supply,
+      sendCoins: (context, from, to, coins) => send(context, address(from), address(to), coins),
+      sendFromAccountToModule: (context, from, module, coins) =>
+        sendToModule(context, address(from), module, coins),
+      sendFromModuleToAccount: (context, module, to, coins) =>
+        sendFromModule(context, module, address(to), coins),
+    },
+    accounts: { ensureAccount: (context, text) => ensure(context, address(text)) },
+  };
+}
+
+/** Creates the exchange. As the bank module does for messages, it refuses to pay to accounts of modules. */
+function createDex(names: Base["names"], bank: BankKeeper): ChainModule {
+  const requireOpen = (address: Uint8Array): void => {
+    if (!bank.isBlocked(address)) return;
+    throw ErrUnauthorized(`${formatAddress(names.bech32Prefix, address)} is not allowed to receive funds`);
+  };
+  return createDexModule(names, {
+    bank: {
+      balance: (context, address, denom) => bank.balance(context, address, denom).amount,
+      supply: bank.supply,
+      sendToDex: (context, from, coins) => bank.sendToModule(context, from, "dex", coins),
+      sendFromDex: (context, to, coins) => {
+        requireOpen(to);
+        bank.sendFromModule(context, "dex", to, coins);
+      },
+      mint: (context, coins) => bank.mint(context, "dex", coins),
+      burn: (context, coins) => bank.burn(context, "dex", coins),
+    },
+    balances: {
+      balances: bank.balances,
+      holdings: function* (context, denom) {
+        for (const address of bank.holders(context, denom))
+          yield bank.balance(context, address, denom).amount;
+      },
+    },
+  });
 }
 
 interface Routes {

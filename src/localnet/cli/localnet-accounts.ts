@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { stringifyJson } from "../../platform/base/json.ts";
-import { type LocalnetAccount, localnetAccounts } from "../network/chains.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { type LocalnetAccount, localnetAccounts } from "../network/chains.ts";
 
 /** `relaywatch localnet accounts`. */
 export function accountsCommand(context: CliContext): Command {

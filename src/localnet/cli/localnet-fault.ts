@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
-import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";

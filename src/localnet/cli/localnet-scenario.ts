@@ -1,10 +1,10 @@
 import { Argument, Command } from "commander";
-import { portsAt } from "../../platform/base/localnet-defaults.ts";
-import { CHAINS } from "../network/chains.ts";
 import { CANONICAL_CHAIN_NAME } from "../../cosmos/proto/type-urls.ts";
-import { withChain } from "./chain-connection.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
+import { CHAINS } from "../network/chains.ts";
+import { withChain } from "./chain-connection.ts";
 import { runOverQuota } from "./scenario/over-quota.ts";
 import { createScenarioChain } from "./scenario/scenario-chain.ts";
 

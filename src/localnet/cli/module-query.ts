@@ -1,11 +1,17 @@
-import { Command, Option } from "commander";
-import type { JsonValue } from "../../platform/base/json.ts";
-import { messageToJson } from "../../cosmos/proto/json.ts";
+import { type Argument, Command, InvalidArgumentError, Option } from "commander";
+import type { PageRequest } from "../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import { messageFromJson, messageToJson } from "../../cosmos/proto/json.ts";
+import { findService } from "../../cosmos/proto/registry.ts";
 import { toChainTypeUrl } from "../../cosmos/proto/type-urls.ts";
-import { addConnectionOptions, type ConnectionOptions, withChain } from "./chain-connection.ts";
+import { fromBase64, toBase64 } from "../../platform/base/bytes.ts";
+import { EXIT, unreachable } from "../../platform/base/errors.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 import { printAnswer } from "../../platform/cli/print-answer.ts";
+import { cellText, column, type Column, fieldAt, formatTable } from "../../platform/cli/table.ts";
+import { addConnectionOptions, type ConnectionOptions, withChain } from "./chain-connection.ts";
 
 /** Options of every query command. */
 export interface QueryOptions extends ConnectionOptions {
@@ -40,7 +46,7 @@ export async function queryModule(
 }
 
 /** Sends a query to the chain and returns the response as REST API JSON. */
-export async function fetchModule(
+async function fetchModule(
   query: ModuleQuery,
   options: QueryOptions,
   context: CliContext,
@@ -51,4 +57,184 @@ export async function fetchModule(
     client.grpcQuery(path, query.request, context.signal, height),
   );
   return messageToJson(query.responseType, response, chainName);
+}
+
+/** Pagination options, as a Cosmos SDK binary has them. */
+export interface PageOptions {
+  readonly page: bigint;
+  readonly pageKey?: Uint8Array;
+  readonly offset: bigint;
+  readonly limit: bigint;
+  readonly countTotal?: true;
+  readonly reverse?: true;
+}
+
+/** Adds the options of {@link PageOptions} to a command. */
+export function addPageOptions(command: Command): Command {
+  return command
+    .addOption(number("--page <n>", "page number, from 1", 1n))
+    .addOption(new Option("--page-key <base64>", "the previous page's next_key").argParser(parseKey))
+    .addOption(number("--offset <n>", "number of entries to skip", 0n))
+    .addOption(number("--limit <n>", "maximum number of entries", 100n))
+    .option("--count-total", "also count all entries")
+    .option("--reverse", "descending order");
+}
+
+/** Converts the options to a page request. Throws `CliError` when they exclude each other. */
+export function toPageRequest(options: PageOptions): PageRequest {
+  const { page, pageKey, offset, limit } = options;
+  if (page < 1n) throw new CliError(EXIT.usage, "--page starts at 1");
+  const ways = [page > 1n, pageKey !== undefined, offset > 0n].filter(Boolean).length;
+  if (ways > 1) throw new CliError(EXIT.usage, "give only one of --page, --page-key and --offset");
+  return {
+    key: pageKey ?? new Uint8Array(),
+    offset: offset + (page - 1n) * limit,
+    limit,
+    countTotal: options.countTotal ?? false,
+    reverse: options.reverse ?? false,
+  };
+}
+
+function number(flags: string, description: string, preset: bigint): Option {
+  return new Option(flags, description).default(preset, preset.toString()).argParser(parseUint64);
+}
+
+function parseKey(text: string): Uint8Array {
+  try {
+    return fromBase64(text);
+  } catch {
+    throw new InvalidArgumentError("base64 was expected");
+  }
+}
+
+/** Table layout of a response: the path of its record or record list, and the columns. */
+export interface AnswerTable {
+  readonly path: string;
+  readonly columns: readonly Column[];
+  /** Splits a record into several rows. */
+  readonly rows?: (record: JsonValue) => readonly JsonValue[];
+  /** Lines below the table: a label, and a field's path. Lines without a value are omitted. */
+  readonly notes?: readonly (readonly [words: string, path: string])[];
+}
+
+const NEXT_PAGE = ["next page: --page-key ", "pagination.next_key"] as const;
+
+/** Formats a response as a table. Below it are its notes and the next page's key. */
+export function formatAnswer({ path, columns, rows, notes = [] }: AnswerTable, response: JsonValue): string {
+  const found = fieldAt(response, path);
+  const records = Array.isArray(found) ? found : [found];
+  const lines = [...notes, NEXT_PAGE].flatMap(([words, at]) => {
+    const value = fieldAt(response, at);
+    return value === null ? [] : [words + cellText(value)];
+  });
+  return [formatTable(columns, rows === undefined ? records : records.flatMap(rows)), ...lines].join("\n");
+}
+
+/** Layout of a module's parameters: one line each. */
+export const PARAMS_TABLE: AnswerTable = {
+  path: "params",
+  columns: [column("PARAMETER", "name"), column("VALUE", "value")],
+  rows: (params) =>
+    isRecord(params) ? Object.entries(params).map(([name, value]) => ({ name, value })) : [],
+};
+
+/** One gRPC service's queries on the command line. */
+interface QueryService<Field extends string, Rpc extends string> {
+  /** Name under the canonical chain name: `neutron.dex.Query`. */
+  readonly service: string;
+  /** Arguments by the request field that they set. */
+  readonly arguments: Readonly<Record<Field, () => Argument>>;
+  /** Table layout for each response. */
+  readonly tables: Readonly<Record<Rpc, AnswerTable>>;
+  readonly queries: readonly ServiceQuery<Field, Rpc>[];
+}
+
+/** One query. */
+export interface ServiceQuery<Field extends string, Rpc extends string> {
+  readonly name: string;
+  /** Another name that the deployed command line has. */
+  readonly alias?: string;
+  readonly description: string;
+  readonly rpc: Rpc;
+  readonly arguments?: readonly Field[];
+  /** An option, and the request field that its value sets. */
+  readonly option?: { readonly flags: string; readonly field: string; readonly description: string };
+  readonly isList?: boolean;
+}
+
+/** Creates one command for each query. It prints a table, or with `--json` the REST API's JSON. */
+export function serviceQueryCommands<Field extends string, Rpc extends string>(
+  service: QueryService<Field, Rpc>,
+  context: CliContext,
+): Command {
+  const group = new Command();
+  for (const query of service.queries) group.addCommand(queryCommand(service, query, context));
+  return group;
+}
+
+function queryCommand<Field extends string, Rpc extends string>(
+  service: QueryService<Field, Rpc>,
+  query: ServiceQuery<Field, Rpc>,
+  context: CliContext,
+): Command {
+  const fields = query.arguments ?? [];
+  const command = moduleQueryCommand(query.name, query.description);
+  if (query.alias !== undefined) command.alias(query.alias);
+  for (const field of fields) command.addArgument(service.arguments[field]());
+  if (query.option !== undefined) command.option(query.option.flags, query.option.description);
+  if (query.isList) addPageOptions(command);
+  return command.action((...words: readonly unknown[]) => {
+    const given = Object.fromEntries(fields.map((field, index) => [field, toJson(words[index])]));
+    const request = { ...given, ...optionField(query, command), ...pageField(query, command) };
+    const { rpc } = query;
+    const target = { service: service.service, rpc, table: service.tables[rpc] };
+    return run(target, request, command.opts<QueryOptions>(), context);
+  });
+}
+
+/** An argument is text, or its parsed value: an enum number, a 64-bit integer, or a list of strings. */
+function toJson(value: unknown): JsonValue {
+  if (Array.isArray(value)) return value.map(String);
+  return typeof value === "number" ? value : String(value);
+}
+
+function optionField({ option }: Pick<ServiceQuery<string, string>, "option">, command: Command): JsonObject {
+  if (option === undefined) return {};
+  const value: unknown = command.getOptionValue(new Option(option.flags).attributeName());
+  return value === true || typeof value === "string" ? { [option.field]: value } : {};
+}
+
+function pageField({ isList }: Pick<ServiceQuery<string, string>, "isList">, command: Command): JsonObject {
+  if (!isList) return {};
+  const { key, offset, limit, countTotal, reverse } = toPageRequest(command.opts<PageOptions>());
+  return {
+    pagination: {
+      key: toBase64(key),
+      offset: offset.toString(),
+      limit: limit.toString(),
+      count_total: countTotal,
+      reverse,
+    },
+  };
+}
+
+interface Target {
+  readonly service: string;
+  readonly rpc: string;
+  readonly table: AnswerTable;
+}
+
+async function run(
+  { service, rpc, table }: Target,
+  request: JsonObject,
+  options: QueryOptions,
+  context: CliContext,
+): Promise<void> {
+  const method =
+    findService(service)?.methods.find(({ name }) => name === rpc) ?? unreachable(`no query ${rpc}`);
+  const { path, requestType, responseType } = method;
+  const encoded = messageFromJson(requestType, request);
+  const response = await fetchModule({ path, request: encoded, responseType }, options, context);
+  if (options.json) printAnswer(response, options, context);
+  else context.print(formatAnswer(table, response));
 }

@@ -1,12 +1,8 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { toHex } from "../../platform/base/bytes.ts";
-import { systemClock } from "../../platform/base/clock.ts";
-import { ceilDec18, type Dec18, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
-import { EXIT } from "../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
+import { createSigner, type Signer } from "../../cosmos/client/tx/signer.ts";
 import type {
   SendOutcome,
   SimulationOutcome,
@@ -16,17 +12,19 @@ import type {
 import { TxMsgData } from "../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import { messageToJson } from "../../cosmos/proto/json.ts";
 import { toChainTypeUrl } from "../../cosmos/proto/type-urls.ts";
-import {
-  addAccountOptions,
-  type AccountOptions,
-  openAccount,
-  requireAccountChoice,
-} from "./account-options.ts";
-import { type ConnectionOptions, withChain } from "./chain-connection.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import { systemClock } from "../../platform/base/clock.ts";
+import { ceilDec18, type Dec18, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
+import { EXIT } from "../../platform/base/errors.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
+import { Secret } from "../../platform/base/secret.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 import { printAnswer } from "../../platform/cli/print-answer.ts";
+import { secretField } from "../../platform/config/config-fields.ts";
+import { localnetAccounts } from "../network/chains.ts";
+import { type ConnectionOptions, withChain } from "./chain-connection.ts";
 
 /** Options of every transaction command. */
 export interface TxOptions extends ConnectionOptions, AccountOptions {
@@ -248,4 +246,68 @@ function parsePositive(text: string): Dec18 {
     // The error below covers both cases.
   }
   throw new InvalidArgumentError(`a decimal above 0 such as ${formatDec18(parseDec18("1.3"))} was expected`);
+}
+
+/** Options that select the signing account. Exactly one of the first three is given. */
+interface AccountOptions {
+  /** Name of a public localnet test account. */
+  readonly from?: string;
+  readonly mnemonicFile?: string;
+  readonly mnemonicEnv?: string;
+  /** Bech32 prefix of account addresses. */
+  readonly addressPrefix?: string;
+}
+
+/** Adds the options of {@link AccountOptions} to a command. */
+function addAccountOptions(command: Command): Command {
+  const sources = ["from", "mnemonicFile", "mnemonicEnv"];
+  const source = (flags: string, description: string, own: string): Option =>
+    new Option(flags, description).conflicts(sources.filter((name) => name !== own));
+  return command
+    .addOption(source("--from <name>", "sign with this public localnet test account", "from"))
+    .addOption(source("--mnemonic-file <file>", "sign with the mnemonic in this file", "mnemonicFile"))
+    .addOption(
+      source("--mnemonic-env <name>", "sign with the mnemonic in this environment variable", "mnemonicEnv"),
+    )
+    .addOption(
+      new Option("--address-prefix <prefix>", "bech32 prefix of account addresses; default: neutron"),
+    );
+}
+
+/** Throws `CliError` when no account is selected. Called before the first request to the chain. */
+function requireAccountChoice({ from, mnemonicFile, mnemonicEnv }: AccountOptions): void {
+  if (from !== undefined || mnemonicFile !== undefined || mnemonicEnv !== undefined) return;
+  throw new CliError(
+    EXIT.usage,
+    "no signing account: give --from (a localnet test account), --mnemonic-file or --mnemonic-env",
+  );
+}
+
+/** Opens the signing account. Throws `CliError` when it cannot be opened and `ClientError` "bad-key" for an invalid mnemonic. */
+function openAccount(options: AccountOptions, chainId: string): Promise<Signer> {
+  if (options.from !== undefined) return openTestAccount(options.from, chainId);
+  const mnemonic = readMnemonic(options);
+  return createSigner({ kind: "mnemonic", mnemonic }, options.addressPrefix ?? "neutron");
+}
+
+/** Test account keys are public. On any other chain, everybody could spend their coins. */
+function openTestAccount(name: string, chainId: string): Promise<Signer> {
+  const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
+  const account = ofChain.find((one) => one.name === name);
+  if (account === undefined) {
+    const known =
+      ofChain.length === 0
+        ? "test accounts exist on localnet chains only; use --mnemonic-file or --mnemonic-env"
+        : `the test accounts are ${ofChain.map((one) => one.name).join(", ")}`;
+    throw new CliError(EXIT.usage, `no test account is called ${name} on ${chainId}: ${known}`);
+  }
+  const prefix = account.address.slice(0, account.address.lastIndexOf("1"));
+  return createSigner({ kind: "mnemonic", mnemonic: new Secret(account.mnemonic) }, prefix);
+}
+
+function readMnemonic({ mnemonicFile, mnemonicEnv }: AccountOptions): Secret {
+  const read = secretField().safeParse({ file: mnemonicFile, env: mnemonicEnv });
+  if (read.success) return read.data;
+  const option = mnemonicFile === undefined ? "--mnemonic-env" : "--mnemonic-file";
+  throw new CliError(EXIT.badConfig, `${option}: ${read.error.issues[0]?.message ?? "cannot be read"}`);
 }

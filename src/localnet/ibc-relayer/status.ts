@@ -1,6 +1,6 @@
-import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { State } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
+import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { TRANSFER_CHANNEL } from "./channel-work.ts";
 import type { CycleFailure } from "./errors.ts";
 import type { ChannelView } from "./ibc-reads.ts";

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
 import { request } from "undici";
 import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
 import { parseSignedHeader } from "../../cosmos/comet/rpc-json.ts";
@@ -10,6 +9,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type Service, supervise } from "../../platform/base/service.ts";
+import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
 import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { createApp } from "../chain/app.ts";

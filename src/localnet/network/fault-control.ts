@@ -8,7 +8,7 @@ import {
 } from "../../platform/base/fault-switches.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { parseRfc3339Ns, NS_PER_MS } from "../../platform/base/time.ts";
+import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
 import { parseDurationMs } from "../../platform/config/config-fields.ts";
 import {
   errorReply,

@@ -1,6 +1,3 @@
-import { NS_PER_SECOND } from "../../platform/base/time.ts";
-import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
-import { type SeededDex, seedDex } from "../chain/modules/dex/seed.ts";
 import {
   LimitOrderType,
   type MsgDeposit,
@@ -9,7 +6,10 @@ import {
 import { HookType } from "../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import { encodeBech32 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
+import { NS_PER_SECOND } from "../../platform/base/time.ts";
+import { seedDex, type SeededDex } from "../chain/modules/dex/seed.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
+import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { accountNamed, accountsOf, type ChainProfile } from "./chains.ts";
 
 /** Hook types that the contract `voting-power` needs. */

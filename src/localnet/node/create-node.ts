@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
-import { NS_PER_MS } from "../../platform/base/time.ts";
 import { isAbort } from "../../platform/base/abort.ts";
 import { encodeBech32, equalBytes, toHex } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
 import type { Application, Misbehavior } from "../chain/runtime/abci.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";

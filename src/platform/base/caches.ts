@@ -33,7 +33,7 @@ export function createRecentCache<K, T>(capacity: number): RecentCache<K, T> {
 
 /**
  * Returns a function that calls `load` once for each key and returns the same promise afterwards. A rejected promise is
- * kept too, so that one cycle does not repeat a failed request. Create a new function for each cycle.
+ * stored too, so that one cycle does not repeat a failed request. Create a new function for each cycle.
  */
 export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request: Q) => bigint) {
   const promises = new Map<bigint, Promise<T>>();
@@ -45,7 +45,7 @@ export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request:
   };
 }
 
-/** A value kept on an object. */
+/** A value that is stored on an object. */
 interface ObjectSlot<K extends object, T> {
   readonly get: (object: K) => T | undefined;
   readonly set: (object: K, value: T) => void;

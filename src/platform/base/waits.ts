@@ -28,7 +28,7 @@ export function createWakeSignal(): WakeSignal {
         });
       }),
     wake: () => {
-      // A woken caller may wait again at once. One call must not wake it twice, so the set is emptied first.
+      // A woken caller may start to wait again immediately. One call must not wake it twice, so the set is cleared first.
       const woken = [...waiting];
       waiting.clear();
       for (const { unwatch, resolve } of woken) {

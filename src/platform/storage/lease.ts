@@ -51,7 +51,7 @@ export interface Lease {
    * process from taking the lease before the transaction ends.
    */
   readonly fence: (session: SqlSession) => Promise<void>;
-  /** Gives the lease up, so that another process can take it at once. Has no effect without the lease. */
+  /** Releases the lease, so that another process can take it immediately. Has no effect without the lease. */
   readonly release: () => Promise<void>;
 }
 

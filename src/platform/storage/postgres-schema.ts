@@ -7,7 +7,7 @@ const UPGRADE_LOCK = 7_208_965_143;
 
 /**
  * Upgrades a database of PostgreSQL to the newest version, in one transaction, with the migrations of SQLite
- * (`src/platform/storage/sqlite-schema.ts`). Several processes may call it at once. Throws `NewerSchemaError`, and then changes nothing.
+ * (`src/platform/storage/sqlite-schema.ts`). Several processes may call it in parallel. Throws `NewerSchemaError`, and then changes nothing.
  */
 export async function migratePostgres(database: SqlDatabase, migrations: readonly string[]): Promise<void> {
   await database.transaction(async (session) => {

@@ -82,7 +82,7 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
     discarded = noted;
     progress.wake();
   };
-  /** Removes writes from the front, unless they were discarded meanwhile. */
+  /** Removes writes from the front, unless they were discarded before. */
   const remove = (batch: readonly PendingWrite[]): void => {
     if (writes[0] === batch[0]) writes.splice(0, batch.length);
     progress.wake();

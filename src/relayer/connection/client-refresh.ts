@@ -4,9 +4,9 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import type { ClientReading, ClientWatch } from "../health/watches.ts";
-import type { LocalQueries } from "../local-queries.ts";
-import { RelayError } from "../relay-error.ts";
-import { createDryBridge } from "./bridge.ts";
+import type { LocalQueries } from "../chain/local-queries.ts";
+import { RelayError } from "../chain/relay-error.ts";
+import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
 import {
   createTrustFinder,
   headerAny,
@@ -16,14 +16,8 @@ import {
   updateClientMessage,
 } from "../../cosmos/light-client/client-update.ts";
 import { createClientOfConnection, viewConnection, type ViewDeps } from "./connection-view.ts";
+import type { Upkeep } from "../submit/submit-gate.ts";
 import { sendUpdates, type SendUpdatesDeps, type UpdateChain } from "./send-updates.ts";
-
-/** Work that needs the account for itself. The submitter calls it while it has nothing in flight. */
-export interface Upkeep {
-  readonly isDue: () => boolean;
-  /** Never rejects, except with the signal's reason. */
-  readonly run: (signal: AbortSignal) => Promise<void>;
-}
 
 /** Keeps light clients from expiring, and updates them through headers that results need. */
 export interface ClientRefresh extends Upkeep {
@@ -161,10 +155,14 @@ async function newestUpdates(
     remote.lightBlock(view.headerAt.height, signal),
     finder.below(view.headerAt),
   ]);
-  const { bridge, updates } = createDryBridge({ remote, clock, signer: window.address }, view.client, signal);
+  const { intermediate, updates } = createDryIntermediateHeaders(
+    { remote, clock, signer: window.address },
+    view.client,
+    signal,
+  );
   let trust: Trust;
   try {
-    trust = await bridge(block, below);
+    trust = await intermediate(block, below);
   } catch (error) {
     // A part of the way makes the client younger too.
     if (updates().length === 0) throw error;

@@ -1,8 +1,8 @@
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import { revisionOfChainId, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
-import type { LocalQueries } from "../local-queries.ts";
+import type { LocalQueries } from "../chain/local-queries.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
-import { RelayError } from "../relay-error.ts";
+import { RelayError } from "../chain/relay-error.ts";
 
 /** The client id of one connection. It never changes on a chain, so it is read once. */
 export interface ClientOfConnection {

@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { feeFor } from "../../cosmos/client/tx/tx-queries.ts";
 import type { WireMessage, FinalTx, FlightTx, TxWindow } from "../../cosmos/client/tx/tx-types.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
-import { RelayError } from "../relay-error.ts";
+import { RelayError } from "../chain/relay-error.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import type { SubmitGate } from "../submit/submit-gate.ts";
 

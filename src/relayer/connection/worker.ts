@@ -3,18 +3,17 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
-import type { LocalQueries } from "../local-queries.ts";
+import type { LocalQueries } from "../chain/local-queries.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import { failed, type QueryFailure, type QueryState, sameQuestion } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { AttemptSink, AttemptStart } from "../state/attempt.ts";
 import type { ResultOutcome } from "../submit/proven-result.ts";
 import type { Submitter } from "../submit/submitter.ts";
-import { type Bridge, createBridge } from "./bridge.ts";
+import { type IntermediateHeaders, createIntermediateHeaders } from "./intermediate-headers.ts";
 import type { ClientRefresh } from "./client-refresh.ts";
 import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
-import type { SubmissionHealth } from "./submission-health.ts";
 
 /** A worker of one connection: everything that its cycles use. Each connection has one for KV and one for TX queries. */
 export interface ConnectionWorker {
@@ -48,10 +47,14 @@ export interface WorkerSettings {
   readonly backoff: BackoffOptions;
 }
 
-/** Creates the bridge of one cycle. */
-export function bridgeOf(worker: ConnectionWorker, client: LightClientState, signal: AbortSignal): Bridge {
+/** Creates the intermediate headers of one cycle. */
+export function intermediateHeadersOf(
+  worker: ConnectionWorker,
+  client: LightClientState,
+  signal: AbortSignal,
+): IntermediateHeaders {
   const { connectionId, remote, clock, submitter, clients, logger } = worker;
-  return createBridge(
+  return createIntermediateHeaders(
     {
       remote,
       clock,
@@ -80,7 +83,7 @@ export function updateState(
 }
 
 /** Stores, counts and logs a failure of one query and starts its backoff. */
-export function noteFailure(
+export function recordFailure(
   worker: Pick<
     ConnectionWorker,
     "connectionId" | "clock" | "random" | "settings" | "metrics" | "registry" | "logger"
@@ -102,8 +105,8 @@ export function noteFailure(
   });
 }
 
-/** As {@link noteFailure}, for a query whose attempt ended before it had a result. */
-export function noteUnproven(
+/** As {@link recordFailure}, for a query whose attempt ended before it had a result. */
+export function recordUnproven(
   worker: ConnectionWorker,
   query: RegisteredQuery,
   error: QueryFailure,
@@ -128,11 +131,11 @@ export function noteUnproven(
       simulations: 0,
     },
   ]);
-  noteFailure(worker, query, error);
+  recordFailure(worker, query, error);
 }
 
 /** Notes what an outcome says about the connection and the account. */
-export function noteSubmission(worker: ConnectionWorker, outcome: ResultOutcome): void {
+export function recordSubmission(worker: ConnectionWorker, outcome: ResultOutcome): void {
   if (outcome.kind === "included") worker.submission.succeeded();
   else if (outcome.kind === "unsent" && outcome.error !== undefined) worker.submission.failed(outcome.error);
 }
@@ -140,4 +143,37 @@ export function noteSubmission(worker: ConnectionWorker, outcome: ResultOutcome)
 /** Local height at which the query was or is due. A query without a result is due from now. */
 export function dueHeight({ lastLocalHeight, updatePeriod }: RegisteredQuery, localHeight: bigint): bigint {
   return lastLocalHeight === 0n ? localHeight + 1n : lastLocalHeight + updatePeriod;
+}
+
+/**
+ * What the submitter reports to a worker about its connection. A worker proves and goes on; what became of its results it
+ * learns later, and an error that concerns all of them must stop the next cycle.
+ */
+export interface SubmissionHealth {
+  readonly succeeded: () => void;
+  readonly failed: (error: Error) => void;
+  /** The last error, until a result was included. */
+  readonly error: () => Error | undefined;
+  /** Returns the last error when it was not taken yet. */
+  readonly take: () => Error | undefined;
+}
+
+/** Creates the health of a connection without an error. */
+export function createSubmissionHealth(): SubmissionHealth {
+  let error: Error | undefined;
+  let isNew = false;
+  return {
+    succeeded: () => {
+      error = undefined;
+    },
+    failed: (last) => {
+      [error, isNew] = [last, true];
+    },
+    error: () => error,
+    take: () => {
+      const taken = isNew ? error : undefined;
+      isNew = false;
+      return taken;
+    },
+  };
 }

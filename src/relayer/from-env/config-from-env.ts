@@ -8,7 +8,7 @@ import type { SecretSource } from "../../platform/config/config-fields.ts";
 import { ConfigError, type ConfigIssue, parseConfig } from "../../platform/config/config.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { type RelayerConfig, relayerConfigSchema } from "../config/relayer-config.ts";
-import { errorBackoff } from "../relay-error.ts";
+import { errorBackoff } from "../chain/relay-error.ts";
 import type { EnvConfig } from "./read-env.ts";
 import { ENV_VARIABLES } from "./variables.ts";
 

@@ -4,7 +4,7 @@ import { ClassicLevel } from "classic-level";
 import { fromUtf8, latin1 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { isRecord } from "../../platform/base/json.ts";
-import { RelayError } from "../relay-error.ts";
+import { RelayError } from "../chain/relay-error.ts";
 import { isLevelDb } from "./first-start.ts";
 
 /** A remote transaction of a query. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { withDeadline } from "../../platform/base/abort.ts";
 import { PRIVATE_DIRECTORY_MODE } from "../../platform/process/private-file.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
-import { RelayError } from "../relay-error.ts";
+import { RelayError } from "../chain/relay-error.ts";
 import type { Journal } from "../state/journal.ts";
 import { placeOf } from "../state/store-config.ts";
 import { attemptLimitsOf, openStore, type StoreDeps } from "../state/store.ts";
@@ -78,7 +78,10 @@ const MAX_REMEMBERED = 100_000;
  */
 export function importGoStorage(
   storage: GoStorage,
-  journal: Pick<Journal, "searchedTo" | "noteSearched" | "noteSending" | "noteIncluded" | "noteDeadLetter">,
+  journal: Pick<
+    Journal,
+    "searchedTo" | "recordSearched" | "recordSending" | "recordIncluded" | "recordDeadLetter"
+  >,
 ): readonly ImportedQuery[] {
   const groups = groupByQuery(storage);
   return [...groups]
@@ -130,14 +133,14 @@ function importQuery(
       least === undefined || remoteHeight > least ? least : remoteHeight - 1n,
     progress.get(id),
   );
-  if (searchedTo !== undefined) journal.noteSearched(id, searchedTo);
+  if (searchedTo !== undefined) journal.recordSearched(id, searchedTo);
   const relayed = committed.length > MAX_REMEMBERED ? [] : committed;
   const until = (searchedTo ?? 0n) + REMEMBERED_BLOCKS;
-  for (const { hash } of relayed) journal.noteIncluded(id, hash, until);
-  for (const tx of sending) journal.noteSending({ ...tx, localHeight: 1n });
+  for (const { hash } of relayed) journal.recordIncluded(id, hash, until);
+  for (const tx of sending) journal.recordSending({ ...tx, localHeight: 1n });
   // Oldest first, because the journal retains those that were added last.
   for (const tx of unsuccessful.toSorted((a, b) => a.atMs - b.atMs))
-    journal.noteDeadLetter({
+    journal.recordDeadLetter({
       queryId: id,
       hash: tx.hash,
       remoteHeight: heightOf(tx) ?? 0n,

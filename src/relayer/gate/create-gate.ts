@@ -9,7 +9,7 @@ import { errorText } from "../../platform/base/errors.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { createLease } from "../../platform/storage/lease.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
-import type { LocalQueries } from "../local-queries.ts";
+import type { LocalQueries } from "../chain/local-queries.ts";
 import type { FollowDeps } from "../registry/follow-chain.ts";
 import type { Registry } from "../registry/registry.ts";
 import { payerOf, signingKey } from "../config/signer-config.ts";

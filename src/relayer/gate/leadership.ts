@@ -9,7 +9,7 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { backoffMs, createWakeSignal, type WakeSignal } from "../../platform/base/waits.ts";
 import type { Lease, LeaseAttempt } from "../../platform/storage/lease.ts";
-import { errorBackoff } from "../relay-error.ts";
+import { errorBackoff } from "../chain/relay-error.ts";
 import type { Journal } from "../state/journal.ts";
 
 /** Values of {@link LeadershipStatus.role}, as in JSON and metrics. */
@@ -216,7 +216,7 @@ export interface PredecessorDeps {
   readonly address: string;
   /** Type URL of `MsgSubmitQueryResult`. */
   readonly submitTypeUrl: string;
-  readonly journal: Pick<Journal, "sending" | "noteIncluded">;
+  readonly journal: Pick<Journal, "sending" | "recordIncluded">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -245,7 +245,7 @@ export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSig
     );
     const delivered = await readDelivered(deps, since, signal);
     const found = sending.filter(({ queryId, hash }) => delivered.has(`${queryId} ${hash}`));
-    for (const { queryId, hash, remoteHeight } of found) journal.noteIncluded(queryId, hash, remoteHeight);
+    for (const { queryId, hash, remoteHeight } of found) journal.recordIncluded(queryId, hash, remoteHeight);
     logger.info("transactions of the previous process", {
       sending: sending.length,
       included: found.length,

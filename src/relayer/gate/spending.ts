@@ -76,7 +76,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
   return {
     load: async () => {
       const day = dayOf(deps.nowMs());
-      current = await read(deps, day);
+      current = await readDay(deps, day);
       deps.store.queue.push(async (session) => {
         await session.run("DELETE FROM spending WHERE chain = ? AND payer = ? AND day < ?", [
           deps.chainId,
@@ -148,7 +148,7 @@ async function put(session: SqlSession, deps: SpendingDeps, day: Day, owner: str
   );
 }
 
-async function read({ store, chainId, payer }: SpendingDeps, day: number): Promise<Day> {
+async function readDay({ store, chainId, payer }: SpendingDeps, day: number): Promise<Day> {
   const found = emptyDay(day);
   const rows = await store.session.run(
     "SELECT owner, gas, fee FROM spending WHERE chain = ? AND payer = ? AND day = ?",

@@ -1,7 +1,7 @@
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
 import type { GateStatus } from "../gate/create-gate.ts";
 import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Journal } from "../state/journal.ts";
 import type { HeadView } from "./head-watch.ts";

@@ -3,7 +3,7 @@ import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import type { LocalQueries } from "../local-queries.ts";
+import type { LocalQueries } from "../chain/local-queries.ts";
 import { createHeadWatch, type HeadWatch } from "./head-watch.ts";
 
 /** A connection and the chain at its other end. */

@@ -1,4 +1,5 @@
 import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
+import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import {
   createTrustFinder,
   headerAny,
@@ -8,28 +9,43 @@ import {
 } from "../../cosmos/light-client/client-update.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
 import {
-  bridgeOf,
   type ConnectionWorker,
   dueHeight,
-  noteFailure,
-  noteSubmission,
-  noteUnproven,
+  intermediateHeadersOf,
+  recordFailure,
+  recordSubmission,
+  recordUnproven,
   updateState,
 } from "../connection/worker.ts";
 import { answered, outrun, type QueryState } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
-import { MAX_AGE_MS } from "../submit/judge-entry.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { type AttemptStart, startAttempt } from "../state/attempt.ts";
-import { candidatesAt, tooLarge } from "../submit/plan.ts";
-import type { ClientUpdate, ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
-import { gasGuess, type ProvenValues, proveResults } from "./prove.ts";
-import { type KeyAnswers, readKeys } from "./read-keys.ts";
+import { tooLarge } from "../submit/plan.ts";
+import {
+  type ClientUpdate,
+  MAX_AGE_MS,
+  type ProvenResult,
+  type ResultOutcome,
+} from "../submit/proven-result.ts";
+import type { Reservation } from "../submit/submitter.ts";
+import { gasGuess, type KeyAnswers, type ProvenValues, proveResults, readKeys } from "./prove.ts";
 
 /** Queries that are read together, and at which height. */
 export interface KvCycle {
   readonly view: ConnectionView;
+  /** By need. */
   readonly candidates: readonly QueryState[];
+  readonly reservation: Reservation;
   readonly started: AttemptStart;
+}
+
+/** What a cycle may read. */
+export interface KvDemand {
+  readonly due: readonly QueryState[];
+  /** Blocks by which results are read early. */
+  readonly lookAhead: bigint;
+  /** Number of queries of the cycles that run already. */
+  readonly running: number;
 }
 
 /**
@@ -42,15 +58,23 @@ export interface KvCycle {
  */
 export async function planKvCycle(
   worker: ConnectionWorker,
-  { due, lead }: { readonly due: readonly QueryState[]; readonly lead: bigint },
+  { due, lookAhead, running }: KvDemand,
   signal: AbortSignal,
 ): Promise<KvCycle | undefined> {
   const started = startAttempt(worker.clock);
   const view = await viewConnection(worker, signal);
   if (view === undefined) return undefined;
   const newer = candidatesAt(due, view.stateAt, worker.settings.minKvUpdatePeriod);
-  const candidates = withRoom(worker, newer, lead);
-  return candidates.length === 0 ? undefined : { view, candidates, started };
+  // A few beside many that are being read wait for the end of that cycle: each cycle has its own header and round trips.
+  if (newer.length * 10 < running) return undefined;
+  const states = new Map(newer.map((state) => [state.query.id, state]));
+  const reservation = worker.submitter.reserve(
+    worker.connectionId,
+    newer.map(({ query }) => ({ query, at: view.stateAt, gasGuess: guessOf(worker, query) })),
+    lookAhead,
+  );
+  const candidates = reservation.results.flatMap(({ query }) => states.get(query.id) ?? []);
+  return candidates.length === 0 ? undefined : { view, candidates, reservation, started };
 }
 
 /**
@@ -64,41 +88,40 @@ export async function runKvCycle(
   turn: Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { submitter } = worker;
-  const { stateAt: at } = cycle.view;
-  const release = submitter.expect(
-    cycle.candidates.map(({ query }) => ({ query, at, gasGuess: guessOf(worker, query) })),
-  );
-  let results: readonly ProvenResult[];
+  let results: readonly ProvenResult[] = [];
   try {
     const reads = await readRemote(worker, cycle, signal);
     // The next cycle reads the values again.
     results = reads.afterMs > MAX_AGE_MS ? [] : prove(worker, cycle, reads);
     await turn;
+  } catch (error) {
+    results = [];
+    throw error;
   } finally {
-    release();
+    worker.submitter.offer(results, cycle.reservation);
   }
-  submitter.offer(results);
 }
 
 function guessOf({ settings }: ConnectionWorker, query: RegisteredQuery): bigint {
   return gasGuess(query, settings.allowKvCallbacks);
 }
 
-/** Values that are read before they can be sent are older than necessary when they arrive. */
-function withRoom(
-  worker: ConnectionWorker,
-  candidates: readonly QueryState[],
-  lead: bigint,
+/**
+ * Returns the due queries that accept a result of the remote height `at`. The chain refuses a result that is not newer
+ * than the last one. `minBlocks` is the least number of remote blocks after the last one.
+ */
+export function candidatesAt(
+  due: readonly QueryState[],
+  at: RemoteHeight,
+  minBlocks = 0n,
 ): readonly QueryState[] {
-  const { submitter } = worker;
-  let room = submitter.room(worker.connectionId, lead);
-  const end = candidates.findIndex(({ query }) => {
-    const isFull = room <= 0n;
-    room -= submitter.gasOf(query.id, guessOf(worker, query));
-    return isFull;
-  });
-  return end < 0 ? candidates : candidates.slice(0, end);
+  return due.filter(
+    ({ query: { lastRemoteHeight: last } }) => isNewer(at, last) && !isTooSoon(at, last, minBlocks),
+  );
+}
+
+function isTooSoon(at: RemoteHeight, last: RemoteHeight | undefined, minBlocks: bigint): boolean {
+  return last?.revision === at.revision && at.height - last.height < minBlocks;
 }
 
 /** Everything that a cycle reads from the remote chain. */
@@ -125,7 +148,7 @@ async function readRemote(
     isUpdatedTo(client, headerAt) ? undefined : finder.below(headerAt),
   ]);
   const readMs = worker.clock.monotonicMs();
-  const nearest = trust && (await bridgeOf(worker, client, signal)(block, trust));
+  const nearest = trust && (await intermediateHeadersOf(worker, client, signal)(block, trust));
   return { block, answers, trust: nearest, afterMs: worker.clock.monotonicMs() - readMs };
 }
 
@@ -142,7 +165,7 @@ function prove(worker: ConnectionWorker, cycle: KvCycle, reads: RemoteReads): re
     if (result.ok && result.value.message.length <= maxResultBytes)
       return [toResult(worker, cycle, update, { state, ...result.value })];
     const error = result.ok ? tooLarge(result.value.message, { bytes: maxResultBytes }) : result.error;
-    noteUnproven(worker, state.query, error, cycle.started);
+    recordUnproven(worker, state.query, error, cycle.started);
     return [];
   });
 }
@@ -157,12 +180,12 @@ function toResult(
   return {
     query,
     message: proven.message,
+    remoteTxHash: undefined,
     gasGuess: guessOf(worker, query),
     at: view.stateAt,
     update,
     dueHeight: dueHeight(query, worker.localHeight()),
     started,
-    settle: (outcome) => noteOutcome(worker, query, view.stateAt, outcome),
   };
 }
 
@@ -180,15 +203,15 @@ function updateOf(
   };
 }
 
-function noteOutcome(
+/** Stores the outcome of a KV result in the state of its query. */
+export function recordKvOutcome(
   worker: ConnectionWorker,
-  query: RegisteredQuery,
-  remote: ProvenResult["at"],
+  { query, at: remote }: ProvenResult,
   outcome: ResultOutcome,
 ): void {
-  noteSubmission(worker, outcome);
+  recordSubmission(worker, outcome);
   if (outcome.kind === "included")
     updateState(worker, query, (current) => answered(current, { localHeight: outcome.height, remote }));
   else if (outcome.kind === "dropped" && outcome.reason === "redundant") updateState(worker, query, outrun);
-  else if (outcome.kind === "refused") noteFailure(worker, query, outcome.error);
+  else if (outcome.kind === "refused") recordFailure(worker, query, outcome.error);
 }

@@ -1,14 +1,14 @@
-import { bad, good, type Result } from "../../platform/base/errors.ts";
-import type { StoreAnswer } from "../../cosmos/client/chain-client.ts";
+import type { ChainClient, StoreAnswer } from "../../cosmos/client/chain-client.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { ProofFailure, ProofFailureCode } from "../../cosmos/merkle/ics23/proof-types.ts";
 import { createProofVerifier, type ProofVerifier } from "../../cosmos/merkle/ics23/proof-verifier.ts";
 import type { StorageValue } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import { bad, errorText, good, type Result } from "../../platform/base/errors.ts";
+import type { QueryFailure, QueryState } from "../registry/query-state.ts";
+import type { QueryKey, RegisteredQuery } from "../chain/registered-query.ts";
 import { GAS_PER_KEY } from "../submit/plan.ts";
 import { submitMessage } from "../submit/proven-result.ts";
-import type { QueryFailure, QueryState } from "../registry/query-state.ts";
-import { type KeyAnswers, keyName } from "./read-keys.ts";
-import type { QueryKey, RegisteredQuery } from "../registry/registered-query.ts";
-import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 
 /** The remote state that all proofs refer to. */
 export interface ProofPoint {
@@ -154,4 +154,44 @@ function readFailure(answer: StoreAnswer, key: QueryKey): QueryFailure {
     code: "read-failed",
     reason: `${keyName(key)} cannot be read: ${answer.codespace}/${answer.code}: ${answer.log}`,
   };
+}
+
+/** Responses to store reads at one height, or the failure of a read, by {@link keyName}. */
+export type KeyAnswers = ReadonlyMap<string, Result<StoreAnswer, QueryFailure>>;
+
+/** Returns store name and hex key, as in `bank/0214…`. */
+function keyName(key: QueryKey): string {
+  return `${key.path}/${toHex(key.key)}`;
+}
+
+/** Reads keys with proofs at one height, in parallel, each distinct key once. Rejects only on abort. */
+export async function readKeys(
+  remote: Pick<ChainClient, "readStore">,
+  keys: readonly QueryKey[],
+  height: bigint,
+  signal: AbortSignal,
+): Promise<KeyAnswers> {
+  const distinct = new Map(keys.map((key) => [keyName(key), key]));
+  const answers = await Promise.all(
+    [...distinct].map(async ([name, key]) => [name, await readKey({ remote, key, height }, signal)] as const),
+  );
+  return new Map(answers);
+}
+
+interface KeyRead {
+  readonly remote: Pick<ChainClient, "readStore">;
+  readonly key: QueryKey;
+  readonly height: bigint;
+}
+
+async function readKey(
+  { remote, key, height }: KeyRead,
+  signal: AbortSignal,
+): Promise<Result<StoreAnswer, QueryFailure>> {
+  try {
+    return good(await remote.readStore({ store: key.path, key: key.key, height }, signal));
+  } catch (error) {
+    signal.throwIfAborted();
+    return bad({ code: "read-failed", reason: `${keyName(key)} cannot be read: ${errorText(error)}` });
+  }
 }

@@ -7,8 +7,8 @@ import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { openClient } from "../chain-access.ts";
 import { signingKey } from "../config/signer-config.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
-import { createLocalQueries, type LocalQueries } from "../local-queries.ts";
-import { isServed, type RegisteredQuery } from "../registry/registered-query.ts";
+import { createLocalQueries, type LocalQueries } from "../chain/local-queries.ts";
+import { isServed, type RegisteredQuery } from "../chain/registered-query.ts";
 
 /** Access to a relayer's chains, for commands that send nothing. */
 export interface Preview {

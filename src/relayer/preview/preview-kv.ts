@@ -6,7 +6,7 @@ import {
   MsgSubmitQueryResult,
   type StorageValue,
 } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { createDryBridge } from "../connection/bridge.ts";
+import { createDryIntermediateHeaders } from "../connection/intermediate-headers.ts";
 import {
   createTrustFinder,
   headerAny,
@@ -19,13 +19,13 @@ import {
   viewConnection,
 } from "../connection/connection-view.ts";
 import { proveResults } from "../kv/prove.ts";
-import { readKeys } from "../kv/read-keys.ts";
-import { readQueryResult } from "../local-queries.ts";
+import { readKeys } from "../kv/prove.ts";
+import { readQueryResult } from "../chain/local-queries.ts";
 import { refreshed } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
-import { RelayError } from "../relay-error.ts";
-import { failureText, isRedundant } from "../submit/judge.ts";
+import { RelayError } from "../chain/relay-error.ts";
+import { failureText, isRedundant } from "../submit/attribute-error.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 
 /** The result that a relayer would submit for one KV query now, compared with the last one on the chain. */
@@ -144,12 +144,12 @@ async function updateMessages(
   const { clock } = context;
   const { address: signer } = account;
   const finder = createTrustFinder({ local, remote, clock }, client, signal);
-  const { bridge, updates } = createDryBridge({ remote, clock, signer }, client, signal);
+  const { intermediate, updates } = createDryIntermediateHeaders({ remote, clock, signer }, client, signal);
   const [block, below] = await Promise.all([
     remote.lightBlock(headerAt.height, signal),
     finder.below(headerAt),
   ]);
-  const trust = await bridge(block, below);
+  const trust = await intermediate(block, below);
   return [...updates(), updateClientMessage(client.clientId, headerAny(block, trust), signer)];
 }
 

@@ -1,11 +1,11 @@
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
+import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
+import { MsgSubmitQueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { concat, toHex, uint64BigEndian } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
-import { createDryBridge } from "../connection/bridge.ts";
-import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { createClientOfConnection, viewConnection } from "../connection/connection-view.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
-import { MsgSubmitQueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { createDryIntermediateHeaders } from "../connection/intermediate-headers.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { parseTxFilter } from "../tx/tx-filter.ts";
 import { txFinderOf } from "../tx/tx-finder.ts";
 import { createTxProver } from "../tx/tx-prover.ts";
@@ -73,12 +73,12 @@ export async function previewTx(
     const { found } = await finder.find(search, signal);
     const trust = createTrustFinder({ local, remote, clock: context.clock }, view.client, signal);
     const signer = preview.account.address;
-    const { bridge, updates } = createDryBridge(
+    const { intermediate, updates } = createDryIntermediateHeaders(
       { remote, clock: context.clock, signer },
       view.client,
       signal,
     );
-    const prover = createTxProver({ remote, trust, bridge, revision: view.stateAt.revision }, signal);
+    const prover = createTxProver({ remote, trust, intermediate, revision: view.stateAt.revision }, signal);
     const txs: TxPreview["txs"][number][] = [];
     for (const tx of found.slice(0, MAX_TXS)) {
       const height = BigInt(tx.height);

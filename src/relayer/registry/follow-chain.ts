@@ -7,9 +7,9 @@ import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import { isHeightUnavailable } from "../../cosmos/client/errors.ts";
 import type { ChainNotice, ChainSubscription } from "../../cosmos/client/events/subscription.ts";
 import type { Counter } from "prom-client";
-import { errorBackoff, errorKind } from "../relay-error.ts";
+import { errorBackoff, errorKind } from "../chain/relay-error.ts";
 import { type HeightSignal, MAX_LAG } from "./height-signal.ts";
-import { type QueryChange, queryChanges } from "./query-events.ts";
+import { type QueryChange, queryChanges } from "../chain/query-events.ts";
 import type { Registry } from "./registry.ts";
 
 /** Without a notice for this long, the height is read over RPC, because the WebSocket may be dead. */

@@ -1,5 +1,5 @@
 import { type BackoffOptions, backoffMs } from "../../platform/base/waits.ts";
-import type { RegisteredQuery } from "./registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 
 /** The reason why a query has no new result. */
 export interface QueryFailure {
@@ -84,7 +84,7 @@ export function refreshed(
 }
 
 /** Whether the chain rejected the last result. The next one is sent in a transaction apart from other queries. */
-export function isSuspect({ error }: QueryState): boolean {
+export function wasRejected({ error }: QueryState): boolean {
   return error?.code === "rejected" || error?.code === "not-included";
 }
 

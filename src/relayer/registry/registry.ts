@@ -1,9 +1,9 @@
 import type { QueryHeight } from "../../cosmos/client/chain-client.ts";
 import { ClientError, isHeightUnavailable } from "../../cosmos/client/errors.ts";
-import type { LocalQueries } from "../local-queries.ts";
-import type { QueryChange } from "./query-events.ts";
+import type { LocalQueries } from "../chain/local-queries.ts";
+import type { QueryChange } from "../chain/query-events.ts";
 import { type QueryState, refreshed, requested, sameQuestion } from "./query-state.ts";
-import { isServed, type QueryFilter, type RegisteredQuery } from "./registered-query.ts";
+import { isServed, type QueryFilter, type RegisteredQuery } from "../chain/registered-query.ts";
 
 /** The queries that this relayer serves, with their states. */
 export interface Registry {

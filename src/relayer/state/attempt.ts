@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 
 /**
  * How an attempt ended, as in JSON and metrics:

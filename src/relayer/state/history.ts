@@ -9,7 +9,7 @@ import type { Registry } from "../registry/registry.ts";
 import { type Journal, LOCAL_CHAIN } from "./journal.ts";
 
 export interface HistoryDeps {
-  readonly journal: Pick<Journal, "knownBlock" | "noteBlock">;
+  readonly journal: Pick<Journal, "knownBlock" | "recordBlock">;
   /** Upper-case hex hash of a block; undefined when the endpoint does not have the block. */
   readonly blockHash: (height: bigint, signal: AbortSignal) => Promise<string | undefined>;
 }
@@ -33,7 +33,7 @@ export async function hasKnownHistory(
   }
   if (known?.height === latestHeight && known.hash !== "") return true;
   const hash = await blockHash(latestHeight, signal);
-  journal.noteBlock(subject, { height: latestHeight, hash: hash ?? "" });
+  journal.recordBlock(subject, { height: latestHeight, hash: hash ?? "" });
   return true;
 }
 
@@ -96,7 +96,7 @@ export function createRemoteHistoryCheck(
     });
     for (const { query } of registry.states())
       if (query.connectionId === connectionId) journal.forget(query.id);
-    journal.noteBlock(connectionId, {
+    journal.recordBlock(connectionId, {
       height: latestHeight,
       hash: (await deps.blockHash(latestHeight, signal)) ?? "",
     });

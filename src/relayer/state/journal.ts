@@ -22,26 +22,26 @@ export const LOCAL_CHAIN = "";
 export interface Journal {
   /** Remote height up to which all of the query's transactions were handled; undefined for an unknown query. */
   readonly searchedTo: (queryId: bigint) => bigint | undefined;
-  readonly noteSearched: (queryId: bigint, height: bigint) => void;
+  readonly recordSearched: (queryId: bigint, height: bigint) => void;
   /** Whether this transaction was relayed for this query or is a dead letter. Reliable above `searchedTo` only. */
   readonly isHandled: (queryId: bigint, hash: string) => boolean;
   /**
    * Stores a transaction that is in flight and may be included above `localHeight`. Otherwise a crash between the broadcast
-   * and `noteIncluded` would make the next process send it again.
+   * and `recordIncluded` would make the next process send it again.
    */
-  readonly noteSending: (tx: SendingTx) => void;
+  readonly recordSending: (tx: SendingTx) => void;
   /** Transactions that were in flight when the previous process ended. */
   readonly sending: () => readonly SendingTx[];
-  readonly noteIncluded: (queryId: bigint, hash: string, remoteHeight: bigint) => void;
+  readonly recordIncluded: (queryId: bigint, hash: string, remoteHeight: bigint) => void;
   /** Stores a dead letter. Retains only the newest {@link MAX_DEAD_LETTERS}. */
-  readonly noteDeadLetter: (tx: DeadLetter) => void;
+  readonly recordDeadLetter: (tx: DeadLetter) => void;
   /** Removes a dead letter, so that the transaction may be sent again. Returns false when there is none. */
   readonly removeDeadLetter: (queryId: bigint, hash: string) => boolean;
   /** Returns the dead letters, newest first. */
   readonly deadLetters: () => readonly DeadLetter[];
   /** A chain's newest known block; undefined when there is none. */
   readonly knownBlock: (subject: string) => KnownBlock | undefined;
-  readonly noteBlock: (subject: string, block: KnownBlock) => void;
+  readonly recordBlock: (subject: string, block: KnownBlock) => void;
   /** Deletes everything about a removed query. */
   readonly forget: (queryId: bigint) => void;
   /** Deletes everything after a reset of the local chain, because the same query ids belong to other queries. */
@@ -97,7 +97,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
     if (rows.sending.delete(sendingKey(queryId, hash)))
       push("DELETE FROM tx_sending WHERE chain = ? AND query_id = ? AND hash = ?", [queryId, hash]);
   };
-  const noteHandled = (tx: Omit<DeadLetter, "reason" | "atMs"> & Partial<DeadLetter>): void => {
+  const recordHandled = (tx: Omit<DeadLetter, "reason" | "atMs"> & Partial<DeadLetter>): void => {
     handledOf(rows, tx.queryId).set(tx.hash, tx.remoteHeight);
     endSending(tx);
     push(PUT_HANDLED, [`${tx.queryId}`, tx.hash, `${tx.remoteHeight}`, tx.reason ?? null, tx.atMs ?? null]);
@@ -112,7 +112,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
   };
   return {
     searchedTo: (queryId) => rows.searchedTo.get(queryId),
-    noteSearched: (queryId, height) => {
+    recordSearched: (queryId, height) => {
       rows.searchedTo.set(queryId, height);
       dropUpTo(rows, queryId, height);
       push(PUT_PROGRESS, [`${queryId}`, `${height}`]);
@@ -120,7 +120,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
       push(PRUNE_HANDLED, [`${queryId}`, height]);
     },
     isHandled: (queryId, hash) => rows.handled.get(queryId)?.has(hash) ?? false,
-    noteSending: (tx) => {
+    recordSending: (tx) => {
       const { queryId, hash, remoteHeight, localHeight } = tx;
       const key = sendingKey(queryId, hash);
       // It may be sent again after a failure. The first height remains, because it bounds the search for the transaction.
@@ -129,14 +129,14 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
       push(PUT_SENDING, [queryId, hash, remoteHeight, localHeight]);
     },
     sending: () => [...rows.sending.values()],
-    noteIncluded: (queryId, hash, remoteHeight) => {
+    recordIncluded: (queryId, hash, remoteHeight) => {
       // A dead letter may have been sent again.
       removeDeadLetter(queryId, hash);
-      noteHandled({ queryId, hash, remoteHeight });
+      recordHandled({ queryId, hash, remoteHeight });
     },
-    noteDeadLetter: (letter) => {
+    recordDeadLetter: (letter) => {
       removeDeadLetter(letter.queryId, letter.hash);
-      noteHandled(letter);
+      recordHandled(letter);
       rows.deadLetters.unshift(letter);
       const oldest = rows.deadLetters[MAX_DEAD_LETTERS];
       if (oldest !== undefined) removeDeadLetter(oldest.queryId, oldest.hash);
@@ -144,7 +144,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
     removeDeadLetter,
     deadLetters: () => [...rows.deadLetters],
     knownBlock: (subject) => rows.blocks.get(subject),
-    noteBlock: (subject, block) => {
+    recordBlock: (subject, block) => {
       rows.blocks.set(subject, block);
       push(PUT_BLOCK, [subject, block.height, block.hash]);
     },

@@ -15,7 +15,7 @@ import type { SqlDatabase, SqlSession } from "../../platform/storage/sql-databas
 import { createSqliteDatabase } from "../../platform/storage/sqlite-database.ts";
 import { migrateSchema, NewerSchemaError } from "../../platform/storage/sqlite-schema.ts";
 import { createWriteQueue, type WriteQueue } from "../../platform/storage/write-queue.ts";
-import { RelayError } from "../relay-error.ts";
+import { RelayError } from "../chain/relay-error.ts";
 import { type AttemptLimits, createAttemptLog } from "./attempt-log.ts";
 import type { AttemptLog } from "./attempt.ts";
 import { createJournal, type Journal } from "./journal.ts";

@@ -1,6 +1,5 @@
-import type { QueryFailure, QueryState } from "../registry/query-state.ts";
-import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
-import type { Entry } from "./result-queue.ts";
+import type { QueryFailure } from "../registry/query-state.ts";
+import { type Entry, type ExpectedEntry, isProven } from "./pipeline.ts";
 
 /** Limits of one transaction. */
 export interface BatchLimits {
@@ -22,47 +21,66 @@ export const GAS_PER_KEY = 30_000n;
 export interface PlanOptions {
   readonly limits: BatchLimits;
   /** What all planned transactions may use together. */
-  readonly room: { readonly gas: bigint; readonly bytes: number };
-  /** Expected gas of an entry. */
-  readonly gasOf: (entry: Entry) => bigint;
+  readonly capacity: { readonly gas: bigint; readonly bytes: number };
+  /** Expected gas of a result. */
+  readonly gasOf: (entry: Entry | ExpectedEntry) => bigint;
   /** Entries of different groups travel in different transactions. */
   readonly groupOf: (entry: Entry) => string;
 }
 
 /**
- * Packs entries into transactions of about equal size. `entries` are in the order of their need; those without room are
- * left out. A transaction has at most one result of a KV query, and the results of a TX query are in one transaction: the
+ * Packs entries into transactions of about equal size. `entries` are in the order of their need; those without capacity are
+ * left out. Results that are still being read take their capacity, but no place in a transaction: what is due for less long must not
+ * leave in their stead because its connection is faster. A transaction has at most one result of a KV query, and the results of a TX query are in one transaction: the
  * others of that query follow when it is included. An entry that alone exceeds a limit gets a transaction of its own.
  */
 export function planTransactions(
-  entries: readonly Entry[],
+  entries: readonly (Entry | ExpectedEntry)[],
   options: PlanOptions,
 ): readonly (readonly Entry[])[] {
   const groups = new Map<string, Entry[]>();
-  for (const entry of withRoom(entries, options)) {
+  const fitting = withinCapacity(entries, options);
+  for (const entry of fitting) {
+    if (!isProven(entry)) continue;
     const name = options.groupOf(entry);
     const group = groups.get(name) ?? [];
     group.push(entry);
     groups.set(name, group);
   }
-  const planned = [...groups.values()].flatMap((group) => splitEvenly(group.toSorted(byConnection), options));
+  // Not all of a plan that was cut may find capacity in the block. Then the longest due have to be in its first transactions.
+  const isCut = fitting.length < entries.length;
+  const planned = [...groups.values()].flatMap((group) =>
+    isCut
+      ? splitEvenly(group, options).map((transaction) => transaction.toSorted(byConnection))
+      : splitEvenly(group.toSorted(byConnection), options),
+  );
   return oneTransactionPerQuery(planned);
 }
 
-/** The longest prefix within the room, at least one entry. Each transaction has its fixed gas. */
-function withRoom(entries: readonly Entry[], options: PlanOptions): readonly Entry[] {
-  const { room, gasOf } = options;
+/** The longest prefix within the capacity, at least one entry. Each transaction has its fixed gas. */
+function withinCapacity(
+  entries: readonly (Entry | ExpectedEntry)[],
+  options: PlanOptions,
+): readonly (Entry | ExpectedEntry)[] {
+  const { capacity, gasOf } = options;
   // Simulations may say a little more than was expected. A transaction too much would wait for the next block.
-  const roomGas = (room.gas * 99n) / 100n - GAS_PER_CLIENT_UPDATE;
+  const capacityGas = (capacity.gas * 99n) / 100n;
+  const updates = new Set<string>();
   let gas = 0n;
   let bytes = 0;
   let weight = 0;
   const end = entries.findIndex((entry, index) => {
     gas += gasOf(entry);
-    bytes += entry.result.message.length;
+    if (isProven(entry)) {
+      bytes += entry.result.message.length;
+      if (entry.result.update !== undefined) updates.add(entry.result.update.key);
+    }
     weight += weightOf(entry, options);
-    const fixed = GAS_PER_TRANSACTION * BigInt(Math.ceil(weight));
-    return index > 0 && (gas + fixed > roomGas || bytes > room.bytes);
+    // Each transaction has its fixed gas, and each connection at least one client update in a block.
+    const fixed =
+      GAS_PER_TRANSACTION * BigInt(Math.ceil(weight)) +
+      GAS_PER_CLIENT_UPDATE * BigInt(Math.max(1, updates.size));
+    return index > 0 && (gas + fixed > capacityGas || bytes > capacity.bytes);
   });
   return end < 0 ? entries : entries.slice(0, end);
 }
@@ -100,11 +118,11 @@ function splitEvenly(entries: readonly Entry[], options: PlanOptions): readonly 
 }
 
 /** The part of a transaction that the entry takes up, by the scarcest limit. */
-function weightOf(entry: Entry, { limits, gasOf }: PlanOptions): number {
+function weightOf(entry: Entry | ExpectedEntry, { limits, gasOf }: PlanOptions): number {
   const gas = limits.gas - GAS_PER_TRANSACTION - GAS_PER_CLIENT_UPDATE;
   return Math.max(
     Number(gasOf(entry)) / Math.max(1, Number(gas)),
-    entry.result.message.length / limits.bytes,
+    isProven(entry) ? entry.result.message.length / limits.bytes : 0,
     1 / limits.results,
   );
 }
@@ -127,26 +145,4 @@ export function tooLarge(message: Uint8Array, limits: Pick<BatchLimits, "bytes">
     code: "too-large",
     reason: `the result has ${message.length} bytes; a transaction may have ${limits.bytes}`,
   };
-}
-
-/**
- * Returns the due queries that accept a result of the remote height `at`. The chain refuses a result that is not newer
- * than the last one. `minBlocks` is the least number of remote blocks after the last one. The query with the oldest result
- * comes first, then the lower id, so that no query starves when there is no room for all.
- */
-export function candidatesAt(
-  due: readonly QueryState[],
-  at: RemoteHeight,
-  minBlocks = 0n,
-): readonly QueryState[] {
-  return due
-    .filter(({ query: { lastRemoteHeight: last } }) => isNewer(at, last) && !isTooSoon(at, last, minBlocks))
-    .toSorted((a, b) => {
-      const order = a.query.lastLocalHeight - b.query.lastLocalHeight || a.query.id - b.query.id;
-      return order < 0n ? -1 : order > 0n ? 1 : 0;
-    });
-}
-
-function isTooSoon(at: RemoteHeight, last: RemoteHeight | undefined, minBlocks: bigint): boolean {
-  return last?.revision === at.revision && at.height - last.height < minBlocks;
 }

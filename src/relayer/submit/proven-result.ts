@@ -4,28 +4,32 @@ import {
   type QueryResult,
 } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { AttemptStart } from "../state/attempt.ts";
 
-/** A result with verified proofs, on its way into a transaction. */
-export interface ProvenResult {
-  /** The query as it was when its result was proven. */
+/** A result that is being read and proven. */
+export interface ExpectedResult {
+  /** The query as it was when its result was read. */
   readonly query: RegisteredQuery;
-  /** Encoded `MsgSubmitQueryResult`. */
-  readonly message: Uint8Array;
   /** Cautious estimate of its gas, for a query whose gas is not known yet. */
   readonly gasGuess: bigint;
   /** Remote height of the value, or of the transaction. */
   readonly at: RemoteHeight;
+}
+
+/** A result with verified proofs. */
+export interface ProvenResult extends ExpectedResult {
+  /** Encoded `MsgSubmitQueryResult`. */
+  readonly message: Uint8Array;
+  /** Hash of the remote transaction, lower-case hex; undefined for a KV result. */
+  readonly remoteTxHash: string | undefined;
   /** The client update that the proofs need. Undefined when the chain has the consensus state, and for TX results. */
   readonly update: ClientUpdate | undefined;
   /** Local height at which the query was due. */
   readonly dueHeight: bigint;
   /** When the cycle of this result began, or its search. */
   readonly started: AttemptStart;
-  /** Called once, with what became of the result. */
-  readonly settle: (outcome: ResultOutcome) => void;
 }
 
 /** One `MsgUpdateClient`, shared by the results of one connection and height. */
@@ -46,6 +50,12 @@ export type ResultOutcome =
   | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" | "redundant" }
   /** not included, and no failure of the query: it is due again. `error` is an error of its connection or of the account. */
   | { readonly kind: "unsent"; readonly reason: string; readonly error: Error | undefined };
+
+/** Receives the outcome of each result that was offered, once. */
+export type OutcomeListener = (result: ProvenResult, outcome: ResultOutcome) => void;
+
+/** A result that waits longer for its transaction is read again: its value is too old. */
+export const MAX_AGE_MS = 10_000;
 
 /** Encodes a `MsgSubmitQueryResult`. `sender` is a bech32 address. */
 export function submitMessage(queryId: bigint, result: QueryResult, sender: string): Uint8Array {

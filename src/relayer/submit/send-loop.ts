@@ -1,12 +1,12 @@
 import { pause, withTimeout } from "../../platform/base/abort.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { errorBackoff, errorKind } from "../relay-error.ts";
-import { land } from "./land.ts";
-import { dropOld, isPriceGood, launch } from "./launch.ts";
+import { errorBackoff, errorKind } from "../chain/relay-error.ts";
+import { confirm } from "./confirm.ts";
+import { dropOld, isPriceGood, broadcastPrepared } from "./broadcast.ts";
 import { prepare } from "./prepare.ts";
-import { rereadQueries } from "./reread.ts";
-import { finish, type SubmitterState, unsent } from "./submitter-state.ts";
+import { rereadQueries } from "./apply-failure.ts";
+import { resolve, type SubmitterState, unsent } from "./submitter-state.ts";
 
 /** Interval of reading the limits of a block again. */
 const LIMITS_MS = 60_000;
@@ -30,7 +30,7 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
     const startedMs = clock.monotonicMs();
     try {
       if (height.now() > 0n && upkeep?.isDue() !== true && (await prepare(state, signal))) {
-        state.simulateMs = clock.monotonicMs() - startedMs;
+        state.pace.simulateMs = clock.monotonicMs() - startedMs;
         state.work.wake();
         // What a simulation puts back may fail again.
         await pause(MIN_PAUSE_MS, clock, signal);
@@ -63,7 +63,7 @@ export async function runSending(state: SubmitterState, signal: AbortSignal): Pr
         reason: errorText(error),
       });
       lastError = kind;
-      state.stopped = errorText(error);
+      state.pace.stopped = errorText(error);
       unsendAll(state, error instanceof Error ? error : new Error("failed", { cause: error }));
       await pause(backoffMs(failures++, errorBackoff(error), deps.random), deps.clock, signal);
     }
@@ -123,7 +123,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   // Nothing new is sent until the account is free.
   if (upkeep?.isDue() === true) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;
   const hadNone = state.sent.length === 0;
-  await launch(state, signal);
+  await broadcastPrepared(state, signal);
   // What has just left is in the next block at the earliest.
   if (hadNone) rhythm.lookAtMs = clock.monotonicMs() + MAX_PAUSE_MS;
 }
@@ -131,7 +131,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
 async function lookUp(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal): Promise<void> {
   const pauseAfterMs = LOOK_PAUSES_MS[rhythm.lookUps] ?? MAX_PAUSE_MS;
   rhythm.lookUps += 1;
-  await land(state, signal);
+  await confirm(state, signal);
   rhythm.lookAtMs = state.deps.clock.monotonicMs() + pauseAfterMs;
 }
 
@@ -143,14 +143,14 @@ function pauseMs(state: SubmitterState, { lookAtMs }: Rhythm): number {
   return hasUnsent(state) ? MAX_PAUSE_MS : MAX_IDLE_MS;
 }
 
-function hasUnsent({ planned, queue }: SubmitterState): boolean {
-  return planned.size > 0 || queue.size() > 0;
+function hasUnsent({ pipeline }: SubmitterState): boolean {
+  return pipeline.queuedCount() > 0 || pipeline.planned().length > 0;
 }
 
 function forgetChain(state: SubmitterState): void {
   state.included.clear();
-  state.doubts.clear();
-  state.heldBelow = 0n;
+  state.queries.isolated.clear();
+  state.pace.heldBelow = 0n;
 }
 
 /**
@@ -159,7 +159,7 @@ function forgetChain(state: SubmitterState): void {
  */
 async function readPrice(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const read = async (): Promise<void> => {
-    state.price = { height, gasPrice: await state.deps.window.gasPrice(signal) };
+    state.pace.price = { height, gasPrice: await state.deps.window.gasPrice(signal) };
   };
   // An error repeats at the next height, when the known price is too old.
   if (isPriceGood(state, height)) void read().catch(() => undefined);
@@ -181,17 +181,18 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
 }
 
 /** Forgets what was learned about queries that exist no more. */
-function forgetRemoved({ deps, gas, doubts, withdrawn }: SubmitterState): void {
+function forgetRemoved({ deps, gas, order, queries: { isolated, withdrawn } }: SubmitterState): void {
   const isGone = (id: bigint): boolean => deps.registry.state(id) === undefined;
   // The other keys are those of client updates.
   gas.keepOnly((key) => !/^\d+$/.test(key) || !isGone(BigInt(key)));
-  for (const id of doubts.keys()) if (isGone(id)) doubts.delete(id);
+  for (const id of isolated.keys()) if (isGone(id)) isolated.delete(id);
+  order.forget(isGone);
   for (const id of withdrawn) if (isGone(id)) withdrawn.delete(id);
 }
 
 /** Nothing can be sent. Results that are not broadcast are read again later. */
 function unsendAll(state: SubmitterState, error: Error): void {
   for (const entry of unsent(state))
-    finish(state, entry, { kind: "unsent", reason: errorText(error), error });
+    resolve(state, entry, { kind: "unsent", reason: errorText(error), error });
   state.prepared = [];
 }

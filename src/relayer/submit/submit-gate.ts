@@ -31,3 +31,10 @@ export interface SubmitGate {
   /** Called immediately before a broadcast. Rejects on abort only; an error of the gate's own is a refusal with a reason. */
   readonly admit: (request: AdmissionRequest, signal: AbortSignal) => Promise<Admission>;
 }
+
+/** Work that needs the account for itself. The submitter calls it while it has nothing in flight. */
+export interface Upkeep {
+  readonly isDue: () => boolean;
+  /** Never rejects, except with the signal's reason. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}

@@ -1,24 +1,23 @@
-import { toHex } from "../../platform/base/bytes.ts";
-import type { ChangeSignal } from "../../platform/base/waits.ts";
-import type { Dec18 } from "../../platform/base/decimal.ts";
-import type { Clock } from "../../platform/base/clock.ts";
-import type { Logger } from "../../platform/base/logger.ts";
 import type { FlightTx, TxWindow } from "../../cosmos/client/tx/tx-types.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { Dec18 } from "../../platform/base/decimal.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
-import type { Upkeep } from "../connection/client-refresh.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
-import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { AttemptOutcome, AttemptSink } from "../state/attempt.ts";
-import type { BatchBudget } from "./batch-budget.ts";
-import type { BlockBudget, BlockLimits } from "./block-budget.ts";
-import type { GasBook, GasItem } from "./gas-book.ts";
-import type { Slot } from "./judge.ts";
+import type { Slot } from "./attribute-error.ts";
+import { type BatchBudget, type BlockBudget, createBatchBudget, createBlockBudget } from "./budgets.ts";
+import { type BlockLimits } from "../chain/local-queries.ts";
+import { createGasEstimates, type GasEstimates, type GasItem } from "./gas-estimates.ts";
+import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
 import { type BatchLimits, GAS_PER_CLIENT_UPDATE } from "./plan.ts";
-import type { ClientUpdate, ProvenResult, ResultOutcome } from "./proven-result.ts";
-import type { Entry, ResultQueue } from "./result-queue.ts";
-import type { SubmitGate } from "./submit-gate.ts";
+import type { ClientUpdate, ExpectedResult, OutcomeListener, ResultOutcome } from "./proven-result.ts";
+import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./service-order.ts";
+import type { SubmitGate, Upkeep } from "./submit-gate.ts";
 
 export interface SubmitterOptions {
   /** Type URL of `MsgSubmitQueryResult`; it holds the chain's own name. */
@@ -66,39 +65,47 @@ export interface SentTransaction {
   /** Keys of client updates that earlier transactions carry for this one. */
   readonly reliesOn: ReadonlySet<string>;
   /** Whether one of its results may fail it. */
-  readonly isDoubtful: boolean;
+  readonly isIsolated: boolean;
   /** Tells the gate that the transaction costs nothing. */
   readonly release: () => void;
 }
 
-/** Everything that the parts of the submitter share. */
+/** Everything that the parts of the submitter share. Where each result is, the pipeline alone knows. */
 export interface SubmitterState {
   readonly options: SubmitterOptions;
   readonly deps: SubmitterDeps;
-  /** KV results that are being read and proven, by query, the oldest first. */
-  readonly expected: Map<bigint, readonly ExpectedResult[]>;
-  readonly queue: ResultQueue;
-  readonly gas: GasBook;
+  /** Reports to the worker of a result. */
+  readonly report: OutcomeListener;
+  readonly pipeline: Pipeline;
+  readonly order: ServiceOrder;
+  readonly queries: QueryMarks;
+  readonly gas: GasEstimates;
   readonly block: BlockBudget;
   /** Limits of one transaction, lowered while the node finds them too large. */
   readonly batch: BatchBudget;
+  /** Simulated transactions, in the order of their plans. */
   prepared: readonly Prepared[];
-  /** Results whose transactions are being broadcast. */
-  launching: readonly Entry[];
-  /** By sequence. */
+  /** Transactions in flight, by sequence. */
   sent: readonly SentTransaction[];
-  /** Results in transactions that are not broadcast, by query. */
-  readonly planned: Map<bigint, readonly Entry[]>;
-  /** Queries with results in flight. */
-  readonly flying: Map<bigint, FlyingResult>;
+  /** Keys of client updates that were included, the newest last. */
+  readonly included: Set<string>;
+  readonly pace: Pace;
+  /** Results were offered, prepared or queued again. */
+  readonly work: ChangeSignal;
+}
+
+/** What the submitter remembers about queries while they have no result in the pipeline. */
+interface QueryMarks {
   /** Queries of failed transactions without a named message: members of a group are tried apart from all others. */
-  readonly doubts: Map<bigint, string>;
+  readonly isolated: Map<bigint, string>;
   /** TX queries one of whose results was not sent. The later ones of the same search must not be sent either. */
   readonly withdrawn: Set<bigint>;
   /** Queries whose last results are to be read from the chain: another relayer has sent some. */
   readonly unread: Set<bigint>;
-  /** Keys of client updates that were included, the newest last. */
-  readonly included: Set<string>;
+}
+
+/** When something may be sent, and how long it takes. */
+interface Pace {
   /** The price that was read last, and the height at which it was read. */
   price: { readonly height: bigint; readonly gasPrice: Dec18 } | undefined;
   /** Duration of the last simulations and of the last broadcasts, ms. */
@@ -110,58 +117,57 @@ export interface SubmitterState {
   stoppedUntilMs: number;
   /** Why nothing is sent. */
   stopped: string | undefined;
-  /** Results were offered, prepared or put back. */
-  readonly work: ChangeSignal;
 }
 
-/** A KV result that is being read and proven. */
-export interface ExpectedResult {
-  readonly query: RegisteredQuery;
-  /** Remote height at which it is read. */
-  readonly at: RemoteHeight;
-  /** Estimate of its gas, as in {@link ProvenResult}. */
-  readonly gasGuess: bigint;
+/** Creates the state of a submitter without results. */
+export function createSubmitterState(
+  options: SubmitterOptions,
+  deps: SubmitterDeps,
+  report: OutcomeListener,
+): SubmitterState {
+  return {
+    options,
+    deps,
+    report,
+    pipeline: createPipeline(),
+    order: createServiceOrder(),
+    queries: { isolated: new Map(), withdrawn: new Set(), unread: new Set() },
+    gas: createGasEstimates(),
+    block: createBlockBudget(options),
+    batch: createBatchBudget(options.limits),
+    prepared: [],
+    sent: [],
+    included: new Set(),
+    pace: {
+      price: undefined,
+      simulateMs: 0,
+      broadcastMs: 0,
+      heldBelow: 0n,
+      stoppedUntilMs: 0,
+      stopped: undefined,
+    },
+    work: createChangeSignal(deps.clock),
+  };
 }
 
-/** A result in flight, or about to be. */
-export interface LeavingResult {
-  /** Local height of the broadcast, past or expected. */
-  readonly sentAt: bigint;
-  /** Remote height of the result. */
-  readonly at: RemoteHeight;
+/** Returns the need of the next result of a query that is not broadcast. */
+function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery): Need {
+  // The query of a result is as it was when the result was read. Since then it may have been answered.
+  const current = deps.registry.state(query.id)?.query ?? query;
+  return order.needOf(current, sentAtOf(pipeline.ofQuery(query.id)));
 }
 
-/** The result of a query in flight. */
-interface FlyingResult extends LeavingResult {
-  /** Expected gas. */
-  readonly gas: bigint;
+/** Sorts results by the needs of their queries. */
+export function byNeed<T extends { readonly result: ExpectedResult }>(
+  state: SubmitterState,
+  items: readonly T[],
+): readonly T[] {
+  return sortByNeed(items, ({ result }) => needOf(state, result.query));
 }
 
-/** Moves an entry. The maps of the state follow; the queue does not. */
-export function move(state: SubmitterState, entry: Entry, to: Entry["place"]): void {
-  const { query, at } = entry.result;
-  if (entry.place === "flight") state.flying.delete(query.id);
-  if (entry.place === "planned") {
-    const others = (state.planned.get(query.id) ?? []).filter((other) => other !== entry);
-    if (others.length > 0) state.planned.set(query.id, others);
-    else state.planned.delete(query.id);
-  }
-  if (to === "planned") state.planned.set(query.id, [...(state.planned.get(query.id) ?? []), entry]);
-  if (to === "flight") {
-    const gas = state.gas.estimate(gasItem(entry));
-    state.flying.set(query.id, { sentAt: state.deps.height.now(), at, gas });
-  }
-  entry.place = to;
-}
-
-/** Returns all results that are not broadcast, the planned ones first. */
-export function unsent({ planned, queue }: SubmitterState): readonly Entry[] {
-  return [...[...planned.values()].flat(), ...queue.entries()];
-}
-
-/** Returns the results of a query that are not broadcast. */
-export function unsentOf({ planned, queue }: SubmitterState, queryId: bigint): readonly Entry[] {
-  return [...(planned.get(queryId) ?? []), ...queue.ofQuery(queryId)];
+/** Returns all proven results that are not broadcast, the planned ones first. */
+export function unsent({ pipeline }: SubmitterState): readonly Entry[] {
+  return [...pipeline.planned(), ...pipeline.queued()];
 }
 
 /** What the transaction of a result cost, for its attempt. */
@@ -171,43 +177,56 @@ export interface PaidShare {
   readonly fee: bigint;
 }
 
-/** Settles a result. Has no effect when it was settled before. */
-export function finish(state: SubmitterState, entry: Entry, outcome: ResultOutcome, paid?: PaidShare): void {
-  if (entry.place === "done") return;
-  if (entry.place === "queued") state.queue.remove([entry]);
-  move(state, entry, "done");
-  const { query, at, started, dueHeight, settle } = entry.result;
-  const noted = toNoted(outcome);
-  if (noted.outcome === "redundant")
-    state.deps.metrics.results.inc({ connection_id: query.connectionId, outcome: "redundant" });
-  state.deps.attempts.note([
+/** Resolves a result and reports it. Has no effect when it was resolved before. */
+export function resolve(state: SubmitterState, entry: Entry, outcome: ResultOutcome, paid?: PaidShare): void {
+  if (entry.stage.kind === "resolved") return;
+  const { query } = entry.result;
+  state.pipeline.apply([entry], { kind: "resolve", outcome });
+  if (outcome.kind === "included")
+    state.order.recordIncluded(state.deps.registry.state(query.id)?.query ?? query);
+  else if (outcome.kind === "refused") state.order.recordFailed(query.id);
+  recordOutcome(state, entry, outcome, paid);
+}
+
+/** Records and reports the outcome of a result. */
+export function recordOutcome(
+  { deps, report }: SubmitterState,
+  { result, simulations }: Pick<Entry, "result" | "simulations">,
+  outcome: ResultOutcome,
+  paid?: PaidShare,
+): void {
+  const { query, at, started, dueHeight } = result;
+  const ended = toAttempt(outcome);
+  if (ended.outcome === "redundant")
+    deps.metrics.results.inc({ connection_id: query.connectionId, outcome: "redundant" });
+  deps.attempts.note([
     {
       queryId: query.id,
       connectionId: query.connectionId,
       owner: query.owner,
       type: query.type,
       startedAtMs: started.wallMs,
-      durationMs: state.deps.clock.monotonicMs() - started.monotonicMs,
+      durationMs: deps.clock.monotonicMs() - started.monotonicMs,
       dueHeight,
       remoteHeight: at.height,
       txHash: paid?.txHash,
-      outcome: noted.outcome,
-      reason: noted.reason,
+      outcome: ended.outcome,
+      reason: ended.reason,
       localHeight: outcome.kind === "included" ? outcome.height : undefined,
       gas: paid?.gas ?? 0n,
       fee: paid?.fee ?? 0n,
-      simulations: entry.simulations,
+      simulations,
     },
   ]);
-  settle(outcome);
+  report(result, outcome);
 }
 
-interface NotedOutcome {
+interface EndedOutcome {
   readonly outcome: AttemptOutcome;
   readonly reason: string | undefined;
 }
 
-function toNoted(outcome: ResultOutcome): NotedOutcome {
+function toAttempt(outcome: ResultOutcome): EndedOutcome {
   switch (outcome.kind) {
     case "included":
       return { outcome: "included", reason: undefined };
@@ -236,29 +255,28 @@ export const WITHDRAWN: ResultOutcome = {
   error: undefined,
 };
 
-/** Puts results back that were planned, simulated or in flight, to be tried again at once. */
-export function putBack(state: SubmitterState, entries: readonly Entry[]): void {
-  const kept: Entry[] = [];
+/** Queues results again that were planned, simulated or in flight. */
+export function requeue(state: SubmitterState, entries: readonly Entry[]): void {
+  const { pipeline, queries } = state;
+  const again: Entry[] = [];
   for (const entry of entries) {
     const { query } = entry.result;
-    const isFlight = entry.place === "flight";
-    if (state.withdrawn.has(query.id)) finish(state, entry, WITHDRAWN);
+    const { queued, planned, sent } = pipeline.ofQuery(query.id);
+    if (queries.withdrawn.has(query.id)) resolve(state, entry, WITHDRAWN);
     // The next result was proven while this one was in flight.
-    else if (isFlight && query.type === "kv" && unsentOf(state, query.id).length > 0)
-      finish(state, entry, SUPERSEDED);
-    else if (entry.place !== "done") {
-      move(state, entry, "queued");
-      kept.push(entry);
-    }
+    else if (query.type === "kv" && sent.includes(entry) && queued.length + planned.length > 0)
+      resolve(state, entry, SUPERSEDED);
+    else if (entry.stage.kind !== "resolved") again.push(entry);
   }
-  for (const old of state.queue.putBack(kept)) finish(state, old, SUPERSEDED);
+  for (const displaced of pipeline.requeue(again)) resolve(state, displaced, SUPERSEDED);
   state.work.wake();
 }
 
-const SUPERSEDED: ResultOutcome = { kind: "dropped", reason: "superseded" };
+/** The outcome of a result that a newer one of its query has replaced. */
+export const SUPERSEDED: ResultOutcome = { kind: "dropped", reason: "superseded" };
 
 /** What the gas of a result is estimated from. */
-export type GasParts = Pick<ProvenResult, "query" | "gasGuess">;
+type GasParts = Pick<ExpectedResult, "query" | "gasGuess">;
 
 /** Adds the expected gas of results. */
 export function gasOfResults({ gas }: Pick<SubmitterState, "gas">, results: readonly GasParts[]): bigint {

@@ -1,59 +1,88 @@
-import { createChangeSignal } from "../../platform/base/waits.ts";
-import type { RegisteredQuery } from "../registry/registered-query.ts";
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
-import { createBatchBudget } from "./batch-budget.ts";
-import { createBlockBudget } from "./block-budget.ts";
-import { createGasBook } from "./gas-book.ts";
-import type { ProvenResult } from "./proven-result.ts";
-import { createResultQueue, type Entry } from "./result-queue.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
+import type { BlockBudgetStatus } from "./budgets.ts";
+import { type QueryKey, sentAtOf, unsentOf } from "./pipeline.ts";
+import type { ExpectedResult, OutcomeListener, ProvenResult } from "./proven-result.ts";
 import { runPreparing, runSending } from "./send-loop.ts";
 import {
-  type ExpectedResult,
-  finish,
+  byNeed,
+  createSubmitterState,
   gasOfResults,
   hashText,
-  type LeavingResult,
+  recordOutcome,
+  resolve,
   type SubmitterDeps,
   type SubmitterOptions,
   type SubmitterState,
+  SUPERSEDED,
   unsent,
-  unsentOf,
   WITHDRAWN,
 } from "./submitter-state.ts";
-import type { SubmitterStatus } from "./submitter-status.ts";
 
 /** Takes proven results of all connections and brings them into blocks. */
 export interface Submitter {
   /** Bech32 address of the account. */
   readonly address: string;
+  /** Sets the receiver of the outcomes of one worker's results. */
+  readonly subscribe: (worker: WorkerKey, listener: OutcomeListener) => void;
+  /** What a worker plans its next cycle from. It is true until the next await. */
+  readonly view: (connectionId: string) => PipelineView;
   /**
-   * Notes KV results that are being read and proven, at most one of a query. Returns a function to be called once, before they
-   * are offered or given up.
+   * Chooses the results of a connection's next cycle, the longest due first, as far as they can be sent soon: more would only
+   * grow old in the queue. They count as expected until they are offered or given up.
    */
-  readonly expect: (results: readonly ExpectedResult[]) => () => void;
-  /** Accepts results. Each is settled once. A result that does not fit is settled at once, as unsent. */
-  readonly offer: (results: readonly ProvenResult[]) => void;
-  /** Settles the waiting results of a query as unsent: the ones before them must be sent first. */
+  readonly reserve: (
+    connectionId: string,
+    candidates: readonly ExpectedResult[],
+    lookAhead: bigint,
+  ) => Reservation;
+  /**
+   * Accepts results, and ends their reservation: what was reserved and is not among them is given up. Each result is reported
+   * once; one that does not fit is reported now, as unsent.
+   */
+  readonly offer: (results: readonly ProvenResult[], reservation?: Reservation) => void;
+  /** Resolves the waiting results of a query as unsent: the ones before them must be sent first. */
   readonly withdraw: (queryId: bigint) => void;
-  /**
-   * Whether a further result of the query may be read. Of a KV query, two may be on their way to their broadcast: one is read
-   * while the other one waits for its block. None may be when its last result is not known.
-   */
-  readonly mayRead: (query: Pick<RegisteredQuery, "id" | "type">) => boolean;
-  /** The newest result of the query that is expected, waits or is in flight. */
-  readonly leaving: (queryId: bigint) => LeavingResult | undefined;
-  /**
-   * Gas of further KV results of the connection that can be sent soon. More would only grow old in the queue. A connection
-   * always has its part of a block, whatever the others have in the queue. `lead`: blocks by which the results are read early.
-   */
-  readonly room: (connectionId: string, lead: bigint) => bigint;
-  /** Expected gas of a result. */
-  readonly gasOf: (queryId: bigint, guess: bigint) => bigint;
-  /** Time that simulation and broadcast take, ms. */
-  readonly sendMs: () => number;
   readonly status: () => SubmitterStatus;
   /** Runs until the signal aborts. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+/** A connection has one worker for each type of query. */
+type WorkerKey = Pick<RegisteredQuery, "connectionId" | "type">;
+
+/** The results that a cycle reads. */
+export interface Reservation {
+  /** By need. */
+  readonly results: readonly ExpectedResult[];
+  /** Of the entries, in the order of `results`. */
+  readonly ids: readonly number[];
+}
+
+/** A connection's part of the pipeline. */
+export interface PipelineView {
+  /** Time that simulation and broadcast take, ms. */
+  readonly sendMs: number;
+  /**
+   * Whether a further result of the query may be read. Of a KV query, two may be on their path to their broadcast: one is read
+   * while the other one waits for its block. None may be when its last result is not known.
+   */
+  readonly mayRead: (query: QueryKey) => boolean;
+  /** The newest result of the query that is expected, waits or is in flight. */
+  readonly newest: (queryId: bigint) => DepartingResult | undefined;
+  /**
+   * Gas of further KV results of the connection that can be sent soon. A connection always has its part of a block, whatever
+   * the others have in the queue. `lookAhead`: blocks by which the results are read early.
+   */
+  readonly capacity: (lookAhead: bigint) => bigint;
+}
+
+/** A result in flight, or about to be. */
+interface DepartingResult {
+  /** Local height of the broadcast, past or expected. */
+  readonly sentAt: bigint;
+  /** Remote height of the result. */
+  readonly at: RemoteHeight;
 }
 
 /** Results of all queries that may wait, bytes of their messages. */
@@ -61,57 +90,40 @@ const MAX_QUEUED_BYTES = 64_000_000;
 
 /** Creates a submitter. It sends nothing before it runs. */
 export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps): Submitter {
-  return submitterOf(createSubmitterState(options, deps));
-}
-
-/** Creates the state of a submitter without results. */
-export function createSubmitterState(options: SubmitterOptions, deps: SubmitterDeps): SubmitterState {
+  const listeners = new Map<string, OutcomeListener>();
+  const state = createSubmitterState(options, deps, (result, outcome) =>
+    listeners.get(workerKey(result.query))?.(result, outcome),
+  );
   return {
-    options,
-    deps,
-    expected: new Map(),
-    queue: createResultQueue(),
-    gas: createGasBook(),
-    block: createBlockBudget(options),
-    batch: createBatchBudget(options.limits),
-    prepared: [],
-    launching: [],
-    sent: [],
-    planned: new Map(),
-    flying: new Map(),
-    doubts: new Map(),
-    withdrawn: new Set(),
-    unread: new Set(),
-    included: new Set(),
-    price: undefined,
-    simulateMs: 0,
-    broadcastMs: 0,
-    heldBelow: 0n,
-    stoppedUntilMs: 0,
-    stopped: undefined,
-    work: createChangeSignal(deps.clock),
+    ...submitterOf(state),
+    subscribe: (worker, listener) => void listeners.set(workerKey(worker), listener),
   };
 }
 
-/** Creates a submitter with this state. */
-export function submitterOf(state: SubmitterState): Submitter {
-  const { deps } = state;
+function workerKey({ connectionId, type }: WorkerKey): string {
+  return `${type} ${connectionId}`;
+}
+
+/** Creates a submitter with this state. It reports where the state says. */
+export function submitterOf(state: SubmitterState): Omit<Submitter, "subscribe"> {
   return {
-    address: deps.window.address,
-    expect: (results) => expect(state, results),
-    offer: (results) => {
-      for (const result of results) add(state, result);
-      state.work.wake();
+    address: state.deps.window.address,
+    view: (connectionId) => ({
+      sendMs: state.pace.simulateMs + state.pace.broadcastMs,
+      mayRead: (query) => mayRead(state, query),
+      newest: (queryId) => newestOf(state, queryId),
+      capacity: (lookAhead) => capacityOf(state, connectionId, lookAhead).gas,
+    }),
+    reserve: (connectionId, candidates, lookAhead) => {
+      const results = choose(state, connectionId, candidates, lookAhead);
+      return { results, ids: state.pipeline.expect(results, state.deps.height.now()) };
     },
+    offer: (results, reservation) => offer(state, results, reservation),
     withdraw: (id) => {
-      state.withdrawn.add(id);
-      for (const entry of unsentOf(state, id)) finish(state, entry, WITHDRAWN);
+      state.queries.withdrawn.add(id);
+      const { planned, queued } = state.pipeline.ofQuery(id);
+      for (const entry of [...planned, ...queued]) resolve(state, entry, WITHDRAWN);
     },
-    mayRead: (query) => mayRead(state, query),
-    leaving: (id) => leavingOf(state, id),
-    room: (connectionId, lead) => roomOf(state, connectionId, lead),
-    gasOf: (id, guess) => state.gas.estimate({ key: `${id}`, guess }),
-    sendMs: () => state.simulateMs + state.broadcastMs,
     status: () => statusOf(state),
     run: async (signal) => {
       await Promise.all([runSending(state, signal), runPreparing(state, signal)]);
@@ -119,71 +131,144 @@ export function submitterOf(state: SubmitterState): Submitter {
   };
 }
 
-function add(state: SubmitterState, result: ProvenResult): void {
-  const sinceMs = state.deps.clock.monotonicMs();
-  state.deps.metrics.proven.inc({ connection_id: result.query.connectionId });
-  const entry: Entry = { result, sinceMs, simulations: 0, place: "queued" };
-  state.withdrawn.delete(result.query.id);
-  if (state.queue.bytes() + result.message.length > MAX_QUEUED_BYTES)
-    return finish(state, entry, { kind: "unsent", reason: "the queue is full", error: undefined });
-  const gone = state.queue.add(entry);
-  if (gone !== undefined) finish(state, gone, { kind: "dropped", reason: "superseded" });
+function offer(state: SubmitterState, results: readonly ProvenResult[], reservation?: Reservation): void {
+  const ids = new Map(reservation?.results.map(({ query }, index) => [query.id, reservation.ids[index]]));
+  // All at one instant: nobody sees those that failed as still expected.
+  const offered = new Set(results.map(({ query }) => query.id));
+  state.pipeline.giveUp(
+    [...ids].flatMap(([queryId, id]) => (id === undefined || offered.has(queryId) ? [] : [id])),
+  );
+  for (const result of results) add(state, result, ids.get(result.query.id));
+  state.work.wake();
+}
+
+function add(state: SubmitterState, result: ProvenResult, id: number | undefined): void {
+  const { pipeline, queries, deps } = state;
+  deps.metrics.proven.inc({ connection_id: result.query.connectionId });
+  queries.withdrawn.delete(result.query.id);
+  if (pipeline.queuedBytes() + result.message.length > MAX_QUEUED_BYTES) {
+    if (id !== undefined) pipeline.giveUp([id]);
+    const outcome = { kind: "unsent", reason: "the queue is full", error: undefined } as const;
+    return recordOutcome(state, { result, simulations: 0 }, outcome);
+  }
+  const { displaced } = pipeline.queue(result, deps.clock.monotonicMs(), id);
+  if (displaced !== undefined) resolve(state, displaced, SUPERSEDED);
+}
+
+interface Capacity {
+  /** Gas of further results of the connection. */
+  readonly gas: bigint;
+  /** Gas that leaves until the results that are read now are due. */
+  readonly leaving: bigint;
+  /** Gas that the connection has free of its part of a block. */
+  readonly ownPart: bigint;
 }
 
 /**
- * The room is one block behind the one that is in flight or leaves next, and a block more for a lead of 2. There is none
- * while much of the connection waits for a later block: small groups of queries would follow each other, each with the
+ * The capacity is one block behind the one that is in flight or leaves next, and a block more for a look-ahead of 2. There is
+ * none while much of the connection waits for a later block: small groups of queries would follow each other, each with the
  * round trips of a cycle, and would be in every second block only.
  */
-function roomOf(state: SubmitterState, connectionId: string, lead: bigint): bigint {
-  const { deps, queue, block, options } = state;
-  if (deps.clock.monotonicMs() < state.stoppedUntilMs || queue.bytes() > MAX_QUEUED_BYTES / 2) return 0n;
-  const waiting = [...[...state.expected.values()].flat(), ...unsent(state).map(({ result }) => result)];
+function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
+  const { deps, pipeline, block, options, pace } = state;
   const now = deps.height.now();
   // What was sent before the newest block is probably in it, and only not looked up yet.
-  const inFlight = [...state.flying.values()].reduce(
-    (sum, { sentAt, gas: own }) => (sentAt < now ? sum : sum + own),
-    0n,
-  );
-  const leaving = max(block.gas() - inFlight, 0n) + block.gas() * max(lead - 1n, 0n);
+  const inFlight = pipeline.sent().reduce((sum, { stage }) => {
+    const isNew = (stage.kind === "broadcasting" || stage.kind === "in-flight") && stage.sentAt >= now;
+    return isNew ? sum + stage.gas : sum;
+  }, 0n);
+  // The rest of the block that is being filled, and for a look-ahead of 2 the whole one after it.
+  const leaving = max(block.gas() - inFlight, 0n) + block.gas() * max(lookAhead - 1n, 0n);
+  const waiting = [...pipeline.expected(), ...unsent(state)];
+  const waitingGas = gasOf(state, waiting);
   const connections = BigInt(options.connections);
   const part = block.gas() / connections;
-  const own = waiting.filter(({ query }) => query.connectionId === connectionId);
-  const ownGas = max(gasOfResults(state, own) - leaving / connections, 0n);
-  const free = block.gas() - max(gasOfResults(state, waiting) - leaving, 0n);
-  return ownGas * 4n > part ? 0n : max(free, part - ownGas);
+  const own = waiting.filter(({ result }) => result.query.connectionId === connectionId);
+  const ownPart = part - max(gasOf(state, own) - leaving / connections, 0n);
+  const free = block.gas() - max(waitingGas - leaving, 0n);
+  const isStopped =
+    deps.clock.monotonicMs() < pace.stoppedUntilMs || pipeline.queuedBytes() > MAX_QUEUED_BYTES / 2;
+  // What has to wait for a later block is nothing while all that waits leaves, and then nothing is sorted.
+  const later = waitingGas > leaving ? gasBehind(state, waiting, { leaving, connectionId }) : 0n;
+  // A quarter: enough that the next block is not empty should the next cycle fail.
+  const gas = isStopped || later * 4n > part ? 0n : max(free, ownPart);
+  return { gas, leaving, ownPart };
 }
 
-function expect({ expected }: SubmitterState, results: readonly ExpectedResult[]): () => void {
-  for (const one of results) expected.set(one.query.id, [...(expected.get(one.query.id) ?? []), one]);
-  return () => {
-    for (const one of results) {
-      const others = (expected.get(one.query.id) ?? []).filter((other) => other !== one);
-      if (others.length > 0) expected.set(one.query.id, others);
-      else expected.delete(one.query.id);
-    }
-  };
+/** Gas of a connection's results that leave after the first `leaving` gas, when all leave by need. */
+function gasBehind(
+  state: SubmitterState,
+  waiting: readonly { readonly result: ExpectedResult }[],
+  { leaving, connectionId }: { readonly leaving: bigint; readonly connectionId: string },
+): bigint {
+  let before = 0n;
+  let behind = 0n;
+  for (const one of byNeed(state, waiting)) {
+    const gas = gasOf(state, [one]);
+    const cut = max(before + gas - max(leaving, before), 0n);
+    if (one.result.query.connectionId === connectionId) behind += cut;
+    before += gas;
+  }
+  return behind;
 }
 
-/** Remote heights of the results of a query that are not broadcast, the oldest first. */
-function heightsOf(state: SubmitterState, id: bigint): readonly RemoteHeight[] {
-  const waiting = unsentOf(state, id).map(({ result }) => result.at);
-  return [...waiting, ...(state.expected.get(id) ?? []).map(({ at }) => at)];
+function gasOf(state: SubmitterState, entries: readonly { readonly result: ExpectedResult }[]): bigint {
+  return gasOfResults(
+    state,
+    entries.map(({ result }) => result),
+  );
 }
 
-function mayRead(state: SubmitterState, { id, type }: Pick<RegisteredQuery, "id" | "type">): boolean {
-  if (state.unread.has(id)) return false;
-  const waiting = heightsOf(state, id).length;
-  return type === "kv" ? waiting < 2 : waiting === 0 && !state.flying.has(id);
+/**
+ * Returns the candidates that can be sent soon, by need. Those of other connections that wait and are due for longer take their
+ * place in the blocks first; a connection has its own part of a block in any case.
+ */
+function choose(
+  state: SubmitterState,
+  connectionId: string,
+  candidates: readonly ExpectedResult[],
+  lookAhead: bigint,
+): readonly ExpectedResult[] {
+  const { gas, leaving, ownPart } = capacityOf(state, connectionId, lookAhead);
+  if (gas <= 0n) return [];
+  const waiting = [...state.pipeline.expected(), ...unsent(state)];
+  const all = byNeed(state, [
+    ...waiting.map(({ result }) => ({ result, isCandidate: false })),
+    ...candidates.map((result) => ({ result, isCandidate: true })),
+  ]);
+  const chosen: ExpectedResult[] = [];
+  let before = 0n;
+  let own = 0n;
+  for (const one of all) {
+    // The one that crosses the limit is read: its gas is an estimate.
+    const isFull = before >= leaving + state.block.gas() && own >= ownPart;
+    if (one.isCandidate && isFull) break;
+    const oneGas = gasOf(state, [one]);
+    before += oneGas;
+    if (!one.isCandidate) continue;
+    own += oneGas;
+    chosen.push(one.result);
+  }
+  return chosen;
+}
+
+function mayRead({ queries, pipeline }: SubmitterState, { id, type }: QueryKey): boolean {
+  if (queries.unread.has(id)) return false;
+  const own = pipeline.ofQuery(id);
+  const { count } = unsentOf(own);
+  return type === "kv" ? count < 2 : count === 0 && own.sent.length === 0;
 }
 
 /** A result that waits follows the one in flight, which is at the latest in the next block. */
-function leavingOf(state: SubmitterState, id: bigint): LeavingResult | undefined {
-  const before = state.flying.get(id);
-  const at = heightsOf(state, id).at(-1);
-  if (at === undefined) return before;
-  const now = state.deps.height.now();
-  return { sentAt: before?.sentAt === now ? now + 1n : now, at };
+function newestOf({ pipeline, deps }: SubmitterState, id: bigint): DepartingResult | undefined {
+  const own = pipeline.ofQuery(id);
+  const sentAt = sentAtOf(own);
+  const { newest } = unsentOf(own);
+  const inFlight = own.sent.at(-1)?.result.at;
+  if (newest === undefined)
+    return sentAt === undefined || inFlight === undefined ? undefined : { sentAt, at: inFlight };
+  const now = deps.height.now();
+  return { sentAt: sentAt === now ? now + 1n : now, at: newest };
 }
 
 function max(a: bigint, b: bigint): bigint {
@@ -191,7 +276,7 @@ function max(a: bigint, b: bigint): bigint {
 }
 
 function statusOf(state: SubmitterState): SubmitterStatus {
-  const { sent, block, gas } = state;
+  const { sent, block, gas, pipeline, pace } = state;
   return {
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
       hash: hashText(tx.hash),
@@ -200,9 +285,34 @@ function statusOf(state: SubmitterState): SubmitterStatus {
       gas: expected,
       bytes: tx.size,
     })),
-    queued: unsent(state).length + state.launching.length,
+    queued:
+      unsent(state).length + pipeline.sent().filter(({ stage }) => stage.kind === "broadcasting").length,
     budget: block.status(),
     gasOf: (queryId) => gas.known(`${queryId}`),
-    stopped: state.stopped,
+    stopped: pace.stopped,
   };
+}
+
+/** The state of the submitter at one instant. */
+export interface SubmitterStatus {
+  /** Broadcast and not final, by sequence. */
+  readonly inFlight: readonly TransactionInFlight[];
+  /** Proven results that are not in a transaction in flight. */
+  readonly queued: number;
+  readonly budget: BlockBudgetStatus;
+  /** Learned gas of one result, by query id. */
+  readonly gasOf: (queryId: bigint) => bigint | undefined;
+  /** Why nothing is sent at present; undefined while transactions may be sent. */
+  readonly stopped: string | undefined;
+}
+
+/** A transaction that waits for its block. */
+interface TransactionInFlight {
+  /** Upper-case hex. */
+  readonly hash: string;
+  readonly sequence: bigint;
+  readonly results: number;
+  /** Expected gas used. */
+  readonly gas: bigint;
+  readonly bytes: number;
 }

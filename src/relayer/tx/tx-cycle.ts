@@ -1,21 +1,25 @@
-import { toHex } from "../../platform/base/bytes.ts";
-import { errorText } from "../../platform/base/errors.ts";
-import { mapLimit } from "../../platform/base/waits.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
-import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
-import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
-import { bridgeOf, type ConnectionWorker, noteUnproven, updateState } from "../connection/worker.ts";
-import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
-import type { DeadLetter } from "../state/journal.ts";
+import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import { bad, errorText, good, type Result } from "../../platform/base/errors.ts";
+import { mapLimit } from "../../platform/base/waits.ts";
+import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
+import {
+  type ConnectionWorker,
+  intermediateHeadersOf,
+  recordUnproven,
+  updateState,
+} from "../connection/worker.ts";
+import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import { startAttempt } from "../state/attempt.ts";
+import type { DeadLetter, Journal } from "../state/journal.ts";
 import { submitMessage } from "../submit/proven-result.ts";
 import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
-import { skipPruned } from "./pruned-range.ts";
 import { txFinderOf } from "./tx-finder.ts";
 import type { FoundTx } from "./tx-proof.ts";
 import { createTxProver, type TxProver } from "./tx-prover.ts";
-import { addDeadLetter, type ProvenRange, type ProvenTx, relayTxs, type TxDeps } from "./tx-relay.ts";
+import { addDeadLetter, type ProvenRange, type ProvenTx, type TxDeps, type TxRelay } from "./tx-relay.ts";
 import { MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 
 /** Queries that are searched at once. */
@@ -27,9 +31,14 @@ const MAX_BLOCK_FAILURES = 5;
 /** An endpoint may be this many blocks behind the last search. A greater distance means that the chain was reset. */
 const MAX_LAG = 20n;
 
-interface TxCycle {
+/** What all cycles of a worker share. */
+interface TxWorker {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
+  readonly relay: TxRelay;
+}
+
+interface TxCycle extends TxWorker {
   readonly view: ConnectionView;
   readonly prover: TxProver;
 }
@@ -40,18 +49,18 @@ interface TxCycle {
  * error of the connection.
  */
 export async function runTxCycle(
-  worker: ConnectionWorker,
-  deps: TxDeps,
+  own: TxWorker,
   due: readonly QueryState[],
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { worker } = own;
   const view = await viewConnection(worker, signal);
   if (view === undefined) return false;
   const trust = createTrustFinder(worker, view.client, signal);
-  const bridge = bridgeOf(worker, view.client, signal);
+  const intermediate = intermediateHeadersOf(worker, view.client, signal);
   const { revision } = view.stateAt;
-  const prover = createTxProver({ remote: worker.remote, trust, bridge, revision }, signal);
-  const cycle = { worker, deps, view, prover };
+  const prover = createTxProver({ remote: worker.remote, trust, intermediate, revision }, signal);
+  const cycle = { ...own, view, prover };
   const errors: unknown[] = [];
   // The error is thrown after all started queries have ended, so that no work of this cycle runs into the next one.
   await mapLimit(due, QUERIES_AT_ONCE, async (state) => {
@@ -71,7 +80,7 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
   const started = startAttempt(worker.clock);
   const filter = parseTxFilter(transactionsFilter);
   if (!filter.ok)
-    return noteUnproven(worker, state.query, { code: "bad-filter", reason: filter.error }, started);
+    return recordUnproven(worker, state.query, { code: "bad-filter", reason: filter.error }, started);
   // Only up to H−1: the proof of delivery is in the next header.
   const done = deps.journal.searchedTo(id);
   const planned = planSearch(done, view.stateAt.height, deps.lookbackBlocks);
@@ -80,14 +89,14 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
     return updateState(worker, state.query, (current) => searched(current, at));
   }
   // Stored at its start: a first search that a crash ends must not begin again at a later block.
-  if (done !== planned.from - 1n) deps.journal.noteSearched(id, planned.from - 1n);
+  if (done !== planned.from - 1n) deps.journal.recordSearched(id, planned.from - 1n);
   const search = { queryId: id, range: planned, tip: view.stateAt.height };
   const range = await skipPruned(worker, deps, search, signal);
-  if (!range.ok) return noteUnproven(worker, state.query, range.error, started);
+  if (!range.ok) return recordUnproven(worker, state.query, range.error, started);
   if (range.value === undefined) return;
   const found = await searchAndProve(cycle, state, { conditions: filter.value, range: range.value }, signal);
-  if (found.ok) relayTxs(worker, deps, state, { ...found, started });
-  else noteUnproven(worker, state.query, found.error, started);
+  if (found.ok) cycle.relay.relay(state, { ...found, started });
+  else recordUnproven(worker, state.query, found.error, started);
 }
 
 /**
@@ -127,7 +136,7 @@ async function sendAgain(
   }
   // Otherwise the next cycle would find the query requested again while these are on their way.
   updateState(worker, state.query, (current) => ({ ...current, isRequested: false }));
-  relayTxs(worker, deps, state, { proven, upTo: undefined, error: undefined, started });
+  cycle.relay.relay(state, { proven, upTo: undefined, error: undefined, started });
 }
 
 function byHeight(a: DeadLetter, b: DeadLetter): number {
@@ -224,4 +233,58 @@ function isUnprovable(error: unknown, state: QueryState): boolean {
 
 function readFailed(error: unknown): QueryFailure {
   return { code: "read-failed", reason: errorText(error) };
+}
+
+/** A range of a search, split at the lowest height that the endpoints have. */
+interface SplitRange {
+  /** Blocks that every endpoint has pruned; undefined when there are none. */
+  readonly pruned: HeightRange | undefined;
+  /** The other blocks; undefined when there are none. */
+  readonly left: HeightRange | undefined;
+}
+
+/** Splits a range at `earliest`, the lowest height that an endpoint has. */
+export function splitPruned(range: HeightRange, earliest: bigint): SplitRange {
+  const { from, to } = range;
+  if (earliest <= from) return { pruned: undefined, left: range };
+  if (earliest > to) return { pruned: range, left: undefined };
+  return { pruned: { from, to: earliest - 1n }, left: { from: earliest, to } };
+}
+
+/** Distance to the tip from which on a search is not checked for pruned blocks: every node keeps more. */
+const NEVER_PRUNED = 20n;
+
+/** The parts of a worker that know of pruned blocks. */
+interface PruningWorker {
+  readonly connectionId: string;
+  readonly remote: Pick<ConnectionWorker["remote"], "earliestHeight">;
+  readonly logger: ConnectionWorker["logger"];
+  readonly metrics: Pick<ConnectionWorker["metrics"], "prunedBlocks">;
+}
+
+/**
+ * Returns the part of a planned range that the endpoints still have, or undefined when all of it is pruned. The pruned part
+ * counts as searched, or is a failure of the query when `skipPruned` is false.
+ */
+export async function skipPruned(
+  { connectionId, remote, logger, metrics }: PruningWorker,
+  deps: { readonly journal: Pick<Journal, "recordSearched">; readonly skipPruned?: boolean },
+  planned: { readonly queryId: bigint; readonly range: HeightRange; readonly tip: bigint },
+  signal: AbortSignal,
+): Promise<Result<HeightRange | undefined, QueryFailure>> {
+  const { queryId, range, tip } = planned;
+  if (range.from + NEVER_PRUNED > tip) return good(range);
+  const { pruned, left } = splitPruned(range, await remote.earliestHeight(signal));
+  if (pruned === undefined) return good(left);
+  const blocks = `${pruned.from} to ${pruned.to}`;
+  if (deps.skipPruned === false)
+    return bad({ code: "pruned", reason: `every endpoint has pruned the remote blocks ${blocks}` });
+  deps.journal.recordSearched(queryId, pruned.to);
+  metrics.prunedBlocks.inc({ connection_id: connectionId }, Number(pruned.to - pruned.from + 1n));
+  logger.warn("pruned remote blocks are skipped: their transactions are not searched", {
+    connectionId,
+    queryId,
+    blocks,
+  });
+  return good(left);
 }

@@ -7,7 +7,7 @@ import type { Any } from "../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { QueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { Proof } from "../../cosmos/proto/gen/tendermint/crypto/proof.ts";
 import { SignedHeader } from "../../cosmos/proto/gen/tendermint/types/types.ts";
-import { RelayError } from "../relay-error.ts";
+import { RelayError } from "../chain/relay-error.ts";
 
 /** A transaction from `tx_search`, with its inclusion proof. */
 export type FoundTx = comet38.TxResponse & { readonly proof: NonNullable<comet38.TxResponse["proof"]> };

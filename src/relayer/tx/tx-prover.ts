@@ -1,8 +1,8 @@
-import { raceAbort } from "../../platform/base/abort.ts";
 import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-client.ts";
 import { headerAny, type TrustFinder } from "../../cosmos/light-client/client-update.ts";
-import type { Bridge } from "../connection/bridge.ts";
+import { raceAbort } from "../../platform/base/abort.ts";
 import { memoize } from "../../platform/base/caches.ts";
+import type { IntermediateHeaders } from "../connection/intermediate-headers.ts";
 import { deliveryProofs, type FoundTx, type HeaderPair, requireIncluded, txQueryResult } from "./tx-proof.ts";
 
 interface ProvenTxResult {
@@ -27,13 +27,13 @@ interface UpdateHeader {
 export interface TxProverDeps {
   readonly remote: Pick<ChainClient, "comet" | "lightBlock">;
   readonly trust: TrustFinder;
-  readonly bridge: Bridge;
+  readonly intermediate: IntermediateHeaders;
   readonly revision: bigint;
 }
 
 /** Creates a prover for one revision of the remote chain. */
 export function createTxProver(
-  { remote, trust, bridge, revision }: TxProverDeps,
+  { remote, trust, intermediate, revision }: TxProverDeps,
   signal: AbortSignal,
 ): TxProver {
   const resultsOf = memoize(
@@ -45,7 +45,7 @@ export function createTxProver(
       remote.lightBlock(height, signal),
       trust.below({ revision, height }),
     ]);
-    return { any: headerAny(block, await bridge(block, trusted)), block };
+    return { any: headerAny(block, await intermediate(block, trusted)), block };
   };
   // The next header of one block is the own header of the block after it. Memoizing saves half of their reads.
   const header = memoize(readHeader, (height) => height);

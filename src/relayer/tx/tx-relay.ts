@@ -1,17 +1,17 @@
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import {
   type ConnectionWorker,
   dueHeight,
-  noteFailure,
-  noteSubmission,
+  recordFailure,
+  recordSubmission,
   updateState,
 } from "../connection/worker.ts";
-import type { QueryFailure, QueryState } from "../registry/query-state.ts";
-import { searched } from "../registry/query-state.ts";
-import type { Journal } from "../state/journal.ts";
+import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { AttemptStart } from "../state/attempt.ts";
+import type { Journal } from "../state/journal.ts";
 import { GAS_PER_KEY, tooLarge } from "../submit/plan.ts";
-import type { ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
-import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
+import type { OutcomeListener, ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
 import type { Resubmissions } from "./resubmissions.ts";
 
 /** Dependencies of TX cycles besides the worker. */
@@ -46,46 +46,63 @@ export interface ProvenRange {
 }
 
 /** With the start of its search. */
-export type RelayedRange = ProvenRange & { readonly started: AttemptStart };
+type RelayedRange = ProvenRange & { readonly started: AttemptStart };
 
 /** Two headers with few signatures, and two proofs. */
 const GAS_GUESS = 8n * GAS_PER_KEY;
 
+/** The transactions of one search that are with the submitter. */
 interface Relaying {
-  readonly worker: ConnectionWorker;
-  readonly deps: TxDeps;
   readonly state: QueryState;
   readonly range: RelayedRange;
-  /** Results that are not settled. */
+  /** Results without an outcome. */
   pending: number;
   included: number;
-  /** Whether every settled transaction was included or became a dead letter. */
+  /** Whether every transaction with an outcome was included or became a dead letter. */
   isDone: boolean;
   /** The error of the first transaction that must be sent again. */
   error: QueryFailure | undefined;
 }
 
-/**
- * Hands the transactions of one search to the submitter, in their order. When all are settled, the progress of the search
- * is stored, and the query counts as searched. Returns at once; until then the query has waiting results or results in
- * flight.
- */
-export function relayTxs(
-  worker: ConnectionWorker,
-  deps: TxDeps,
-  state: QueryState,
-  range: RelayedRange,
-): void {
+/** Hands transactions to the submitter, and stores what became of them. */
+export interface TxRelay {
+  /**
+   * Hands the transactions of one search to the submitter, in their order. When all have an outcome, the progress of the search
+   * is stored, and the query is searched. Returns immediately; until then the query has waiting results or results in flight,
+   * and no other search.
+   */
+  readonly relay: (state: QueryState, range: RelayedRange) => void;
+  /** Receives the outcomes of the transactions. */
+  readonly recordOutcome: OutcomeListener;
+}
+
+/** What a relay and its functions share. */
+interface RelayContext {
+  readonly worker: ConnectionWorker;
+  readonly deps: TxDeps;
+  /** Searches with results that have no outcome, by query. */
+  readonly ranges: Map<bigint, Relaying>;
+}
+
+/** Creates the relay of one worker. */
+export function createTxRelay(worker: ConnectionWorker, deps: TxDeps): TxRelay {
+  const context: RelayContext = { worker, deps, ranges: new Map() };
+  return {
+    relay: (state, range) => relayRange(context, state, range),
+    recordOutcome: (result, outcome) => recordOutcome(context, result, outcome),
+  };
+}
+
+function relayRange(context: RelayContext, state: QueryState, range: RelayedRange): void {
+  const { worker, deps, ranges } = context;
   const { maxResultBytes } = worker.settings;
   const ready = range.proven.filter((tx) => {
     const isFit = tx.message.length <= maxResultBytes;
     const error = tooLarge(tx.message, { bytes: maxResultBytes });
-    if (!isFit) addDeadLetter(worker, deps, idsOf(state, tx), error.reason);
+    if (!isFit) addDeadLetter(worker, deps, idsOf(state.query, tx), error.reason);
     return isFit;
   });
   const relaying: Relaying = {
-    worker,
-    deps,
     state,
     range,
     pending: ready.length,
@@ -93,49 +110,56 @@ export function relayTxs(
     isDone: true,
     error: undefined,
   };
-  if (ready.length === 0) return finishRange(relaying);
+  if (ready.length === 0) return finishRange(context, relaying);
+  ranges.set(state.query.id, relaying);
   const localHeight = worker.localHeight();
-  for (const tx of ready) deps.journal.noteSending({ ...idsOf(state, tx), localHeight });
-  worker.submitter.offer(ready.map((tx) => toResult(relaying, tx)));
+  for (const tx of ready) deps.journal.recordSending({ ...idsOf(state.query, tx), localHeight });
+  worker.submitter.offer(ready.map((tx) => toResult(worker, relaying, tx)));
 }
 
-function toResult(relaying: Relaying, tx: ProvenTx): ProvenResult {
-  const { worker, state, range } = relaying;
+function toResult(worker: ConnectionWorker, { state, range }: Relaying, tx: ProvenTx): ProvenResult {
   return {
     query: state.query,
     message: tx.message,
+    remoteTxHash: tx.hash,
     gasGuess: GAS_GUESS,
     at: tx.at,
     // A TX result carries its two headers itself.
     update: undefined,
     dueHeight: dueHeight(state.query, worker.localHeight()),
     started: range.started,
-    settle: (outcome) => noteOutcome(relaying, tx, outcome),
   };
 }
 
-function noteOutcome(relaying: Relaying, tx: ProvenTx, outcome: ResultOutcome): void {
-  const { worker, deps, state } = relaying;
+function recordOutcome(context: RelayContext, result: ProvenResult, outcome: ResultOutcome): void {
+  const { worker, deps, ranges } = context;
+  const { query } = result;
+  const relaying = ranges.get(query.id);
+  if (relaying === undefined) return;
+  const ids = idsOf(query, { hash: result.remoteTxHash ?? "", at: result.at });
   relaying.pending -= 1;
-  noteSubmission(worker, outcome);
+  recordSubmission(worker, outcome);
   if (outcome.kind === "included") {
     relaying.included += 1;
-    deps.journal.noteIncluded(state.query.id, tx.hash, tx.at.height);
-    worker.logger.debug("transaction relayed", { ...idsOf(state, tx) });
-  } else if (outcome.kind !== "refused" || !rejectForGood(relaying, tx, outcome.error)) {
+    deps.journal.recordIncluded(query.id, ids.hash, ids.remoteHeight);
+    worker.logger.debug("transaction relayed", { ...ids });
+  } else if (outcome.kind !== "refused" || !rejectForGood(context, ids, outcome.error)) {
     if (relaying.isDone && outcome.kind === "refused") relaying.error = outcome.error;
     relaying.isDone = false;
     // Later transactions must not overtake this one.
-    worker.submitter.withdraw(state.query.id);
+    worker.submitter.withdraw(query.id);
   }
-  if (relaying.pending === 0) finishRange(relaying);
+  // Withdrawing reports the outcomes of the others: the last one of all comes here first.
+  if (relaying.pending > 0 || ranges.get(query.id) !== relaying) return;
+  ranges.delete(query.id);
+  finishRange(context, relaying);
 }
 
-/** Called when all results of the range are settled. */
-function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void {
+/** Called when all results of the range have an outcome. */
+function finishRange({ worker, deps }: RelayContext, { state, range, ...relayed }: Relaying): void {
   const { query } = state;
   // Otherwise the next search covers the same range again and skips what the journal has as handled.
-  if (relayed.isDone && range.upTo !== undefined) deps.journal.noteSearched(query.id, range.upTo);
+  if (relayed.isDone && range.upTo !== undefined) deps.journal.recordSearched(query.id, range.upTo);
   const error = relayed.error ?? range.error;
   const isSearched = relayed.isDone && error === undefined && range.upTo !== undefined;
   updateState(worker, query, (current) =>
@@ -143,20 +167,20 @@ function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void
       ? searched(current, { localHeight: worker.localHeight(), results: relayed.included })
       : { ...current, results: current.results + relayed.included },
   );
-  if (error !== undefined) noteFailure(worker, query, error);
+  if (error !== undefined) recordFailure(worker, query, error);
 }
 
 /**
  * Makes a rejected transaction a dead letter. Returns false when it must be sent again, because the cause is not the
  * transaction: an invalid header, a removed query, a full block, a budget that is used up.
  */
-function rejectForGood({ worker, deps, state }: Relaying, tx: ProvenTx, error: QueryFailure): boolean {
+function rejectForGood({ worker, deps }: RelayContext, ids: TxIds, error: QueryFailure): boolean {
   const isOwn =
     error.code === "too-large" ||
     (error.code === "rejected" &&
       !/header is invalid|invalid query id/i.test(error.reason) &&
       (deps.deadLetterErrors?.test(error.reason) ?? true));
-  if (isOwn) addDeadLetter(worker, deps, idsOf(state, tx), error.reason);
+  if (isOwn) addDeadLetter(worker, deps, ids, error.reason);
   return isOwn;
 }
 
@@ -166,13 +190,13 @@ interface TxIds {
   readonly remoteHeight: bigint;
 }
 
-function idsOf({ query }: QueryState, { hash, at }: ProvenTx): TxIds {
+function idsOf(query: RegisteredQuery, { hash, at }: Pick<ProvenTx, "hash" | "at">): TxIds {
   return { queryId: query.id, hash, remoteHeight: at.height };
 }
 
 /** Records a transaction that is never sent again. */
 export function addDeadLetter(worker: ConnectionWorker, deps: TxDeps, tx: TxIds, reason: string): void {
-  deps.journal.noteDeadLetter({ ...tx, reason, atMs: worker.clock.nowMs() });
+  deps.journal.recordDeadLetter({ ...tx, reason, atMs: worker.clock.nowMs() });
   worker.metrics.results.inc({ connection_id: worker.connectionId, outcome: "rejected" });
   worker.logger.warn("transaction added to the dead letters", { ...tx, reason });
 }

@@ -2,7 +2,7 @@ import type { comet38 } from "@cosmjs/tendermint-rpc";
 import { raceAbort } from "../../platform/base/abort.ts";
 import { toHex } from "../../platform/base/bytes.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
-import { RelayError } from "../relay-error.ts";
+import { RelayError } from "../chain/relay-error.ts";
 import { type HeightRange, matches, searchText, type TxCondition } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
 

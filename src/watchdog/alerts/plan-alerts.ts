@@ -56,7 +56,7 @@ interface AlertsPlan {
  * Advances all alerts of one validator by one poll, and decides who is notified of what. Pure. Alerts of other validators
  * stay as they are; an alert without a rule is dropped.
  */
-export function planAlerts(state: AlertingState, poll: JudgedPoll, options: AlertingOptions): AlertsPlan {
+export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: AlertingOptions): AlertsPlan {
   const own = new Map(
     state.alerts.filter(({ validator }) => validator === poll.validator).map((alert) => [alert.alert, alert]),
   );
@@ -102,7 +102,7 @@ interface RuledAlert {
 function advanceOne(
   before: AlertState | undefined,
   rule: AlertRule,
-  poll: JudgedPoll,
+  poll: EvaluatedPoll,
 ): AlertState | undefined {
   const { name } = rule.condition;
   const verdict = poll.verdicts.get(name) ?? { kind: "unknown", reason: "not judged" };
@@ -121,7 +121,7 @@ interface Quiet {
 function quietReasons(
   alerts: readonly RuledAlert[],
   all: readonly Silence[],
-  { validator, nowMs }: JudgedPoll,
+  { validator, nowMs }: EvaluatedPoll,
   { maintenance }: AlertingOptions,
 ): ReadonlyMap<string, Quiet> {
   const reasons = new Map<string, Quiet>();
@@ -289,7 +289,7 @@ function withNotification(alert: AlertState, event: AlertEvent): AlertState {
 /** What an event says besides the state of its alert. */
 interface EventContext {
   readonly rule: AlertRule;
-  readonly poll: JudgedPoll;
+  readonly poll: EvaluatedPoll;
   /** Prefix of runbook file names. */
   readonly runbooks: string;
 }
@@ -322,7 +322,7 @@ function toEvent(alert: AlertState, kind: EventKind, { rule, poll, runbooks }: E
 }
 
 /** One poll of one validator, judged. */
-interface JudgedPoll {
+interface EvaluatedPoll {
   readonly validator: string;
   readonly chainId: string;
   readonly nowMs: number;

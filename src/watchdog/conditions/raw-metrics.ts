@@ -51,7 +51,7 @@ export const call = (status: "Success" | "Failure", step: number, from = 0): Ser
 });
 /** The value goes on where it was, by another growth. */
 export const continued = (series: string, step: number): SeriesCase => ({ series, step });
-export const FAILURES = 'app_oracle_responses{$,status="Failure"}';
+const FAILURES = 'app_oracle_responses{$,status="Failure"}';
 export const SUCCESSES = 'app_oracle_responses{$,status="Success"}';
 export const TICKS = "side_car_health_check_system_updates_total{$}";
 export const UPDATES = (pair: string): string => `side_car_health_check_ticker_updates_total{$,id="${pair}"}`;

@@ -116,7 +116,7 @@ function uncounted(baseline: Baseline, reading: CounterReading, counted: bigint)
 }
 
 /** The last readings of one node. */
-export interface Track {
+export interface CounterState {
   readonly baseline: Baseline;
   /** Present while two nodes answer in turn at the URL of this one. */
   readonly conflict?: Conflict;
@@ -134,14 +134,18 @@ interface Conflict {
 const SETTLED_MS = 300_000;
 
 /** Result of one reading of one node. */
-interface TrackStep {
-  readonly track: Track;
+interface CounterStep {
+  readonly track: CounterState;
   /** Undefined while two nodes answer in turn: neither is counted. */
   readonly step: LedgerStep | undefined;
 }
 
 /** Adds a reading to the track of its node; undefined before its first reading. */
-export function followNode(track: Track | undefined, reading: CounterReading, atMs: number): TrackStep {
+export function advanceCounter(
+  track: CounterState | undefined,
+  reading: CounterReading,
+  atMs: number,
+): CounterStep {
   const conflict = track && nextConflict(track, reading, atMs);
   if (track !== undefined && conflict !== undefined)
     return { track: { ...track, conflict }, step: undefined };
@@ -151,7 +155,7 @@ export function followNode(track: Track | undefined, reading: CounterReading, at
 
 /** Returns the conflict after a reading; undefined without one, or when one node has answered alone for long enough. */
 function nextConflict(
-  { baseline, conflict }: Track,
+  { baseline, conflict }: CounterState,
   reading: CounterReading,
   atMs: number,
 ): Conflict | undefined {

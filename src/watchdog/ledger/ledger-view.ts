@@ -72,13 +72,13 @@ export interface MonthRecord extends Tally {
   /** Start of the time that the counts cover; later than the start of the month when the watchdog came later. */
   readonly coveredFromMs: number;
   /** Present when the month is over and its counts can no longer change. */
-  readonly seal?: Seal;
+  readonly finalized?: Finalization;
 }
 
 /** A closed month. */
-interface Seal {
+interface Finalization {
   readonly atMs: number;
-  /** SHA-256 of the record's canonical text, hex; see `sealMonths`. */
+  /** SHA-256 of the record's canonical text, hex; see `finalizeMonths`. */
   readonly hash: string;
 }
 

@@ -3,7 +3,7 @@ import { monthOf } from "../../platform/base/month.ts";
 import type { ChainHead, NodePage, Observation, Seen } from "../sources/observation.ts";
 import type { CounterReading } from "./counter-state.ts";
 import type { BlockCounts } from "./block-counts.ts";
-import { type Rollups, sealMonths } from "./rollups.ts";
+import { type SpanRollups, finalizeMonths } from "./rollups.ts";
 import {
   addEvents,
   encodeParams,
@@ -178,27 +178,28 @@ function eventsOf(
   { atMs }: Observation,
   { intervalMs, gapMs = Math.max(60_000, 3 * intervalMs) }: LedgerOptions,
 ): readonly LedgerEvent[] {
-  const { cursor, tracks } = before.sources.calls;
+  const { checkpoint, counterStates } = before.sources.calls;
   const events: LedgerEvent[] = [];
-  if (cursor === undefined && source.cursor !== undefined) {
-    const first = steps.find(({ node }) => node === source.cursor?.node)?.step;
-    if (first !== undefined) events.push(firstReading(first.fromMs, first.counts, atMs, source.cursor.node));
+  if (checkpoint === undefined && source.checkpoint !== undefined) {
+    const first = steps.find(({ node }) => node === source.checkpoint?.node)?.step;
+    if (first !== undefined)
+      events.push(firstReading(first.fromMs, first.counts, atMs, source.checkpoint.node));
   }
-  if (cursor !== undefined && source.cursor !== undefined && source.cursor !== cursor) {
-    const silentMs = source.cursor.atMs - cursor.atMs;
+  if (checkpoint !== undefined && source.checkpoint !== undefined && source.checkpoint !== checkpoint) {
+    const silentMs = source.checkpoint.atMs - checkpoint.atMs;
     // The samples of two nodes have times of their own, of which the second can be earlier.
-    if (silentMs < 0 && source.cursor.atMs === atMs)
+    if (silentMs < 0 && source.checkpoint.atMs === atMs)
       events.push({
         kind: "clock-jump",
         fromMs: atMs,
-        toMs: cursor.atMs,
+        toMs: checkpoint.atMs,
         text: "the clock of this machine was set back",
       });
     if (silentMs > gapMs)
       events.push({
         kind: "gap",
-        fromMs: cursor.atMs,
-        toMs: source.cursor.atMs,
+        fromMs: checkpoint.atMs,
+        toMs: source.checkpoint.atMs,
         text: "no node could be read",
       });
   }
@@ -208,7 +209,7 @@ function eventsOf(
         nodeRestart(node, step.counts.unknown, last?.atMs ?? atMs, step.baseline.processStartMs ?? atMs),
       );
   for (const node of conflicts)
-    if (tracks.get(node)?.conflict === undefined)
+    if (counterStates.get(node)?.conflict === undefined)
       events.push({
         kind: "two-nodes",
         fromMs: atMs,
@@ -223,8 +224,8 @@ function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounti
   const now = anchorOf(source);
   if (now === undefined) return anchors;
   const first =
-    sources.calls.cursor === undefined
-      ? steps.find(({ node }) => node === source.cursor?.node)?.step
+    sources.calls.checkpoint === undefined
+      ? steps.find(({ node }) => node === source.checkpoint?.node)?.step
       : undefined;
   if (first === undefined) return addAnchor(anchors, now);
   // The counts since the start of the node give a first mean at once.
@@ -232,8 +233,10 @@ function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounti
   return [{ timeMs: first.fromMs, height: now.height - made }, now];
 }
 
-function anchorOf({ cursor }: SourceLedger): Anchor | undefined {
-  return cursor?.height === undefined ? undefined : { timeMs: cursor.timeMs, height: cursor.height };
+function anchorOf({ checkpoint }: SourceLedger): Anchor | undefined {
+  return checkpoint?.height === undefined
+    ? undefined
+    : { timeMs: checkpoint.timeMs, height: checkpoint.height };
 }
 
 function withProgress(ledger: Ledger, pages: readonly NodePageOf[], atMs: number): Ledger {
@@ -255,32 +258,32 @@ function withParams(ledger: Ledger, { atMs, chain }: Observation): Ledger {
   return { ...ledger, params, events: addEvents(ledger.events, [change]) };
 }
 
-/** Seals the months that the cursor of each source has left. */
+/** Finalizes the months that are before the checkpoint of each source. */
 function closeMonths(ledger: Ledger, atMs: number): Ledger {
   const { chainId } = ledger;
   if (chainId === undefined) return ledger;
   let events = ledger.events;
   const close = (source: LedgerSource): SourceLedger => {
     const current = ledger.sources[source];
-    if (current.cursor === undefined) return current;
-    const { books, sealed } = sealMonths(
-      current.books,
-      monthOf(current.cursor.timeMs),
+    if (current.checkpoint === undefined) return current;
+    const { rollups, closed } = finalizeMonths(
+      current.rollups,
+      monthOf(current.checkpoint.timeMs),
       { chainId, source },
       atMs,
     );
-    if (sealed.length === 0) return current;
+    if (closed.length === 0) return current;
     if (source === "calls")
       events = addEvents(
         events,
-        sealed.map(({ month }) => ({
+        closed.map(({ month }) => ({
           kind: "month-sealed",
           fromMs: atMs,
           toMs: atMs,
           text: `${month} is closed`,
         })),
       );
-    return { ...current, books };
+    return { ...current, rollups };
   };
   const sources = { calls: close("calls"), votes: close("votes"), revenue: close("revenue") };
   return { ...ledger, sources, events };
@@ -356,20 +359,20 @@ function usualPace(parts: readonly Part[]): number {
 /** Creates a view of what is in memory: all months, 62 days of days, 3 days of hours, 12 hours of minutes. */
 export function memoryView(validator: string, ledger: Ledger): LedgerView {
   const { sources, events, chainId } = ledger;
-  const { minute, hour } = sources.calls.books;
+  const { minute, hour } = sources.calls.rollups;
   return {
     validator,
     chainId,
     months: (source = "calls") =>
-      [...sources[source].books.months.values()].toSorted((a, b) => (a.month < b.month ? -1 : 1)),
-    days: (fromMs, toMs, source = "calls") => within(sources[source].books.day, fromMs, toMs),
+      [...sources[source].rollups.months.values()].toSorted((a, b) => (a.month < b.month ? -1 : 1)),
+    days: (fromMs, toMs, source = "calls") => within(sources[source].rollups.day, fromMs, toMs),
     hours: (fromMs, toMs) => within(hour, fromMs, toMs),
     minutes: (fromMs, toMs) => within(minute, fromMs, toMs),
     events: (from, to) => events.recent.filter(({ fromMs, toMs }) => toMs >= from && fromMs < to),
   };
 }
 
-function within(rollups: Rollups, fromMs: number, toMs: number): readonly Rollup[] {
+function within(rollups: SpanRollups, fromMs: number, toMs: number): readonly Rollup[] {
   return [...rollups.values()]
     .filter(({ startMs }) => startMs >= fromMs && startMs < toMs)
     .toSorted((a, b) => a.startMs - b.startMs);

@@ -19,55 +19,55 @@ export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 export type Span = keyof typeof SPANS;
 
 /** Rollups of one span by start time, ms. */
-export type Rollups = ReadonlyMap<number, Rollup>;
+export type SpanRollups = ReadonlyMap<number, Rollup>;
 
 /** Counts of one source by period. Minutes, hours and days are the recent ones; the state file has all. */
-export interface Books extends Readonly<Record<Span, Rollups>> {
+export interface Rollups extends Readonly<Record<Span, SpanRollups>> {
   readonly months: ReadonlyMap<Month, MonthRecord>;
 }
 
-/** Books without a block. */
-export const EMPTY_BOOKS: Books = { months: new Map(), minute: new Map(), hour: new Map(), day: new Map() };
+/** Rollups without a block. */
+export const NO_ROLLUPS: Rollups = { months: new Map(), minute: new Map(), hour: new Map(), day: new Map() };
 
 /** How long rollups stay in memory. Burn rates need 3 days of hours, forecasts 28 days. */
-export const KEPT_MS: Readonly<Record<Span, number>> = {
+export const RETENTION_MS: Readonly<Record<Span, number>> = {
   minute: 12 * SPANS.hour,
   hour: 3 * SPANS.day + SPANS.hour,
   day: 62 * SPANS.day,
 };
 
-/** Blocks to book. */
-export interface Entry extends Stretch {
+/** Blocks to add to the rollups. */
+export interface Entry extends Segment {
   readonly counts: BlockCounts;
   /** The period is an estimate: only the number of the blocks is known. */
   readonly isEstimated: boolean;
   /** The blocks were read from Prometheus after a gap. */
   readonly isBackfilled?: boolean;
-  /** Spans to book in, besides the month. */
+  /** Spans to count in, besides the month. */
   readonly spans: readonly Span[];
 }
 
-/** A stretch up to this long is booked at its end. Longer ones are spread over the time. */
+/** A segment up to this long is counted at its end. The blocks of longer ones are distributed evenly over the time. */
 const SHORT_MS = 60_000;
 
-/** Books blocks in their month and in rollups. Rollups that are too old stay out of memory. */
-export function bookEntry(books: Books, entry: Entry): Books {
-  const months = new Map(books.months);
-  const rollups = { minute: books.minute, hour: books.hour, day: books.day };
+/** Adds blocks to their month and to the shorter rollups. Rollups that are too old are dropped from memory. */
+export function addToRollups(rollups: Rollups, entry: Entry): Rollups {
+  const months = new Map(rollups.months);
+  const spans = { minute: rollups.minute, hour: rollups.hour, day: rollups.day };
   // Months are split by height where the chain says which block begins the month. Days and hours follow the same split, so
   // that the days of a month add up to it.
-  for (const part of splitByHeight(entry)) {
+  for (const part of splitByMonth(entry)) {
     const month = openMonth(months, monthOf(part.toMs));
     months.set(month, addToMonth(months.get(month), month, part.counts, entry));
-    for (const span of entry.spans) rollups[span] = bookSpan(rollups[span], span, part, entry);
+    for (const span of entry.spans) spans[span] = addToSpan(spans[span], span, part, entry);
   }
-  return { months, ...rollups };
+  return { months, ...spans };
 }
 
-/** A sealed month cannot change. Blocks of one, which a clock that was set back produces, go to the month after it. */
+/** A finalized month cannot change. When the clock was set back, its late blocks are counted in the month after it. */
 function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month {
-  const sealed = [...months.values()].filter(({ seal }) => seal !== undefined);
-  const last = sealed.at(-1)?.month;
+  const closed = [...months.values()].filter(({ finalized }) => finalized !== undefined);
+  const last = closed.at(-1)?.month;
   return last === undefined || month > last ? month : monthOf(monthStartMs(last) + 32 * SPANS.day);
 }
 
@@ -87,10 +87,10 @@ interface Part {
   readonly toMs: number;
 }
 
-function bookSpan(rollups: Rollups, span: Span, part: Part, entry: Entry): Rollups {
+function addToSpan(rollups: SpanRollups, span: Span, part: Part, entry: Entry): SpanRollups {
   const next = new Map(rollups);
   const spanMs = SPANS[span];
-  const oldestMs = part.toMs - KEPT_MS[span];
+  const oldestMs = part.toMs - RETENTION_MS[span];
   const shares =
     part.toMs - part.fromMs <= SHORT_MS
       ? [{ startMs: startOf(part.toMs, spanMs), counts: part.counts }]
@@ -123,8 +123,8 @@ function startOf(atMs: number, spanMs: number): number {
   return Math.floor(atMs / spanMs) * spanMs;
 }
 
-/** Blocks that were made in a stretch of time. */
-interface Stretch {
+/** Blocks that were made in a segment of time, between two readings. */
+interface Segment {
   readonly counts: BlockCounts;
   readonly fromMs: number;
   readonly toMs: number;
@@ -135,24 +135,24 @@ interface Stretch {
 }
 
 /** Part of a count with its time. */
-interface StretchPart {
+interface SegmentPart {
   readonly counts: BlockCounts;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /**
- * Splits a stretch by month. The sum of the parts is the input. With the height of the first block of the new month, the
+ * Splits a segment by month. The sum of the parts is the input. With the height of the first block of the new month, the
  * split is by blocks; then it is exact when all blocks have one result. Otherwise it is in proportion to the time. When
  * `fromMs` is after `toMs` (the clock was set back), all blocks belong to the month of `toMs`.
  */
-export function splitByHeight(stretch: Stretch): readonly StretchPart[] {
-  const { counts, fromMs, toMs } = stretch;
-  const parts: StretchPart[] = [];
+export function splitByMonth(segment: Segment): readonly SegmentPart[] {
+  const { counts, fromMs, toMs } = segment;
+  const parts: SegmentPart[] = [];
   let remaining = counts;
   for (let startMs = fromMs; monthOf(startMs) < monthOf(toMs); startMs = nextMonthMs(startMs)) {
     const edgeMs = nextMonthMs(startMs);
-    const share = shareByHeight(stretch, edgeMs) ?? shareByTime(stretch, edgeMs - startMs);
+    const share = shareByHeight(segment, edgeMs) ?? shareByTime(segment, edgeMs - startMs);
     // One millisecond before the edge: the end of the month that the blocks belong to.
     if (!isNoBlocks(share)) parts.push({ counts: share, fromMs: startMs, toMs: edgeMs - 1 });
     remaining = subtractCounts(remaining, share);
@@ -163,9 +163,9 @@ export function splitByHeight(stretch: Stretch): readonly StretchPart[] {
   return parts;
 }
 
-/** Blocks before the first block of the new month; undefined when the stretch does not begin in the month before it. */
+/** Blocks before the first block of the new month; undefined when the segment does not begin in the month before it. */
 function shareByHeight(
-  { counts, fromMs, toMs, heights, edge }: Stretch,
+  { counts, fromMs, toMs, heights, edge }: Segment,
   edgeMs: number,
 ): BlockCounts | undefined {
   if (heights === undefined || edge === undefined) return undefined;
@@ -180,7 +180,7 @@ function shareByHeight(
   return { ...share, good: clamp(share.good + rounded, counts.good) };
 }
 
-function shareByTime({ counts, fromMs, toMs }: Stretch, partMs: number): BlockCounts {
+function shareByTime({ counts, fromMs, toMs }: Segment, partMs: number): BlockCounts {
   return partOfCounts(counts, BigInt(Math.round(partMs)), BigInt(Math.round(toMs - fromMs)));
 }
 
@@ -209,8 +209,8 @@ function spread(
   return shares;
 }
 
-/** What identifies a record besides its month. */
-interface SealedAs {
+/** Identifies a record together with its month. */
+interface RecordIdentity {
   readonly chainId: string;
   readonly source: LedgerSource;
 }
@@ -219,7 +219,7 @@ interface SealedAs {
  * Returns the SHA-256 of a record as hex: of the JSON list of chain, source, month, covered time, counts, estimated counts,
  * and backfilled counts when there are any.
  */
-function sealHash({ chainId, source }: SealedAs, record: MonthRecord): string {
+function recordHash({ chainId, source }: RecordIdentity, record: MonthRecord): string {
   const { month, coveredFromMs, counts, estimated, backfilled } = record;
   const filled = backfilled === undefined ? [] : [texts(backfilled)];
   const tallies = [texts(counts), texts(estimated), ...filled];
@@ -231,14 +231,14 @@ function texts({ good, bad, unknown }: BlockCounts): readonly string[] {
   return [good, bad, unknown].map(String);
 }
 
-/** Seals all months before `month`. Returns the books and the months that were sealed now. */
-export function sealMonths(books: Books, month: Month, as: SealedAs, atMs: number) {
-  const sealed = [...books.months.values()].filter(
-    (record) => record.month < month && record.seal === undefined,
+/** Finalizes all months before `month`: their records get a hash and never change. Returns the rollups and those months. */
+export function finalizeMonths(rollups: Rollups, month: Month, as: RecordIdentity, atMs: number) {
+  const closed = [...rollups.months.values()].filter(
+    (record) => record.month < month && record.finalized === undefined,
   );
-  if (sealed.length === 0) return { books, sealed };
-  const months = new Map(books.months);
-  for (const record of sealed)
-    months.set(record.month, { ...record, seal: { atMs, hash: sealHash(as, record) } });
-  return { books: { ...books, months }, sealed };
+  if (closed.length === 0) return { rollups, closed };
+  const months = new Map(rollups.months);
+  for (const record of closed)
+    months.set(record.month, { ...record, finalized: { atMs, hash: recordHash(as, record) } });
+  return { rollups: { ...rollups, months }, closed };
 }

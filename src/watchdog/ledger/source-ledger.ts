@@ -3,10 +3,10 @@ import type { MonthEdge } from "../sources/observation.ts";
 import {
   type Baseline,
   type CounterReading,
-  followNode,
+  advanceCounter,
   isSameStart,
   type LedgerStep,
-  type Track,
+  type CounterState,
 } from "./counter-state.ts";
 import {
   addCounts,
@@ -16,19 +16,19 @@ import {
   partOfCounts,
   subtractCounts,
 } from "./block-counts.ts";
-import { bookEntry, type Books, EMPTY_BOOKS, type Span } from "./rollups.ts";
+import { addToRollups, type Rollups, NO_ROLLUPS, type Span } from "./rollups.ts";
 
 /** Counts of one source of one validator. */
 export interface SourceLedger {
   /** Last readings by node. */
-  readonly tracks: ReadonlyMap<string, Track>;
-  /** Up to where the books go. Absent before the first reading. */
-  readonly cursor?: Cursor;
-  readonly books: Books;
+  readonly counterStates: ReadonlyMap<string, CounterState>;
+  /** Up to where the rollups go. Absent before the first reading. */
+  readonly checkpoint?: Checkpoint;
+  readonly rollups: Rollups;
 }
 
 /** A source before the first reading. */
-export const EMPTY_SOURCE: SourceLedger = { tracks: new Map(), books: EMPTY_BOOKS };
+export const EMPTY_SOURCE: SourceLedger = { counterStates: new Map(), rollups: NO_ROLLUPS };
 
 /** One reading of one node. */
 export interface NodeReadingOf {
@@ -77,35 +77,36 @@ export function countPoll(
   readings: readonly NodeReadingOf[],
   options: CountOptions,
 ): SourceCounting {
-  const tracks = new Map(source.tracks);
+  const counterStates = new Map(source.counterStates);
   const steps: NodeStep[] = [];
   const conflicts: string[] = [];
-  for (const { node, reading, sampledAtMs } of newReadings(source.tracks, readings)) {
-    const before = tracks.get(node)?.baseline;
-    const { track, step } = followNode(tracks.get(node), reading, sampledAtMs ?? options.atMs);
-    tracks.set(node, track);
+  for (const { node, reading, sampledAtMs } of newReadings(source.counterStates, readings)) {
+    const before = counterStates.get(node)?.baseline;
+    const { track, step } = advanceCounter(counterStates.get(node), reading, sampledAtMs ?? options.atMs);
+    counterStates.set(node, track);
     if (step === undefined) conflicts.push(node);
     else steps.push({ node, step, before });
   }
-  const chosen = chooseStep(steps, source.cursor);
-  if (chosen === undefined) return { source: { ...source, tracks }, steps, counts: NO_BLOCKS, conflicts };
+  const chosen = chooseStep(steps, source.checkpoint);
+  if (chosen === undefined)
+    return { source: { ...source, counterStates }, steps, counts: NO_BLOCKS, conflicts };
   const { node, step, counts, fromHeight } = chosen;
   const { height } = step.baseline;
   const { atMs } = step.baseline;
   // A sample is older than the poll, and so than the latest block of the chain.
   const timed = atMs < options.atMs ? { ...options, timeMs: Math.min(options.timeMs, atMs) } : options;
-  const cursor: Cursor = {
+  const checkpoint: Checkpoint = {
     atMs,
-    timeMs: cursorTimeMs(height, timed),
+    timeMs: checkpointTimeMs(height, timed),
     node,
     ...(height === undefined ? {} : { height }),
   };
   const heights =
     fromHeight === undefined || height === undefined ? undefined : { from: fromHeight, to: height };
-  const books = isNoBlocks(counts)
-    ? source.books
-    : bookEntry(source.books, { counts, heights, ...timesOf(source.cursor, step, timed) });
-  return { source: { tracks, cursor, books }, steps, counts, conflicts };
+  const rollups = isNoBlocks(counts)
+    ? source.rollups
+    : addToRollups(source.rollups, { counts, heights, ...timesOf(source.checkpoint, step, timed) });
+  return { source: { counterStates, checkpoint, rollups }, steps, counts, conflicts };
 }
 
 /**
@@ -113,11 +114,11 @@ export function countPoll(
  * each node has a new one. Otherwise the node whose sample is the latest would decide about the last blocks alone.
  */
 function newReadings(
-  tracks: SourceLedger["tracks"],
+  counterStates: SourceLedger["counterStates"],
   readings: readonly NodeReadingOf[],
 ): readonly NodeReadingOf[] {
   const isOld = ({ node, reading, sampledAtMs }: NodeReadingOf): boolean => {
-    const before = tracks.get(node)?.baseline;
+    const before = counterStates.get(node)?.baseline;
     return before !== undefined && isPast(before, reading, sampledAtMs);
   };
   return readings.some(isOld) ? readings.filter(({ sampledAtMs }) => sampledAtMs === undefined) : readings;
@@ -135,15 +136,15 @@ function isPast(before: Baseline, reading: CounterReading, sampledAtMs: number |
 }
 
 /** A node that is still before the first block of the month is at the end of the month before. */
-function cursorTimeMs(height: bigint | undefined, { timeMs, edge }: CountOptions): number {
+function checkpointTimeMs(height: bigint | undefined, { timeMs, edge }: CountOptions): number {
   if (edge === undefined || height === undefined || height >= edge.firstHeight) return timeMs;
   return Math.min(timeMs, monthStartMs(edge.month) - 1);
 }
 
-function timesOf(cursor: Cursor | undefined, step: LedgerStep, options: CountOptions) {
+function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: CountOptions) {
   const { timeMs: toMs, edge, spans, isBackfill: isBackfilled = false } = options;
   const common = { toMs, edge, isBackfilled };
-  if (cursor !== undefined) return { ...common, fromMs: cursor.timeMs, spans, isEstimated: false };
+  if (checkpoint !== undefined) return { ...common, fromMs: checkpoint.timeMs, spans, isEstimated: false };
   if (options.firstCovers === "period")
     return { ...common, fromMs: monthStartMs(monthOf(toMs)), spans: [], isEstimated: false };
   // Minutes and hours of an estimate would only repeat its mean.
@@ -170,17 +171,17 @@ interface ChosenStep {
 }
 
 /** Chooses the node that counts; see `countPoll`. Undefined when no node has anything new. */
-function chooseStep(steps: readonly NodeStep[], cursor: Cursor | undefined): ChosenStep | undefined {
+function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefined): ChosenStep | undefined {
   const candidates = steps.flatMap((step) => {
-    const part = uncountedPart(step, cursor);
+    const part = uncountedPart(step, checkpoint);
     return part === undefined ? [] : [{ ...step, ...part }];
   });
   // Before the first reading there is nothing to compare: the first node that makes calls counts.
-  if (cursor === undefined) return candidates.find(({ counts }) => !isNoBlocks(counts)) ?? candidates[0];
+  if (checkpoint === undefined) return candidates.find(({ counts }) => !isNoBlocks(counts)) ?? candidates[0];
   return candidates.reduce<ChosenStep | undefined>((best, candidate) => {
     if (best === undefined) return candidate;
     const difference = compareShares(candidate.counts, best.counts);
-    return difference > 0 || (difference === 0 && candidate.node === cursor.node) ? candidate : best;
+    return difference > 0 || (difference === 0 && candidate.node === checkpoint.node) ? candidate : best;
   }, undefined);
 }
 
@@ -195,29 +196,31 @@ function compareShares(a: BlockCounts, b: BlockCounts): number {
 
 type UncountedPart = Pick<ChosenStep, "counts" | "fromHeight">;
 
-/** The part of a node's step that the cursor has not passed; undefined without one. */
+/** The part of a node's step that the checkpoint has not passed; undefined without one. */
 function uncountedPart(
   { node, step, before }: NodeStep,
-  cursor: Cursor | undefined,
+  checkpoint: Checkpoint | undefined,
 ): UncountedPart | undefined {
   const whole = { counts: step.counts, fromHeight: before?.height };
   // The node that counted last continues where it was: its own counters decide, to the block.
-  if (cursor === undefined || (node === cursor.node && before?.atMs === cursor.atMs)) return whole;
+  if (checkpoint === undefined || (node === checkpoint.node && before?.atMs === checkpoint.atMs))
+    return whole;
   const { height } = step.baseline;
-  if (cursor.height === undefined || height === undefined) return before === undefined ? undefined : whole;
-  if (height <= cursor.height) return undefined;
+  if (checkpoint.height === undefined || height === undefined)
+    return before === undefined ? undefined : whole;
+  if (height <= checkpoint.height) return undefined;
   // A node that was not read before shows how high the chain is, but not what happened to the blocks up to there.
   const from = before?.height ?? height;
   const known = before === undefined ? NO_BLOCKS : step.counts;
-  const overlap = cursor.height - from;
+  const overlap = checkpoint.height - from;
   if (overlap <= 0n)
-    return { counts: addCounts(known, { ...NO_BLOCKS, unknown: -overlap }), fromHeight: cursor.height };
+    return { counts: addCounts(known, { ...NO_BLOCKS, unknown: -overlap }), fromHeight: checkpoint.height };
   const counted = partOfCounts(known, overlap, height - from);
-  return { counts: subtractCounts(known, counted), fromHeight: cursor.height };
+  return { counts: subtractCounts(known, counted), fromHeight: checkpoint.height };
 }
 
 /** Up to where the blocks of a validator are counted. */
-interface Cursor {
+interface Checkpoint {
   /** Wall clock of the reading. */
   readonly atMs: number;
   /** Time of its latest block; the wall clock when the chain cannot be read. */

@@ -5,6 +5,7 @@ import type { AlertOptions } from "../alerts/plan-alerts.ts";
 import type { WatchdogConfig } from "../config.ts";
 import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
 import type { WatchdogMetrics } from "../metrics.ts";
+import { STATE_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { AlertEvent } from "../notify/channels/alert-event.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { Backfiller } from "../prometheus-api/backfill.ts";
@@ -80,7 +81,7 @@ export function createPollLoop(
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
     const known = keeper.current().ledgers.get(name);
     const chainId = validator.target.chainId ?? known?.chainId;
-    const scraped = await deps.poll({ chainId, counted: known?.sources.calls.cursor }, signal);
+    const scraped = await deps.poll({ chainId, counted: known?.sources.calls.checkpoint }, signal);
     // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
     // a failed scrape: the operator can be replacing the node.
     if (nodeReadMs === undefined) requireChain(scraped, chainId, config, validator);
@@ -144,8 +145,7 @@ export function countingOptions(
 
 function alertOptions({ alerts, notify, maintenance, intervalMs }: WatchdogConfig): AlertOptions {
   const { channels, reminders, runbooks } = notify;
-  // Alertmanager gets the state of the alerts, not their events.
-  const eventChannels = channels.filter(({ kind }) => kind !== "alertmanager");
+  const eventChannels = channels.filter(({ kind }) => !STATE_KINDS.has(kind));
   return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks, intervalMs };
 }
 

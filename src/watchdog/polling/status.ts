@@ -98,14 +98,14 @@ export function toStatus(input: StatusInput): WatchdogStatus {
   const { alerting } = state;
   const { name } = validator.target;
   const ledger = state.ledgers.get(name) ?? EMPTY_LEDGER;
-  const { months } = ledger.sources.calls.books;
+  const { months } = ledger.sources.calls.rollups;
   const month = monthOf(nowMs);
   const toMonth = (of: Month): MonthStatus => {
     const record = months.get(of);
     return toMonthStatus(of, record?.counts ?? NO_BLOCKS, {
       estimated: record?.estimated ?? NO_BLOCKS,
       ...(record?.backfilled === undefined ? {} : { backfilled: record.backfilled }),
-      hash: record?.seal?.hash,
+      hash: record?.finalized?.hash,
     });
   };
   return {

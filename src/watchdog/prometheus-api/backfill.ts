@@ -228,8 +228,8 @@ function chainOf(atMs: number, pages: readonly StoredPage[], edge: MonthEdge | u
 
 /** Adds the event of the part that was filled, or extends that of the part before it. */
 function withEvent(ledger: Ledger, before: Ledger): Ledger {
-  const fromMs = before.sources.calls.cursor?.atMs;
-  const toMs = ledger.sources.calls.cursor?.atMs;
+  const fromMs = before.sources.calls.checkpoint?.atMs;
+  const toMs = ledger.sources.calls.checkpoint?.atMs;
   if (fromMs === undefined || toMs === undefined || toMs <= fromMs) return ledger;
   const last = before.events.recent.findLast(({ kind }) => kind === "backfill");
   const text = "the counts of this time were read from Prometheus";
@@ -268,16 +268,16 @@ export function planGap(
   { nodes, atMs }: Observation,
   { afterMs, longestMs }: BackfillOptions,
 ): Gap | undefined {
-  const cursor = ledger?.sources.calls.cursor;
+  const checkpoint = ledger?.sources.calls.checkpoint;
   const times = nodes.flatMap(({ metrics }) =>
     metrics.state === "up" ? [metrics.value.sampledAtMs ?? atMs] : [],
   );
-  if (cursor === undefined || times.length === 0) return undefined;
+  if (checkpoint === undefined || times.length === 0) return undefined;
   const toMs = Math.max(...times);
   // The rest of a gap whose filling was interrupted can be short.
   const filled = ledger?.events.recent.findLast(({ kind }) => kind === "backfill");
-  if (toMs - cursor.atMs <= (filled?.toMs === cursor.atMs ? 0 : afterMs)) return undefined;
-  return { fromMs: Math.max(cursor.atMs, toMs - longestMs), toMs };
+  if (toMs - checkpoint.atMs <= (filled?.toMs === checkpoint.atMs ? 0 : afterMs)) return undefined;
+  return { fromMs: Math.max(checkpoint.atMs, toMs - longestMs), toMs };
 }
 
 /** Longest part of a gap that one query reads. */

@@ -14,7 +14,10 @@ export function monthJson(facts: MonthFacts): JsonObject {
   return {
     validator: facts.validator,
     month: facts.month,
-    sealed: record.seal === undefined ? null : { at: isoTime(record.seal.atMs), hash: record.seal.hash },
+    sealed:
+      record.finalized === undefined
+        ? null
+        : { at: isoTime(record.finalized.atMs), hash: record.finalized.hash },
     covered_from: isoTime(record.coveredFromMs),
     blocks: countsJson(record.counts),
     estimated: countsJson(record.estimated),

@@ -68,7 +68,7 @@ function factsOf(validators: readonly ValidatorData[], month: Month): readonly M
 }
 
 function stateBlock(months: readonly MonthFacts[], validators: readonly ValidatorData[]): ReportBlock {
-  const sealed = months.filter(({ record }) => record.seal !== undefined).length;
+  const sealed = months.filter(({ record }) => record.finalized !== undefined).length;
   if (months.length === 0) {
     const all = validators.flatMap(({ ledger }) => ledger.months().map(({ month }) => month));
     const known = [...new Set(all)].toSorted().join(", ");
@@ -134,9 +134,9 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
     missesBlock(facts),
     ...causeBlocks(causes, record.counts.bad),
     ...(changes.length === 0 ? [] : [{ kind: "list", items: changes } as const]),
-    ...(record.seal === undefined
+    ...(record.finalized === undefined
       ? []
-      : [{ kind: "text", text: `Seal: sha256 ${record.seal.hash}` } as const]),
+      : [{ kind: "text", text: `Seal: sha256 ${record.finalized.hash}` } as const]),
   ];
 }
 
@@ -284,7 +284,7 @@ function summaryCsv(months: readonly MonthFacts[]): Report["csv"] {
       String(record.counts.unknown),
       String(blocksOf(record.estimated)),
       String(blocksOf(record.backfilled)),
-      record.seal?.hash ?? "",
+      record.finalized?.hash ?? "",
     ]),
   };
 }

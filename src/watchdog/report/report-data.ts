@@ -156,14 +156,14 @@ function encodeCounts({ good, bad, unknown }: BlockCounts): readonly string[] {
 }
 
 function encodeMonth(record: MonthRecord): JsonObject {
-  const { month, counts, estimated, backfilled, coveredFromMs, seal } = record;
+  const { month, counts, estimated, backfilled, coveredFromMs, finalized } = record;
   return {
     month,
     counts: encodeCounts(counts),
     estimated: encodeCounts(estimated),
     ...(backfilled === undefined ? {} : { backfilled: encodeCounts(backfilled) }),
     covered_from: coveredFromMs,
-    ...(seal === undefined ? {} : { seal: { at: seal.atMs, hash: seal.hash } }),
+    ...(finalized === undefined ? {} : { seal: { at: finalized.atMs, hash: finalized.hash } }),
   };
 }
 
@@ -200,7 +200,7 @@ const month = z
     ({ covered_from: coveredFromMs, seal, ...rest }): MonthRecord => ({
       ...rest,
       coveredFromMs,
-      ...(seal === undefined ? {} : { seal: { atMs: seal.at, hash: seal.hash } }),
+      ...(seal === undefined ? {} : { finalized: { atMs: seal.at, hash: seal.hash } }),
     }),
   );
 const policy = z

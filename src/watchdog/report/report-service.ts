@@ -171,10 +171,10 @@ interface DueReport {
   readonly report: Report;
 }
 
-/** Longest wait for the seal of a month. After it, the reports say that the month is open. */
-const SEAL_WAIT_MS = 6 * HOUR_MS;
+/** Longest wait until a month is finalized. After it, the reports say that the month is open. */
+const FINALIZE_WAIT_MS = 6 * HOUR_MS;
 
-/** Returns the reports of a schedule that was due at a time; none while the last month is not sealed yet. */
+/** Returns the reports of a schedule that was due at a time; none until the last month is finalized. */
 export function dueReports(
   kind: ScheduleKind,
   dueAtMs: number,
@@ -189,8 +189,8 @@ export function dueReports(
   const [month = ""] = monthsBefore(monthOf(dueAtMs), 1);
   const records = validators.flatMap(({ ledger }) => ledger.months().filter((one) => one.month === month));
   if (records.length === 0) return [];
-  const isOpen = records.some(({ seal }) => seal === undefined);
-  if (isOpen && nowMs - monthStartMs(monthOf(dueAtMs)) < SEAL_WAIT_MS) return [];
+  const isOpen = records.some(({ finalized }) => finalized === undefined);
+  if (isOpen && nowMs - monthStartMs(monthOf(dueAtMs)) < FINALIZE_WAIT_MS) return [];
   return [
     { id: `oracle-${month}`, report: monthReport(validators, month) },
     { id: `month-close-${month}`, report: monthCloseReport(validators, month) },

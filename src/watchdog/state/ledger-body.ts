@@ -31,14 +31,15 @@ const baseline = z
     }),
   );
 const conflict = z.object({ last: baseline, changedAtMs: z.number() });
-const track = z.object({ baseline, conflict: optional(conflict) }).transform((given) => ({
+const counterState = z.object({ baseline, conflict: optional(conflict) }).transform((given) => ({
   baseline: given.baseline,
   ...(given.conflict === undefined ? {} : { conflict: given.conflict }),
 }));
-const cursor = z
+const checkpoint = z
   .object({ atMs: z.number(), timeMs: z.number(), height: optional(integer), node: z.string() })
   .transform(({ height, ...rest }) => ({ ...rest, ...(height === undefined ? {} : { height }) }));
-const source = z.object({ tracks: z.record(z.string(), track), cursor: optional(cursor) });
+// The stored names differ from those of the code: a state file of every version must stay readable.
+const source = z.object({ tracks: z.record(z.string(), counterState), cursor: optional(checkpoint) });
 const anchor = z.object({ timeMs: z.number(), height: integer });
 const progress = z
   .object({ height: integer, sinceMs: z.number(), haltId: optional(z.number()) })
@@ -66,9 +67,9 @@ export function encodeLedgerBody(ledger: Ledger): string {
   const value = {
     chainId,
     sources: Object.fromEntries(
-      Object.entries(sources).map(([name, { tracks, cursor: at }]) => [
+      Object.entries(sources).map(([name, { counterStates, checkpoint: at }]) => [
         name,
-        { tracks: Object.fromEntries(tracks), cursor: at },
+        { tracks: Object.fromEntries(counterStates), cursor: at },
       ]),
     ),
     anchors,
@@ -87,8 +88,12 @@ export function decodeLedgerBody(text: string): Ledger {
   const sourceOf = (name: LedgerSource): SourceLedger => {
     const stored = sources[name];
     if (stored === undefined) return EMPTY_SOURCE;
-    const tracks = new Map(Object.entries(stored.tracks));
-    return { ...EMPTY_SOURCE, tracks, ...(stored.cursor === undefined ? {} : { cursor: stored.cursor }) };
+    const counterStates = new Map(Object.entries(stored.tracks));
+    return {
+      ...EMPTY_SOURCE,
+      counterStates,
+      ...(stored.cursor === undefined ? {} : { checkpoint: stored.cursor }),
+    };
   };
   return {
     ...(chainId === undefined ? {} : { chainId }),

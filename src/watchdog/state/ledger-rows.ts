@@ -1,7 +1,7 @@
 import type Database from "libsql";
 import { z } from "zod";
 import { isNoBlocks, NO_BLOCKS } from "../ledger/block-counts.ts";
-import { type Books, KEPT_MS, type Rollups, type Span, SPANS } from "../ledger/rollups.ts";
+import { type Rollups, RETENTION_MS, type SpanRollups, type Span, SPANS } from "../ledger/rollups.ts";
 import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
 import type { StoredEvent } from "../ledger/ledger-events.ts";
 import {
@@ -60,9 +60,9 @@ export function readLedgers(database: Database.Database): ReadonlyMap<string, Le
 
 function readLedger(database: Database.Database, validator: string, body: string): Ledger {
   const ledger = decodeLedgerBody(body);
-  const withBooks = (name: LedgerSource) => ({
+  const withRollups = (name: LedgerSource) => ({
     ...ledger.sources[name],
-    books: readBooks(database, validator, name),
+    rollups: readPeriods(database, validator, name),
   });
   const recent = readEvents(
     database,
@@ -72,14 +72,14 @@ function readLedger(database: Database.Database, validator: string, body: string
   );
   return {
     ...ledger,
-    sources: { calls: withBooks("calls"), votes: withBooks("votes"), revenue: withBooks("revenue") },
+    sources: { calls: withRollups("calls"), votes: withRollups("votes"), revenue: withRollups("revenue") },
     events: { ...ledger.events, recent: recent.toReversed() },
   };
 }
 
-function readBooks(database: Database.Database, validator: string, source: LedgerSource): Books {
+function readPeriods(database: Database.Database, validator: string, source: LedgerSource): Rollups {
   const months = readMonths(database, validator, source);
-  const rollups = (span: Span): Rollups => {
+  const rollups = (span: Span): SpanRollups => {
     const latest = z
       .object({ latest: integer.nullable() })
       .parse(
@@ -94,7 +94,7 @@ function readBooks(database: Database.Database, validator: string, source: Ledge
     const found = readRollups(
       database,
       { validator, source, span },
-      Number(latest) - KEPT_MS[span],
+      Number(latest) - RETENTION_MS[span],
       Number(latest) + 1,
     );
     return new Map(found.map((rollup) => [rollup.startMs, rollup]));
@@ -126,7 +126,7 @@ export function readMonths(
       coveredFromMs: Number(row.covered_from_ms),
       ...(row.sealed_ms === null || row.hash === null
         ? {}
-        : { seal: { atMs: Number(row.sealed_ms), hash: row.hash } }),
+        : { finalized: { atMs: Number(row.sealed_ms), hash: row.hash } }),
     }));
 }
 
@@ -202,7 +202,12 @@ export function writeLedger(
   if (ledger === before) return;
   database.prepare("INSERT OR REPLACE INTO ledgers VALUES (?, ?)").run(validator, encodeLedgerBody(ledger));
   for (const source of LEDGER_SOURCES)
-    writeBooks(database, { validator, source }, ledger.sources[source].books, before.sources[source].books);
+    writePeriods(
+      database,
+      { validator, source },
+      ledger.sources[source].rollups,
+      before.sources[source].rollups,
+    );
   const known = new Map(before.events.recent.map((event) => [event.id, event]));
   for (const event of ledger.events.recent) {
     if (known.get(event.id) === event) continue;
@@ -213,24 +218,24 @@ export function writeLedger(
   }
 }
 
-type BooksOf = Omit<RollupsOf, "span">;
+type PeriodsOf = Omit<RollupsOf, "span">;
 
-function writeBooks(database: Database.Database, of: BooksOf, books: Books, before: Books): void {
+function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollups, before: Rollups): void {
   const { validator, source } = of;
   const month = database.prepare(
     "INSERT OR REPLACE INTO ledger_months VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
-  for (const [name, record] of books.months) {
+  for (const [name, record] of rollups.months) {
     if (before.months.get(name) === record) continue;
-    const { coveredFromMs, seal } = record;
+    const { coveredFromMs, finalized } = record;
     month.run(
       validator,
       source,
       name,
       Math.round(coveredFromMs),
       ...tallyValues(record),
-      seal?.atMs ?? null,
-      seal?.hash ?? null,
+      finalized?.atMs ?? null,
+      finalized?.hash ?? null,
       ...backfilledValues(record),
     );
   }
@@ -238,28 +243,28 @@ function writeBooks(database: Database.Database, of: BooksOf, books: Books, befo
     "INSERT OR REPLACE INTO rollups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   for (const span of SPAN_NAMES) {
-    if (books[span] === before[span]) continue;
+    if (rollups[span] === before[span]) continue;
     let hasNew = false;
-    for (const [startMs, value] of books[span]) {
+    for (const [startMs, value] of rollups[span]) {
       const known = before[span].get(startMs);
       if (known === value) continue;
       hasNew ||= known === undefined;
       rollup.run(validator, source, span, startMs, ...tallyValues(value), ...backfilledValues(value));
     }
-    if (hasNew) prune(database, { validator, source, span }, latestStart(books[span]));
+    if (hasNew) prune(database, { validator, source, span }, latestStart(rollups[span]));
   }
 }
 
 /** Deletes rollups that are too old to be kept. */
 function prune(database: Database.Database, { validator, source, span }: RollupsOf, latestMs: number): void {
   if (span === "day") return;
-  const keptMs = span === "hour" ? HOURS_KEPT_MS : KEPT_MS.minute;
+  const keptMs = span === "hour" ? HOURS_KEPT_MS : RETENTION_MS.minute;
   database
     .prepare("DELETE FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms < ?")
     .run(validator, source, span, latestMs - keptMs);
 }
 
-function latestStart(rollups: Rollups): number {
+function latestStart(rollups: SpanRollups): number {
   let latest = 0;
   for (const startMs of rollups.keys()) latest = Math.max(latest, startMs);
   return latest;

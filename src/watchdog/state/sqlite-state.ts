@@ -148,7 +148,7 @@ export interface LedgerFile {
   /** Undefined for a validator that the file does not have. */
   readonly view: (validator: string) => LedgerView | undefined;
   /** Time of the last counted reading. */
-  readonly cursorMs: (validator: string) => number | undefined;
+  readonly checkpointMs: (validator: string) => number | undefined;
   readonly close: () => void;
 }
 
@@ -185,7 +185,7 @@ function ledgerReader(database: Database.Database): Omit<LedgerFile, "close"> {
       const ledger = read(validator);
       return ledger && viewOf(database, validator, ledger.chainId);
     },
-    cursorMs: (validator) => read(validator)?.sources.calls.cursor?.atMs,
+    checkpointMs: (validator) => read(validator)?.sources.calls.checkpoint?.atMs,
   };
 }
 

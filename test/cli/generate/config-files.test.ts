@@ -25,7 +25,7 @@ const EXCLUDED: Readonly<Record<string, readonly string[]>> = {
 
 const secrets = {
   environment: (name: string) =>
-    /URL$/.test(name)
+    name.endsWith("URL")
       ? "https://hooks.example/x"
       : name.endsWith("TELEGRAM_TOKEN")
         ? "1:abcdefghijklm"

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeBech32 } from "../../../src/platform/base/bytes.ts";
-import { escrowAddress } from "../../../src/localnet/chain/modules/transfer/escrow.ts";
+import { escrowAddress } from "../../../src/localnet/chain/modules/transfer/keeper.ts";
 import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";
 
 let chain: CliChain;

@@ -1,4 +1,4 @@
-import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
+import type { RegisteredQuery } from "../../../src/relayer/chain/registered-query.ts";
 import { bankKey, type RemoteFault } from "./sim-remote.ts";
 import type { SimWorld } from "./sim-world.ts";
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
+import type { RegisteredQuery } from "../../../src/relayer/chain/registered-query.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 import { stale } from "./simulate.ts";
 

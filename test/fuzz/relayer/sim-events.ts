@@ -4,7 +4,7 @@ import {
   type ChainNotice,
   type ChainSubscription,
 } from "../../../src/cosmos/client/events/subscription.ts";
-import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
+import type { RegisteredQuery } from "../../../src/relayer/chain/registered-query.ts";
 import type { Random } from "../random.ts";
 import type { SimState } from "./sim-execution.ts";
 

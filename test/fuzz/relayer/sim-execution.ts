@@ -10,7 +10,7 @@ import {
   type QueryResult,
   type StorageValue,
 } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
+import type { RegisteredQuery } from "../../../src/relayer/chain/registered-query.ts";
 import type { SimRemote } from "./sim-remote.ts";
 
 type ConsensusStates = Map<bigint, { readonly timeNs: bigint; readonly appHash: Uint8Array }>;

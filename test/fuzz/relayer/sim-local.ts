@@ -3,13 +3,13 @@ import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import type { ChainSubscription } from "../../../src/cosmos/client/events/subscription.ts";
 import type { TxWindow } from "../../../src/cosmos/client/tx/tx-types.ts";
 import { revisionOfChainId } from "../../../src/cosmos/comet/ibc-height.ts";
-import type { LocalQueries } from "../../../src/relayer/local-queries.ts";
-import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
+import type { LocalQueries } from "../../../src/relayer/chain/local-queries.ts";
+import type { RegisteredQuery } from "../../../src/relayer/chain/registered-query.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";
 import type { Random } from "../random.ts";
 import { createSimEvents, type LocalFault } from "./sim-events.ts";
 import { clientOf, Refusal, type SimState } from "./sim-execution.ts";
-import { createSimNode, type SimNode, UPDATE_GAS } from "./sim-node.ts";
+import { BLOCK_GAS, createSimNode, type SimNode, UPDATE_GAS } from "./sim-node.ts";
 import type { SimRemote } from "./sim-remote.ts";
 
 /** The local chain in memory. It checks what the real one checks, and records what a relayer must never do. */
@@ -62,11 +62,15 @@ export function createSimLocal(
   remotes: readonly SimRemote[],
   clock: ManualClock,
   random: Random,
-  { callMs = 10, updateGas = UPDATE_GAS }: { readonly callMs?: number; readonly updateGas?: bigint } = {},
+  {
+    callMs = 10,
+    updateGas = UPDATE_GAS,
+    blockGas = BLOCK_GAS,
+  }: { readonly callMs?: number; readonly updateGas?: bigint; readonly blockGas?: bigint } = {},
 ): SimLocal {
   const chain = createChain(remotes, clock, callMs);
   const { state, faults, respond } = chain;
-  const node = createSimNode({ state, faults, clock, random, respond, updateGas });
+  const node = createSimNode({ state, faults, clock, random, respond, updateGas, blockGas });
   const events = createSimEvents(state, faults, random);
   let lastId = 0n;
   const ofOther = new Set<bigint>();

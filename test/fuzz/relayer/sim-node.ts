@@ -13,7 +13,7 @@ import {
 import { AuthInfo, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { GasPriceResponse } from "../../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
-import type { BlockLimits } from "../../../src/relayer/submit/block-budget.ts";
+import type { BlockLimits } from "../../../src/relayer/chain/local-queries.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";
 import type { Random } from "../random.ts";
 import type { LocalFault } from "./sim-events.ts";
@@ -42,11 +42,14 @@ export interface SimNodeDeps {
   readonly clock: ManualClock;
   readonly random: Random;
   readonly updateGas: bigint;
+  /** Gas that the transactions of a block may use. */
+  readonly blockGas: bigint;
   /** Answers a call. A `Refusal` becomes a `ClientError`. */
   readonly respond: <T>(signal: AbortSignal, read: () => T) => Promise<T>;
 }
 
-const BLOCK_GAS = 30_000_000n;
+/** Of a block, unless a simulation says otherwise. */
+export const BLOCK_GAS = 30_000_000n;
 /** Gas of a block while blocks are full: a transaction with two results. */
 const FULL_BLOCK_GAS = 250_000n;
 const TX_GAS = 108_000n;
@@ -84,7 +87,7 @@ const signer: Signer = {
 
 /** Creates a node whose account has sequence 0. */
 export function createSimNode(deps: SimNodeDeps): SimNode {
-  const { state, faults, clock, random, respond, updateGas } = deps;
+  const { state, faults, clock, random, respond, updateGas, blockGas } = deps;
   let committed = 0n;
   let expected = 0n;
   let mempool: SimTx[] = [];
@@ -178,7 +181,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
         gasUsed: gas,
         indexedAtMs: clock.nowMs() + random.int(INDEX_LAG_MS),
       });
-    const cap = faults.has("full-blocks") ? FULL_BLOCK_GAS : BLOCK_GAS;
+    const cap = faults.has("full-blocks") ? FULL_BLOCK_GAS : blockGas;
     if (tx.gasLimit < gas) {
       note(11, "sdk", "out of gas in location: ReadFlat");
       return used;
@@ -214,7 +217,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
       { chainId: "local-1", memo: "", gasPrice: { denom: "untrn", multiplier: 10n ** 18n, cap: 10n ** 18n } },
       { client, signer, clock, random: random.next, logger: silentLogger },
     ),
-    blockLimits: () => ({ utilization: BLOCK_GAS, gas: undefined, bytes: 20_000_000n }),
+    blockLimits: () => ({ utilization: blockGas, gas: undefined, bytes: 20_000_000n }),
     makeBlock: () => {
       state.answeredInBlock.clear();
       // Another program uses the account.

@@ -63,6 +63,10 @@ export interface SimOptions {
   readonly resultsPerTx: number;
   /** Gas of a client update. */
   readonly updateGas: bigint;
+  /** Gas that the transactions of a block may use. */
+  readonly blockGas: bigint;
+  /** Whether the connections have the queries of {@link startWorld}. */
+  readonly hasQueries: boolean;
   /** Duration of a call, ms. */
   readonly callMs: { readonly local: number; readonly remote: number };
 }
@@ -89,8 +93,10 @@ export async function startWorld(
   const local = createSimLocal(remotes, clock, random, {
     ...(options.callMs === undefined ? {} : { callMs: options.callMs.local }),
     ...(options.updateGas === undefined ? {} : { updateGas: options.updateGas }),
+    ...(options.blockGas === undefined ? {} : { blockGas: options.blockGas }),
   });
-  for (const index of remotes.keys()) registerQueries(local, `connection-${index}`);
+  if (options.hasQueries !== false)
+    for (const index of remotes.keys()) registerQueries(local, `connection-${index}`);
   const log: SimLogLine[] = [];
   const relayer = startRelayer({
     local,
@@ -158,7 +164,7 @@ function registerQueries(local: SimLocal, connectionId: string): void {
   }
 }
 
-interface RelayerParts extends Omit<SimOptions, "callMs" | "updateGas"> {
+interface RelayerParts extends Omit<SimOptions, "callMs" | "updateGas" | "blockGas" | "hasQueries"> {
   readonly local: SimLocal;
   readonly remotes: readonly SimRemote[];
   readonly clock: ManualClock;

@@ -1,4 +1,4 @@
-import type { RegisteredQuery } from "../../../src/relayer/registry/registered-query.ts";
+import type { RegisteredQuery } from "../../../src/relayer/chain/registered-query.ts";
 import { createRandom } from "../random.ts";
 import { applyPlan, clearFaults, drawPlan } from "./fault-plan.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";

@@ -217,7 +217,7 @@ async function recover(target: Target): Promise<readonly string[]> {
 /** The file must have what the watchdog showed last. */
 function storedDifference(folder: string, shown: WatchdogStatus): readonly string[] {
   const store = openSqliteState(folder);
-  const stored = [...(store.load().ledgers.get("default")?.sources.calls.books.months.values() ?? [])].map(
+  const stored = [...(store.load().ledgers.get("default")?.sources.calls.rollups.months.values() ?? [])].map(
     ({ month, counts }) => `${month} ${counts.good} ${counts.bad}`,
   );
   store.close();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { migrateSchema, NewerSchemaError } from "../../../src/platform/storage/sqlite-schema.ts";
-import { RelayError } from "../../../src/relayer/relay-error.ts";
+import { RelayError } from "../../../src/relayer/chain/relay-error.ts";
 import {
   MIGRATIONS as RELAYER_MIGRATIONS,
   STORE_FILE as RELAYER_FILE,
@@ -41,7 +41,7 @@ describe("state files of earlier versions", () => {
       const store = openSqliteState(folder);
       const { ledgers, trails, alerting } = store.load();
       const calls = ledgers.get("default")?.sources.calls;
-      expect([time, calls?.tracks.get("node")?.baseline]).toEqual([
+      expect([time, calls?.counterStates.get("node")?.baseline]).toEqual([
         time,
         {
           chainId: "c-1",
@@ -52,11 +52,13 @@ describe("state files of earlier versions", () => {
           atMs: 1_795_262_970_310,
         },
       ]);
-      expect(calls?.cursor).toMatchObject({ atMs: 1_795_262_970_310, node: "node" });
-      expect([...(calls?.books.months.values() ?? [])].map(({ month, counts }) => [month, counts])).toEqual([
-        ["2026-10", { good: 1n, bad: 2n, unknown: 3n }],
-        ["2026-11", { good: 4n, bad: 5n, unknown: 6n }],
-      ]);
+      expect(calls?.checkpoint).toMatchObject({ atMs: 1_795_262_970_310, node: "node" });
+      expect([...(calls?.rollups.months.values() ?? [])].map(({ month, counts }) => [month, counts])).toEqual(
+        [
+          ["2026-10", { good: 1n, bad: 2n, unknown: 3n }],
+          ["2026-11", { good: 4n, bad: 5n, unknown: 6n }],
+        ],
+      );
       expect(alerting.alerts).toMatchObject([
         {
           validator: "default",

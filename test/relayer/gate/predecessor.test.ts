@@ -67,7 +67,7 @@ function setUp({ pending = [], sending = [], blocks = [], searchError }: Scene) 
     submitTypeUrl: SUBMIT_URL,
     journal: {
       sending: () => sending,
-      noteIncluded: (queryId, hash, height) => void included.push(`${queryId} ${hash} ${height}`),
+      recordIncluded: (queryId, hash, height) => void included.push(`${queryId} ${hash} ${height}`),
     },
     clock,
     logger: silentLogger,

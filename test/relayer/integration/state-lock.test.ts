@@ -44,7 +44,7 @@ describe("state_dir", () => {
     holder.kill("SIGKILL");
     await once(holder, "close");
     const store = await openTestStore(stateDir);
-    store.journal.noteSearched(1n, 5n);
+    store.journal.recordSearched(1n, 5n);
     await store.close();
     const next = await openTestStore(stateDir);
     expect(next.journal.searchedTo(1n)).toBe(5n);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { createLocalQueries } from "../../../src/relayer/local-queries.ts";
+import { createLocalQueries } from "../../../src/relayer/chain/local-queries.ts";
 import { type FaultyLocalnet, startFaultyLocalnet, WAIT } from "../../support/faulty-localnet.ts";
 
 const signal = new AbortController().signal;

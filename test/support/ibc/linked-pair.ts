@@ -1,6 +1,6 @@
 import { toBase64 } from "../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../src/platform/base/json.ts";
-import type { Packet } from "../../../src/localnet/chain/modules/ibc/channel/packet.ts";
+import type { Packet } from "../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import {
   createLinkedChain,
   type LinkedChain,

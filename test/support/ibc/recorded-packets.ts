@@ -9,7 +9,7 @@ import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/
 import { createIbcModule, type IbcModule } from "../../../src/localnet/chain/modules/ibc/module.ts";
 import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
 import { createTransferModule } from "../../../src/localnet/chain/modules/transfer/module.ts";
-import { ErrNoSuchContract } from "../../../src/localnet/chain/modules/wasm/errors.ts";
+import { ErrNoSuchContract } from "../../../src/localnet/chain/modules/wasm/keys.ts";
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 import { event } from "../../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
@@ -158,11 +158,11 @@ export function createRecordedModules(findMessage: (typeUrl: string) => MessageH
       bank: bank.keeper,
       channels: {
         nextSequenceSend: ibc.keeper.nextSequenceSend,
-        sendPacket: limits.limitSender(ibc.keeper).sendPacket,
+        sendPacket: limits.rateLimitICS4Wrapper(ibc.keeper).sendPacket,
       },
     },
   );
-  ports.set("transfer", limits.limitApplication(replyToMemos(transfer.application)));
+  ports.set("transfer", limits.rateLimitMiddleware(replyToMemos(transfer.application)));
   const admin = createAdminModule(names, { findMessage });
   return { modules: [auth, bank, ibc, transfer, limits, admin], ibc };
 }

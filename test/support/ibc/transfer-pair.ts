@@ -5,7 +5,7 @@ import { createAuthModule } from "../../../src/localnet/chain/modules/auth/modul
 import type { BankKeeper } from "../../../src/localnet/chain/modules/bank/keeper.ts";
 import { createBankModule } from "../../../src/localnet/chain/modules/bank/module.ts";
 import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
-import type { Packet } from "../../../src/localnet/chain/modules/ibc/channel/packet.ts";
+import type { Packet } from "../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { createContractManagerModule } from "../../../src/localnet/chain/modules/contractmanager/module.ts";
 import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
 import { createTransferModule } from "../../../src/localnet/chain/modules/transfer/module.ts";
@@ -110,11 +110,12 @@ function prepare(settings: Settings): {
       bank: bank.keeper,
       channels: {
         nextSequenceSend: (context, end) => ibc().keeper.nextSequenceSend(context, end),
-        sendPacket: (context, packet) => limits.limitSender(ibc().keeper).sendPacket(context, packet),
+        sendPacket: (context, packet) =>
+          limits.rateLimitICS4Wrapper(ibc().keeper).sendPacket(context, packet),
       },
     });
     const modules: readonly ChainModule[] = [auth, bank, transfer, wasm, manager, limits];
-    const application = limits.limitApplication(manager.informSenders(transfer.application));
+    const application = limits.rateLimitMiddleware(manager.callbacksMiddleware(transfer.application));
     return { modules, applications: new Map<string, IBCModule>([["transfer", application]]) };
   };
   const genesis = genesisOf({ address, denom, limiter, authority, contract }, paths);

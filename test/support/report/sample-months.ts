@@ -144,8 +144,8 @@ function sumBy(rollups: readonly Rollup[], startOf: (atMs: number) => number): r
 function monthRecord({ startMs, ...tally }: Rollup, endMs: number): MonthRecord {
   const month: Month = monthOf(startMs);
   const endOfMonth = nextMonthMs(startMs);
-  const seal = { atMs: endOfMonth + 60_000, hash: `${month.replace("-", "")}${"0".repeat(58)}` };
-  return { month, ...tally, coveredFromMs: startMs, ...(endOfMonth <= endMs ? { seal } : {}) };
+  const finalized = { atMs: endOfMonth + 60_000, hash: `${month.replace("-", "")}${"0".repeat(58)}` };
+  return { month, ...tally, coveredFromMs: startMs, ...(endOfMonth <= endMs ? { finalized } : {}) };
 }
 
 /** Twelve hours of minutes, which repeat what the hours say. */

@@ -32,8 +32,8 @@ function writeLedger(database: Database.Database, { ledger }: ValidatorData): vo
       one.coveredFromMs,
       ...numbers(one.counts),
       ...numbers(one.estimated),
-      one.seal?.atMs ?? null,
-      one.seal?.hash ?? null,
+      one.finalized?.atMs ?? null,
+      one.finalized?.hash ?? null,
       ...numbers(one.backfilled),
     );
   const rollup = database.prepare("INSERT INTO rollups VALUES (?, 'calls', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");

@@ -66,5 +66,5 @@ export function observationOf(
 
 /** Counts of the calls of one month; zero for a month without blocks. */
 export function countsOf(ledger: Ledger, month: string): BlockCounts {
-  return ledger.sources.calls.books.months.get(month)?.counts ?? NO_BLOCKS;
+  return ledger.sources.calls.rollups.months.get(month)?.counts ?? NO_BLOCKS;
 }

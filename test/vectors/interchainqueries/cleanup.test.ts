@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { sha256, uint64BigEndian } from "../../../src/platform/base/bytes.ts";
-import { cleanUpRemovedQueries } from "../../../src/localnet/chain/modules/interchainqueries/cleanup.ts";
-import * as keeper from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
-import { defaultParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
 import { createMemoryWorld, type MemoryWorld } from "../../support/memory-context.ts";
+import * as keeper from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
+import { cleanUpRemovedQueries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
+import { defaultParams, moduleParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
 
 interface Case {
   readonly name: string;
@@ -79,7 +79,7 @@ describe("clean-up of removed TX queries", () => {
 function removedQueries(limit: bigint, queries: readonly number[]): MemoryWorld {
   const world = createMemoryWorld();
   const context = world.context();
-  keeper.setParams(context, { ...defaultParams("untrn"), txQueryRemovalLimit: limit });
+  moduleParams.set(context, { ...defaultParams("untrn"), txQueryRemovalLimit: limit });
   for (const [index, count] of queries.entries()) {
     const queryId = BigInt(index + 1);
     keeper.markRemoved(context, queryId);

@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import type { JsonValue } from "../../../src/platform/base/json.ts";
 import * as keeper from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
-import { defaultParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
-import { queryUpdated } from "../../../src/localnet/chain/modules/interchainqueries/events.ts";
+import { queryUpdated } from "../../../src/localnet/chain/modules/interchainqueries/handlers.ts";
 import type { RegisteredQuery } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import { messageToJson } from "../../../src/cosmos/proto/json.ts";
 import { Params } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/params.ts";
 import { createFakeIbc } from "../../support/fake-ibc.ts";
 import { createIcqChain, type IcqChain } from "../../support/icq-chain.ts";
 import { kvKey, register } from "../../support/icq-messages.ts";
+import { defaultParams, moduleParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
 
 const A = "neutron17dtl0mjt3t77kpuhg2edqzjpszulwhgzcdvagh";
 const PARAMS = messageToJson(
@@ -62,9 +62,9 @@ describe("genesis", () => {
 
   it("sets the default parameters when it is absent", () => {
     const chain = createIcqChain({ ibc: createFakeIbc() });
-    keeper.setParams(chain.world.context(), { ...defaultParams("untrn"), txQueryRemovalLimit: 1n });
+    moduleParams.set(chain.world.context(), { ...defaultParams("untrn"), txQueryRemovalLimit: 1n });
     chain.icq.initGenesis(chain.world.context(), undefined);
-    expect(keeper.getParams(chain.world.context())).toEqual(defaultParams("untrn"));
+    expect(moduleParams.get(chain.world.context())).toEqual(defaultParams("untrn"));
   });
 
   it("writes no last id for an empty state", () => {

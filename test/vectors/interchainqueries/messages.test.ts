@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { KeyList } from "../../../src/localnet/chain/modules/interchainqueries/validation/key-list.ts";
-import { queries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import {
+  type KeyList,
   validateRegister,
   validateUpdate,
 } from "../../../src/localnet/chain/modules/interchainqueries/messages.ts";
+import { queries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { defaultParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { createFakeIbc } from "../../support/fake-ibc.ts";

@@ -5,9 +5,9 @@ import { simpleProofs } from "../../../src/cosmos/merkle/simple-tree.ts";
 import {
   checkConsecutive,
   type BlockHeader,
-} from "../../../src/localnet/chain/modules/interchainqueries/submission/block-headers.ts";
+  verifyTransaction,
+} from "../../../src/localnet/chain/modules/interchainqueries/tx-proof.ts";
 import { queries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
-import { verifyTransaction } from "../../../src/localnet/chain/modules/interchainqueries/submission/verify-transaction.ts";
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import {
   MsgSubmitQueryResult,

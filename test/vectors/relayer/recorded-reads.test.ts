@@ -4,7 +4,7 @@ import { decodeStoreAnswer } from "../../../src/cosmos/client/chain-reads.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { type ProofOutcome, type ProofPoint, proveResults } from "../../../src/relayer/kv/prove.ts";
 import type { QueryState } from "../../../src/relayer/registry/query-state.ts";
-import { readKeys } from "../../../src/relayer/kv/read-keys.ts";
+import { readKeys } from "../../../src/relayer/kv/prove.ts";
 import { readFileSync } from "node:fs";
 import { sampleState } from "../../relayer/samples.ts";
 import { type RecordedProof, readRecordedProofs } from "../../support/merkle/recorded-proofs.ts";

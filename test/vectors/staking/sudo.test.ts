@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../../../src/platform/base/json.ts";
-import { createHooks, type HarpoonHooks } from "../../../src/localnet/chain/modules/harpoon/hooks.ts";
-import { setSubscriptions } from "../../../src/localnet/chain/modules/harpoon/subscriptions.ts";
+import {
+  createHooks,
+  type HarpoonHooks,
+  setSubscriptions,
+} from "../../../src/localnet/chain/modules/harpoon/keeper.ts";
 import { parseAddress } from "../../../src/localnet/chain/runtime/address.ts";
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 import { HookType } from "../../../src/cosmos/proto/gen/neutron/harpoon/hooks.ts";

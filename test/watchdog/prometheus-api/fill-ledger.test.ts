@@ -31,10 +31,10 @@ const first = countObservation(EMPTY_LEDGER, observe(stored(0, 0n)), COUNTING).l
 const fill = (ledger: Ledger, pages: readonly StoredPage[], more = {}): Ledger =>
   fillLedger(ledger, pages, { ...COUNTING, validator: "default", ...more });
 const monthsOf = ({ sources }: Ledger) =>
-  [...sources.calls.books.months.values()].map(({ month, backfilled, seal }) => [
+  [...sources.calls.rollups.months.values()].map(({ month, backfilled, finalized }) => [
     month,
     backfilled,
-    seal?.hash,
+    finalized?.hash,
   ]);
 
 describe("filling a ledger", () => {
@@ -100,7 +100,7 @@ describe("filling a ledger", () => {
     }
     // A node that is gone does not delay the other one.
     const alone = fill(first, [second(5, 5n), ...rounds.map((at) => stored(at + 60, 0n))]);
-    expect(alone.sources.calls.cursor?.height).toBe(1110n);
+    expect(alone.sources.calls.checkpoint?.height).toBe(1110n);
   });
 
   it("leaves out a page of the same process with lower counts: another clock stored it", () => {

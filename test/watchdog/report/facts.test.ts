@@ -143,7 +143,7 @@ describe("a month report", () => {
   });
 
   it("keeps what happens after the month out of it", () => {
-    const months = [monthRecord("2026-10", 100n, 0n, { seal: { atMs: 1, hash: "h" } })];
+    const months = [monthRecord("2026-10", 100n, 0n, { finalized: { atMs: 1, hash: "h" } })];
     const still = { ...alert("slow", 700, undefined), firedAtMs: START + 700 * HOUR };
     const later = { ...alert("late", 743, 800), firedAtMs: START + 750 * HOUR };
     const open = monthReport([dataOf({ months }, [still])], "2026-10");

@@ -109,7 +109,7 @@ export function createWebSocketSubscription(
           queue.offer({ kind: "connected" });
         },
         onNotice: (notice) => {
-          // A connection alone does not reset the backoff: a node may accept connections and drop each one at once.
+          // A connection alone does not reset the backoff: a node may accept connections and drop each one immediately.
           failuresInARow = 0;
           queue.offer(notice);
         },

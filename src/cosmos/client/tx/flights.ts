@@ -36,7 +36,7 @@ export interface FlightDeps {
 }
 
 /**
- * Number of blocks after which an expectation counts as failed. CometBFT indexes transactions after the block, so `tx`
+ * Number of blocks after which an expectation is treated as failed. CometBFT indexes transactions after the block, so `tx`
  * may miss a transaction for a moment although its block is known.
  */
 const INDEX_SLACK = 2n;
@@ -239,7 +239,7 @@ function isInCache({ facts }: ClientError): boolean {
 
 /**
  * CometBFT reports its size limits (`max_tx_bytes`, `max_body_bytes`) as JSON-RPC errors. Another attempt cannot succeed,
- * so they count as a refusal.
+ * so they are treated as a rejection.
  */
 function isTooLarge({ facts }: ClientError): boolean {
   return facts.code === "request-too-large" || (facts.code === "rpc" && /tx too large/i.test(facts.data));

@@ -62,7 +62,7 @@ const SEQUENCE_TRIES = 4;
 
 /**
  * Simulates with the sequence `first`, and then with those that the node expects. A simulation runs on the mempool's state,
- * which already counts transactions that are not in a block yet, and others may arrive meanwhile. `expected` is the last
+ * which already counts transactions that are not in a block yet, and others may arrive in the meantime. `expected` is the last
  * sequence that the node named.
  */
 export async function simulateInSequence(

@@ -131,7 +131,7 @@ export interface TxWindow {
   /** Whether the next sequence is certain at this height. Otherwise `broadcast` skips all drafts. */
   readonly isOpen: (height: bigint) => boolean;
   /**
-   * Signs and broadcasts the drafts at once, in this order. Results have the order of the drafts. Throws `ClientError`
+   * Signs the drafts and broadcasts them together, in this order. Results have the order of the drafts. Throws `ClientError`
    * when the account cannot be read, and the signal's reason.
    */
   readonly broadcast: (

@@ -13,7 +13,7 @@ import {
 } from "./proof-types.ts";
 import { checkMessage, WireError, WireReader } from "./wire-reader.ts";
 
-/** Maximum size of a proof. CometBFT refuses requests of this size, so no larger proof can reach a real chain. */
+/** Maximum size of a proof. CometBFT rejects requests of this size, so no larger proof can reach a real chain. */
 export const MAX_PROOF_BYTES: number = 4 * 1024 * 1024;
 /** Maximum number of steps in a path. The specs allow 128; up to this limit the error text is Go's. */
 export const MAX_STEPS = 1024;

@@ -56,7 +56,7 @@ export interface NonExistenceProof {
   readonly right: ExistenceProof | undefined;
 }
 
-/** `cosmos.ics23.v1.CommitmentProof`. Batches have no content here, because ibc-go refuses them. */
+/** `cosmos.ics23.v1.CommitmentProof`. Batches have no content here, because ibc-go rejects them. */
 export type CommitmentProof =
   | { readonly kind: "exist"; readonly exist: ExistenceProof }
   | { readonly kind: "nonexist"; readonly nonexist: NonExistenceProof }
@@ -103,7 +103,7 @@ export const SHA256 = 1;
 export const VAR_PROTO = 1;
 
 /**
- * Why a proof was refused.
+ * The reason for which a proof was rejected.
  *
  * - `malformed-proof`, `no-proof`, `no-root`, `wrong-number-of-proofs`: the arguments cannot be verified;
  * - `wrong-kind`: a proof of existence for a claim of absence, a proof of absence for a claim of existence, or a batch;
@@ -113,7 +113,7 @@ export const VAR_PROTO = 1;
  * - `not-member`, `not-absent`: the proof does not prove the claim;
  * - `wrong-root`: the proof is valid for another root.
  *
- * ICS-23 cannot prove the three `empty-` cases: ics23 refuses to hash a leaf with an empty value, and a tree without
+ * ICS-23 cannot prove the three `empty-` cases: ics23 does not hash a leaf with an empty value, and a tree without
  * leaves has no path. No node can return a valid proof while the chain is in this state.
  */
 export type ProofFailureCode =

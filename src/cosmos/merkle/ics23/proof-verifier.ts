@@ -33,7 +33,7 @@ export interface ProofVerifier {
   readonly verify: (root: Uint8Array, item: ProofItem) => ProofVerdict;
 }
 
-/** Number of upper proofs that are cached, one per store and app hash. The newest are kept. */
+/** Number of upper proofs that are cached, one per store and app hash. The oldest is evicted. */
 const MAX_CACHED_PROOFS = 32;
 
 /** Larger upper proofs are not cached. A real one has a few hundred bytes. */

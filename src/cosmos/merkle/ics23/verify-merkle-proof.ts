@@ -39,7 +39,7 @@ export interface Claim {
   readonly proof: MerkleProof;
 }
 
-/** Result of a verification: ok without a value, or the reason for the refusal. */
+/** Result of a verification: ok without a value, or the failure. */
 export type ProofVerdict = Result<void, ProofFailure>;
 
 /** Functions that compute the roots of the two trees of a proof. */
@@ -187,7 +187,7 @@ function hexText(value: Uint8Array | HashText): string {
 
 /**
  * Computes the root of a proof with the operations that the proof names, without any check against a spec (ics23
- * `Calculate`). Go prints this root when it refuses a proof, so it is used for error texts only. The error is Go's
+ * `Calculate`). Go prints this root when it rejects a proof, so it is used for error texts only. The error is Go's
  * text.
  */
 export function calculateRoot(proof: CommitmentProof): Result<HashText, string> {
@@ -268,7 +268,7 @@ function fixed(length: number, size: 4 | 8, bigEndian: boolean): Buffer {
  * leaves before and after `key`. Both must have the same root, and no leaf may lie between them. If one is absent, the
  * other must be the first or the last leaf of the tree. The error is Go's text.
  *
- * A leaf with an empty value has no root, because ics23 refuses to hash it. So absence cannot be proven next to such a
+ * A leaf with an empty value has no root, because ics23 does not hash it. So absence cannot be proven next to such a
  * leaf. An empty tree has no leaf at all.
  */
 function rootWithoutKey(

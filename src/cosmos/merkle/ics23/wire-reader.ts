@@ -5,7 +5,7 @@ const WIRE_VARINT = 0;
 const WIRE_BYTES = 2;
 
 /**
- * Reads protobuf from `at` to `end`. Accepts and refuses the same bytes as Go's generated decoders (gogoproto): a
+ * Reads protobuf from `at` to `end`. Accepts and rejects the same bytes as Go's generated decoders (gogoproto): a
  * varint may have up to ten bytes and need not be the shortest form, a number is cut to the size of its field, and an
  * unknown field is skipped. Throws `WireError`.
  */
@@ -231,8 +231,8 @@ const MESSAGES: ReadonlyMap<string, readonly Field[]> = new Map<string, readonly
 ]);
 
 /**
- * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would refuse it. A batch proof
- * needs no decoding, because verification refuses every batch. But a malformed batch must give Go's decoding error
+ * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would reject it. A batch proof
+ * needs no decoding, because verification rejects every batch. But a malformed batch must give Go's decoding error
  * first.
  */
 export function checkMessage(reader: WireReader, field: string, message: string): void {

@@ -1,4 +1,4 @@
-import { createItem, messageCodec } from "../store/collections.ts";
+import { createItem, messageCodec, rememberingCodec } from "../store/collections.ts";
 import type { Context } from "./context.ts";
 
 /** The one definition of a module's parameters. `params.ts` of the module contains it. */
@@ -23,9 +23,9 @@ export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
 }
 
 /** Creates the parameters of a module from their definition. */
-export function defineParams<T>(definition: ParamsDefinition<T>): ModuleParams<T> {
+export function defineParams<T extends object>(definition: ParamsDefinition<T>): ModuleParams<T> {
   const { store, key, type, defaults, validate = () => undefined } = definition;
-  const item = createItem(store, key, messageCodec<T>(type));
+  const item = createItem(store, key, rememberingCodec(messageCodec<T>(type)));
   return {
     ...definition,
     validate,

@@ -33,6 +33,11 @@ export const REPORT_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesReports }) => takesReports).map(({ kind }) => kind),
 );
 
+/** Kinds whose receivers get the state of all alerts instead of events. */
+export const STATE_KINDS: ReadonlySet<string> = new Set(
+  CHANNEL_KINDS.filter(({ takesState }) => takesState).map(({ kind }) => kind),
+);
+
 /** Creates a channel. */
 export function createChannel(config: ChannelConfig, deps: ChannelDeps): Channel {
   for (const kind of CHANNEL_KINDS) {

@@ -87,6 +87,8 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
 export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<KindSettings>>
   extends Pick<ChannelDefinition<Schema>, "kind" | "about" | "schema" | "example"> {
   readonly takesReports: boolean;
+  /** The receiver gets the state of all alerts instead of events. */
+  readonly takesState: boolean;
   /** Creates the channel; undefined when the configuration is of another kind. */
   readonly open: (config: KindSettings, deps: ChannelDeps) => Channel | undefined;
 }
@@ -137,6 +139,7 @@ export function defineChannel<Schema extends z.ZodType<KindSettings>>(
     schema,
     example,
     takesReports: definition.report !== undefined,
+    takesState: definition.state !== undefined,
     open: (config, deps) => (isOwn(config) ? openChannel(definition, config, deps) : undefined),
   };
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonObject } from "../../../../src/platform/base/json.ts";
-import type { Packet } from "../../../../src/localnet/chain/modules/ibc/channel/packet.ts";
+import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { contractStore } from "../../../../src/localnet/chain/modules/wasm/keeper.ts";
 import { parseAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";

@@ -1,20 +1,22 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";
-import { addFailure, storedParams } from "../../../../src/localnet/chain/modules/contractmanager/failures.ts";
-import { limitedSudo } from "../../../../src/localnet/chain/modules/contractmanager/limited-sudo.ts";
+import {
+  limitedSudo,
+  packetCallback,
+} from "../../../../src/localnet/chain/modules/contractmanager/callbacks-middleware.ts";
 import {
   type ContractManagerModule,
   createContractManagerModule,
 } from "../../../../src/localnet/chain/modules/contractmanager/module.ts";
-import { packetCallback } from "../../../../src/localnet/chain/modules/contractmanager/packet-callback.ts";
-import type { Environment } from "../../../../src/localnet/chain/modules/contractmanager/types.ts";
 import type { Context } from "../../../../src/localnet/chain/runtime/context.ts";
 import { event } from "../../../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import { ModuleError, QueryError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { createMemoryWorld, type MemoryWorld } from "../../../support/memory-context.ts";
+import { addFailure, type Keepers } from "../../../../src/localnet/chain/modules/contractmanager/keeper.ts";
+import { moduleParams } from "../../../../src/localnet/chain/modules/contractmanager/params.ts";
 
 const C1 = "neutron159kr6k0y4f43dsrdyqlm9x23jajunegal4nglw044u7zl72u0eeqharq3a";
 const C2 = "neutron1u9dulasrfe6laxwwjx83njhm5as466uz43arfheq79k8eqahqhasf3tj94";
@@ -24,7 +26,7 @@ const PACKAGE = "neutron.contractmanager";
 
 let world: MemoryWorld;
 let manager: ContractManagerModule;
-let environment: Environment;
+let keepers: Keepers;
 /** What the contract does with a call. */
 let onSudo: (context: Context) => void;
 let calls: (readonly [contract: string, message: string])[];
@@ -33,7 +35,7 @@ beforeEach(() => {
   world = createMemoryWorld();
   calls = [];
   onSudo = () => undefined;
-  environment = {
+  keepers = {
     chainName: "neutron",
     bech32Prefix: "neutron",
     authority: AUTHORITY,
@@ -47,7 +49,7 @@ beforeEach(() => {
       },
     },
   };
-  manager = createContractManagerModule(environment, environment);
+  manager = createContractManagerModule(keepers, keepers);
   manager.initGenesis(world.context(), undefined);
 });
 
@@ -87,7 +89,7 @@ function fail(address: string, payload = "{}"): bigint {
 }
 
 describe("a sudo call with a limit", () => {
-  const call = (context = world.context(), of = environment): void => limitedSudo(context, C1, '{"a":1}', of);
+  const call = (context = world.context(), of = keepers): void => limitedSudo(context, C1, '{"a":1}', of);
 
   it("keeps the writes of a contract that accepts it", () => {
     call();
@@ -113,11 +115,11 @@ describe("a sudo call with a limit", () => {
     [10_000n, 10_001n, "codespace: contractmanager, code: 1103"],
     [0n, 1n, "codespace: contractmanager, code: 1103"],
   ])("of %d gas lets a contract use %d: %s", (limit, wanted, outcome) => {
-    storedParams.set(world.context(), { sudoCallGasLimit: limit });
+    moduleParams.set(world.context(), { sudoCallGasLimit: limit });
     onSudo = (context) => context.gas.consume(wanted, "work");
     const gas = createGasMeter();
-    const contracts = { ...environment.contracts, sudo: (context: Context) => onSudo(context) };
-    call(world.context({ gas }), { ...environment, contracts });
+    const contracts = { ...keepers.contracts, sudo: (context: Context) => onSudo(context) };
+    call(world.context({ gas }), { ...keepers, contracts });
     const stored = JSON.stringify(query("AddressFailures", { address: C1 }));
     if (outcome === "accepted") expect(stored).not.toContain("codespace");
     else expect(stored).toContain(`"error":"${outcome}"`);
@@ -127,7 +129,7 @@ describe("a sudo call with a limit", () => {
 
   it("costs the caller at most the limit", () => {
     const usedFor = (wanted: bigint): bigint => {
-      storedParams.set(world.context(), { sudoCallGasLimit: 10_000n });
+      moduleParams.set(world.context(), { sudoCallGasLimit: 10_000n });
       onSudo = (context) => context.gas.consume(wanted, "work");
       const gas = createGasMeter();
       call(world.context({ gas }));

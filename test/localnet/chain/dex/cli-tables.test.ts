@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { formatAnswer } from "../../../../src/localnet/cli/answer-table.ts";
 import { DEX_TABLES } from "../../../../src/localnet/chain/modules/dex/cli/query.ts";
+import { formatAnswer } from "../../../../src/localnet/cli/module-query.ts";
 
 const KEY = { trade_pair_id: { maker_denom: "a", taker_denom: "b" }, tick_index_taker_to_maker: "-7" };
 const RESERVES = { key: { ...KEY, fee: "1" }, reserves_maker_denom: "5", maker_price: "0.999300000000000" };

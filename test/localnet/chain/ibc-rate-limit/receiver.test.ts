@@ -11,7 +11,7 @@ it("a receiver of 4096 bytes is refused with code 3, also without a contract; on
     { chainName: "neutron", bech32Prefix: "neutron", authority: "" },
     { contracts: { sudo: () => undefined } },
   );
-  const application = limits.limitApplication(createEchoApplication());
+  const application = limits.rateLimitMiddleware(createEchoApplication());
   const receive = (receiver: string): string => {
     const packet = {
       sequence: 1n,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type AnswerTable, formatAnswer } from "../../../../src/localnet/cli/answer-table.ts";
+import { type AnswerTable, formatAnswer } from "../../../../src/localnet/cli/module-query.ts";
 import {
   IBC_CHANNEL_TABLES,
   IBC_CLIENT_TABLES,

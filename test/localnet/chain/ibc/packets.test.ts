@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
 import { getChannel, getSequence } from "../../../../src/localnet/chain/modules/ibc/channel/channel-store.ts";
-import type { Packet } from "../../../../src/localnet/chain/modules/ibc/channel/packet.ts";
+import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { sendPacket } from "../../../../src/localnet/chain/modules/ibc/channel/keeper.ts";
 import { exportGenesis, initGenesis } from "../../../../src/localnet/chain/modules/ibc/genesis.ts";
 import { State } from "../../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";

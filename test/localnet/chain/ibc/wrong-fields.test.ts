@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonObject } from "../../../../src/platform/base/json.ts";
-import type { Packet } from "../../../../src/localnet/chain/modules/ibc/channel/packet.ts";
+import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { sendPacket } from "../../../../src/localnet/chain/modules/ibc/channel/keeper.ts";
 import { createEchoApplication, ECHO_VERSION } from "../../../support/ibc/echo-application.ts";
 import type { LinkedMessage } from "../../../support/ibc/linked-chain.ts";

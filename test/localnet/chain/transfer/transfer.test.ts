@@ -6,9 +6,9 @@ import {
   errorAcknowledgement,
   goReply,
   SUCCESS,
-} from "../../../../src/localnet/chain/modules/transfer/acknowledgement.ts";
+} from "../../../../src/localnet/chain/modules/transfer/packet.ts";
 import { fullDenom, localDenom, parseTrace } from "../../../../src/localnet/chain/modules/transfer/denom.ts";
-import { exportGenesis, initGenesis } from "../../../../src/localnet/chain/modules/transfer/genesis.ts";
+import { exportGenesis, initGenesis } from "../../../../src/localnet/chain/modules/transfer/module.ts";
 import type { LinkedMessage } from "../../../support/ibc/linked-chain.ts";
 import { carryHeader, receiveMessage } from "../../../support/ibc/linked-pair.ts";
 import { sendPacket } from "../../../../src/localnet/chain/modules/ibc/channel/keeper.ts";

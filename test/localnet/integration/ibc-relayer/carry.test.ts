@@ -3,7 +3,7 @@ import { createChainClient } from "../../../../src/cosmos/client/create-chain-cl
 import { silentObserver } from "../../../../src/cosmos/client/rpc-caller.ts";
 import { State } from "../../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { localDenom, parseTrace } from "../../../../src/localnet/chain/modules/transfer/denom.ts";
-import { deployLimiter, setLimiter } from "../../../../src/localnet/cli/scenario/limiter-demo.ts";
+import { deployLimiter, setLimiter } from "../../../../src/localnet/cli/scenario/over-quota.ts";
 import { createScenarioChain } from "../../../../src/localnet/cli/scenario/scenario-chain.ts";
 import { ibcRelayerHealth } from "../../../../src/localnet/ibc-relayer/status.ts";
 import { CHAINS } from "../../../../src/localnet/network/chains.ts";

@@ -85,7 +85,7 @@ export async function playMonth(options: ReplayOptions, fromMs: number): Promise
 export function resumeMs({ plan, folder, intervalMs }: ReplayOptions): number {
   if (!existsSync(join(folder, STATE_FILE))) return plan.startMs;
   const file = openLedgerFile(folder);
-  const times = file.validators().map((name) => file.cursorMs(name) ?? 0);
+  const times = file.validators().map((name) => file.checkpointMs(name) ?? 0);
   file.close();
   const lastMs = Math.max(plan.startMs, ...times);
   const { fromMs, toMs } = plan.watchdogDown;

@@ -1,21 +1,49 @@
+import { Failure } from "../../../../cosmos/proto/gen/neutron/contractmanager/failure.ts";
+import { GenesisState } from "../../../../cosmos/proto/gen/neutron/contractmanager/genesis.ts";
+import * as wire from "../../../../cosmos/proto/gen/neutron/contractmanager/query.ts";
 import {
   MsgResubmitFailure,
   MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/neutron/contractmanager/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
-import type { JsonValue } from "../../../../platform/base/json.ts";
+import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import { isRecord, type JsonValue, member } from "../../../../platform/base/json.ts";
+import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toMessageHandler } from "../../runtime/handlers.ts";
-import type { ChainModule } from "../../runtime/module.ts";
+import {
+  ErrInvalidRequest,
+  ErrKeyNotFound,
+  ErrNotFound,
+  GrpcCode,
+  QueryError,
+  unregisteredError,
+  wrapErrors,
+} from "../../runtime/errors.ts";
+import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
+import { paginate } from "../../runtime/pagination.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
+import { asUintNumber, customFields } from "../wasm/custom-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
-import { handleCustomMessage } from "./custom-message.ts";
-import { exportGenesis, initGenesis } from "./genesis.ts";
-import { resubmitFailure, updateParams } from "./handlers.ts";
-import { MODULE_NAME } from "./keys.ts";
-import { informSenders } from "./middleware.ts";
-import { createQueryHandlers } from "./queries.ts";
-import type { ContractManagerDeps, ContractManagerOptions, Environment } from "./types.ts";
+import { callbacksMiddleware } from "./callbacks-middleware.ts";
+import {
+  allFailures,
+  type ContractManagerDeps,
+  type ContractManagerOptions,
+  type Keepers,
+  ErrNotContractResubmission,
+  FailedToResubmitFailure,
+  FAILURES_PREFIX,
+  failuresOf,
+  getFailure,
+  IncorrectFailureToResubmit,
+  MODULE_NAME,
+  removeFailure,
+  setFailure,
+} from "./keeper.ts";
+import { moduleParams } from "./params.ts";
 
 /** The module with its middleware. */
 export interface ContractManagerModule extends ChainModule {
@@ -26,7 +54,7 @@ export interface ContractManagerModule extends ChainModule {
     message: JsonValue,
   ) => CustomMessageResult | undefined;
   /** Tells contracts what became of the transfers that they sent. */
-  readonly informSenders: (inner: IBCModule) => IBCModule;
+  readonly callbacksMiddleware: (inner: IBCModule) => IBCModule;
 }
 
 /** Creates the module `contractmanager`. */
@@ -34,7 +62,7 @@ export function createContractManagerModule(
   options: ContractManagerOptions,
   deps: ContractManagerDeps,
 ): ContractManagerModule {
-  const environment: Environment = { ...options, ...deps };
+  const keepers: Keepers = { ...options, ...deps };
   const { bech32Prefix } = options;
   const typeUrl = (name: string): string =>
     toChainTypeUrl(`/neutron.contractmanager.${name}`, options.chainName);
@@ -46,20 +74,180 @@ export function createContractManagerModule(
         typeUrl: typeUrl("MsgUpdateParams"),
         type: MsgUpdateParams,
         signers: ({ authority }) => [authority],
-        handle: (context, message) => updateParams(context, message, environment),
+        handle: (context, message) => updateParams(context, message, keepers),
       }),
       toMessageHandler({
         typeUrl: typeUrl("MsgResubmitFailure"),
         type: MsgResubmitFailure,
         signers: ({ sender }) => [sender],
-        handle: (context, message) => resubmitFailure(context, message, environment),
+        handle: (context, message) => resubmitFailure(context, message, keepers),
       }),
     ],
     queries: createQueryHandlers(options),
     initGenesis: (context, json) => initGenesis(context, json, bech32Prefix),
     exportGenesis,
-    handleCustomMessage: (context, sender, message) =>
-      handleCustomMessage(context, sender, message, environment),
-    informSenders: (inner) => informSenders(inner, environment),
+    handleCustomMessage: (context, sender, message) => handleCustomMessage(context, sender, message, keepers),
+    callbacksMiddleware: (inner) => callbacksMiddleware(inner, keepers),
   };
+}
+
+/** MsgUpdateParams, from the authority only. */
+function updateParams(context: Context, message: MsgUpdateParams, keepers: Keepers): void {
+  const { authority, params = { sudoCallGasLimit: 0n } } = message;
+  requireAddress(authority, { message: "MsgUpdateParams", field: "authority" }, keepers);
+  if (authority !== keepers.authority)
+    throw ErrInvalidRequest(`invalid authority; expected ${keepers.authority}, got ${authority}`);
+  moduleParams.set(context, params);
+}
+
+/**
+ * MsgResubmitFailure, from the contract whose call failed: makes the call again, with the gas of the transaction, and removes
+ * the failure. Keeps it when the contract fails again.
+ */
+function resubmitFailure(
+  context: Context,
+  { sender, failureId }: MsgResubmitFailure,
+  keepers: Keepers,
+): void {
+  requireAddress(sender, { message: "MsgResubmitFailure", field: "sender" }, keepers);
+  if (!keepers.contracts.isContract(context, sender))
+    throw ErrNotContractResubmission("sender in resubmit request is not a smart contract");
+  const failure = getFailure(context, sender, failureId);
+  if (failure === undefined) throw ErrNotFound("no failure with given FailureId found to resubmit");
+  if (failure.sudoPayload.length === 0)
+    throw IncorrectFailureToResubmit(
+      `cannot resubmit failure without sudo payload; failureId = ${failureId}`,
+    );
+  wrapErrors(
+    (error) =>
+      FailedToResubmitFailure(`cannot resubmit failure; failureId = ${failureId}; err = ${error.message}`),
+    () => keepers.contracts.sudo(context, sender, fromUtf8(failure.sudoPayload)),
+  );
+  removeFailure(context, failure);
+}
+
+function requireAddress(
+  text: string,
+  { message, field }: { readonly message: string; readonly field: string },
+  { bech32Prefix }: Keepers,
+): void {
+  try {
+    parseAddress(bech32Prefix, text);
+  } catch (error) {
+    throw unregisteredError(`failed to validate ${message}: ${field} is invalid: ${errorText(error)}`);
+  }
+}
+
+/** Runs a contract's `{"resubmit_failure":{"failure_id":1}}`. Returns undefined for any other message. */
+function handleCustomMessage(
+  context: Context,
+  sender: string,
+  message: JsonValue,
+  keepers: Keepers,
+): CustomMessageResult | undefined {
+  const fields = isRecord(message) ? message["resubmit_failure"] : undefined;
+  if (!isRecord(fields)) return undefined;
+  const failureId = asUintNumber(member(customFields(fields), "failure_id"));
+  wrapErrors(
+    (error) => error.wrap("failed to resubmitFailure"),
+    () => resubmitFailure(context, { sender, failureId }, keepers),
+  );
+  const typeUrl = toChainTypeUrl("/neutron.contractmanager.MsgResubmitFailureResponse", keepers.chainName);
+  return {
+    data: utf8(`{"failure_id":${failureId}}`),
+    response: { typeUrl, response: new Uint8Array(0) },
+  };
+}
+
+const MAX_LIMIT = 100n;
+
+/** The queries of the module. Their paths begin with the chain's own name. */
+function createQueryHandlers(options: ContractManagerOptions): readonly QueryHandler[] {
+  const path = (rpc: string): string =>
+    toChainTypeUrl(`/neutron.contractmanager.Query/${rpc}`, options.chainName);
+  const list = { request: wire.QueryFailuresRequest, response: wire.QueryFailuresResponse };
+  const listFailures = (context: Context, request: wire.QueryFailuresRequest): wire.QueryFailuresResponse =>
+    queryFailures(context, request, options);
+  return [
+    toQueryHandler(
+      path("Params"),
+      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
+      (context) => ({ params: moduleParams.get(context) }),
+    ),
+    toQueryHandler(
+      path("AddressFailure"),
+      { request: wire.QueryFailureRequest, response: wire.QueryFailureResponse },
+      (context, request) => ({ failure: queryFailure(context, request, options) }),
+    ),
+    toQueryHandler(path("AddressFailures"), list, listFailures),
+    toQueryHandler(path("Failures"), list, listFailures),
+  ];
+}
+
+function queryFailure(
+  context: Context,
+  { address, failureId }: wire.QueryFailureRequest,
+  options: ContractManagerOptions,
+): Failure {
+  requireQueryAddress(address, `invalid address: ${address}`, options);
+  const failure = getFailure(context, address, failureId);
+  if (failure !== undefined) return failure;
+  const text = `no failure found for contractAddress = ${address} and failureId = ${failureId}`;
+  throw new QueryError(GrpcCode.InvalidArgument, ErrKeyNotFound(text).message);
+}
+
+/** Lists the failures of a contract, or without an address those of all contracts. */
+function queryFailures(
+  context: Context,
+  { address, pagination }: wire.QueryFailuresRequest,
+  options: ContractManagerOptions,
+): wire.QueryFailuresResponse {
+  if (pagination !== undefined && pagination.limit > MAX_LIMIT)
+    throw new QueryError(
+      GrpcCode.InvalidArgument,
+      `limit is more than maximum allowed (${pagination.limit} > ${MAX_LIMIT})`,
+    );
+  if (address !== "") requireQueryAddress(address, `failed to parse address: ${address}`, options);
+  const prefix = address === "" ? FAILURES_PREFIX : failuresOf(address);
+  const failures: Failure[] = [];
+  const page = paginate({ store: context.store(MODULE_NAME), prefix }, pagination, (_key, value) => {
+    failures.push(Failure.decode(value));
+  });
+  return { failures, pagination: page };
+}
+
+function requireQueryAddress(address: string, text: string, { bech32Prefix }: ContractManagerOptions): void {
+  try {
+    parseAddress(bech32Prefix, address);
+  } catch {
+    throw new QueryError(GrpcCode.InvalidArgument, text);
+  }
+}
+
+const FORM: GenesisSchema<GenesisState> = {
+  module: MODULE_NAME,
+  typeName: "neutron.contractmanager.GenesisState",
+  type: GenesisState,
+};
+
+/**
+ * Stores params and failures. Throws `GenesisError` for a failure of no account, and for two of the same contract and number.
+ * The numbers are kept: contracts know their failures by them.
+ */
+function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
+  const state = readGenesis(FORM, json);
+  moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
+  for (const [index, failure] of (state?.failuresList ?? []).entries()) {
+    atPath(`app_state.${MODULE_NAME}.failures_list[${index}]`, () => {
+      parseAddress(bech32Prefix, failure.address);
+      if (getFailure(context, failure.address, failure.id) !== undefined)
+        throw new Error("duplicated address for failure");
+      setFailure(context, failure);
+    });
+  }
+}
+
+/** Prints params and failures. */
+function exportGenesis(context: Context): JsonValue {
+  return printGenesis(FORM, { params: moduleParams.get(context), failuresList: [...allFailures(context)] });
 }

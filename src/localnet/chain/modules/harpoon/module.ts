@@ -1,13 +1,41 @@
-import { MsgManageHookSubscription } from "../../../../cosmos/proto/gen/neutron/harpoon/tx.ts";
+import { GenesisState } from "../../../../cosmos/proto/gen/neutron/harpoon/genesis.ts";
+import type { HookSubscriptions, HookType } from "../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
+import * as wire from "../../../../cosmos/proto/gen/neutron/harpoon/query.ts";
+import {
+  type HookSubscription,
+  MsgManageHookSubscription,
+} from "../../../../cosmos/proto/gen/neutron/harpoon/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
-import { toMessageHandler } from "../../runtime/handlers.ts";
-import type { ChainModule } from "../../runtime/module.ts";
-import { exportGenesis, initGenesis } from "./genesis.ts";
-import { manageHookSubscription } from "./handlers.ts";
-import { createHooks, type HarpoonHooks } from "./hooks.ts";
-import { MODULE_NAME } from "./keys.ts";
-import { createQueryHandlers } from "./queries.ts";
-import type { Environment, HarpoonDeps, HarpoonOptions } from "./types.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import {
+  ErrInvalidAddress,
+  GrpcCode,
+  ModuleError,
+  QueryError,
+  unregisteredError,
+  wrapErrors,
+} from "../../runtime/errors.ts";
+import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
+import {
+  allSubscriptions,
+  createHooks,
+  type Keepers,
+  ErrInvalidSigner,
+  type HarpoonDeps,
+  type HarpoonHooks,
+  type HarpoonOptions,
+  MODULE_NAME,
+  nameOfHook,
+  replaceSubscriptions,
+  requireHookType,
+  setSubscriptions,
+  subscribedContracts,
+} from "./keeper.ts";
 
 /** The module with its hooks. */
 export interface HarpoonModule extends ChainModule {
@@ -16,7 +44,7 @@ export interface HarpoonModule extends ChainModule {
 
 /** Creates the module `harpoon`. */
 export function createHarpoonModule(options: HarpoonOptions, deps: HarpoonDeps): HarpoonModule {
-  const environment: Environment = { ...options, ...deps };
+  const keepers: Keepers = { ...options, ...deps };
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
@@ -25,12 +53,155 @@ export function createHarpoonModule(options: HarpoonOptions, deps: HarpoonDeps):
         typeUrl: toChainTypeUrl("/neutron.harpoon.MsgManageHookSubscription", options.chainName),
         type: MsgManageHookSubscription,
         signers: ({ authority }) => [authority],
-        handle: (context, message) => manageHookSubscription(context, message, environment),
+        handle: (context, message) => manageHookSubscription(context, message, keepers),
       }),
     ],
     queries: createQueryHandlers(options.chainName),
-    initGenesis: (context, genesis) => initGenesis(context, genesis, environment),
+    initGenesis: (context, genesis) => initGenesis(context, genesis, keepers),
     exportGenesis,
-    hooks: createHooks(environment),
+    hooks: createHooks(keepers),
   };
+}
+
+/**
+ * MsgManageHookSubscription (chain-extension-modules.md, "Hook subscription module"), from the authority only. As in Go,
+ * the contract is checked before the authority.
+ */
+function manageHookSubscription(
+  context: Context,
+  message: MsgManageHookSubscription,
+  { authority, bech32Prefix, contracts }: Keepers,
+): void {
+  const { contractAddress, hooks } = validateManageHookSubscription(message, bech32Prefix);
+  if (!contracts.isContract(context, contractAddress))
+    throw ErrInvalidAddress(`contract address not found: ${contractAddress}`);
+  if (message.authority !== authority)
+    throw ErrInvalidSigner(`invalid authority; expected ${authority}, got ${message.authority}`);
+  replaceSubscriptions(context, contractAddress, hooks);
+}
+
+/**
+ * Checks MsgManageHookSubscription in Go's order and returns its subscription. Go panics when the message has none; this
+ * is an error of the message here.
+ */
+function validateManageHookSubscription(
+  { authority, hookSubscription }: MsgManageHookSubscription,
+  bech32Prefix: string,
+): HookSubscription {
+  return wrapErrors(
+    (error) => error.wrap("failed to validate manage hook subscription message"),
+    () => {
+      requireMessageAddress(bech32Prefix, authority, "authority is invalid");
+      if (hookSubscription === undefined) throw unregisteredError("hook subscription is empty");
+      requireMessageAddress(
+        bech32Prefix,
+        hookSubscription.contractAddress,
+        "hook subscription contractAddress is invalid",
+      );
+      requireUnique(hookSubscription.hooks);
+      for (const hook of hookSubscription.hooks) requireExisting(hook);
+      return hookSubscription;
+    },
+  );
+}
+
+function requireMessageAddress(bech32Prefix: string, text: string, words: string): void {
+  try {
+    parseAddress(bech32Prefix, text);
+  } catch (thrown) {
+    throw unregisteredError(`${words}: ${errorText(thrown)}`);
+  }
+}
+
+function requireUnique(hooks: readonly HookType[]): void {
+  const seen = new Set<number>();
+  for (const hook of hooks) {
+    if (seen.has(hook))
+      throw unregisteredError(`subscription hooks are not unique: non-unique hook=${nameOfHook(hook)}`);
+    seen.add(hook);
+  }
+}
+
+function requireExisting(hook: HookType): void {
+  wrapErrors(
+    (error) => error.wrap("non-existing hook type"),
+    () => requireHookType(hook),
+  );
+}
+
+/** The query of the module. Its path begins with the chain's own name. */
+function createQueryHandlers(chainName: string): readonly QueryHandler[] {
+  return [
+    toQueryHandler(
+      toChainTypeUrl("/neutron.harpoon.Query/SubscribedContracts", chainName),
+      { request: wire.QuerySubscribedContractsRequest, response: wire.QuerySubscribedContractsResponse },
+      (context, { hookType }) => {
+        asArgument(() => requireHookType(hookType));
+        return { contractAddresses: [...subscribedContracts(context, hookType)] };
+      },
+    ),
+  ];
+}
+
+function asArgument(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw error instanceof ModuleError ? new QueryError(GrpcCode.InvalidArgument, error.message) : error;
+  }
+}
+
+const FORM: GenesisSchema<GenesisState> = {
+  module: MODULE_NAME,
+  typeName: "neutron.harpoon.GenesisState",
+  type: GenesisState,
+};
+
+/**
+ * Stores the subscriptions of a genesis document. Throws `GenesisError` for an invalid, repeated or missing contract and
+ * for an invalid or repeated hook type.
+ */
+function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
+  const records = readGenesis(FORM, json)?.hookSubscriptions ?? [];
+  const seen = new Set<number>();
+  records.forEach((record, index) => {
+    atPath(`app_state.${MODULE_NAME}.hook_subscriptions[${index}]`, () => {
+      requireHookType(record.hookType);
+      if (seen.has(record.hookType)) throw new Error(`duplicate hook type: ${record.hookType}`);
+      seen.add(record.hookType);
+      requireContracts(context, record, keepers);
+      setSubscriptions(context, record);
+    });
+  });
+}
+
+/** Prints the subscriptions in ascending order of hook types. */
+function exportGenesis(context: Context): JsonValue {
+  return printGenesis(FORM, { hookSubscriptions: [...allSubscriptions(context)] });
+}
+
+function requireContracts(
+  context: Context,
+  { hookType, contractAddresses }: HookSubscriptions,
+  { bech32Prefix, contracts }: Keepers,
+): void {
+  const seen = new Set<string>();
+  for (const address of contractAddresses) {
+    requireAddress(bech32Prefix, address);
+    if (seen.has(address))
+      throw new Error(`duplicate contract address: ${address} for hook type: ${hookType}`);
+    seen.add(address);
+    if (!contracts.isContract(context, address))
+      throw ErrInvalidAddress(`contract address not found: ${address}`);
+  }
+}
+
+function requireAddress(bech32Prefix: string, address: string): void {
+  try {
+    parseAddress(bech32Prefix, address);
+  } catch (thrown) {
+    throw new Error(`invalid contract_address=${address} in genesis state: ${errorText(thrown)}`, {
+      cause: thrown,
+    });
+  }
 }

@@ -1,12 +1,15 @@
+import { fromUtf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
+import { type GoJson, parseGoJson, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ModuleError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
-import type { Packet } from "../ibc/channel/packet.ts";
-import { ErrContractError, ErrRateLimitExceeded } from "./errors.ts";
-import { type LimiterCall, limiterMessage } from "./limiter-message.ts";
-import { requireAddress } from "./params.ts";
-import { readTransferData, type TransferData } from "./transfer-data.ts";
-import type { Environment } from "./types.ts";
+import { ModuleError, registerError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
+import type { Packet } from "../ibc/host/packet.ts";
+import { printGoHeight } from "../ibc/host/height.ts";
+import { type Keepers, MODULE_NAME, requireAddress } from "./params.ts";
+
+export const ErrRateLimitExceeded = registerError(MODULE_NAME, 2, "rate limit exceeded");
+export const ErrBadMessage = registerError(MODULE_NAME, 3, "bad message");
+export const ErrContractError = registerError(MODULE_NAME, 4, "contract error");
 
 /**
  * Asks the contract whether a packet may pass. The contract notes it. Throws `ModuleError`: rate-limited-ibc/2 when the contract
@@ -16,13 +19,13 @@ export function checkLimits(
   context: Context,
   call: Exclude<LimiterCall, "undo_send">,
   { contract, packet }: { readonly contract: string; readonly packet: Packet },
-  environment: Environment,
+  keepers: Keepers,
 ): void {
-  requireAddress(environment.bech32Prefix, contract);
+  requireAddress(keepers.bech32Prefix, contract);
   const data = dataOf(packet, "failed to CheckAndUpdateRateLimits");
   wrapErrors(
     (error) => ErrRateLimitExceeded(error.message),
-    () => environment.contracts.sudo(context, contract, limiterMessage(call, packet, data)),
+    () => keepers.contracts.sudo(context, contract, limiterMessage(call, packet, data)),
   );
 }
 
@@ -30,14 +33,14 @@ export function checkLimits(
 export function undoSend(
   context: Context,
   { contract, packet }: { readonly contract: string; readonly packet: Packet },
-  environment: Environment,
+  keepers: Keepers,
 ): void {
   const words = "failed to UndoSendRateLimit";
-  requireAddress(environment.bech32Prefix, contract, words);
+  requireAddress(keepers.bech32Prefix, contract, words);
   const message = limiterMessage("undo_send", packet, dataOf(packet, words));
   wrapErrors(
     (error) => ErrContractError(error.message),
-    () => environment.contracts.sudo(context, contract, message),
+    () => keepers.contracts.sudo(context, contract, message),
   );
 }
 
@@ -47,4 +50,101 @@ function dataOf({ data }: Packet, words: string): TransferData {
   } catch (error) {
     throw error instanceof ModuleError ? error : unregisteredError(`${words}: ${errorText(error)}`);
   }
+}
+
+/** What happened to a packet. */
+export type LimiterCall = "send_packet" | "recv_packet" | "undo_send";
+
+/** The other end of a packet that is being sent, in the message to the contract. */
+export const OMITTED = "omitted";
+
+/**
+ * Builds the sudo message (chain-extension-modules.md, "IBC rate limit module"): compact JSON with the members in the order of
+ * the specification. Empty texts of the data and zero heights are left out, as in Go. 64-bit numbers are printed in full.
+ */
+export function limiterMessage(call: LimiterCall, packet: Packet, data: TransferData): string {
+  const { sequence, source, destination, timeout } = packet;
+  return printGoObject([
+    [
+      call,
+      printGoObject([
+        [
+          "packet",
+          printGoObject([
+            ["sequence", sequence.toString()],
+            ["source_port", printGoString(source.portId)],
+            ["source_channel", printGoString(source.channelId)],
+            ["destination_port", printGoString(destination.portId)],
+            ["destination_channel", printGoString(destination.channelId)],
+            ["data", dataJson(data)],
+            ["timeout_height", printGoHeight(timeout.height)],
+            ["timeout_timestamp", timeout.timestamp.toString()],
+          ]),
+        ],
+      ]),
+    ],
+  ]);
+}
+
+function dataJson({ denom, amount, sender, receiver }: TransferData): string {
+  const members = Object.entries({ denom, amount, sender, receiver });
+  return printGoObject(
+    members.filter(([, text]) => text !== "").map(([name, text]) => [name, printGoString(text)]),
+  );
+}
+
+/** The data of a transfer, as far as the packet has it. */
+interface TransferData {
+  readonly denom: string;
+  readonly amount: string;
+  readonly sender: string;
+  readonly receiver: string;
+}
+
+const FIELDS = ["denom", "amount", "sender", "receiver", "memo"] as const;
+
+/**
+ * Reads the data of a packet as Go's `encoding/json` does: other members are ignored, names match in any case, and the last of
+ * equal names counts. Throws an error with the reason for anything else than an object whose known members are texts.
+ */
+export function readTransferData(bytes: Uint8Array): TransferData {
+  const data = { denom: "", amount: "", sender: "", receiver: "", memo: "" };
+  for (const [name, value] of membersOf(parse(bytes))) {
+    const field = FIELDS.find((known) => known === name.toLowerCase());
+    if (field !== undefined && value.kind !== "null") data[field] = textOf(field, value);
+  }
+  const { memo: _, ...known } = data;
+  return known;
+}
+
+/** Reads the receiver only: the other members may have any form. Throws as {@link readTransferData}. */
+export function readReceiver(bytes: Uint8Array): string {
+  let receiver = "";
+  for (const [name, value] of membersOf(parse(bytes))) {
+    if (name.toLowerCase() === "receiver" && value.kind !== "null") receiver = textOf("receiver", value);
+  }
+  return receiver;
+}
+
+function parse(bytes: Uint8Array): GoJson {
+  let text: string;
+  try {
+    text = fromUtf8(bytes);
+  } catch (error) {
+    throw new Error(errorText(error), { cause: error });
+  }
+  return parseGoJson(text);
+}
+
+function membersOf(json: GoJson): readonly (readonly [name: string, value: GoJson])[] {
+  if (json.kind === "object") return json.members;
+  if (json.kind === "null") return [];
+  throw new Error(`json: cannot unmarshal ${json.kind} into Go value of type types.FungibleTokenPacketData`);
+}
+
+function textOf(field: string, value: GoJson): string {
+  if (value.kind === "string") return value.value;
+  throw new Error(
+    `json: cannot unmarshal ${value.kind} into Go struct field FungibleTokenPacketData.${field} of type string`,
+  );
 }

@@ -3,63 +3,67 @@ import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
-  ModuleError,
   ErrInvalidAddress,
   ErrUnknownRequest,
   isOutOfGas,
+  ModuleError,
   wrapErrors,
 } from "../../runtime/errors.ts";
+import { type ChainEvent, event } from "../../runtime/events.ts";
 import type {
   Acknowledgement,
   IBCModule,
-  OutgoingPacket,
   ICS4Wrapper,
+  OutgoingPacket,
   RelayedPacket,
 } from "../ibc/channel/ibc-module.ts";
-import { errorAcknowledgement } from "../transfer/acknowledgement.ts";
-import { ErrBadMessage, ErrContractError, ErrRateLimitExceeded } from "./errors.ts";
-import { badRevert, packetRefused } from "./events.ts";
-import { checkLimits, undoSend } from "./limiter.ts";
-import { OMITTED } from "./limiter-message.ts";
-import { paramsOf } from "./params.ts";
-import { readReceiver, readTransferData } from "./transfer-data.ts";
-import type { Environment } from "./types.ts";
+import { errorAcknowledgement } from "../transfer/packet.ts";
+import {
+  ErrBadMessage,
+  ErrContractError,
+  ErrRateLimitExceeded,
+  checkLimits,
+  OMITTED,
+  readReceiver,
+  readTransferData,
+  undoSend,
+} from "./limiter.ts";
+import { type Keepers, MODULE_NAME, moduleParams } from "./params.ts";
 
 /** A receiver of this length or more, in bytes, is refused. */
 const MAX_RECEIVER_BYTES = 4096;
 const EXCEEDED = "rate limit exceeded";
 
 /** Puts the limiter in front of the channels: a transfer that it refuses is not sent. */
-export function limitSender(inner: ICS4Wrapper, environment: Environment): ICS4Wrapper {
+export function rateLimitICS4Wrapper(inner: ICS4Wrapper, keepers: Keepers): ICS4Wrapper {
   return {
     sendPacket: (context, packet) => {
-      requireAllowed(context, packet, environment);
+      requireAllowed(context, packet, keepers);
       return inner.sendPacket(context, packet);
     },
   };
 }
 
 /** Puts the limiter in front of an application. */
-export function limitApplication(inner: IBCModule, environment: Environment): IBCModule {
+export function rateLimitMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
   return {
     ...inner,
-    onReceive: (context, packet) =>
-      refusalOf(context, packet, environment) ?? inner.onReceive(context, packet),
+    onReceive: (context, packet) => refusalOf(context, packet, keepers) ?? inner.onReceive(context, packet),
     onAcknowledge: (context, packet, acknowledgement) => {
       if (isErrorAcknowledgement(acknowledgement))
-        undo(context, packet, environment, { failure: "acknowledgment", acknowledgement });
+        undo(context, packet, keepers, { failure: "acknowledgment", acknowledgement });
       inner.onAcknowledge(context, packet, acknowledgement);
     },
     onTimeout: (context, packet) => {
-      undo(context, packet, environment, { failure: "timeout" });
+      undo(context, packet, keepers, { failure: "timeout" });
       inner.onTimeout(context, packet);
     },
   };
 }
 
 /** Throws when the contract refuses a packet. A packet that is no transfer passes. */
-function requireAllowed(context: Context, packet: OutgoingPacket, environment: Environment): void {
-  const contract = paramsOf(context).contractAddress;
+function requireAllowed(context: Context, packet: OutgoingPacket, keepers: Keepers): void {
+  const contract = moduleParams.get(context).contractAddress;
   if (contract === "" || !isTransfer(packet)) return;
   const destination = { portId: OMITTED, channelId: OMITTED };
   wrapErrors(
@@ -69,7 +73,7 @@ function requireAllowed(context: Context, packet: OutgoingPacket, environment: E
         context,
         "send_packet",
         { contract, packet: { ...packet, sequence: 0n, destination } },
-        environment,
+        keepers,
       ),
   );
 }
@@ -84,20 +88,16 @@ function isTransfer({ data }: OutgoingPacket): boolean {
 }
 
 /** Returns the acknowledgement of a packet that may not come in; undefined when it may. */
-function refusalOf(
-  context: Context,
-  packet: RelayedPacket,
-  environment: Environment,
-): Acknowledgement | undefined {
+function refusalOf(context: Context, packet: RelayedPacket, keepers: Keepers): Acknowledgement | undefined {
   const invalid = receiverError(packet);
   if (invalid !== undefined) {
     context.emit(packetRefused(ErrBadMessage().message, invalid));
     return errorAcknowledgement(ErrBadMessage());
   }
-  const contract = paramsOf(context).contractAddress;
+  const contract = moduleParams.get(context).contractAddress;
   if (contract === "") return undefined;
   try {
-    checkLimits(context, "recv_packet", { contract, packet }, environment);
+    checkLimits(context, "recv_packet", { contract, packet }, keepers);
     return undefined;
   } catch (error) {
     if (!(error instanceof ModuleError) || isOutOfGas(error)) throw error;
@@ -141,15 +141,41 @@ function unreadable(reason: string): ModuleError {
 function undo(
   context: Context,
   packet: RelayedPacket,
-  environment: Environment,
+  keepers: Keepers,
   outcome: { readonly failure: "acknowledgment" | "timeout"; readonly acknowledgement?: Uint8Array },
 ): void {
-  const contract = paramsOf(context).contractAddress;
+  const contract = moduleParams.get(context).contractAddress;
   if (contract === "") return;
   try {
-    undoSend(context, { contract, packet }, environment);
+    undoSend(context, { contract, packet }, keepers);
   } catch (error) {
     if (!(error instanceof ModuleError) || isOutOfGas(error)) throw error;
     context.emit(badRevert(outcome.failure, packet.data, outcome.acknowledgement));
   }
+}
+
+/** Builds the event of a contract that could not be told of a failed packet (chain-extension-modules.md, "Events"). */
+function badRevert(
+  failure: "acknowledgment" | "timeout",
+  packet: Uint8Array,
+  acknowledgement?: Uint8Array,
+): ChainEvent {
+  return event("bad_revert", [
+    ["module", MODULE_NAME],
+    ["failure_type", failure],
+    ["packet", textOf(packet)],
+    ...(acknowledgement === undefined ? [] : [["acknowledgement", textOf(acknowledgement)] as const]),
+  ]);
+}
+
+/** Builds the event of a packet that the module refuses. */
+function packetRefused(error: string, reason?: string): ChainEvent {
+  return event("ibc-acknowledgement-error", [
+    ["error", error],
+    ...(reason === undefined ? [] : [["error-context", reason] as const]),
+  ]);
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }

@@ -12,17 +12,22 @@ import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../run
 import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import type { IBCModule, ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
-import { MODULE_NAME } from "./keys.ts";
-import { limitApplication, limitSender } from "./middleware.ts";
-import { paramsOf, requireAddress, storedParams } from "./params.ts";
-import type { Environment, RateLimitDeps, RateLimitOptions } from "./types.ts";
+import { rateLimitMiddleware, rateLimitICS4Wrapper } from "./middleware.ts";
+import {
+  MODULE_NAME,
+  requireAddress,
+  type Keepers,
+  type RateLimitDeps,
+  type RateLimitOptions,
+  moduleParams,
+} from "./params.ts";
 
 /** The module with its middleware. */
 export interface RateLimitModule extends ChainModule {
   /** Puts the limiter around the application of a port. */
-  readonly limitApplication: (inner: IBCModule) => IBCModule;
+  readonly rateLimitMiddleware: (inner: IBCModule) => IBCModule;
   /** Puts the limiter in front of the channels of an application. */
-  readonly limitSender: (inner: ICS4Wrapper) => ICS4Wrapper;
+  readonly rateLimitICS4Wrapper: (inner: ICS4Wrapper) => ICS4Wrapper;
 }
 
 const FORM: GenesisSchema<GenesisState> = {
@@ -33,7 +38,7 @@ const FORM: GenesisSchema<GenesisState> = {
 
 /** Creates the module `ibc-rate-limit`: a contract decides which transfers pass. */
 export function createRateLimitModule(options: RateLimitOptions, deps: RateLimitDeps): RateLimitModule {
-  const environment: Environment = { ...options, ...deps };
+  const keepers: Keepers = { ...options, ...deps };
   const { chainName, bech32Prefix } = options;
   return {
     name: MODULE_NAME,
@@ -43,20 +48,20 @@ export function createRateLimitModule(options: RateLimitOptions, deps: RateLimit
         typeUrl: toChainTypeUrl(TYPE_URL.updateRateLimitParams, chainName),
         type: MsgUpdateParams,
         signers: ({ authority }) => [authority],
-        handle: (context, message) => updateParams(context, message, environment),
+        handle: (context, message) => updateParams(context, message, keepers),
       }),
     ],
     queries: [
       toQueryHandler(
         toChainTypeUrl("/neutron.ibcratelimit.v1beta1.Query/Params", chainName),
         { request: QueryParamsRequest, response: QueryParamsResponse },
-        (context) => ({ params: paramsOf(context) }),
+        (context) => ({ params: moduleParams.get(context) }),
       ),
     ],
     initGenesis: (context, json) => initGenesis(context, json, bech32Prefix),
-    exportGenesis: (context) => printGenesis(FORM, { params: paramsOf(context) }),
-    limitApplication: (inner) => limitApplication(inner, environment),
-    limitSender: (inner) => limitSender(inner, environment),
+    exportGenesis: (context) => printGenesis(FORM, { params: moduleParams.get(context) }),
+    rateLimitMiddleware: (inner) => rateLimitMiddleware(inner, keepers),
+    rateLimitICS4Wrapper: (inner) => rateLimitICS4Wrapper(inner, keepers),
   };
 }
 
@@ -65,14 +70,14 @@ function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix
   atPath(`app_state.${MODULE_NAME}.params.contract_address`, () => {
     if (params.contractAddress !== "") requireAddress(bech32Prefix, params.contractAddress);
   });
-  storedParams.set(context, params);
+  moduleParams.set(context, params);
 }
 
 /** MsgUpdateParams, from the authority only. An empty address ends the limits. */
 function updateParams(
   context: Context,
   { authority, params = { contractAddress: "" } }: MsgUpdateParams,
-  { bech32Prefix, ...environment }: Environment,
+  { bech32Prefix, ...keepers }: Keepers,
 ): void {
   wrapErrors(
     (error) => error.wrap("failed to validate MsgUpdateParams"),
@@ -82,7 +87,7 @@ function updateParams(
         requireAddress(bech32Prefix, params.contractAddress, "contract_address is invalid");
     },
   );
-  if (authority !== environment.authority)
-    throw ErrInvalidRequest(`invalid authority; expected ${environment.authority}, got ${authority}`);
-  storedParams.set(context, params);
+  if (authority !== keepers.authority)
+    throw ErrInvalidRequest(`invalid authority; expected ${keepers.authority}, got ${authority}`);
+  moduleParams.set(context, params);
 }

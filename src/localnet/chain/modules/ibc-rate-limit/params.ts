@@ -1,21 +1,46 @@
-import { errorText } from "../../../../platform/base/errors.ts";
 import { Params } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/params.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
-import { createItem, messageCodec } from "../../store/collections.ts";
-import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
+import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 
-export const storedParams = createItem(MODULE_NAME, PARAMS_KEY, messageCodec<Params>(Params));
-
-/** Returns the params. Without any, no contract limits transfers. */
-export function paramsOf(context: Context): Params {
-  return storedParams.get(context) ?? { contractAddress: "" };
+export interface RateLimitOptions {
+  /** The chain's own name: package prefix of type URLs and query paths. */
+  readonly chainName: string;
+  /** Prefix of account addresses. */
+  readonly bech32Prefix: string;
+  /** The account that may change the params, bech32. */
+  readonly authority: string;
 }
 
+/** Methods of the contract host that the module calls. */
+interface ContractKeeper {
+  /** Calls the sudo entry point of a contract with a JSON text. Throws `ModuleError` when the contract fails. */
+  readonly sudo: (context: Context, address: string, message: string) => void;
+}
+
+export interface RateLimitDeps {
+  readonly contracts: ContractKeeper;
+}
+
+/** Options and keepers of other modules. */
+export interface Keepers extends RateLimitOptions, RateLimitDeps {}
+
+/** Name of the module and of its store, codespace of its errors, and attribute of its event. */
+export const MODULE_NAME = "rate-limited-ibc";
+
+/** `contract_address`: the contract that limits transfers. By default it is empty, and nothing limits transfers. */
+export const moduleParams: ModuleParams<Params> = defineParams({
+  store: MODULE_NAME,
+  key: Uint8Array.of(0x01),
+  type: Params,
+  defaults: { contractAddress: "" },
+});
+
 /**
- * Throws an unregistered error for an address that is no account of the chain. Whether it is a contract is not checked: a call
- * of another account fails, which refuses every transfer.
+ * Throws an unregistered error for an address that is no account of the chain. It is not checked to be a contract: a
+ * call of another account fails, which refuses every transfer.
  */
 export function requireAddress(bech32Prefix: string, text: string, words?: string): void {
   try {

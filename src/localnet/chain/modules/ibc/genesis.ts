@@ -36,7 +36,7 @@ import {
   setSequence,
 } from "./channel/channel-store.ts";
 import { validateChannel } from "./channel/messages.ts";
-import type { ChannelEndpoint } from "./channel/packet.ts";
+import type { ChannelEndpoint } from "./host/packet.ts";
 import {
   encodeClientState,
   encodeConsensusState,

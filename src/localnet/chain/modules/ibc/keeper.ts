@@ -5,7 +5,7 @@ import type { ModuleError } from "../../runtime/errors.ts";
 import { counterpartyOf, getChannel, getSequence } from "./channel/channel-store.ts";
 import type { ICS4Wrapper } from "./channel/ibc-module.ts";
 import { sendPacket } from "./channel/keeper.ts";
-import type { ChannelEndpoint } from "./channel/packet.ts";
+import type { ChannelEndpoint } from "./host/packet.ts";
 import { latestHeightOf, openClientStore } from "./client/client-store.ts";
 import { updateClient } from "./client/keeper.ts";
 import { getConnection } from "./connection/connection-store.ts";

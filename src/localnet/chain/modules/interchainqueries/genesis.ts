@@ -29,13 +29,13 @@ import {
   printGenesis,
   readGenesis,
 } from "../../runtime/genesis.ts";
+import { MODULE_NAME } from "./keys.ts";
 import { ErrInvalidQueryID, ErrUnexpectedQueryTypeGenesis } from "./errors.ts";
 import * as keeper from "./keeper.ts";
-import { MODULE_NAME } from "./keys.ts";
-import { defaultParams, ZERO_PARAMS } from "./params.ts";
 import type { InterchainqueriesOptions } from "./types.ts";
-import { validateRegisteredKeys } from "./validation/key-list.ts";
-import { validateTransactionsFilter } from "./validation/transactions-filter.ts";
+import { validateRegisteredKeys } from "./messages.ts";
+import { validateTransactionsFilter } from "./transactions-filter.ts";
+import { defaultParams, moduleParams } from "./params.ts";
 
 const FORM: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
@@ -65,10 +65,10 @@ export function initGenesis(
   { bech32Prefix, denom }: Pick<InterchainqueriesOptions, "bech32Prefix" | "denom">,
 ): void {
   const state = readGenesis(FORM, deployedPart(genesis));
-  if (state === undefined) return keeper.setParams(context, defaultParams(denom));
-  const params = state.params ?? ZERO_PARAMS;
+  if (state === undefined) return moduleParams.set(context, defaultParams(denom));
+  const params = state.params ?? moduleParams.defaults;
   validateQueries(state.registeredQueries, { params, bech32Prefix });
-  keeper.setParams(context, params);
+  moduleParams.set(context, params);
   for (const query of state.registeredQueries) keeper.setQuery(context, query);
   const added = readAddedState({ value: genesis, path: PATH, error: fieldError });
   initLastId(context, state.registeredQueries, added.lastQueryId);
@@ -80,7 +80,7 @@ export function initGenesis(
 /** Prints the complete state of the module. {@link initGenesis} restores the same store from it. */
 export function exportGenesis(context: Context): JsonObject {
   const registeredQueries = [...keeper.queries.entries(context)].map(([, query]) => query);
-  const deployed = printGenesis(FORM, { params: keeper.getParams(context), registeredQueries });
+  const deployed = printGenesis(FORM, { params: moduleParams.get(context), registeredQueries });
   if (!isRecord(deployed)) return unreachable("a genesis state prints as an object");
   return {
     params: deployed["params"] ?? null,

@@ -1,4 +1,8 @@
-import type { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import type {
+  KVKey,
+  RegisteredQuery,
+} from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import type {
   MsgRegisterInterchainQuery,
   MsgRegisterInterchainQueryResponse,
@@ -6,24 +10,24 @@ import type {
   MsgUpdateInterchainQueryRequest,
   MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
-import type { Context } from "../../runtime/context.ts";
+import { toHex } from "../../../../platform/base/bytes.ts";
 import { parseCoins } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrUnauthorized, wrapErrors } from "../../runtime/errors.ts";
-import { ErrInvalidConnectionID, ErrNotContract, wrapTwice } from "./errors.ts";
-import { queryRemoved, queryUpdated } from "./events.ts";
-import type { KeyList } from "./validation/key-list.ts";
-import { deleteQuery, getParams, getQuery, nextId, setParams, setQuery } from "./keeper.ts";
+import { type ChainEvent, event } from "../../runtime/events.ts";
 import { MODULE_NAME } from "./keys.ts";
+import { ErrInvalidConnectionID, ErrNotContract, wrapTwice } from "./errors.ts";
 import {
+  type KeyList,
   validateRegister,
   validateRemove,
   validateUpdate,
   validateUpdateParams,
   type WithKeyList,
 } from "./messages.ts";
-import { ZERO_PARAMS } from "./params.ts";
-import type { BankKeeper, ContractKeeper, Environment, IbcKeeper } from "./types.ts";
+import type { BankKeeper, ContractKeeper, Keepers, IbcKeeper } from "./types.ts";
+import { deleteQuery, getQuery, nextId, setQuery } from "./keeper.ts";
+import { moduleParams } from "./params.ts";
 
 /**
  * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps
@@ -32,14 +36,14 @@ import type { BankKeeper, ContractKeeper, Environment, IbcKeeper } from "./types
 export function registerQuery(
   context: Context,
   message: WithKeyList<MsgRegisterInterchainQuery, "keys">,
-  environment: Environment,
+  keepers: Keepers,
 ): MsgRegisterInterchainQueryResponse {
-  const params = getParams(context);
-  validateRegister(message, { bech32Prefix: environment.bech32Prefix, params });
-  requireContract(context, environment.contracts, message.sender);
-  requireConnection(context, environment.ibc, message.connectionId);
+  const params = moduleParams.get(context);
+  validateRegister(message, { bech32Prefix: keepers.bech32Prefix, params });
+  requireContract(context, keepers.contracts, message.sender);
+  requireConnection(context, keepers.ibc, message.connectionId);
   const id = nextId(context);
-  collectDeposit(context, environment.bank, message.sender, params.queryDeposit);
+  collectDeposit(context, keepers.bank, message.sender, params.queryDeposit);
   const query: RegisteredQuery = {
     id,
     owner: message.sender,
@@ -55,7 +59,7 @@ export function registerQuery(
     registeredAtHeight: context.height,
   };
   setQuery(context, query);
-  context.emit(queryUpdated(environment.chainName, query));
+  context.emit(queryUpdated(keepers.chainName, query));
   return { id };
 }
 
@@ -63,9 +67,9 @@ export function registerQuery(
 export function updateQuery(
   context: Context,
   message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
-  environment: Environment,
+  keepers: Keepers,
 ): void {
-  validateUpdate(message, { bech32Prefix: environment.bech32Prefix, params: getParams(context) });
+  validateUpdate(message, { bech32Prefix: keepers.bech32Prefix, params: moduleParams.get(context) });
   const query = requireQuery(context, message.queryId);
   // As in Go, addresses are compared as text: the same address in upper case is a different sender.
   if (message.sender !== query.owner) throw ErrUnauthorized("authorization failed");
@@ -78,33 +82,33 @@ export function updateQuery(
       message.newTransactionsFilter === "" ? query.transactionsFilter : message.newTransactionsFilter,
   };
   setQuery(context, updated);
-  context.emit(queryUpdated(environment.chainName, updated));
+  context.emit(queryUpdated(keepers.chainName, updated));
 }
 
 /** MsgRemoveInterchainQueryRequest. The deposit goes to the sender, who need not be the owner. */
 export function removeQuery(
   context: Context,
   message: MsgRemoveInterchainQueryRequest,
-  environment: Environment,
+  keepers: Keepers,
 ): void {
-  validateRemove(message, environment);
+  validateRemove(message, keepers);
   const query = requireQuery(context, message.queryId);
   if (!maySenderRemove(query, message.sender, context.height))
     throw ErrUnauthorized("only owner can remove a query within its service period");
   deleteQuery(context, query);
   // The deployed chain panics when the payout fails. Here the bank's error fails the message.
   if (query.deposit.length > 0)
-    environment.bank.sendFromModuleToAccount(context, MODULE_NAME, message.sender, parseCoins(query.deposit));
-  context.emit(queryRemoved(environment.chainName, query));
+    keepers.bank.sendFromModuleToAccount(context, MODULE_NAME, message.sender, parseCoins(query.deposit));
+  context.emit(queryRemoved(keepers.chainName, query));
 }
 
 /** MsgUpdateParams, from the authority only. The values are not checked; an absent field becomes zero. */
-export function updateParams(context: Context, message: MsgUpdateParams, environment: Environment): void {
-  validateUpdateParams(message, environment);
+export function updateParams(context: Context, message: MsgUpdateParams, keepers: Keepers): void {
+  validateUpdateParams(message, keepers);
   // Go fails with ErrInvalidRequest here, not with ErrUnauthorized.
-  if (message.authority !== environment.authority)
-    throw ErrInvalidRequest(`invalid authority; expected ${environment.authority}, got ${message.authority}`);
-  setParams(context, message.params ?? ZERO_PARAMS);
+  if (message.authority !== keepers.authority)
+    throw ErrInvalidRequest(`invalid authority; expected ${keepers.authority}, got ${message.authority}`);
+  moduleParams.set(context, message.params ?? moduleParams.defaults);
 }
 
 function requireContract(context: Context, contracts: ContractKeeper, sender: string): void {
@@ -170,4 +174,42 @@ function requireSameType(
 /** Drops null keys. The checks reject them for KV queries; the keys of TX queries are not checked. */
 function presentKeys(keys: KeyList): RegisteredQuery["keys"] {
   return keys.filter((key) => key !== undefined);
+}
+
+/**
+ * Builds `query_updated` for a registration or an update. The event type is the chain's name
+ * (chain-extension-modules.md, "Events").
+ */
+export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEvent {
+  return event(chainName, [
+    ...commonAttributes("query_updated", query),
+    ["owner", query.owner],
+    ["type", query.queryType],
+    ["tx_filter", query.transactionsFilter],
+    ["kv_key", printKeys(query.keys)],
+  ]);
+}
+
+/**
+ * Builds `query_removed`: the common attributes only. The deployed chain emits all attributes; the specification wins.
+ */
+function queryRemoved(chainName: string, query: RegisteredQuery): ChainEvent {
+  return event(chainName, commonAttributes("query_removed", query));
+}
+
+function commonAttributes(
+  action: string,
+  query: RegisteredQuery,
+): readonly (readonly [key: string, value: string])[] {
+  return [
+    ["module", MODULE_NAME],
+    ["action", action],
+    ["query_id", query.id.toString()],
+    ["connection_id", query.connectionId],
+  ];
+}
+
+/** Prints `<path>/<hex key>` of every key in order, joined by commas. As in Go, nothing is escaped. */
+function printKeys(keys: readonly KVKey[]): string {
+  return keys.map((key) => `${key.path}/${toHex(key.key)}`).join(",");
 }

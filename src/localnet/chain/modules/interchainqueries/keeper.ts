@@ -1,20 +1,25 @@
-import { concat, readUint64BigEndian, uint64BigEndian } from "../../../../platform/base/bytes.ts";
 import { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
-import { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
 import { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { concat, readUint64BigEndian, uint64BigEndian } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
-import type { Codec } from "../../store/collections.ts";
 import {
   bytesCodec,
+  type Codec,
   createItem,
   createMap,
   messageCodec,
-  rememberingCodec,
   uint64Codec,
 } from "../../store/collections.ts";
 import { ErrInvalidQueryID, ErrNoQueryResult } from "./errors.ts";
-import * as keys from "./keys.ts";
-import { ZERO_PARAMS } from "./params.ts";
+import { moduleParams } from "./params.ts";
+import {
+  MODULE_NAME,
+  LAST_ID_KEY,
+  QUERY_PREFIX,
+  RESULT_PREFIX,
+  SUBMITTED_TX_PREFIX,
+  REMOVED_TX_QUERY_PREFIX,
+} from "./keys.ts";
 
 /** Value of entries of which only the key matters. */
 const MARK = new Uint8Array(0);
@@ -30,39 +35,26 @@ const submittedTxCodec: Codec<SubmittedTx> = {
   decode: (bytes) => ({ queryId: readUint64BigEndian(bytes), hash: bytes.subarray(8) }),
 };
 
-const { MODULE_NAME } = keys;
-const paramsItem = createItem(MODULE_NAME, keys.PARAMS_KEY, rememberingCodec(messageCodec(Params)));
-
 /** The last assigned id; absent before the first registration. */
-export const lastId = createItem(MODULE_NAME, keys.LAST_ID_KEY, uint64Codec);
+export const lastId = createItem(MODULE_NAME, LAST_ID_KEY, uint64Codec);
 /** Registered queries by id. */
 export const queries = createMap(
   MODULE_NAME,
-  keys.QUERY_PREFIX,
+  QUERY_PREFIX,
   uint64Codec,
   messageCodec<RegisteredQuery>(RegisteredQuery),
 );
 /** Latest results of KV queries by query id, without proofs. */
 export const results = createMap(
   MODULE_NAME,
-  keys.RESULT_PREFIX,
+  RESULT_PREFIX,
   uint64Codec,
   messageCodec<QueryResult>(QueryResult),
 );
 /** Transactions that were delivered to the owners of TX queries. Values are empty. */
-export const submittedTxs = createMap(MODULE_NAME, keys.SUBMITTED_TX_PREFIX, submittedTxCodec, bytesCodec);
+export const submittedTxs = createMap(MODULE_NAME, SUBMITTED_TX_PREFIX, submittedTxCodec, bytesCodec);
 /** Ids of removed TX queries whose submitted transactions await deletion. Values are empty. */
-export const removedTxQueries = createMap(MODULE_NAME, keys.REMOVED_TX_QUERY_PREFIX, uint64Codec, bytesCodec);
-
-/** Returns the parameters; all zero before any were stored, as in Go. */
-export function getParams(context: Context): Params {
-  return paramsItem.get(context) ?? ZERO_PARAMS;
-}
-
-/** Replaces the parameters without checks. The README lists the meaning of zero and empty values. */
-export function setParams(context: Context, params: Params): void {
-  paramsItem.set(context, params);
-}
+export const removedTxQueries = createMap(MODULE_NAME, REMOVED_TX_QUERY_PREFIX, uint64Codec, bytesCodec);
 
 /** Assigns and returns the next id. */
 export function nextId(context: Context): bigint {
@@ -128,4 +120,43 @@ export function markSubmitted(context: Context, tx: SubmittedTx): void {
 /** Marks a TX query as removed. */
 export function markRemoved(context: Context, id: bigint): void {
   removedTxQueries.set(context, id, MARK);
+}
+
+/**
+ * Deletes the submitted transactions of removed TX queries, in ascending order of query ids. One block deletes at most
+ * `tx_query_removal_limit` transactions and visits at most as many queries; 0 means no limit.
+ */
+export function cleanUpRemovedQueries(context: Context): void {
+  const { txQueryRemovalLimit: limit } = moduleParams.get(context);
+  let budget = limit === 0n ? undefined : limit;
+  for (const id of takeFirst(removedIds(context), budget)) {
+    const deleted = deleteSubmittedTxs(context, id, budget);
+    if (budget === undefined) continue;
+    budget -= deleted;
+    if (budget === 0n) return;
+  }
+}
+
+function* removedIds(context: Context): IterableIterator<bigint> {
+  for (const [id] of removedTxQueries.entries(context)) yield id;
+}
+
+/** Deletes up to `budget` transactions of a query. Returns the number of deleted transactions. */
+function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undefined): bigint {
+  const entries = takeFirst(submittedTxs.entries(context, uint64BigEndian(id)), budget);
+  for (const [tx] of entries) submittedTxs.delete(context, tx);
+  const deleted = BigInt(entries.length);
+  // As in Go, the mark stays when the budget is used up, even if no transaction is left. A later block deletes it.
+  if (deleted !== budget) removedTxQueries.delete(context, id);
+  return deleted;
+}
+
+/** Returns the first `count` elements, or all. Collects before deletion, and reads no element beyond the last one. */
+function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonly T[] {
+  const taken: T[] = [];
+  for (const element of elements) {
+    taken.push(element);
+    if (BigInt(taken.length) === count) break;
+  }
+  return taken;
 }

@@ -1,4 +1,4 @@
-import { unregisteredError, ErrInvalidAddress, ErrInvalidRequest, wrapErrors } from "../../runtime/errors.ts";
+import type { KVKey } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
 import type {
   MsgRegisterInterchainQuery,
@@ -7,17 +7,28 @@ import type {
   MsgUpdateInterchainQueryRequest,
   MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { parseAddress } from "../../runtime/address.ts";
+import { toHex } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
+import { parseAddress } from "../../runtime/address.ts";
 import {
+  ErrInvalidAddress,
+  ErrInvalidRequest,
+  ErrInvalidType,
+  unregisteredError,
+  wrapErrors,
+} from "../../runtime/errors.ts";
+import {
+  ErrEmptyKeyID,
+  ErrEmptyKeyPath,
+  ErrEmptyKeys,
   ErrEmptyResult,
   ErrInvalidConnectionID,
   ErrInvalidQueryID,
   ErrInvalidQueryType,
   ErrInvalidUpdatePeriod,
+  ErrTooManyKVQueryKeys,
 } from "./errors.ts";
-import { validateTransactionsFilter } from "./validation/transactions-filter.ts";
-import { type KeyList, validateKeys, validateRegisteredKeys } from "./validation/key-list.ts";
+import { validateTransactionsFilter } from "./transactions-filter.ts";
 
 /** Settings of the stateless checks. */
 export interface CheckRules {
@@ -125,4 +136,27 @@ function isAddress(bech32Prefix: string, text: string): boolean {
 /** Wraps every error of `check` with "failed to validate X". */
 function inMessage<T>(name: string, check: () => T): T {
   return wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
+}
+
+/** Unchecked keys of a query. Only a contract's JSON message can contain null keys, which are undefined here. */
+export type KeyList = readonly (KVKey | undefined)[];
+
+/** Checks the keys of a KV query as Go does: the count first, then each key in order, duplicates before empty fields. */
+function validateKeys(keys: KeyList, maxKeys: bigint): void {
+  if (BigInt(keys.length) > maxKeys) throw ErrTooManyKVQueryKeys(`keys count cannot be more than ${maxKeys}`);
+  const seen = new Set<string>();
+  for (const key of keys) {
+    if (key === undefined) throw ErrInvalidType("key cannot be nil");
+    const name = `${toHex(key.key)}/${key.path}`;
+    if (seen.has(name)) throw ErrInvalidRequest("keys cannot be duplicated");
+    if (key.path === "") throw ErrEmptyKeyPath("keys path cannot be empty");
+    if (key.key.length === 0) throw ErrEmptyKeyID("keys id cannot be empty");
+    seen.add(name);
+  }
+}
+
+/** {@link validateKeys} for a registration or a genesis record, which need at least one key. */
+export function validateRegisteredKeys(keys: KeyList, maxKeys: bigint): void {
+  if (keys.length === 0) throw ErrEmptyKeys("keys cannot be empty");
+  validateKeys(keys, maxKeys);
 }

@@ -1,20 +1,24 @@
 import { createProofVerifier } from "../../../../cosmos/merkle/ics23/proof-verifier.ts";
-import * as wire from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import * as queryTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
+import * as txTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
-import type { Context } from "../../runtime/context.ts";
-import { toMessageHandler } from "../../runtime/handlers.ts";
-import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
 import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
-import { type CustomMessageResult, handleCustomMessage } from "./bindings/custom-messages.ts";
-import { handleCustomQuery } from "./bindings/custom-queries.ts";
-import { cleanUpRemovedQueries } from "./cleanup.ts";
+import type { Context } from "../../runtime/context.ts";
+import { GrpcCode, ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";
+import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
+import { paginateFiltered } from "../../runtime/pagination.ts";
+import { type CustomMessageResult, handleCustomMessage, handleCustomQuery } from "./bindings.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { registerQuery, removeQuery, updateParams, updateQuery } from "./handlers.ts";
-import { MODULE_NAME } from "./keys.ts";
-import { createQueryHandlers } from "./queries.ts";
-import { requireClientMessage } from "./submission/block-headers.ts";
-import { submitQueryResult } from "./submission/submit-query-result.ts";
-import type { Environment, InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
+import { MODULE_NAME, QUERY_PREFIX } from "./keys.ts";
+import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrProtoUnmarshal } from "./errors.ts";
+import { submitQueryResult } from "./submit-result.ts";
+import { requireClientMessage } from "./tx-proof.ts";
+import type { Keepers, IbcKeeper, InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
+import { cleanUpRemovedQueries, getQuery, getResult, queries } from "./keeper.ts";
+import { moduleParams } from "./params.ts";
 
 /** The module with its contract bindings. */
 export interface InterchainqueriesModule extends ChainModule {
@@ -33,62 +37,184 @@ export function createInterchainqueriesModule(
   options: InterchainqueriesOptions,
   deps: InterchainqueriesDeps,
 ): InterchainqueriesModule {
-  const environment: Environment = { ...options, ...deps, proofs: createProofVerifier() };
+  const keepers: Keepers = { ...options, ...deps, proofs: createProofVerifier() };
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: messageHandlers(environment),
+    messages: messageHandlers(keepers),
     queries: createQueryHandlers(options.chainName, deps.ibc),
     endBlock: cleanUpRemovedQueries,
     initGenesis: (context, genesis) => initGenesis(context, genesis, options),
     exportGenesis,
     handleCustomMessage: (context, contract, message) =>
-      handleCustomMessage(context, contract, message, environment),
+      handleCustomMessage(context, contract, message, keepers),
     handleCustomQuery,
   };
 }
 
-function messageHandlers(environment: Environment): readonly MessageHandler[] {
+function messageHandlers(keepers: Keepers): readonly MessageHandler[] {
   const typeUrl = (name: string): string =>
-    toChainTypeUrl(`/neutron.interchainqueries.${name}`, environment.chainName);
+    toChainTypeUrl(`/neutron.interchainqueries.${name}`, keepers.chainName);
   return [
     toMessageHandler({
       typeUrl: typeUrl("MsgRegisterInterchainQuery"),
-      type: wire.MsgRegisterInterchainQuery,
+      type: txTypes.MsgRegisterInterchainQuery,
       signers: ({ sender }) => [sender],
       handle: (context, message) => {
-        const response = registerQuery(context, message, environment);
-        return wire.MsgRegisterInterchainQueryResponse.encode(response).finish();
+        const response = registerQuery(context, message, keepers);
+        return txTypes.MsgRegisterInterchainQueryResponse.encode(response).finish();
       },
     }),
     toMessageHandler({
       typeUrl: typeUrl("MsgSubmitQueryResult"),
-      type: wire.MsgSubmitQueryResult,
+      type: txTypes.MsgSubmitQueryResult,
       signers: ({ sender, result }) => {
         // Go unpacks both headers while it decodes the transaction. Signers are read at that point, too.
         requireClientMessage(result?.block?.header);
         requireClientMessage(result?.block?.nextBlockHeader);
         return [sender];
       },
-      handle: (context, message) => submitQueryResult(context, message, environment),
+      handle: (context, message) => submitQueryResult(context, message, keepers),
     }),
     toMessageHandler({
       typeUrl: typeUrl("MsgRemoveInterchainQueryRequest"),
-      type: wire.MsgRemoveInterchainQueryRequest,
+      type: txTypes.MsgRemoveInterchainQueryRequest,
       signers: ({ sender }) => [sender],
-      handle: (context, message) => removeQuery(context, message, environment),
+      handle: (context, message) => removeQuery(context, message, keepers),
     }),
     toMessageHandler({
       typeUrl: typeUrl("MsgUpdateInterchainQueryRequest"),
-      type: wire.MsgUpdateInterchainQueryRequest,
+      type: txTypes.MsgUpdateInterchainQueryRequest,
       signers: ({ sender }) => [sender],
-      handle: (context, message) => updateQuery(context, message, environment),
+      handle: (context, message) => updateQuery(context, message, keepers),
     }),
     toMessageHandler({
       typeUrl: typeUrl("MsgUpdateParams"),
-      type: wire.MsgUpdateParams,
+      type: txTypes.MsgUpdateParams,
       signers: ({ authority }) => [authority],
-      handle: (context, message) => updateParams(context, message, environment),
+      handle: (context, message) => updateParams(context, message, keepers),
     }),
   ];
+}
+
+/**
+ * All queries of the module (chain-extension-modules.md, "Interchain queries module: queries"). Paths begin with the
+ * chain's own name.
+ */
+function createQueryHandlers(chainName: string, ibc: IbcKeeper): readonly QueryHandler[] {
+  const path = (rpc: string): string => toChainTypeUrl(`/neutron.interchainqueries.Query/${rpc}`, chainName);
+  return [
+    toQueryHandler(
+      path("Params"),
+      { request: queryTypes.QueryParamsRequest, response: queryTypes.QueryParamsResponse },
+      (context) => ({ params: moduleParams.get(context) }),
+    ),
+    toQueryHandler(
+      path("RegisteredQueries"),
+      {
+        request: queryTypes.QueryRegisteredQueriesRequest,
+        response: queryTypes.QueryRegisteredQueriesResponse,
+      },
+      queryRegisteredQueries,
+    ),
+    toQueryHandler(
+      path("RegisteredQuery"),
+      { request: queryTypes.QueryRegisteredQueryRequest, response: queryTypes.QueryRegisteredQueryResponse },
+      queryRegisteredQuery,
+    ),
+    toQueryHandler(
+      path("QueryResult"),
+      {
+        request: queryTypes.QueryRegisteredQueryResultRequest,
+        response: queryTypes.QueryRegisteredQueryResultResponse,
+      },
+      queryResult,
+    ),
+    toQueryHandler(
+      path("LastRemoteHeight"),
+      { request: queryTypes.QueryLastRemoteHeight, response: queryTypes.QueryLastRemoteHeightResponse },
+      (context, request) => queryLastRemoteHeight(context, request, ibc),
+    ),
+  ];
+}
+
+/** Lists queries in ascending order of ids. Owners and connection filter the list; empty matches all. */
+function queryRegisteredQueries(
+  context: Context,
+  { owners, connectionId, pagination }: queryTypes.QueryRegisteredQueriesRequest,
+): queryTypes.QueryRegisteredQueriesResponse {
+  const registeredQueries: RegisteredQuery[] = [];
+  const matches = (query: RegisteredQuery): boolean =>
+    (owners.length === 0 || owners.includes(query.owner)) &&
+    (connectionId === "" || connectionId === query.connectionId);
+  const paged = { store: context.store(MODULE_NAME), prefix: QUERY_PREFIX };
+  const page = wrapPagingErrors(() =>
+    paginateFiltered(paged, pagination, (_key, value, onPage) => {
+      const query = RegisteredQuery.decode(value);
+      const isMatch = matches(query);
+      if (isMatch && onPage) registeredQueries.push(query);
+      return isMatch;
+    }),
+  );
+  return { registeredQueries, pagination: page };
+}
+
+function wrapPagingErrors<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof QueryError
+      ? new QueryError(GrpcCode.Internal, `paginate: ${error.message}`)
+      : error;
+  }
+}
+
+function queryRegisteredQuery(
+  context: Context,
+  { queryId }: queryTypes.QueryRegisteredQueryRequest,
+): queryTypes.QueryRegisteredQueryResponse {
+  const registeredQuery = wrapErrors(
+    (error) => rewrap("failed to get registered query by query id", error),
+    () => getQuery(context, queryId),
+  );
+  return { registeredQuery };
+}
+
+/**
+ * Wraps an error as Go's `Wrapf(ErrX, "words: %v", err)`: one wrap that contains the old error's complete text. A gRPC
+ * status prints wraps in reverse order, so that this differs from wrapping twice.
+ */
+function rewrap(words: string, error: ModuleError): ModuleError {
+  const text = `${words}: ${error.message}`;
+  return new ModuleError(error.codespace, error.code, text, {
+    description: error.description,
+    wraps: [text],
+  });
+}
+
+/** Returns the stored result of a KV query. TX queries have no stored results, and fail with ErrNoQueryResult. */
+function queryResult(
+  context: Context,
+  { queryId }: queryTypes.QueryRegisteredQueryResultRequest,
+): queryTypes.QueryRegisteredQueryResultResponse {
+  if (!queries.has(context, queryId)) throw ErrInvalidQueryID(`query with id ${queryId} doesn't exist`);
+  const result = wrapErrors(
+    (error) => rewrap("failed to get query result by query id", error),
+    () => getResult(context, queryId),
+  );
+  return { result };
+}
+
+/** Returns the latest height of the connection's client. `revision` is always 0: the Go module never sets it. */
+function queryLastRemoteHeight(
+  context: Context,
+  { connectionId }: queryTypes.QueryLastRemoteHeight,
+  ibc: IbcKeeper,
+): queryTypes.QueryLastRemoteHeightResponse {
+  const isMalformed = ibc.connectionIdError(connectionId) !== undefined;
+  const clientId = isMalformed ? undefined : ibc.connectionClientId(context, connectionId);
+  if (clientId === undefined) throw ErrInvalidConnectionID("connection not found");
+  const height = ibc.clientLatestHeight(context, clientId);
+  if (height === undefined) throw ErrProtoUnmarshal("can't unmarshal client state");
+  return { height: height.revisionHeight, revision: 0n };
 }

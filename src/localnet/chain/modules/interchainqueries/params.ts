@@ -1,15 +1,22 @@
-import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
+import { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
+import { defineParams, type ModuleParams } from "../../runtime/params.ts";
+import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
-/** Parameters before any were stored: no deposit, a removal timeout of 0, no keys and no filters allowed. */
-export const ZERO_PARAMS: Params = {
-  querySubmitTimeout: 0n,
-  queryDeposit: [],
-  txQueryRemovalLimit: 0n,
-  maxKvQueryKeysCount: 0n,
-  maxTransactionsFilters: 0n,
-};
+/** Limits and deposit. All fields are zero before genesis stores parameters, as in Go; the README lists what zero means. */
+export const moduleParams: ModuleParams<Params> = defineParams({
+  store: MODULE_NAME,
+  key: PARAMS_KEY,
+  type: Params,
+  defaults: {
+    querySubmitTimeout: 0n,
+    queryDeposit: [],
+    txQueryRemovalLimit: 0n,
+    maxKvQueryKeysCount: 0n,
+    maxTransactionsFilters: 0n,
+  },
+});
 
-/** Returns the default parameters (chain-extension-modules.md, "Limits"). `denom` is the chain's native denom. */
+/** Returns the parameters of a new chain (chain-extension-modules.md, "Limits"). `denom` is the chain's native denom. */
 export function defaultParams(denom: string): Params {
   return {
     querySubmitTimeout: 1_036_800n,

@@ -63,6 +63,6 @@ export interface InterchainqueriesDeps {
 }
 
 /** Options, keepers of other modules and the proof verifier. Every message handler receives them. */
-export interface Environment extends InterchainqueriesOptions, InterchainqueriesDeps {
+export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps {
   readonly proofs: ProofVerifier;
 }

@@ -1,28 +1,53 @@
 import { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/packet.ts";
 import { Order } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { upperHex } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { enumName } from "../../../../platform/base/text.ts";
+import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
+import {
+  ErrUnauthorized,
+  isOutOfGas,
+  ModuleError,
+  unregisteredError,
+  wrapErrors,
+} from "../../runtime/errors.ts";
+import { type ChainEvent, event } from "../../runtime/events.ts";
 import type { Acknowledgement, IBCModule, OpeningChannel, RelayedPacket } from "../ibc/channel/ibc-module.ts";
-import { decodeReply, errorAcknowledgement, goReply, SUCCESS } from "./acknowledgement.ts";
+import { channelPrefix, localDenom, parseTrace, traceHash } from "./denom.ts";
 import {
   ErrIbcInvalidRequest,
   ErrIbcInvalidType,
+  ErrIbcUnauthorized,
   ErrIbcUnknownRequest,
   ErrInvalidChannelOrdering,
   ErrInvalidPort,
   ErrInvalidVersion,
-} from "./errors.ts";
-import { transferAcknowledged, transferReceived, transferTimedOut } from "./events.ts";
-import { PORT_ID, VERSION } from "./keys.ts";
-import { decodePacketData } from "./packet-data.ts";
-import { receiveTransfer } from "./receive.ts";
-import { refund } from "./refund.ts";
-import type { Environment } from "./types.ts";
+  ErrReceiveDisabled,
+  ErrSendDisabled,
+  ErrSequenceSendNotFound,
+  MODULE_NAME,
+  PORT_ID,
+  VERSION,
+} from "./keys.ts";
+import {
+  decodePacketData,
+  decodeReply,
+  encodePacketData,
+  errorAcknowledgement,
+  goReply,
+  parseAmount,
+  SUCCESS,
+  validatePacketData,
+} from "./packet.ts";
+import { moduleParams } from "./params.ts";
+import { addTrace, type Keepers, escrowCoin, fullDenomOf, unescrowCoin } from "./keeper.ts";
+import type { ChannelEndpoint } from "../ibc/host/packet.ts";
+import { type Coin, isDenom, parseCoins } from "../../runtime/coins.ts";
+import type { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 
 /** Creates the application of the port `transfer` (ICS-20). */
-export function createTransferApplication(environment: Environment): IBCModule {
+export function createTransferApplication(keepers: Keepers): IBCModule {
   return {
     onOpenInit: (_context, channel) => {
       validateChannel(channel);
@@ -42,12 +67,12 @@ export function createTransferApplication(environment: Environment): IBCModule {
       throw ErrIbcInvalidRequest("user cannot close channel");
     },
     onCloseConfirm: () => undefined,
-    onReceive: (context, packet) => onReceive(context, packet, environment),
+    onReceive: (context, packet) => onReceive(context, packet, keepers),
     onAcknowledge: (context, packet, acknowledgement) =>
-      onAcknowledge(context, packet, acknowledgement, environment),
+      onAcknowledge(context, packet, acknowledgement, keepers),
     onTimeout: (context, packet) => {
       const data = dataOf(packet);
-      refund(context, packet.source, data, environment);
+      refund(context, packet.source, data, keepers);
       context.emit(transferTimedOut(data));
     },
   };
@@ -67,11 +92,11 @@ function requireVersion(version: string): void {
 }
 
 /** A transfer that cannot be paid out is acknowledged with the code of the error. */
-function onReceive(context: Context, packet: RelayedPacket, environment: Environment): Acknowledgement {
+function onReceive(context: Context, packet: RelayedPacket, keepers: Keepers): Acknowledgement {
   let data = FungibleTokenPacketData.decode(new Uint8Array(0));
   try {
     data = receivedData(packet);
-    receiveTransfer(context, packet, data, environment);
+    receiveTransfer(context, packet, data, keepers);
     context.emit(transferReceived(data, undefined));
     return SUCCESS;
   } catch (error) {
@@ -94,16 +119,16 @@ function onAcknowledge(
   context: Context,
   packet: RelayedPacket,
   acknowledgement: Uint8Array,
-  environment: Environment,
+  keepers: Keepers,
 ): void {
   const reply = decodeReply(acknowledgement);
   const data = dataOf(packet);
-  if (reply.kind === "error") refund(context, packet.source, data, environment);
+  if (reply.kind === "error") refund(context, packet.source, data, keepers);
   const outcome =
     reply.kind === "error"
       ? (["error", reply.error] as const)
       : (["success", Buffer.from(reply.result).toString("utf8")] as const);
-  for (const event of transferAcknowledged(data, goReply(reply), outcome)) context.emit(event);
+  for (const each of transferAcknowledged(data, goReply(reply), outcome)) context.emit(each);
 }
 
 function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
@@ -112,4 +137,222 @@ function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
   } catch (error) {
     throw ErrIbcUnknownRequest(`cannot unmarshal ICS-20 transfer packet data: ${errorText(error)}`);
   }
+}
+
+/**
+ * MsgTransfer: takes the coin and sends a packet. A coin that leaves for another chain goes into escrow; a voucher that goes
+ * back over its channel is burned. Returns the number of the packet. Throws `ModuleError`.
+ */
+export function sendTransfer(context: Context, message: MsgTransfer, keepers: Keepers): bigint {
+  const { bank, bech32Prefix, channels } = keepers;
+  const source: ChannelEndpoint = { portId: message.sourcePort, channelId: message.sourceChannel };
+  // The deployed chain looks for the number before anything else.
+  if (channels.nextSequenceSend(context, source) === undefined) {
+    throw ErrSequenceSendNotFound(`source port: ${source.portId}, source channel: ${source.channelId}`);
+  }
+  if (!moduleParams.get(context).sendEnabled) throw ErrSendDisabled();
+  const coin = coinOf(message);
+  wrapErrors(
+    () => ErrSendDisabled(`transfers are currently disabled for ${coin.denom}`),
+    () => bank.requireSendEnabled(context, [coin]),
+  );
+  const sender = parseAddress(bech32Prefix, message.sender);
+  if (bank.isBlocked(sender)) throw ErrIbcUnauthorized(`${message.sender} is not allowed to send funds`);
+  const denom = takeCoin(context, keepers, { sender, source }, coin);
+  const sequence = channels.sendPacket(context, {
+    source,
+    timeout: {
+      height: message.timeoutHeight ?? { revisionNumber: 0n, revisionHeight: 0n },
+      timestamp: message.timeoutTimestamp,
+    },
+    data: encodePacketData({
+      denom,
+      amount: coin.amount.toString(),
+      sender: message.sender,
+      receiver: message.receiver,
+      memo: message.memo,
+    }),
+  });
+  for (const each of transferSent(message)) context.emit(each);
+  return sequence;
+}
+
+/** Takes a coin from its sender. Returns its full denomination. */
+function takeCoin(
+  context: Context,
+  keepers: Keepers,
+  { sender, source }: { readonly sender: Uint8Array; readonly source: ChannelEndpoint },
+  coin: Coin,
+): string {
+  const denom = fullDenomOf(context, coin.denom);
+  if (denom.startsWith(channelPrefix(source))) {
+    keepers.bank.sendToModule(context, sender, MODULE_NAME, [coin]);
+    keepers.bank.burn(context, MODULE_NAME, [coin]);
+  } else escrowCoin(context, keepers, { from: sender, end: source }, coin);
+  return denom;
+}
+
+/** A packet of another chain. */
+interface Arrival {
+  readonly source: ChannelEndpoint;
+  readonly destination: ChannelEndpoint;
+}
+
+/**
+ * Pays out a transfer that arrived. A coin of this chain comes out of escrow; any other one is a voucher, which is minted.
+ * Throws `ModuleError`, whose code goes into the acknowledgement.
+ */
+function receiveTransfer(
+  context: Context,
+  { source, destination }: Arrival,
+  data: FungibleTokenPacketData,
+  keepers: Keepers,
+): void {
+  wrapErrors(
+    (error) => error.wrap("error validating ICS-20 transfer packet data"),
+    () => validatePacketData(data),
+  );
+  if (!moduleParams.get(context).receiveEnabled) throw ErrReceiveDisabled();
+  const receiver = receiverOf(data, keepers.bech32Prefix);
+  const amount = parseAmount(data.amount);
+  const prefix = channelPrefix(source);
+  if (data.denom.startsWith(prefix)) {
+    if (keepers.bank.isBlocked(receiver))
+      throw ErrIbcUnauthorized(`${data.receiver} is not allowed to receive funds`);
+    const denom = localDenom(parseTrace(data.denom.slice(prefix.length)));
+    // Go panics for a denomination that no coin can have.
+    if (!isDenom(denom)) throw unregisteredError(`invalid denom: ${denom}`);
+    unescrowCoin(context, keepers, { to: receiver, end: destination }, { denom, amount });
+    return;
+  }
+  const voucher = { full: channelPrefix(destination) + data.denom, amount };
+  mintVoucher(context, keepers, { address: receiver, text: data.receiver }, voucher);
+}
+
+function receiverOf({ receiver }: FungibleTokenPacketData, bech32Prefix: string): Uint8Array {
+  try {
+    return parseAddress(bech32Prefix, receiver);
+  } catch (error) {
+    throw unregisteredError(`failed to decode receiver address: ${receiver}: ${errorText(error)}`);
+  }
+}
+
+function mintVoucher(
+  context: Context,
+  { bank }: Keepers,
+  receiver: { readonly address: Uint8Array; readonly text: string },
+  { full, amount }: { readonly full: string; readonly amount: bigint },
+): void {
+  const trace = parseTrace(full);
+  addTrace(context, trace);
+  const denom = localDenom(trace);
+  context.emit(voucherMinted(upperHex(traceHash(trace)), denom));
+  wrapErrors(
+    (error) => error.wrap("failed to mint IBC tokens"),
+    () => bank.mint(context, MODULE_NAME, [{ denom, amount }]),
+  );
+  wrapErrors(
+    (error) => error.wrap(`failed to send coins to receiver ${receiver.text}`),
+    () => {
+      if (bank.isBlocked(receiver.address))
+        throw ErrUnauthorized(`${receiver.text} is not allowed to receive funds`);
+      bank.sendFromModule(context, MODULE_NAME, receiver.address, [{ denom, amount }]);
+    },
+  );
+}
+
+/** Gives back a transfer that failed: out of escrow, or as a new voucher. Throws `ModuleError`. */
+function refund(
+  context: Context,
+  source: ChannelEndpoint,
+  { denom: full, amount: text, sender: address }: FungibleTokenPacketData,
+  keepers: Keepers,
+): void {
+  const coin = { denom: localDenom(parseTrace(full)), amount: parseAmount(text) };
+  const sender = parseAddress(keepers.bech32Prefix, address);
+  if (!full.startsWith(channelPrefix(source))) {
+    unescrowCoin(context, keepers, { to: sender, end: source }, coin);
+    return;
+  }
+  keepers.bank.mint(context, MODULE_NAME, [coin]);
+  keepers.bank.sendFromModule(context, MODULE_NAME, sender, [coin]);
+}
+
+type Attribute = readonly [key: string, value: string];
+
+/** Builds the events of a transfer that leaves. */
+function transferSent({ sender, receiver, token, memo }: MsgTransfer): readonly ChainEvent[] {
+  return [
+    event("ibc_transfer", [
+      ["sender", sender],
+      ["receiver", receiver],
+      ["amount", token?.amount ?? ""],
+      ["denom", token?.denom ?? ""],
+      ["memo", memo],
+    ]),
+    event("message", [["module", MODULE_NAME]]),
+  ];
+}
+
+/** Builds the event of a voucher that is minted. */
+function voucherMinted(hash: string, denom: string): ChainEvent {
+  return event("denomination_trace", [
+    ["trace_hash", hash],
+    ["denom", denom],
+  ]);
+}
+
+/** Builds the event of a transfer that arrived. `error`: why it was refused. */
+function transferReceived(data: FungibleTokenPacketData, error: string | undefined): ChainEvent {
+  return event("fungible_token_packet", [
+    ...transferAttributes(data),
+    ["success", String(error === undefined)],
+    ...(error === undefined ? [] : [["error", error] as const]),
+  ]);
+}
+
+/** Builds the events of an acknowledgement. `text`: the acknowledgement as Go prints it. */
+function transferAcknowledged(
+  data: FungibleTokenPacketData,
+  text: string,
+  outcome: Attribute,
+): readonly ChainEvent[] {
+  return [
+    event("fungible_token_packet", [...transferAttributes(data), ["acknowledgement", text]]),
+    event("fungible_token_packet", [outcome]),
+  ];
+}
+
+/** Builds the event of a refund after a timeout. */
+function transferTimedOut({ sender, denom, amount, memo }: FungibleTokenPacketData): ChainEvent {
+  return event("timeout", [
+    ["module", MODULE_NAME],
+    ["refund_receiver", sender],
+    ["refund_denom", denom],
+    ["refund_amount", amount],
+    ["memo", memo],
+  ]);
+}
+
+function transferAttributes({
+  sender,
+  receiver,
+  denom,
+  amount,
+  memo,
+}: FungibleTokenPacketData): readonly Attribute[] {
+  return [
+    ["module", MODULE_NAME],
+    ["sender", sender],
+    ["receiver", receiver],
+    ["denom", denom],
+    ["amount", amount],
+    ["memo", memo],
+  ];
+}
+
+/** Returns the coin of a message. Throws sdk/2 for an amount that is no integer. */
+export function coinOf({ token }: Pick<MsgTransfer, "token">): Coin {
+  const [coin] = parseCoins([token ?? { denom: "", amount: "" }]);
+  return coin ?? { denom: "", amount: 0n };
 }

@@ -1,8 +1,8 @@
 import { fromHex, utf8, sha256, upperHex } from "../../../../platform/base/bytes.ts";
 import type { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
-import { ErrInvalidDenomForTransfer } from "./errors.ts";
-import type { ChannelEnd } from "./types.ts";
+import { ErrInvalidDenomForTransfer } from "./keys.ts";
+import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 
 const VOUCHER_PREFIX = "ibc/";
 const HASH_BYTES = 32;
@@ -40,7 +40,7 @@ export function hashOfVoucher(denom: string): string | undefined {
 }
 
 /** Returns the prefix that a channel end puts in front of the denominations that it receives. */
-export function channelPrefix({ portId, channelId }: ChannelEnd): string {
+export function channelPrefix({ portId, channelId }: ChannelEndpoint): string {
   return `${portId}/${channelId}/`;
 }
 

@@ -1,4 +1,5 @@
 import { utf8 } from "../../../../platform/base/bytes.ts";
+import { registerError } from "../../runtime/errors.ts";
 
 /** Name of the module, of its store and of its account, and codespace of its errors. */
 export const MODULE_NAME = "transfer";
@@ -18,5 +19,35 @@ export const TRACES_PREFIX = Uint8Array.of(0x02);
 /** `totalEscrowForDenom/{denom}` → `IntProto`: coins of a denomination in all escrow accounts. */
 export const ESCROW_PREFIX = utf8("totalEscrowForDenom/");
 
-/** `ibc.applications.transfer.v1.Params`. */
-export const PARAMS_KEY = utf8("params");
+export const ErrInvalidDenomForTransfer = registerError(
+  MODULE_NAME,
+  3,
+  "invalid denomination for cross-chain transfer",
+);
+export const ErrInvalidVersion = registerError(MODULE_NAME, 4, "invalid ICS20 version");
+export const ErrInvalidAmount = registerError(MODULE_NAME, 5, "invalid token amount");
+export const ErrTraceNotFound = registerError(MODULE_NAME, 6, "denomination trace not found");
+export const ErrSendDisabled = registerError(
+  MODULE_NAME,
+  7,
+  "fungible token transfers from this chain are disabled",
+);
+export const ErrReceiveDisabled = registerError(
+  MODULE_NAME,
+  8,
+  "fungible token transfers to this chain are disabled",
+);
+export const ErrInvalidMemo = registerError(MODULE_NAME, 11, "invalid memo");
+
+// Codespaces of ibc-go that the module shares.
+export const ErrIbcUnauthorized = registerError("ibc", 2, "unauthorized");
+export const ErrIbcInsufficientFunds = registerError("ibc", 3, "insufficient funds");
+export const ErrIbcUnknownRequest = registerError("ibc", 4, "unknown request");
+export const ErrIbcInvalidAddress = registerError("ibc", 5, "invalid address");
+export const ErrIbcInvalidCoins = registerError("ibc", 6, "invalid coins");
+export const ErrIbcInvalidRequest = registerError("ibc", 8, "invalid request");
+export const ErrIbcInvalidType = registerError("ibc", 12, "invalid type");
+export const ErrInvalidPort = registerError("port", 4, "invalid port");
+export const ErrInvalidChannelOrdering = registerError("channel", 6, "invalid channel ordering");
+export const ErrSequenceSendNotFound = registerError("channel", 10, "sequence send not found");
+export const ErrInvalidAcknowledgement = registerError("channel", 16, "invalid acknowledgement");

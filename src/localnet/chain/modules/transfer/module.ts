@@ -1,22 +1,60 @@
 import {
+  type DenomTrace,
+  DenomTrace as DenomTraceCodec,
+} from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
+import { GenesisState } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/genesis.ts";
+import * as wire from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/query.ts";
+import {
   MsgTransfer,
   MsgTransferResponse,
   MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 import { MsgTransferResponse as OwnResponse } from "../../../../cosmos/proto/gen/neutron/transfer/tx.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
-import { toMessageHandler } from "../../runtime/handlers.ts";
-import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
+import { upperHex } from "../../../../platform/base/bytes.ts";
+import { errorText, unreachable } from "../../../../platform/base/errors.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import { formatAddress, parseAddress } from "../../runtime/address.ts";
+import { areValidCoins, formatCoin, isDenom, parseCoins, toWireCoin } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { GrpcCode, ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";
+import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
+import { paginate } from "../../runtime/pagination.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
-import { createTransferApplication } from "./application.ts";
-import { ErrIbcUnauthorized } from "./errors.ts";
-import { exportGenesis, initGenesis } from "./genesis.ts";
-import { MODULE_NAME } from "./keys.ts";
-import { validateTransfer } from "./messages.ts";
-import { createQueryHandlers } from "./queries.ts";
-import { sendTransfer } from "./send.ts";
-import { DEFAULT_PARAMS, storedParams } from "./state.ts";
-import type { Environment, TransferDeps, TransferOptions } from "./types.ts";
+import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
+import {
+  fullDenom,
+  hashOfVoucher,
+  parseTrace,
+  parseTraceHash,
+  traceHash,
+  validateReceivedDenom,
+  validateSentDenom,
+} from "./denom.ts";
+import {
+  ErrIbcInsufficientFunds,
+  ErrIbcInvalidAddress,
+  ErrIbcInvalidCoins,
+  ErrIbcUnauthorized,
+  ErrInvalidMemo,
+  ErrTraceNotFound,
+  MODULE_NAME,
+  PORT_ID,
+  TRACES_PREFIX,
+} from "./keys.ts";
+import {
+  type Keepers,
+  escrowAddress,
+  escrows,
+  port,
+  traces,
+  type TransferDeps,
+  type TransferOptions,
+} from "./keeper.ts";
+import { moduleParams } from "./params.ts";
+import { createTransferApplication, sendTransfer, coinOf } from "./application.ts";
 
 /** The module with its application. */
 export interface TransferModule extends ChainModule {
@@ -26,27 +64,27 @@ export interface TransferModule extends ChainModule {
 
 /** Creates the module `transfer`: coins over IBC (ICS-20). */
 export function createTransferModule(options: TransferOptions, deps: TransferDeps): TransferModule {
-  const environment: Environment = { ...options, ...deps };
+  const keepers: Keepers = { ...options, ...deps };
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: [transferHandler(environment), paramsHandler(environment)],
+    messages: [transferHandler(keepers), paramsHandler(keepers)],
     queries: createQueryHandlers(options.bech32Prefix),
     initGenesis,
     exportGenesis,
-    application: createTransferApplication(environment),
+    application: createTransferApplication(keepers),
   };
 }
 
-function transferHandler(environment: Environment): MessageHandler {
-  const { bech32Prefix, ownResponse } = environment;
+function transferHandler(keepers: Keepers): MessageHandler {
+  const { bech32Prefix, ownResponse } = keepers;
   const handler = toMessageHandler({
     typeUrl: TYPE_URL.transfer,
     type: MsgTransfer,
     signers: ({ sender }) => [sender],
     validate: (message) => validateTransfer(message, bech32Prefix),
     handle: (context, message) => {
-      const sequence = sendTransfer(context, message, environment);
+      const sequence = sendTransfer(context, message, keepers);
       return ownResponse === undefined
         ? MsgTransferResponse.encode({ sequence }).finish()
         : OwnResponse.encode({ sequenceId: sequence, channel: message.sourceChannel }).finish();
@@ -59,14 +97,156 @@ function transferHandler(environment: Environment): MessageHandler {
   };
 }
 
-function paramsHandler({ authority }: Environment): MessageHandler {
+function paramsHandler({ authority }: Keepers): MessageHandler {
   return toMessageHandler({
     typeUrl: "/ibc.applications.transfer.v1.MsgUpdateParams",
     type: MsgUpdateParams,
     signers: ({ signer }) => [signer],
     handle: (context, { signer, params }) => {
       if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
-      storedParams.set(context, params ?? { ...DEFAULT_PARAMS, sendEnabled: false, receiveEnabled: false });
+      moduleParams.set(context, params ?? { sendEnabled: false, receiveEnabled: false });
     },
   });
+}
+
+const MAX_RECEIVER_BYTES = 2048;
+const MAX_MEMO_BYTES = 32_768;
+
+/** Stateless checks of MsgTransfer (`ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
+function validateTransfer(message: MsgTransfer, bech32Prefix: string): void {
+  named("invalid source port ID", () => validatePortId(message.sourcePort));
+  named("invalid source channel ID", () => validateChannelId(message.sourceChannel));
+  const coin = coinOf(message);
+  if (!isDenom(coin.denom) || coin.amount < 0n) throw ErrIbcInvalidCoins(formatCoin(coin));
+  if (coin.amount === 0n) throw ErrIbcInsufficientFunds(formatCoin(coin));
+  try {
+    parseAddress(bech32Prefix, message.sender);
+  } catch (error) {
+    throw ErrIbcInvalidAddress(`string could not be parsed as address: ${errorText(error)}`);
+  }
+  if (message.receiver.trim() === "") throw ErrIbcInvalidAddress("missing recipient address");
+  if (Buffer.byteLength(message.receiver) > MAX_RECEIVER_BYTES)
+    throw ErrIbcInvalidAddress(`recipient address must not exceed ${MAX_RECEIVER_BYTES} bytes`);
+  if (Buffer.byteLength(message.memo) > MAX_MEMO_BYTES)
+    throw ErrInvalidMemo(`memo must not exceed ${MAX_MEMO_BYTES} bytes`);
+  validateSentDenom(coin.denom);
+}
+
+function named(words: string, check: () => void): void {
+  wrapErrors((error) => error.wrap(words), check);
+}
+
+const FORM: GenesisSchema<GenesisState> = {
+  module: MODULE_NAME,
+  typeName: "ibc.applications.transfer.v1.GenesisState",
+  type: GenesisState,
+};
+
+/** Reads the genesis state. Throws `GenesisError` for a trace that is invalid or given twice, and for invalid coins. */
+export function initGenesis(context: Context, json: JsonValue | undefined): void {
+  const state = readGenesis(FORM, json);
+  const path = `app_state.${MODULE_NAME}`;
+  const portId = state?.portId === undefined || state.portId === "" ? PORT_ID : state.portId;
+  atPath(`${path}.port_id`, () => validatePortId(portId));
+  port.set(context, portId);
+  moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
+  for (const [index, trace] of (state?.denomTraces ?? []).entries()) {
+    atPath(`${path}.denom_traces[${index}]`, () => {
+      validateReceivedDenom(trace.baseDenom);
+      const hash = traceHash(trace);
+      if (traces.has(context, hash)) throw new Error("the trace is given twice");
+      traces.set(context, hash, trace);
+    });
+  }
+  atPath(`${path}.total_escrowed`, () => {
+    const coins = parseCoins(state?.totalEscrowed ?? []);
+    if (!areValidCoins(coins))
+      throw new Error("coins in ascending order, with amounts above zero, were expected");
+    for (const { denom, amount } of coins) escrows.set(context, denom, amount);
+  });
+}
+
+/** Prints the complete state of the module. */
+export function exportGenesis(context: Context): JsonValue {
+  return printGenesis(FORM, {
+    portId: port.get(context) ?? unreachable("the port is stored from genesis on"),
+    denomTraces: [...traces.entries(context)].map(([, trace]) => trace),
+    params: moduleParams.get(context),
+    totalEscrowed: [...escrows.entries(context)].map(([denom, amount]) => toWireCoin({ denom, amount })),
+  });
+}
+
+const SERVICE = "/ibc.applications.transfer.v1.Query";
+
+/** All queries of `ibc.applications.transfer.v1.Query`. */
+function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
+  return [
+    toQueryHandler(
+      `${SERVICE}/Params`,
+      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
+      (context) => ({ params: moduleParams.get(context) }),
+    ),
+    toQueryHandler(
+      `${SERVICE}/DenomTraces`,
+      { request: wire.QueryDenomTracesRequest, response: wire.QueryDenomTracesResponse },
+      queryTraces,
+    ),
+    toQueryHandler(
+      `${SERVICE}/DenomTrace`,
+      { request: wire.QueryDenomTraceRequest, response: wire.QueryDenomTraceResponse },
+      (context, { hash }) => ({ denomTrace: traceOf(context, hash) }),
+    ),
+    toQueryHandler(
+      `${SERVICE}/DenomHash`,
+      { request: wire.QueryDenomHashRequest, response: wire.QueryDenomHashResponse },
+      (context, { trace }) => {
+        const hash = traceHash(parseTrace(trace));
+        if (!traces.has(context, hash))
+          throw new QueryError(GrpcCode.NotFound, ErrTraceNotFound(trace).message);
+        return { hash: upperHex(hash) };
+      },
+    ),
+    toQueryHandler(
+      `${SERVICE}/EscrowAddress`,
+      { request: wire.QueryEscrowAddressRequest, response: wire.QueryEscrowAddressResponse },
+      (_context, end) => ({ escrowAddress: formatAddress(bech32Prefix, escrowAddress(end)) }),
+    ),
+    toQueryHandler(
+      `${SERVICE}/TotalEscrowForDenom`,
+      { request: wire.QueryTotalEscrowForDenomRequest, response: wire.QueryTotalEscrowForDenomResponse },
+      (context, { denom }) => {
+        if (!isDenom(denom)) throw new QueryError(GrpcCode.InvalidArgument, `invalid denom: ${denom}`);
+        return { amount: { denom, amount: (escrows.get(context, denom) ?? 0n).toString() } };
+      },
+    ),
+  ];
+}
+
+/** Pages follow the order of the hashes; within a page, the traces are in the order of their denominations. */
+function queryTraces(
+  context: Context,
+  { pagination }: wire.QueryDenomTracesRequest,
+): wire.QueryDenomTracesResponse {
+  const denomTraces: DenomTrace[] = [];
+  const paged = { store: context.store(MODULE_NAME), prefix: TRACES_PREFIX };
+  const page = paginate(paged, pagination, (_key, value) => denomTraces.push(DenomTraceCodec.decode(value)));
+  denomTraces.sort((a, b) => (fullDenom(a) < fullDenom(b) ? -1 : 1));
+  return { denomTraces, pagination: page };
+}
+
+/** Accepts a hash in either case, with or without "ibc/" in front. */
+function traceOf(context: Context, text: string): DenomTrace {
+  const trace = traces.get(context, hashOf(hashOfVoucher(text) ?? text));
+  if (trace === undefined) throw new QueryError(GrpcCode.NotFound, ErrTraceNotFound(text).message);
+  return trace;
+}
+
+function hashOf(text: string): Uint8Array {
+  try {
+    return parseTraceHash(text);
+  } catch (error) {
+    if (!(error instanceof ModuleError)) throw error;
+    // The hash is missing in the text of ibc-go.
+    throw new QueryError(GrpcCode.InvalidArgument, `invalid denom trace hash: , error: ${error.message}`);
+  }
 }

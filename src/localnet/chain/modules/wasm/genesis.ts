@@ -22,8 +22,17 @@ import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { atPath, GenesisError } from "../../runtime/genesis.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
-import { historyOf, indexContract } from "./contract-index.ts";
-import { codeHash, codes, contracts, contractStore, sequences, statePrefix, takeCodeId } from "./keeper.ts";
+import {
+  historyOf,
+  indexContract,
+  codeHash,
+  codes,
+  contracts,
+  contractStore,
+  sequences,
+  statePrefix,
+  takeCodeId,
+} from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import type { WasmOptions } from "./types.ts";
 

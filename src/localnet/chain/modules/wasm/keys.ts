@@ -1,4 +1,5 @@
 import { concat, utf8 } from "../../../../platform/base/bytes.ts";
+import { registerError } from "../../runtime/errors.ts";
 
 /** Name of the module and of its store. */
 export const MODULE_NAME = "wasm";
@@ -21,3 +22,17 @@ export const CREATOR_INDEX_PREFIX: Uint8Array = new Uint8Array([0x09]);
 export const CODE_SEQUENCE_KEY: Uint8Array = concat(new Uint8Array([0x04]), utf8("lastCodeId"));
 /** Next instance number, 8 bytes big-endian; absent before the first contract, which gets 1. */
 export const INSTANCE_SEQUENCE_KEY: Uint8Array = concat(new Uint8Array([0x04]), utf8("lastContractId"));
+
+// Errors of codespace "wasm" by their Go names (wasmd v0.54 x/wasm/types/errors.go).
+export const ErrInstantiateFailed = registerError(MODULE_NAME, 4, "instantiate wasm contract failed");
+export const ErrExecuteFailed = registerError(MODULE_NAME, 5, "execute wasm contract failed");
+export const ErrQueryFailed = registerError(MODULE_NAME, 9, "query wasm contract failed");
+export const ErrEmpty = registerError(MODULE_NAME, 12, "empty");
+export const ErrLimit = registerError(MODULE_NAME, 13, "exceeds limit");
+export const ErrInvalid = registerError(MODULE_NAME, 14, "invalid");
+export const ErrUnknownMsg = registerError(MODULE_NAME, 20, "unknown message from the contract");
+export const ErrInvalidEvent = registerError(MODULE_NAME, 21, "invalid event");
+export const ErrNoSuchContract = registerError(MODULE_NAME, 22, "no such contract");
+export const ErrExceedMaxQueryStackSize = registerError(MODULE_NAME, 27, "max query stack size exceeded");
+export const ErrNoSuchCode = registerError(MODULE_NAME, 28, "no such code");
+export const ErrExceedMaxCallDepth = registerError(MODULE_NAME, 30, "max call depth exceeded");

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Packet } from "../../../../../src/localnet/chain/modules/ibc/channel/packet.ts";
-import { escrowAddress } from "../../../../../src/localnet/chain/modules/transfer/escrow.ts";
+import type { Packet } from "../../../../../src/localnet/chain/modules/ibc/host/packet.ts";
+import { escrowAddress, escrows } from "../../../../../src/localnet/chain/modules/transfer/keeper.ts";
 import { localDenom, parseTrace } from "../../../../../src/localnet/chain/modules/transfer/denom.ts";
-import { escrows } from "../../../../../src/localnet/chain/modules/transfer/state.ts";
 import {
   acknowledgeMessage,
   carryHeader,

@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CONTRACT_MANAGER_TABLES } from "../../ibc/cli/tables.ts";
-import { serviceQueryCommands } from "../../../../cli/service-query.ts";
+import { serviceQueryCommands } from "../../../../cli/module-query.ts";
 
 /** `relaywatch query contractmanager`. */
 export function queryContractManagerCommand(context: CliContext): Command {

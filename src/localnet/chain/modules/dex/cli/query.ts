@@ -2,8 +2,12 @@ import { Argument, type Command } from "commander";
 import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { cellText, column, type Column, fieldAt } from "../../../../../platform/cli/table.ts";
-import { type AnswerTable, PARAMS_TABLE } from "../../../../cli/answer-table.ts";
-import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/service-query.ts";
+import {
+  type AnswerTable,
+  PARAMS_TABLE,
+  type ServiceQuery,
+  serviceQueryCommands,
+} from "../../../../cli/module-query.ts";
 import { parseFee, parseTick } from "./arguments.ts";
 
 /** `relaywatch query dex` (dex.md, "CLI"). */

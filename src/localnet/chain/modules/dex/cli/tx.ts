@@ -7,7 +7,7 @@ import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { cellText, column, fieldAt, formatTable } from "../../../../../platform/cli/table.ts";
-import { txMessageCommand } from "../../../../cli/json-message.ts";
+import { txMessageCommand } from "../../../../cli/module-tx.ts";
 import { sendMessage, type TxOptions } from "../../../../cli/send-message.ts";
 import * as parse from "./arguments.ts";
 

@@ -1,7 +1,7 @@
-import type { Command } from "commander";
+import { Argument, type Command, InvalidArgumentError } from "commander";
+import { HookType } from "../../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { hookTypeArgument } from "./hook-types.ts";
-import { serviceQueryCommands } from "../../../../cli/service-query.ts";
+import { serviceQueryCommands } from "../../../../cli/module-query.ts";
 import { HARPOON_TABLES } from "../../staking/cli/tables.ts";
 
 /** `relaywatch query harpoon` (chain-extension-modules.md, "Hook subscription module"). */
@@ -22,4 +22,25 @@ export function queryHarpoonCommand(context: CliContext): Command {
     },
     context,
   );
+}
+
+/** The argument `<hook-type>`. */
+function hookTypeArgument(): Argument {
+  return new Argument("<hook-type>", "name or number of a hook type").argParser(parseHookType);
+}
+
+/** The argument `[hook-type...]`. */
+export function hookTypesArgument(): Argument {
+  return new Argument("[hook-type...]", "names or numbers of hook types").argParser(
+    (text: string, previous: readonly number[] | undefined) => [...(previous ?? []), parseHookType(text)],
+  );
+}
+
+/** Parses a hook type: a name as `HOOK_TYPE_AFTER_VALIDATOR_CREATED`, or its number. The chain checks the number. */
+function parseHookType(text: string): number {
+  const known = Object.entries(HookType).find(([name]) => name === text);
+  if (known !== undefined) return known[1];
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const names = Object.keys(HookType).slice(1).join(", ");
+  throw new InvalidArgumentError(`a number or one of ${names} was expected`);
 }

@@ -1,9 +1,8 @@
 import { Command } from "commander";
-import { AUTHORITY_HELP, sendAuthorityMessage } from "../../../../cli/authority-message.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { hookTypesArgument } from "./hook-types.ts";
-import { txMessageCommand } from "../../../../cli/json-message.ts";
+import { AUTHORITY_HELP, sendAuthorityMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import type { TxOptions } from "../../../../cli/send-message.ts";
+import { hookTypesArgument } from "./query.ts";
 
 /** `relaywatch tx harpoon`. */
 export function txHarpoonCommand(context: CliContext): Command {

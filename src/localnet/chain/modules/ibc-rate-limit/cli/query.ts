@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { RATE_LIMIT_TABLES } from "../../ibc/cli/tables.ts";
-import { serviceQueryCommands } from "../../../../cli/service-query.ts";
+import { serviceQueryCommands } from "../../../../cli/module-query.ts";
 
 /** `relaywatch query ibc-rate-limit`. */
 export function queryIbcRateLimitCommand(context: CliContext): Command {

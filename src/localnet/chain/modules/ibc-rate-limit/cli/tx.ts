@@ -1,10 +1,9 @@
 import { Command, Option } from "commander";
 import { EXIT } from "../../../../../platform/base/errors.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
-import { AUTHORITY_HELP, sendAuthorityMessage } from "../../../../cli/authority-message.ts";
+import { AUTHORITY_HELP, sendAuthorityMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
-import { txMessageCommand } from "../../../../cli/json-message.ts";
 import type { TxOptions } from "../../../../cli/send-message.ts";
 
 interface UpdateOptions extends TxOptions {

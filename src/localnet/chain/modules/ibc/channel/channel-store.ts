@@ -25,7 +25,7 @@ import {
   STORE_NAME,
 } from "../host/keys.ts";
 import type { IBCModule, PortRouter } from "./ibc-module.ts";
-import type { ChannelEndpoint } from "./packet.ts";
+import type { ChannelEndpoint } from "../host/packet.ts";
 
 /** Number of the next channel, from 0. */
 export const nextChannelSequence = createItem(STORE_NAME, NEXT_CHANNEL_SEQUENCE, uint64Codec);

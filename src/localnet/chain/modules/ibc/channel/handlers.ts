@@ -1,4 +1,4 @@
-import { Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { type Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
@@ -36,7 +36,7 @@ import {
 import type { IBCModule, OpeningChannel, PortRouter } from "./ibc-module.ts";
 import { verifyClosed, verifyCounterparty } from "./keeper.ts";
 import * as checks from "./messages.ts";
-import type { ChannelEndpoint } from "./packet.ts";
+import type { ChannelEndpoint } from "../host/packet.ts";
 
 const CHANNEL = "/ibc.core.channel.v1.";
 

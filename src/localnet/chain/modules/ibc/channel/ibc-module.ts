@@ -1,6 +1,6 @@
 import type { Counterparty, Order } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Context } from "../../../runtime/context.ts";
-import type { ChannelEndpoint, Packet, Timeout } from "./packet.ts";
+import type { ChannelEndpoint, Packet, Timeout } from "../host/packet.ts";
 
 /** A channel that is being opened. */
 export interface OpeningChannel extends ChannelEndpoint {

@@ -52,7 +52,7 @@ import {
   timeoutElapsedError,
   timeoutNotReachedError,
   validatePacket,
-} from "./packet.ts";
+} from "../host/packet.ts";
 
 /** Value of the receipt of a packet on an unordered channel. */
 const RECEIPT = Uint8Array.of(1);

@@ -27,7 +27,7 @@ import {
   validatePortId,
 } from "../host/identifiers.ts";
 import { channelParams } from "../host/params.ts";
-import { packetOf, validatePacket } from "./packet.ts";
+import { packetOf, validatePacket } from "../host/packet.ts";
 
 // Stateless checks of the messages of channels and packets (`ValidateBasic`), in ibc-go's order. All throw `ModuleError`.
 

@@ -36,13 +36,13 @@ import {
   validateTimeout,
   validateTimeoutOnClose,
 } from "./messages.ts";
-import { packetOf } from "./packet.ts";
+import { packetOf } from "../host/packet.ts";
 
 // The messages with which relayers carry packets. A packet that was relayed before changes nothing and is a success: several
 // relayers carry the same packets, and one that comes late must not lose its other messages.
 
 /** What the messages need of the chain. */
-export interface RelayEnvironment {
+export interface RelayDeps {
   readonly router: PortRouter;
   /** Parses a bech32 address that the stateless checks have accepted. */
   readonly parseAddress: (text: string) => Uint8Array;
@@ -55,13 +55,9 @@ const { RESPONSE_RESULT_TYPE_NOOP: NOOP, RESPONSE_RESULT_TYPE_SUCCESS: SUCCESS }
 const ERROR_PREFIX = "ibccallbackerror-";
 
 /** MsgRecvPacket: verifies the packet, calls the application and writes its acknowledgement. */
-export function relayReceive(
-  context: Context,
-  message: MsgRecvPacket,
-  environment: RelayEnvironment,
-): Result {
-  const packet = relayedPacket(message, environment);
-  const { application } = applicationOfChannel(context, environment.router, packet.destination);
+export function relayReceive(context: Context, message: MsgRecvPacket, deps: RelayDeps): Result {
+  const packet = relayedPacket(message, deps);
+  const { application } = applicationOfChannel(context, deps.router, packet.destination);
   const isNew = verified("receive packet", () =>
     receivePacket(context, packet, proofOf(message.proofCommitment, message.proofHeight)),
   );
@@ -72,13 +68,9 @@ export function relayReceive(
 }
 
 /** MsgAcknowledgement: verifies the acknowledgement of a sent packet and passes it to the application. */
-export function relayAcknowledgement(
-  context: Context,
-  message: MsgAcknowledgement,
-  environment: RelayEnvironment,
-): Result {
-  const packet = relayedPacket(message, environment);
-  const { application, channel } = applicationOfChannel(context, environment.router, packet.source);
+export function relayAcknowledgement(context: Context, message: MsgAcknowledgement, deps: RelayDeps): Result {
+  const packet = relayedPacket(message, deps);
+  const { application, channel } = applicationOfChannel(context, deps.router, packet.source);
   const { acknowledgement } = message;
   const proof = proofOf(message.proofAcked, message.proofHeight);
   const isNew = verified("acknowledge packet", () =>
@@ -93,9 +85,9 @@ export function relayAcknowledgement(
 }
 
 /** MsgTimeout: verifies that a sent packet was not received in time and tells the application. */
-export function relayTimeout(context: Context, message: MsgTimeout, environment: RelayEnvironment): Result {
-  const packet = relayedPacket(message, environment);
-  const { application, channel } = applicationOfChannel(context, environment.router, packet.source);
+export function relayTimeout(context: Context, message: MsgTimeout, deps: RelayDeps): Result {
+  const packet = relayedPacket(message, deps);
+  const { application, channel } = applicationOfChannel(context, deps.router, packet.source);
   const { nextSequenceRecv, proofHeight } = message;
   const unreceived = { proof: proofOf(message.proofUnreceived, proofHeight), nextSequenceRecv };
   const isNew = verified("timeout packet", () => timeOutPacket(context, channel, packet, unreceived));
@@ -109,13 +101,9 @@ export function relayTimeout(context: Context, message: MsgTimeout, environment:
 }
 
 /** MsgTimeoutOnClose: as MsgTimeout, for a channel that the counterparty has closed. */
-export function relayTimeoutOnClose(
-  context: Context,
-  message: MsgTimeoutOnClose,
-  environment: RelayEnvironment,
-): Result {
-  const packet = relayedPacket(message, environment);
-  const { application, channel } = applicationOfChannel(context, environment.router, packet.source);
+export function relayTimeoutOnClose(context: Context, message: MsgTimeoutOnClose, deps: RelayDeps): Result {
+  const packet = relayedPacket(message, deps);
+  const { application, channel } = applicationOfChannel(context, deps.router, packet.source);
   const { nextSequenceRecv, proofHeight, counterpartyUpgradeSequence: upgradeSequence } = message;
   const closed = { proof: proofOf(message.proofClose, proofHeight), upgradeSequence };
   const proof = proofOf(message.proofUnreceived, proofHeight);
@@ -133,9 +121,9 @@ export function relayTimeoutOnClose(
 
 function relayedPacket(
   message: Parameters<typeof packetOf>[0] & { readonly signer: string },
-  { parseAddress }: RelayEnvironment,
+  deps: RelayDeps,
 ): RelayedPacket {
-  return { ...packetOf(message), relayer: parseAddress(message.signer) };
+  return { ...packetOf(message), relayer: deps.parseAddress(message.signer) };
 }
 
 function verified(words: string, work: () => boolean): boolean {
@@ -183,21 +171,21 @@ function asErrorEvent({ type, attributes }: ChainEvent): ChainEvent {
 
 /** Handlers of the messages with packets in `ibc.core.channel.v1`. */
 export function packetHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readonly MessageHandler[] {
-  const environment = { router, parseAddress: (text: string) => parseAddress(bech32Prefix, text) };
+  const deps = { router, parseAddress: (text: string) => parseAddress(bech32Prefix, text) };
   return [
-    packetHandler("MsgRecvPacket", MsgRecvPacket, environment, {
+    packetHandler("MsgRecvPacket", MsgRecvPacket, deps, {
       validate: (message) => validateReceive(message, bech32Prefix),
       relay: relayReceive,
     }),
-    packetHandler("MsgAcknowledgement", MsgAcknowledgement, environment, {
+    packetHandler("MsgAcknowledgement", MsgAcknowledgement, deps, {
       validate: (message) => validateAcknowledgement(message, bech32Prefix),
       relay: relayAcknowledgement,
     }),
-    packetHandler("MsgTimeout", MsgTimeout, environment, {
+    packetHandler("MsgTimeout", MsgTimeout, deps, {
       validate: (message) => validateTimeout(message, bech32Prefix),
       relay: relayTimeout,
     }),
-    packetHandler("MsgTimeoutOnClose", MsgTimeoutOnClose, environment, {
+    packetHandler("MsgTimeoutOnClose", MsgTimeoutOnClose, deps, {
       validate: (message) => validateTimeoutOnClose(message, bech32Prefix),
       relay: relayTimeoutOnClose,
     }),
@@ -208,16 +196,16 @@ export function packetHandlers({ bech32Prefix }: IbcOptions, router: PortRouter)
 function packetHandler<T extends SignedMessage>(
   name: string,
   type: WireType<T>,
-  environment: RelayEnvironment,
+  deps: RelayDeps,
   form: {
     readonly validate: (message: T) => void;
-    readonly relay: (context: Context, message: T, environment: RelayEnvironment) => ResponseResultType;
+    readonly relay: (context: Context, message: T, deps: RelayDeps) => ResponseResultType;
   },
 ): MessageHandler {
   return signedHandler(`/ibc.core.channel.v1.${name}`, type, {
     validate: form.validate,
     handle: (context, message) =>
-      MsgRecvPacketResponse.encode({ result: form.relay(context, message, environment) }).finish(),
+      MsgRecvPacketResponse.encode({ result: form.relay(context, message, deps) }).finish(),
   });
 }
 
@@ -229,12 +217,12 @@ type Relayed = "update" | "new" | "redundant" | "other";
  * packets only runs in CheckTx, where a failure costs nothing, and is refused with channel/22 when all its packets were relayed
  * before. Any other message ends the checks: the messages from it on run in the block only.
  */
-export function createRelayCheck(environment: RelayEnvironment): AnteStep {
+export function createRelayCheck(deps: RelayDeps): AnteStep {
   return (context, tx) => {
     if (context.mode !== "check" && context.mode !== "recheck") return;
     const seen = { new: 0, redundant: 0 };
     for (const message of tx.messages) {
-      const kind = checkMessage(context, message, environment);
+      const kind = checkMessage(context, message, deps);
       if (kind === "other") return;
       if (kind !== "update") seen[kind] += 1;
     }
@@ -242,11 +230,7 @@ export function createRelayCheck(environment: RelayEnvironment): AnteStep {
   };
 }
 
-function checkMessage(
-  context: Context,
-  { typeUrl, value }: TxMessage,
-  environment: RelayEnvironment,
-): Relayed {
+function checkMessage(context: Context, { typeUrl, value }: TxMessage, deps: RelayDeps): Relayed {
   switch (typeUrl) {
     case "/ibc.core.client.v1.MsgUpdateClient": {
       const { clientId, clientMessage } = MsgUpdateClient.decode(value);
@@ -254,20 +238,20 @@ function checkMessage(
       return "update";
     }
     case "/ibc.core.channel.v1.MsgRecvPacket":
-      return checkReceive(context, MsgRecvPacket.decode(value), environment);
+      return checkReceive(context, MsgRecvPacket.decode(value), deps);
     case "/ibc.core.channel.v1.MsgAcknowledgement":
-      return kindOf(relayAcknowledgement(context, MsgAcknowledgement.decode(value), environment));
+      return kindOf(relayAcknowledgement(context, MsgAcknowledgement.decode(value), deps));
     case "/ibc.core.channel.v1.MsgTimeout":
-      return kindOf(relayTimeout(context, MsgTimeout.decode(value), environment));
+      return kindOf(relayTimeout(context, MsgTimeout.decode(value), deps));
     case "/ibc.core.channel.v1.MsgTimeoutOnClose":
-      return kindOf(relayTimeoutOnClose(context, MsgTimeoutOnClose.decode(value), environment));
+      return kindOf(relayTimeoutOnClose(context, MsgTimeoutOnClose.decode(value), deps));
     default:
       return "other";
   }
 }
 
 /** Verifies a packet without its application. A repeated check leaves out the verification. */
-function checkReceive(context: Context, message: MsgRecvPacket, { router }: RelayEnvironment): Relayed {
+function checkReceive(context: Context, message: MsgRecvPacket, { router }: RelayDeps): Relayed {
   const packet = packetOf(message);
   if (context.mode === "recheck") return receiveVerified(context, packet) ? "new" : "redundant";
   applicationOfChannel(context, router, packet.destination);

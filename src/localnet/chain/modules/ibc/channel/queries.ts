@@ -35,7 +35,7 @@ import {
   identifyChannel,
   packetEntriesPrefix,
 } from "./channel-store.ts";
-import type { ChannelEndpoint } from "./packet.ts";
+import type { ChannelEndpoint } from "../host/packet.ts";
 import { type ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
 const SERVICE = "/ibc.core.channel.v1.Query";

@@ -3,7 +3,7 @@ import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { sequencesArgument } from "./arguments.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
 import { IBC_CHANNEL_TABLES, IBC_CLIENT_TABLES, IBC_CONNECTION_TABLES } from "./tables.ts";
-import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/service-query.ts";
+import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/module-query.ts";
 
 /** `relaywatch query ibc`. Names are those of ibc-go. */
 export function queryIbcCommand(context: CliContext): Command {

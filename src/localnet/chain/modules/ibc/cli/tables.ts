@@ -1,5 +1,5 @@
 import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
-import { type AnswerTable, PARAMS_TABLE } from "../../../../cli/answer-table.ts";
+import { type AnswerTable, PARAMS_TABLE } from "../../../../cli/module-query.ts";
 import { type Column, cellText, column, fieldAt } from "../../../../../platform/cli/table.ts";
 
 /** Creates a column of a height: revision number and height, as ibc-go prints them. */

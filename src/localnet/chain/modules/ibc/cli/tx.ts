@@ -9,7 +9,7 @@ import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
 import { parseNodeUrl, withChain } from "../../../../cli/chain-connection.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { channelArgument, clientArgument, connectionArgument, portArgument } from "./arguments.ts";
-import { sendJsonMessage, txMessageCommand } from "../../../../cli/json-message.ts";
+import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import { sendMessage, type TxOptions } from "../../../../cli/send-message.ts";
 
 const CHANNEL_PACKAGE = "ibc.core.channel.v1";

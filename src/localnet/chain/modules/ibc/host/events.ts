@@ -6,7 +6,7 @@ import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/con
 import { toHex } from "../../../../../platform/base/bytes.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
 import { type ChainEvent, event } from "../../../runtime/events.ts";
-import type { ChannelEndpoint, Packet } from "../channel/packet.ts";
+import type { ChannelEndpoint, Packet } from "./packet.ts";
 import { formatHeight } from "./height.ts";
 
 /** The client attributes of an event. */

@@ -7,8 +7,14 @@ import {
   QueryRegisteredQueryResultRequest,
 } from "../../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { moduleQueryCommand, type QueryOptions, queryModule } from "../../../../cli/module-query.ts";
-import { addPageOptions, type PageOptions, toPageRequest } from "../../../../cli/page-request.ts";
+import {
+  moduleQueryCommand,
+  type QueryOptions,
+  queryModule,
+  addPageOptions,
+  type PageOptions,
+  toPageRequest,
+} from "../../../../cli/module-query.ts";
 import { queryIdArgument } from "../../../../../platform/cli/query-id.ts";
 
 interface ListOptions extends QueryOptions, PageOptions {

@@ -11,7 +11,7 @@ import { toChainTypeUrl, TYPE_URL } from "../../../../../cosmos/proto/type-urls.
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { queryIdArgument } from "../../../../../platform/cli/query-id.ts";
-import { txMessageCommand } from "../../../../cli/json-message.ts";
+import { txMessageCommand } from "../../../../cli/module-tx.ts";
 import { sendMessage, type TxOptions } from "../../../../cli/send-message.ts";
 
 /** `relaywatch tx interchainqueries`, for tests and manual repairs (chain-extension-modules.md, "Interchain queries module: queries"). */

@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/service-query.ts";
+import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/module-query.ts";
 import { SLASHING_TABLES } from "../../staking/cli/tables.ts";
 
 /** `relaywatch query slashing`. Names are those of a Cosmos SDK binary. */

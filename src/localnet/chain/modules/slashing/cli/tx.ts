@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { sendJsonMessage, txMessageCommand } from "../../../../cli/json-message.ts";
+import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import type { TxOptions } from "../../../../cli/send-message.ts";
 import { operatorOf } from "../../staking/cli/arguments.ts";
 

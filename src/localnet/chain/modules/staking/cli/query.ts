@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
-import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/service-query.ts";
+import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/module-query.ts";
 import { operatorArgument } from "./arguments.ts";
 import { STAKING_TABLES } from "./tables.ts";
 

@@ -1,5 +1,5 @@
 import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
-import { type AnswerTable, PARAMS_TABLE } from "../../../../cli/answer-table.ts";
+import { type AnswerTable, PARAMS_TABLE } from "../../../../cli/module-query.ts";
 import { cellText, type Column, column, fieldAt } from "../../../../../platform/cli/table.ts";
 
 const STATUS_PREFIX = "BOND_STATUS_";

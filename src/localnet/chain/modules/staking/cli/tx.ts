@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from "commander";
 import type { JsonObject } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { sendJsonMessage, txMessageCommand } from "../../../../cli/json-message.ts";
+import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
 import type { TxOptions } from "../../../../cli/send-message.ts";
 import { coinArgument, operatorArgument, operatorOf, parseRate } from "./arguments.ts";

@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { TRANSFER_TABLES } from "../../ibc/cli/tables.ts";
-import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/service-query.ts";
+import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/module-query.ts";
 
 /** `relaywatch query ibc-transfer`. Names are those of ibc-go. */
 export function queryIbcTransferCommand(context: CliContext): Command {

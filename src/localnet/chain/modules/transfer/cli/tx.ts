@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../../../platform/base/json.ts";
 import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { channelArgument, parseHeight, portArgument, timeoutFields } from "../../ibc/cli/arguments.ts";
-import { sendJsonMessage, txMessageCommand } from "../../../../cli/json-message.ts";
+import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import { parseDuration } from "../../../../../platform/cli/options.ts";
 import type { TxOptions } from "../../../../cli/send-message.ts";
 import { coinArgument } from "../../staking/cli/arguments.ts";

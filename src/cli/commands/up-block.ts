@@ -1,0 +1,130 @@
+import pc from "picocolors";
+import { ibcRelayerHealth } from "../../localnet/ibc-relayer/status.ts";
+import { counted, formatDuration } from "../../platform/base/text.ts";
+import { type Tone, TONE_SIGNS } from "../../platform/web/parts.ts";
+import { summarize } from "../../relayer/page/overview-section.ts";
+import { type Freshness, judgeValidator } from "../../watchdog/page/judge-validator.ts";
+import type { WatchdogStatus } from "../../watchdog/polling/status.ts";
+import { rateText, resultCount, type UpParts } from "./up-summary.ts";
+
+/** Contents of the block besides the parts. */
+export interface BlockContext extends Freshness {
+  readonly startedAtMs: number;
+  /** The status pages' addresses; undefined before the page listens. */
+  readonly pages: { readonly relayer: string | undefined; readonly watchdog: string | undefined };
+}
+
+/** Open conditions and problems in the block; more are counted. */
+const SHOWN = 4;
+
+type Paint = ReturnType<typeof pc.createColors>;
+
+/** All parts' state in a few coloured lines: chains, relayer, oracle, open alerts, pages. */
+export function upBlock(parts: UpParts, context: BlockContext): readonly string[] {
+  const paint = pc.createColors(true);
+  const { nowMs, startedAtMs, pages } = context;
+  return [
+    "",
+    `${paint.bold("Relaywatch")}, running for ${formatDuration(nowMs - startedAtMs)}. Ctrl-C stops.`,
+    ...chainLines(parts).map((line) => row("chain", line, paint)),
+    ...ibcRelayerLines(parts, nowMs, paint),
+    ...relayerLines(parts, paint),
+    ...oracleLines(parts, context, paint),
+    row("pages", `${paint.cyan(pages.relayer ?? "starting")} relayer`, paint),
+    row("", `${paint.cyan(pages.watchdog ?? "starting")} oracle`, paint),
+  ];
+}
+
+function row(name: string, text: string, paint: Paint): string {
+  return `${paint.dim(name.padEnd(9))}${text}`;
+}
+
+function chainLines({ chains, relayer }: UpParts): readonly string[] {
+  const status = relayer?.status();
+  return [
+    chainText("local-1", chains.local, status?.local.sinceBlockMs),
+    chainText("remote-1", chains.remote, status?.connections[0]?.remote.sinceBlockMs),
+  ];
+}
+
+function chainText(name: string, node: UpParts["chains"]["local"], ageMs: number | undefined): string {
+  if (node === undefined) return `${name} starting`;
+  const age = ageMs === undefined ? "" : `, newest block ${formatDuration(ageMs)} ago`;
+  return `${name} height ${node.view.status().latestHeight}${age}`;
+}
+
+/** At most one line. */
+function ibcRelayerLines({ ibcRelayer }: UpParts, nowMs: number, paint: Paint): readonly string[] {
+  if (ibcRelayer === undefined) return [];
+  const status = ibcRelayer.status();
+  const { state, reason } = ibcRelayerHealth(status, nowMs);
+  const tone = { starting: "unknown", carrying: "good", blocked: "warn", failing: "bad" } as const;
+  const pending = status.chains.reduce((sum, chain) => sum + chain.pending, 0);
+  const received = status.chains.reduce((sum, chain) => sum + chain.done.receive, 0);
+  const numbers = `${counted(received, "packet")} received, ${pending} on the way`;
+  const text = reason === "" ? `${state} (${numbers})` : `${state}: ${reason.slice(0, MAX_REASON)}`;
+  return [row("ibc", toned(tone[state], text, paint), paint)];
+}
+
+const MAX_REASON = 100;
+
+function relayerLines(parts: UpParts, paint: Paint): readonly string[] {
+  const status = parts.relayer?.status();
+  if (status === undefined) return [row("relayer", "starting", paint)];
+  const { tone, headline } = summarize(status);
+  const work = `${counted(status.queries.length, "query", "queries")}, ${counted(resultCount(parts), "result")}`;
+  return [
+    row("relayer", `${toned(tone, headline, paint)} (${work})`, paint),
+    ...openLines(
+      status.problems.map(({ code, text }) => `${paint.red(code)}: ${text}`),
+      paint,
+    ),
+  ];
+}
+
+function oracleLines({ watchdog }: UpParts, context: BlockContext, paint: Paint): readonly string[] {
+  const status = watchdog?.status();
+  if (status === undefined) return [row("oracle", "starting", paint)];
+  const { tone, headline } = judgeValidator(status, context);
+  return [
+    row("oracle", `${toned(tone, headline, paint)} (${rateText(status)})`, paint),
+    ...openLines(conditionTexts(status, context.nowMs, paint), paint),
+  ];
+}
+
+function conditionTexts({ alerts }: WatchdogStatus, nowMs: number, paint: Paint): readonly string[] {
+  const of = (phase: "firing" | "pending") => alerts.filter(({ state }) => state?.phase === phase);
+  return [
+    ...of("firing").map(({ rule, state }) => {
+      const isMuted = state?.quietReason !== undefined;
+      return `${isMuted ? paint.dim(rule.severity) : paint.red(rule.severity)} ${rule.condition.title}: ${state?.reason ?? ""}`;
+    }),
+    ...of("pending").map(({ rule, state }) => {
+      const leftMs = (state?.sinceMs ?? nowMs) + rule.forMs - nowMs;
+      return `${paint.yellow("pending")} ${rule.condition.title}, fires in ${formatDuration(leftMs)}: ${state?.reason ?? ""}`;
+    }),
+  ];
+}
+
+function openLines(texts: readonly string[], paint: Paint): readonly string[] {
+  const rest = texts.length - SHOWN;
+  const lines = texts.slice(0, SHOWN).map((text) => row("", `- ${text}`, paint));
+  return rest > 0 ? [...lines, row("", `- ${rest} more on the page`, paint)] : lines;
+}
+
+function toned(tone: Tone, text: string, paint: Paint): string {
+  const colour = { good: paint.green, warn: paint.yellow, bad: paint.red, unknown: paint.gray }[tone];
+  return colour(`${TONE_SIGNS[tone]} ${text}`);
+}
+
+/** Three things to try after the first result, as lines. `command` starts the program: "relaywatch". */
+export function tryNext(command: string, restPort: number, portOffset: number): readonly string[] {
+  const offset = portOffset === 0 ? "" : ` --port-offset ${portOffset}`;
+  return [
+    "",
+    "The first result is on the chain. Try in another terminal:",
+    `  a query   curl -s 'http://127.0.0.1:${restPort}/neutron/interchainqueries/query_result?query_id=1'`,
+    `  a fault   ${command} localnet fault sidecar-down --for 2m${offset}`,
+    `  a report  ${command} report handover --since 1h${offset}`,
+  ];
+}

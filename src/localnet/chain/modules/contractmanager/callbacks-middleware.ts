@@ -1,0 +1,129 @@
+import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
+import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
+import type { Context } from "../../runtime/context.ts";
+import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
+import { event } from "../../runtime/events.ts";
+import { createGasMeter, isPastLimit } from "../../runtime/gas.ts";
+import type { IBCModule, RelayedPacket } from "../ibc/channel/ibc-module.ts";
+import type { Packet } from "../ibc/host/packet.ts";
+import { printGoHeight } from "../ibc/host/height.ts";
+import { decodeReply, decodePacketData } from "../transfer/packet.ts";
+import { addFailure, type Keepers, ErrSudoOutOfGas } from "./keeper.ts";
+import { moduleParams } from "./params.ts";
+
+/**
+ * Tells a contract what became of the transfer that it sent, after the application has refunded it or not. The failure of the
+ * contract is stored: the acknowledgement or the timeout must not depend on it.
+ */
+export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
+  return {
+    ...inner,
+    onAcknowledge: (context, packet, acknowledgement) => {
+      inner.onAcknowledge(context, packet, acknowledgement);
+      inform(context, packet, decodeReply(acknowledgement), keepers);
+    },
+    onTimeout: (context, packet) => {
+      inner.onTimeout(context, packet);
+      inform(context, packet, { kind: "timeout" }, keepers);
+    },
+  };
+}
+
+function inform(context: Context, packet: RelayedPacket, outcome: PacketOutcome, keepers: Keepers): void {
+  // The inner application has read the same data.
+  const { sender } = decodePacketData(packet.data);
+  if (!keepers.contracts.isContract(context, sender)) return;
+  limitedSudo(context, sender, packetCallback(packet, outcome), keepers);
+}
+
+/**
+ * Calls a contract on behalf of the chain, with the gas that the params allow. When it fails, its writes and events are dropped,
+ * and the call is stored, so that the contract can ask for it again. Never throws for a failure of the contract. The caller's
+ * gas pays for the call, at most the limit; throws `ErrOutOfGas` when it cannot.
+ */
+export function limitedSudo(
+  context: Context,
+  contract: string,
+  message: string,
+  { contracts }: Keepers,
+): void {
+  const limit = moduleParams.get(context).sudoCallGasLimit;
+  const gas = createGasMeter(limit);
+  try {
+    context.withGas(gas).atomically((inner) => contracts.sudo(inner, contract, message));
+  } catch (error) {
+    if (!(error instanceof ModuleError)) throw error;
+    // A message of the contract may reach a limit of its own, which is an error like any other.
+    const isOverLimit = isOutOfGas(error) && isPastLimit(gas);
+    storeFailure(context, contract, message, isOverLimit ? ErrSudoOutOfGas() : error);
+  }
+  const used = gas.used();
+  context.gas.consume(used < limit ? used : limit, "consume gas from cached context");
+}
+
+function storeFailure(context: Context, address: string, message: string, error: ModuleError): void {
+  const { codespace, code } = error;
+  const failure = addFailure(context, {
+    address,
+    sudoPayload: utf8(message),
+    // Texts of errors may differ between nodes and must not reach the state.
+    error: `codespace: ${codespace}, code: ${code}`,
+  });
+  context.emit(
+    event("sudo", [
+      ["_contract_address", address],
+      ["failure_id", failure.id.toString()],
+      ["error", error.message],
+    ]),
+  );
+}
+
+/** What became of a packet that a contract sent. */
+type PacketOutcome =
+  | { readonly kind: "result"; readonly result: Uint8Array }
+  | { readonly kind: "error"; readonly error: string }
+  | { readonly kind: "timeout" };
+
+/** Builds the sudo message `response`, `error` or `timeout`: compact JSON as Go prints it, 64-bit numbers in full. */
+export function packetCallback(packet: Packet, outcome: PacketOutcome): string {
+  const request = ["request", packetJson(packet)] as const;
+  switch (outcome.kind) {
+    case "result":
+      return callback("response", [request, ["data", bytesJson(outcome.result)]]);
+    case "error":
+      return callback("error", [request, ["details", printGoString(outcome.error)]]);
+    case "timeout":
+      return callback("timeout", [request]);
+  }
+}
+
+function callback(name: string, members: readonly (readonly [name: string, json: string])[]): string {
+  return printGoObject([[name, printGoObject(members)]]);
+}
+
+/** Prints a packet. Its empty members are left out, except the height. */
+function packetJson({ sequence, source, destination, data, timeout }: Packet): string {
+  const members = [
+    ["sequence", numberJson(sequence)],
+    ["source_port", textJson(source.portId)],
+    ["source_channel", textJson(source.channelId)],
+    ["destination_port", textJson(destination.portId)],
+    ["destination_channel", textJson(destination.channelId)],
+    ["data", data.length === 0 ? "" : bytesJson(data)],
+    ["timeout_height", printGoHeight(timeout.height)],
+    ["timeout_timestamp", numberJson(timeout.timestamp)],
+  ] as const;
+  return printGoObject(members.filter(([, json]) => json !== ""));
+}
+
+function numberJson(value: bigint): string {
+  return value === 0n ? "" : value.toString();
+}
+
+function textJson(text: string): string {
+  return text === "" ? "" : printGoString(text);
+}
+
+function bytesJson(bytes: Uint8Array): string {
+  return `"${toBase64(bytes)}"`;
+}

@@ -1,0 +1,94 @@
+import { Failure } from "../../../../cosmos/proto/gen/neutron/contractmanager/failure.ts";
+import {
+  concat,
+  prefixEnd,
+  readUint64BigEndian,
+  uint64BigEndian,
+  utf8,
+} from "../../../../platform/base/bytes.ts";
+import type { Context } from "../../runtime/context.ts";
+import { registerError } from "../../runtime/errors.ts";
+
+/** Name of the module and of its store, and codespace of its errors. */
+export const MODULE_NAME = "contractmanager";
+
+/** `0x01` | address (text) | `/` | id (8 bytes, big-endian) → `Failure`. */
+export const FAILURES_PREFIX = Uint8Array.of(1);
+
+/** Returns the prefix of the failures of one contract. */
+export function failuresOf(address: string): Uint8Array {
+  return concat(FAILURES_PREFIX, utf8(`${address}/`));
+}
+
+export interface ContractManagerOptions {
+  /** The chain's own name: package prefix of type URLs and query paths. */
+  readonly chainName: string;
+  /** Prefix of account addresses. */
+  readonly bech32Prefix: string;
+  /** The account that may change the params, bech32. */
+  readonly authority: string;
+}
+
+/** Methods of the contract host that the module calls. */
+interface ContractKeeper {
+  readonly isContract: (context: Context, address: string) => boolean;
+  /** Calls the sudo entry point of a contract with a JSON text. Throws `ModuleError` when the contract fails. */
+  readonly sudo: (context: Context, address: string, message: string) => void;
+}
+
+export interface ContractManagerDeps {
+  readonly contracts: ContractKeeper;
+}
+
+/** Options and keepers of other modules. */
+export interface Keepers extends ContractManagerOptions, ContractManagerDeps {}
+
+export const IncorrectFailureToResubmit = registerError(MODULE_NAME, 1101, "incorrect failure to resubmit");
+export const FailedToResubmitFailure = registerError(MODULE_NAME, 1102, "failed to resubmit failure");
+export const ErrSudoOutOfGas = registerError(
+  MODULE_NAME,
+  1103,
+  "sudo handling went beyond the gas limit allowed by the module",
+);
+export const ErrNotContractResubmission = registerError(
+  MODULE_NAME,
+  1104,
+  "failures resubmission is only allowed to be called by a smart contract",
+);
+
+/** Stores a failed call under the next number of its contract and returns it. A number is free again once it was the last. */
+export function addFailure(context: Context, failed: Omit<Failure, "id">): Failure {
+  const failure = { ...failed, id: nextId(context, failed.address) };
+  setFailure(context, failure);
+  return failure;
+}
+
+export function setFailure(context: Context, failure: Failure): void {
+  context.store(MODULE_NAME).set(keyOf(failure.address, failure.id), Failure.encode(failure).finish());
+}
+
+export function getFailure(context: Context, address: string, id: bigint): Failure | undefined {
+  const bytes = context.store(MODULE_NAME).get(keyOf(address, id));
+  return bytes === undefined ? undefined : Failure.decode(bytes);
+}
+
+export function removeFailure(context: Context, { address, id }: Failure): void {
+  context.store(MODULE_NAME).delete(keyOf(address, id));
+}
+
+/** Returns all failures in the order of addresses and numbers. */
+export function allFailures(context: Context): readonly Failure[] {
+  const entries = context.store(MODULE_NAME).iterate(FAILURES_PREFIX, prefixEnd(FAILURES_PREFIX));
+  return Array.from(entries, ([, value]) => Failure.decode(value));
+}
+
+/** Returns the number after the last failure of a contract; 0 without any. */
+function nextId(context: Context, address: string): bigint {
+  const prefix = failuresOf(address);
+  const last = context.store(MODULE_NAME).iterateReverse(prefix, prefixEnd(prefix)).next();
+  return last.done === true ? 0n : readUint64BigEndian(last.value[0].subarray(prefix.length)) + 1n;
+}
+
+function keyOf(address: string, id: bigint): Uint8Array {
+  return concat(failuresOf(address), uint64BigEndian(id));
+}

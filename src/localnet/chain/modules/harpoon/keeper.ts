@@ -1,0 +1,188 @@
+import { HookSubscriptions, HookType } from "../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import { formatAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import { registerError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
+import { type Codec, createMap, messageCodec } from "../../store/collections.ts";
+
+/** Name of the module and of its store, and codespace of its errors. */
+export const MODULE_NAME = "harpoon";
+
+/** `subscriptions` | hook type (4 bytes, big-endian) → `HookSubscriptions`. */
+const SUBSCRIPTIONS_PREFIX = utf8("subscriptions");
+
+export interface HarpoonOptions {
+  /** The chain's own name: package prefix of type URLs and query paths. */
+  readonly chainName: string;
+  /** Prefix of account addresses. Operator and consensus addresses add `valoper` and `valcons`. */
+  readonly bech32Prefix: string;
+  /** The account that may change subscriptions, bech32. */
+  readonly authority: string;
+}
+
+/** Methods of the contract host that the module calls. */
+interface ContractKeeper {
+  readonly isContract: (context: Context, address: string) => boolean;
+  /** Calls the sudo entry point of a contract with a JSON text. Throws `ModuleError` when the contract fails. */
+  readonly sudo: (context: Context, address: string, message: string) => void;
+}
+
+export interface HarpoonDeps {
+  readonly contracts: ContractKeeper;
+}
+
+/** Options and keepers of other modules. */
+export interface Keepers extends HarpoonOptions, HarpoonDeps {}
+
+const NAMES = new Map<number, string>(Object.entries(HookType).map(([name, value]) => [value, name]));
+
+/** All hook types in ascending order, with the unspecified one. */
+const HOOK_TYPES: readonly HookType[] = Object.values(HookType).toSorted((a, b) => a - b);
+
+/** The name of a hook type; the number of an unknown one, as Go prints it. */
+export function nameOfHook(hook: number): string {
+  return NAMES.get(hook) ?? hook.toString();
+}
+
+/** Throws an unregistered error for a number that is no hook type, and for the unspecified one. */
+export function requireHookType(hook: number): void {
+  if (!NAMES.has(hook)) throw unregisteredError(`non-existing hook=${hook}`);
+  if (hook === HookType.HOOK_TYPE_UNSPECIFIED) throw unregisteredError("unspecified hooks are not allowed");
+}
+
+export const ErrInvalidSigner = registerError(
+  MODULE_NAME,
+  2,
+  "expected gov account as only signer for proposal message",
+);
+
+const hookTypeCodec: Codec<number> = {
+  encode: (hook) => Uint8Array.of(hook >>> 24, (hook >>> 16) & 0xff, (hook >>> 8) & 0xff, hook & 0xff),
+  decode: (bytes) => bytes.reduce((value, byte) => value * 256 + byte, 0),
+};
+
+const subscriptions = createMap(
+  MODULE_NAME,
+  SUBSCRIPTIONS_PREFIX,
+  hookTypeCodec,
+  messageCodec<HookSubscriptions>(HookSubscriptions),
+);
+
+/** Returns the contracts of one hook type in the order in which they subscribed, which is the order of the calls. */
+export function subscribedContracts(context: Context, hookType: HookType): readonly string[] {
+  return subscriptions.get(context, hookType)?.contractAddresses ?? [];
+}
+
+/** Returns the records of all hook types that have one, in ascending order of the types. */
+export function allSubscriptions(context: Context): readonly HookSubscriptions[] {
+  return [...subscriptions.entries(context)].map(([, record]) => record);
+}
+
+/** Stores the record of one hook type. */
+export function setSubscriptions(context: Context, record: HookSubscriptions): void {
+  subscriptions.set(context, record.hookType, record);
+}
+
+/**
+ * Replaces the hook types to which a contract is subscribed (chain-extension-modules.md, "States and transitions"). A
+ * subscription that the contract keeps stays at its place in the order of calls; a new one is the last.
+ */
+export function replaceSubscriptions(context: Context, contract: string, hooks: readonly HookType[]): void {
+  for (const hook of hooks) subscribe(context, contract, hook);
+  for (const hook of HOOK_TYPES) {
+    if (!hooks.includes(hook)) unsubscribe(context, contract, hook);
+  }
+}
+
+/** Writes the record in any case, as Go does: the gas of a message does not depend on what was subscribed before. */
+function subscribe(context: Context, contract: string, hookType: HookType): void {
+  const present = subscribedContracts(context, hookType);
+  const contractAddresses = present.includes(contract) ? [...present] : [...present, contract];
+  setSubscriptions(context, { hookType, contractAddresses });
+}
+
+/** Deletes a record that becomes empty, and writes every other one, as Go does. */
+function unsubscribe(context: Context, contract: string, hookType: HookType): void {
+  const record = subscriptions.get(context, hookType);
+  if (record === undefined) return;
+  const contractAddresses = record.contractAddresses.filter((address) => address !== contract);
+  if (contractAddresses.length === 0) subscriptions.delete(context, hookType);
+  else setSubscriptions(context, { hookType, contractAddresses });
+}
+
+/** Without it and in lower case, the name of a hook type is the key of its sudo message. */
+const NAME_PREFIX = "HOOK_TYPE_";
+
+/** What the staking module calls. Addresses are bytes. Every call throws the error of the first contract that fails. */
+export type HarpoonHooks = ReturnType<typeof createHooks>;
+
+/**
+ * Creates the hooks. Each sends one sudo message, as JSON text of Go's `encoding/json`, to the contracts of its type
+ * (chain-extension-modules.md, "Hook subscription module").
+ */
+export function createHooks(keepers: Keepers) {
+  const { bech32Prefix } = keepers;
+  const account = (bytes: Uint8Array): string => formatAddress(bech32Prefix, bytes);
+  const operator = (bytes: Uint8Array): string => formatAddress(`${bech32Prefix}valoper`, bytes);
+  const consensus = (bytes: Uint8Array): string => formatAddress(`${bech32Prefix}valcons`, bytes);
+  const call = (context: Context, hook: HookType, members: Readonly<Record<string, string>>): void =>
+    callSubscribers(context, keepers.contracts, hook, JSON.stringify(members));
+  const ofValidator =
+    (hook: HookType) =>
+    (context: Context, validator: Uint8Array): void =>
+      call(context, hook, { val_addr: operator(validator) });
+  const ofConsensus =
+    (hook: HookType) =>
+    (context: Context, key: Uint8Array, validator: Uint8Array): void =>
+      call(context, hook, { cons_addr: consensus(key), val_addr: operator(validator) });
+  const ofDelegation =
+    (hook: HookType) =>
+    (context: Context, delegator: Uint8Array, validator: Uint8Array): void =>
+      call(context, hook, { del_addr: account(delegator), val_addr: operator(validator) });
+  return {
+    afterValidatorCreated: ofValidator(HookType.HOOK_TYPE_AFTER_VALIDATOR_CREATED),
+    beforeValidatorModified: ofValidator(HookType.HOOK_TYPE_BEFORE_VALIDATOR_MODIFIED),
+    afterValidatorRemoved: ofConsensus(HookType.HOOK_TYPE_AFTER_VALIDATOR_REMOVED),
+    afterValidatorBonded: ofConsensus(HookType.HOOK_TYPE_AFTER_VALIDATOR_BONDED),
+    afterValidatorBeginUnbonding: ofConsensus(HookType.HOOK_TYPE_AFTER_VALIDATOR_BEGIN_UNBONDING),
+    beforeDelegationCreated: ofDelegation(HookType.HOOK_TYPE_BEFORE_DELEGATION_CREATED),
+    beforeDelegationSharesModified: ofDelegation(HookType.HOOK_TYPE_BEFORE_DELEGATION_SHARES_MODIFIED),
+    beforeDelegationRemoved: ofDelegation(HookType.HOOK_TYPE_BEFORE_DELEGATION_REMOVED),
+    afterDelegationModified: ofDelegation(HookType.HOOK_TYPE_AFTER_DELEGATION_MODIFIED),
+    /** `fraction` has 18 decimals, as text. */
+    beforeValidatorSlashedWithTokensToBurn: (
+      context: Context,
+      validator: Uint8Array,
+      { fraction, tokensToBurn }: { readonly fraction: string; readonly tokensToBurn: bigint },
+    ): void =>
+      call(context, HookType.HOOK_TYPE_BEFORE_VALIDATOR_SLASHED, {
+        val_addr: operator(validator),
+        fraction,
+        tokens_to_burn: tokensToBurn.toString(),
+      }),
+    afterUnbondingInitiated: (context: Context, id: bigint): void => {
+      // The id is a JSON number up to 2^64 - 1, which JSON.stringify would round.
+      const body = `{"id":${id}}`;
+      callSubscribers(context, keepers.contracts, HookType.HOOK_TYPE_AFTER_UNBONDING_INITIATED, body);
+    },
+  };
+}
+
+/**
+ * Calls the contracts of a hook type in order, in the caller's context: without a cache layer and without a gas limit of
+ * its own. The first error ends the calls; its codespace and code are kept. `body` is the JSON of the message's value.
+ */
+function callSubscribers(context: Context, contracts: ContractKeeper, hook: HookType, body: string): void {
+  const name = nameOfHook(hook);
+  const message = `{"${name.slice(NAME_PREFIX.length).toLowerCase()}":${body}}`;
+  for (const contract of subscribedContracts(context, hook)) {
+    const call = `hook_type=${name}, msg=${message}, contract_address=${contract}`;
+    wrapErrors(
+      (error) =>
+        error
+          .wrap(`could not execute sudo call successfully for ${call}`)
+          .wrap(`failed to call sudo for subscriptions for hookType=${name}`),
+      () => contracts.sudo(context, contract, message),
+    );
+  }
+}

@@ -1,0 +1,103 @@
+import type { Packet as WirePacket } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import { concat, sha256, uint64BigEndian } from "../../../../../platform/base/bytes.ts";
+import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
+import { ErrInvalidPacket, ErrTimeoutElapsed, ErrTimeoutNotReached } from "./errors.ts";
+import { compareHeights, formatHeight, isZeroHeight, ZERO_HEIGHT } from "./height.ts";
+import { validateChannelId, validatePortId } from "./identifiers.ts";
+
+/** One end of a channel. */
+export interface ChannelEndpoint {
+  readonly portId: string;
+  readonly channelId: string;
+}
+
+/** When a packet may no longer be received, on the clock of the receiving chain. Zero means never. */
+export interface Timeout {
+  readonly height: Height;
+  /** Nanoseconds since the Unix epoch. */
+  readonly timestamp: bigint;
+}
+
+export interface Packet {
+  readonly sequence: bigint;
+  readonly source: ChannelEndpoint;
+  readonly destination: ChannelEndpoint;
+  readonly data: Uint8Array;
+  readonly timeout: Timeout;
+}
+
+/** Returns the packet of a message. An absent packet has zero fields, as in Go. */
+export function packetOf({ packet }: { readonly packet: WirePacket | undefined }): Packet {
+  return {
+    sequence: packet?.sequence ?? 0n,
+    source: { portId: packet?.sourcePort ?? "", channelId: packet?.sourceChannel ?? "" },
+    destination: { portId: packet?.destinationPort ?? "", channelId: packet?.destinationChannel ?? "" },
+    data: packet?.data ?? new Uint8Array(0),
+    timeout: {
+      height: packet?.timeoutHeight ?? ZERO_HEIGHT,
+      timestamp: packet?.timeoutTimestamp ?? 0n,
+    },
+  };
+}
+
+/** Stateless checks of a packet (`ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
+export function validatePacket({ source, destination, sequence, timeout, data }: Packet): void {
+  named("invalid source port ID", () => validatePortId(source.portId));
+  named("invalid destination port ID", () => validatePortId(destination.portId));
+  named("invalid source channel ID", () => validateChannelId(source.channelId));
+  named("invalid destination channel ID", () => validateChannelId(destination.channelId));
+  if (sequence === 0n) throw ErrInvalidPacket("packet sequence cannot be 0");
+  if (isZeroHeight(timeout.height) && timeout.timestamp === 0n) {
+    throw ErrInvalidPacket("packet timeout height and packet timeout timestamp cannot both be 0");
+  }
+  if (data.length === 0) throw ErrInvalidPacket("packet data bytes cannot be empty");
+}
+
+/** The hash of a packet that the sending chain stores: 32 bytes over the timeout and the hash of the data (ICS-4). */
+export function packetCommitment({ timeout, data }: Packet): Uint8Array {
+  const { revisionNumber, revisionHeight } = timeout.height;
+  return sha256(
+    concat(
+      uint64BigEndian(timeout.timestamp),
+      uint64BigEndian(revisionNumber),
+      uint64BigEndian(revisionHeight),
+      sha256(data),
+    ),
+  );
+}
+
+/** Whether the timeout has passed at a height and a time of the receiving chain. */
+export function hasElapsed(timeout: Timeout, height: Height, timestamp: bigint): boolean {
+  return heightElapsed(timeout, height) || (timeout.timestamp !== 0n && timestamp >= timeout.timestamp);
+}
+
+/** Creates the error of a timeout that has passed. */
+export function timeoutElapsedError(timeout: Timeout, height: Height, timestamp: bigint): ModuleError {
+  return ErrTimeoutElapsed(
+    heightElapsed(timeout, height)
+      ? heightText(timeout, height)
+      : `current timestamp: ${timestamp}, timeout timestamp ${timeout.timestamp}`,
+  );
+}
+
+/** Creates the error of a timeout that has not passed. */
+export function timeoutNotReachedError(timeout: Timeout, height: Height, timestamp: bigint): ModuleError {
+  return ErrTimeoutNotReached(
+    !isZeroHeight(timeout.height) && !heightElapsed(timeout, height)
+      ? heightText(timeout, height)
+      : `current timestamp: ${timestamp}, timeout timestamp ${timeout.timestamp}`,
+  );
+}
+
+function heightElapsed(timeout: Timeout, height: Height): boolean {
+  return !isZeroHeight(timeout.height) && compareHeights(height, timeout.height) >= 0;
+}
+
+function heightText(timeout: Timeout, height: Height): string {
+  return `current height: ${formatHeight(height)}, timeout height ${formatHeight(timeout.height)}`;
+}
+
+function named(words: string, check: () => void): void {
+  wrapErrors((error) => error.wrap(words), check);
+}

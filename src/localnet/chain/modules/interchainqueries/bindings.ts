@@ -1,0 +1,221 @@
+import type { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import * as wire from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import type { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
+import {
+  asBase64,
+  asText,
+  elements,
+  isPresent,
+  isRecord,
+  type JsonField,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../../../../platform/base/json.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ErrInvalidRequest, wrapErrors } from "../../runtime/errors.ts";
+import type { HandlerResult } from "../../runtime/module.ts";
+import { customFields, asUintNumber } from "../wasm/custom-json.ts";
+import { registerQuery, removeQuery, updateQuery } from "./handlers.ts";
+import { getQuery, getResult, queries } from "./keeper.ts";
+import type { KeyList } from "./messages.ts";
+import type { Keepers } from "./types.ts";
+
+/** Result of a custom message: JSON for the `data` of the contract's reply, and the encoded response. */
+export interface CustomMessageResult {
+  readonly data: Uint8Array;
+  readonly response: HandlerResult;
+}
+
+/** A custom message with its sender, which is always the calling contract. */
+interface CustomMessage {
+  readonly sender: string;
+  readonly fields: JsonField;
+}
+
+/**
+ * Runs a contract's `register_interchain_query`, `update_interchain_query` or `remove_interchain_query`. Returns
+ * undefined for any other message. If a message has several of these members, the first in this order wins, as in Go.
+ */
+export function handleCustomMessage(
+  context: Context,
+  sender: string,
+  message: JsonValue,
+  keepers: Keepers,
+): CustomMessageResult | undefined {
+  if (!isRecord(message)) return undefined;
+  const {
+    register_interchain_query: register,
+    update_interchain_query: update,
+    remove_interchain_query: remove,
+  } = message;
+  if (isRecord(register))
+    return wrapAs("register", () =>
+      runRegister(context, { sender, fields: customFields(register) }, keepers),
+    );
+  if (isRecord(update))
+    return wrapAs("update", () => runUpdate(context, { sender, fields: customFields(update) }, keepers));
+  if (isRecord(remove))
+    return wrapAs("remove", () => runRemove(context, { sender, fields: customFields(remove) }, keepers));
+  return undefined;
+}
+
+/** Wraps errors twice with the same words, as two layers of the Go bindings do. */
+function wrapAs(action: string, run: () => CustomMessageResult): CustomMessageResult {
+  const words = `failed to ${action} interchain query`;
+  return wrapErrors((error) => error.wrap(words).wrap(words), run);
+}
+
+function runRegister(
+  context: Context,
+  { sender, fields }: CustomMessage,
+  keepers: Keepers,
+): CustomMessageResult {
+  const message = {
+    queryType: asText(member(fields, "query_type")),
+    keys: keyList(member(fields, "keys")),
+    transactionsFilter: asText(member(fields, "transactions_filter")),
+    connectionId: asText(member(fields, "connection_id")),
+    updatePeriod: asUintNumber(member(fields, "update_period")),
+    sender,
+  };
+  const response = registerQuery(context, message, keepers);
+  return {
+    data: utf8(`{"id":${response.id}}`),
+    response: {
+      typeUrl: responseTypeUrl("MsgRegisterInterchainQueryResponse", keepers),
+      response: wire.MsgRegisterInterchainQueryResponse.encode(response).finish(),
+    },
+  };
+}
+
+function runUpdate(
+  context: Context,
+  { sender, fields }: CustomMessage,
+  keepers: Keepers,
+): CustomMessageResult {
+  const message = {
+    queryId: asUintNumber(member(fields, "query_id")),
+    newKeys: keyList(member(fields, "new_keys")),
+    newUpdatePeriod: asUintNumber(member(fields, "new_update_period")),
+    newTransactionsFilter: asText(member(fields, "new_transactions_filter")),
+    sender,
+  };
+  updateQuery(context, message, keepers);
+  return emptyResult("MsgUpdateInterchainQueryResponse", keepers);
+}
+
+function runRemove(
+  context: Context,
+  { sender, fields }: CustomMessage,
+  keepers: Keepers,
+): CustomMessageResult {
+  removeQuery(context, { queryId: asUintNumber(member(fields, "query_id")), sender }, keepers);
+  return emptyResult("MsgRemoveInterchainQueryResponse", keepers);
+}
+
+function emptyResult(name: string, keepers: Keepers): CustomMessageResult {
+  const typeUrl = responseTypeUrl(name, keepers);
+  return { data: utf8("{}"), response: { typeUrl, response: new Uint8Array(0) } };
+}
+
+function responseTypeUrl(name: string, { chainName }: Keepers): string {
+  return toChainTypeUrl(`/neutron.interchainqueries.${name}`, chainName);
+}
+
+/** Reads a key list. A null element becomes undefined, which the key check rejects; the deployed chain panics on it. */
+function keyList(field: JsonField): KeyList {
+  return elements(field).map((entry) =>
+    isPresent(entry)
+      ? { path: asText(member(entry, "path")), key: asBase64(member(entry, "key")) }
+      : undefined,
+  );
+}
+
+/**
+ * Answers a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`.
+ * Integers are JSON numbers, unlike in the REST form. Returns undefined for any other query.
+ */
+export function handleCustomQuery(context: Context, request: JsonObject): JsonValue | undefined {
+  const {
+    interchain_query_result: result,
+    registered_interchain_query: query,
+    registered_interchain_queries: list,
+  } = request;
+  // As in Go, this does not look up the query: an unknown id fails with ErrNoQueryResult.
+  if (isRecord(result)) return { result: resultJson(getResult(context, queryId(root(result)))) };
+  if (isRecord(query)) return { registered_query: queryJson(getQuery(context, queryId(root(query)))) };
+  if (isRecord(list)) return { registered_queries: listQueries(context, root(list)) };
+  return undefined;
+}
+
+/**
+ * Filters by owners and connection; empty matches all. Returns all matches and ignores `pagination`, unlike the gRPC
+ * query.
+ */
+function listQueries(context: Context, request: JsonField): JsonValue {
+  const owners = elements(member(request, "owners")).map(asText);
+  const connectionId = asText(member(request, "connection_id"));
+  return [...queries.entries(context)]
+    .map(([, query]) => query)
+    .filter(({ owner }) => owners.length === 0 || owners.includes(owner))
+    .filter((query) => connectionId === "" || query.connectionId === connectionId)
+    .map(queryJson);
+}
+
+/** Leaves out empty and zero members, as Go's `omitempty` tags do. Key and value are never left out. */
+function resultJson({ kvResults, height, revision }: QueryResult): JsonObject {
+  const values = kvResults.map(({ storagePrefix, key, value }) => ({
+    ...(storagePrefix === "" ? {} : { storage_prefix: storagePrefix }),
+    key: toBase64(key),
+    value: toBase64(value),
+  }));
+  return {
+    ...(values.length === 0 ? {} : { kv_results: values }),
+    ...numberMember("height", height),
+    ...numberMember("revision", revision),
+  };
+}
+
+function queryJson(query: RegisteredQuery): JsonObject {
+  const remote = query.lastSubmittedResultRemoteHeight;
+  return {
+    id: Number(query.id),
+    owner: query.owner,
+    keys: query.keys.map(({ path, key }) => ({ path, key: toBase64(key) })),
+    transactions_filter: query.transactionsFilter,
+    query_type: query.queryType,
+    connection_id: query.connectionId,
+    update_period: Number(query.updatePeriod),
+    last_submitted_result_local_height: Number(query.lastSubmittedResultLocalHeight),
+    ...(remote === undefined
+      ? {}
+      : {
+          last_submitted_result_remote_height: {
+            ...numberMember("revision_number", remote.revisionNumber),
+            ...numberMember("revision_height", remote.revisionHeight),
+          },
+        }),
+    deposit: query.deposit.map(({ denom, amount }) => ({ denom, amount })),
+    submit_timeout: Number(query.submitTimeout),
+    registered_at_height: Number(query.registeredAtHeight),
+  };
+}
+
+function numberMember(name: string, value: bigint): JsonObject {
+  return value === 0n ? {} : { [name]: Number(value) };
+}
+
+function queryId(request: JsonField): bigint {
+  return asUintNumber(member(request, "query_id"));
+}
+
+function root(value: unknown): JsonField {
+  return { value, path: "", error: fieldError };
+}
+
+function fieldError(path: string, expected: string): Error {
+  return ErrInvalidRequest(`${path}: not ${expected}`);
+}

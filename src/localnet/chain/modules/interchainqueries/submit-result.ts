@@ -1,0 +1,324 @@
+import type { MerkleProof } from "../../../../cosmos/merkle/ics23/proof-types.ts";
+import type { ProofVerifier } from "../../../../cosmos/merkle/ics23/proof-verifier.ts";
+import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
+import type {
+  KVKey,
+  RegisteredQuery,
+} from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import type {
+  Block,
+  MsgSubmitQueryResult,
+  QueryResult,
+  StorageValue,
+  TxValue,
+} from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import type { ProofOps } from "../../../../cosmos/proto/gen/tendermint/crypto/proof.ts";
+import { equalBytes, sha256, toBase64, toHex } from "../../../../platform/base/bytes.ts";
+import type { Context } from "../../runtime/context.ts";
+import { unregisteredError, wrapErrors } from "../../runtime/errors.ts";
+import { getQuery, isSubmitted, markSubmitted, saveKvResult, setQuery } from "./keeper.ts";
+import {
+  ErrConsensusStateNotFound,
+  ErrInternal,
+  ErrInvalidClientID,
+  ErrInvalidConnectionID,
+  ErrInvalidHeader,
+  ErrInvalidHeight,
+  ErrInvalidProof,
+  ErrInvalidSubmittedResult,
+  ErrInvalidType,
+  wrapTwice,
+} from "./errors.ts";
+import { validateSubmit } from "./messages.ts";
+import {
+  verifyTransaction,
+  type BlockHeader,
+  checkConsecutive,
+  readHeader,
+  unpackHeader,
+} from "./tx-proof.ts";
+import type { ContractKeeper, Keepers } from "./types.ts";
+
+/**
+ * MsgSubmitQueryResult, from any sender at any time: `update_period` binds relayers only. As in Go, KV values run first,
+ * and a KV result with a callback ends there: a block in the same message is ignored. A block without a transaction is
+ * accepted and does nothing.
+ */
+export function submitQueryResult(context: Context, message: MsgSubmitQueryResult, keepers: Keepers): void {
+  const result = validateSubmit(message, keepers);
+  const query = requireQuery(context, message.queryId);
+  const clientId = requireClientId(context, query, keepers);
+  if (result.kvResults.length > 0) {
+    submitKvResult(context, { query, clientId, result }, keepers);
+    if (result.allowKvCallbacks) return;
+  }
+  const { block } = result;
+  if (block?.tx === undefined) return;
+  submitTxResult(context, { query, clientId, block, tx: block.tx }, keepers);
+}
+
+function requireQuery(context: Context, id: bigint): RegisteredQuery {
+  return wrapErrors(
+    (error) => wrapTwice("failed to get query by id", error),
+    () => getQuery(context, id),
+  );
+}
+
+/** Uses the connection of the query. The message's own `client_id` is deprecated and ignored. */
+function requireClientId(context: Context, query: RegisteredQuery, { ibc }: Keepers): string {
+  const clientId = ibc.connectionClientId(context, query.connectionId);
+  if (clientId !== undefined) return clientId;
+  throw ErrInvalidConnectionID(
+    `registered query ${query.id} has invalid connection id: ${query.connectionId}`,
+  );
+}
+
+/** The KV part of a submission. `clientId` is the client of the query's connection. */
+interface KvSubmission {
+  readonly query: RegisteredQuery;
+  readonly clientId: string;
+  readonly result: QueryResult;
+}
+
+/** One submitted value with its proof. */
+interface ClaimedValue {
+  /** App hash of the remote chain. */
+  readonly root: Uint8Array;
+  readonly store: string;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+  readonly proof: MerkleProof;
+}
+
+const EMPTY = new Uint8Array(0);
+
+/**
+ * Verifies all values of a KV query, stores the result and calls the owner if the submitter asks for it. As in Go, the
+ * client's status is not checked: consensus states of an expired or frozen client still verify values. Store accesses
+ * and the callback cost gas; the verification of proofs costs none.
+ */
+function submitKvResult(context: Context, submission: KvSubmission, keepers: Keepers): void {
+  const { query, clientId, result } = submission;
+  // The order of the checks is Go's: it decides which error a submission with several defects fails with.
+  if (query.queryType !== "kv")
+    throw ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
+  requireNewer(query, result);
+  if (result.kvResults.length !== query.keys.length)
+    throw ErrInvalidSubmittedResult(
+      `KV keys length from result is not equal to registered query keys length: ${result.kvResults.length} != ${query.keys.length}`,
+    );
+  const root = requireRoot(context, clientId, result, keepers);
+  const kvResults = query.keys.map((key, index) =>
+    verifyStorageValue(keepers.proofs, root, key, result.kvResults[index]),
+  );
+  // Stored before the callback, in the same context: the owner reads the result during the callback.
+  saveKvResult(context, query, { ...result, kvResults });
+  if (result.allowKvCallbacks) callKvOwner(context, keepers.contracts, query);
+}
+
+/**
+ * The result must be newer than the last one: first by revision, then by height. A lower height of a newer revision is
+ * newer. The text prints heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
+ */
+function requireNewer(query: RegisteredQuery, result: QueryResult): void {
+  const last = query.lastSubmittedResultRemoteHeight;
+  if (last === undefined) return;
+  const isNewer =
+    result.revision === last.revisionNumber
+      ? result.height > last.revisionHeight
+      : result.revision > last.revisionNumber;
+  if (isNewer) return;
+  throw ErrInvalidHeight(
+    `result's remote height {${result.revision} ${result.height}} is less than or equal to last result's remote height &{${last.revisionNumber} ${last.revisionHeight}}`,
+  );
+}
+
+/** Returns the app hash after block H. It is in the header of H + 1, so the client must store that consensus state. */
+function requireRoot(context: Context, clientId: string, result: QueryResult, { ibc }: Keepers): Uint8Array {
+  const height: Height = { revisionNumber: result.revision, revisionHeight: result.height + 1n };
+  const root = ibc.consensusRoot(context, clientId, height);
+  if (root === undefined)
+    throw ErrConsensusStateNotFound(
+      `failed to get consensus state: rpc error: code = NotFound desc = client-id: ${clientId}: consensus state not found`,
+    );
+  // Go reads the client state here for its proof specs. Only its presence matters: the specs are always the SDK's.
+  if (ibc.clientLatestHeight(context, clientId) === undefined)
+    throw ErrInvalidClientID(`could not find client state with client id: ${clientId}`);
+  return root;
+}
+
+/** Verifies one value in Go's order: proof present, key, path, proof. Returns the value to store. */
+function verifyStorageValue(
+  proofs: ProofVerifier,
+  root: Uint8Array,
+  key: KVKey,
+  value: StorageValue | undefined,
+): StorageValue {
+  if (value === undefined) throw ErrInvalidSubmittedResult("value is missing");
+  const proof = decodeProof(proofs, value.Proof);
+  if (!equalBytes(value.key, key.key))
+    throw ErrInvalidSubmittedResult(
+      `KV key from result is not equal to registered query key: ${goBytes(value.key)} != ${goBytes(key.key)}`,
+    );
+  if (value.storagePrefix !== key.path)
+    throw ErrInvalidSubmittedResult(
+      `KV path from result is not equal to registered query storage prefix: ${value.storagePrefix} != ${key.path}`,
+    );
+  const claim = { root, store: key.path, key: key.key, value: value.value, proof };
+  return { ...value, value: verifyValue(proofs, claim) };
+}
+
+/** Decodes the proof operations. As in Go, their types and keys are ignored. Throws ErrInvalidType. */
+function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): MerkleProof {
+  const decoded = proofs.decode(operations?.ops.map(({ data }) => data));
+  if (decoded.ok) return decoded.value;
+  throw ErrInvalidType(`failed to convert crypto.ProofOps to MerkleProof: ${decoded.error.text}`);
+}
+
+/**
+ * Verifies a claim and returns the value to store. The proof alone decides about absence: with a proof of absence the
+ * value is empty, even if the submitter sent a value. Empty values cannot be proven (chain-extension-modules.md,
+ * "Errors", known behaviour 1). Throws ErrInvalidProof.
+ */
+function verifyValue(proofs: ProofVerifier, { value, ...claim }: ClaimedValue): Uint8Array {
+  const isAbsent = claim.proof[0]?.kind === "nonexist";
+  const verdict = isAbsent ? proofs.verifyNonMembership(claim) : proofs.verifyMembership(claim, value);
+  if (!verdict.ok) throw ErrInvalidProof(`failed to verify proof: ${verdict.error.text}`);
+  return isAbsent ? EMPTY : value;
+}
+
+/** Prints bytes as Go prints a slice with `%v`: "[1 125 203]". */
+function goBytes(bytes: Uint8Array): string {
+  return `[${bytes.join(" ")}]`;
+}
+
+/** The TX part of a submission. `clientId` is the client of the query's connection. */
+interface TxSubmission {
+  readonly query: RegisteredQuery;
+  readonly clientId: string;
+  readonly block: Block;
+  readonly tx: TxValue;
+}
+
+/**
+ * Verifies one remote transaction and delivers it to the owner; stores its hash only. A transaction that was already
+ * delivered for this query is skipped without an error, after its headers were verified. The query's local height moves
+ * in both cases, which delays its removal by others. Its remote height never moves: transactions may arrive in any
+ * order.
+ */
+function submitTxResult(context: Context, submission: TxSubmission, keepers: Keepers): void {
+  const { query } = submission;
+  if (query.queryType !== "tx")
+    throw ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
+  wrapErrors(
+    (error) => wrapTwice("failed to ProcessBlock", error),
+    () => processBlock(context, submission, keepers),
+  );
+  setQuery(context, { ...query, lastSubmittedResultLocalHeight: context.height });
+}
+
+function processBlock(context: Context, submission: TxSubmission, keepers: Keepers): void {
+  const { query, tx } = submission;
+  const { header, next } = verifyHeaders(context, submission, keepers);
+  const hash = sha256(tx.data);
+  if (isSubmitted(context, { queryId: query.id, hash })) return;
+  const hashHex = toHex(hash);
+  // Go replaces the code of the inner error by ErrInternal and keeps the text.
+  wrapErrors(
+    (error) => ErrInternal(`failed to verifyTransaction ${hashHex}: ${error.message}`),
+    () => verifyTransaction(tx, { dataHash: header.dataHash, resultsHash: next.lastResultsHash }),
+  );
+  const height = { revisionNumber: header.trustedRevision, revisionHeight: header.height };
+  callTxOwner(context, keepers.contracts, query, { height, data: tx.data, hash: hashHex });
+  markSubmitted(context, { queryId: query.id, hash });
+}
+
+/**
+ * Updates the client with both headers, then checks that the second follows the first. These are real client updates:
+ * both consensus states stay stored, and a conflicting second header freezes the client without an error, as in Go.
+ */
+function verifyHeaders(
+  context: Context,
+  { clientId, block }: TxSubmission,
+  { ibc }: Keepers,
+): { readonly header: BlockHeader; readonly next: BlockHeader } {
+  const unpacked = [
+    unpackHeader(block.header, "block header"),
+    unpackHeader(block.nextBlockHeader, "next block header"),
+  ] as const;
+  return wrapErrors(
+    (error) => ErrInvalidHeader(`failed to verify headers: ${error.message}`),
+    () => {
+      for (const { packed } of unpacked)
+        wrapErrors(
+          (error) => wrapTwice("failed to update client", error),
+          () => ibc.updateClient(context, clientId, packed),
+        );
+      const [header, next] = [readHeader(unpacked[0]), readHeader(unpacked[1])];
+      checkConsecutive(header, next);
+      return { header, next };
+    },
+  );
+}
+
+/** Calls the owner's `kv_query_result`. An error of the contract fails the submission with undefined/1. */
+function callKvOwner(context: Context, contracts: ContractKeeper, query: RegisteredQuery): void {
+  callOwner(context, contracts, query, {
+    message: `{"kv_query_result":{"query_id":${query.id}}}`,
+    failure: `contract ${query.owner} rejected KV query result (query_id: ${query.id})`,
+  });
+}
+
+/** A verified transaction. `height` is the remote height of its block, `hash` its SHA-256 in lower-case hex. */
+interface DeliveredTx {
+  readonly height: Height;
+  readonly data: Uint8Array;
+  readonly hash: string;
+}
+
+/** Calls the owner's `tx_query_result`. An error of the contract fails the submission with undefined/1. */
+function callTxOwner(
+  context: Context,
+  contracts: ContractKeeper,
+  query: RegisteredQuery,
+  tx: DeliveredTx,
+): void {
+  callOwner(context, contracts, query, {
+    message: txQueryResult(query.id, tx),
+    failure: `contract ${query.owner} rejected transaction query result (tx_hash: ${tx.hash})`,
+  });
+}
+
+/**
+ * Prints the callback as Go's `encoding/json` does: numbers up to 2^64 - 1 as JSON numbers (JSON.stringify would round
+ * them), zero members of the height left out, empty data as null because protobuf decodes an absent field to nil.
+ */
+function txQueryResult(queryId: bigint, { height, data }: DeliveredTx): string {
+  const members = [
+    ...(height.revisionNumber === 0n ? [] : [`"revision_number":${height.revisionNumber}`]),
+    ...(height.revisionHeight === 0n ? [] : [`"revision_height":${height.revisionHeight}`]),
+  ];
+  const encoded = data.length === 0 ? "null" : `"${toBase64(data)}"`;
+  return `{"tx_query_result":{"query_id":${queryId},"height":{${members.join(",")}},"data":${encoded}}}`;
+}
+
+/**
+ * Calls the owner's sudo entry point in the context of the submission. As in Go, there is no cache layer and no gas limit
+ * of its own: writes of the contract and of the module are kept or reverted together. Also as in Go, undefined/1 replaces
+ * the codespace and code of the contract's error, and its text is kept. An out-of-gas error passes through unchanged.
+ */
+function callOwner(
+  context: Context,
+  contracts: ContractKeeper,
+  query: RegisteredQuery,
+  call: { readonly message: string; readonly failure: string },
+): void {
+  wrapErrors(
+    (error) => unregisteredError(`${call.failure}: failed to sudo: ${error.message}`),
+    () => {
+      if (!contracts.isContract(context, query.owner))
+        throw unregisteredError(`${query.owner} is not a contract address`);
+      contracts.sudo(context, query.owner, call.message);
+    },
+  );
+}

@@ -1,0 +1,156 @@
+import { headerHash, txResultLeaf } from "../../../../cosmos/comet/block-hashes.ts";
+import { CometError } from "../../../../cosmos/comet/comet-error.ts";
+import { signedHeaderFromProto } from "../../../../cosmos/comet/proto-blocks.ts";
+import {
+  checkSimpleProof,
+  type SimpleProof,
+  verifySimpleProof,
+} from "../../../../cosmos/merkle/simple-tree.ts";
+import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import { Header as TendermintHeader } from "../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import type { TxValue } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import type { Proof } from "../../../../cosmos/proto/gen/tendermint/crypto/proof.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { equalBytes, sha256, toHex, upperHex } from "../../../../platform/base/bytes.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import { ErrTxDecode, type ModuleError } from "../../runtime/errors.ts";
+import {
+  ErrInternal,
+  ErrInvalidHeader,
+  ErrInvalidProof,
+  ErrInvalidType,
+  ErrProtoUnmarshal,
+} from "./errors.ts";
+
+/** Go's name of the interface that packed headers are decoded to. */
+const INTERFACE = "*exported.ClientMessage";
+
+/** Fields of a remote header that the verification of a TX result uses. */
+export interface BlockHeader {
+  readonly height: bigint;
+  /** Revision number of the header's trusted height. Go passes it to the callback as the revision of the block. */
+  readonly trustedRevision: bigint;
+  readonly hash: Uint8Array;
+  readonly lastBlockHash: Uint8Array;
+  readonly validatorsHash: Uint8Array;
+  readonly nextValidatorsHash: Uint8Array;
+  readonly dataHash: Uint8Array;
+  readonly lastResultsHash: Uint8Array;
+}
+
+/** A decoded but unverified header, with its packed form. */
+export interface UnpackedHeader {
+  readonly packed: Any;
+  readonly message: TendermintHeader;
+}
+
+/** Decodes a packed header. `name` is part of the error text ("block header"). Throws ErrProtoUnmarshal. */
+export function unpackHeader(packed: Any | undefined, name: string): UnpackedHeader {
+  const unpackError = (reason: string): ModuleError =>
+    ErrProtoUnmarshal(`failed to unpack ${name}: ${reason}`);
+  if (packed === undefined || packed.typeUrl === "")
+    throw unpackError("protobuf Any message cannot be nil: failed unpacking protobuf message from Any");
+  if (packed.typeUrl !== TYPE_URL.tendermintHeader) throw unpackError(noConcreteType(packed.typeUrl));
+  try {
+    return { packed, message: TendermintHeader.decode(packed.value) };
+  } catch (error) {
+    throw unpackError(errorText(error));
+  }
+}
+
+/**
+ * Reads a header that the light client has verified. Throws ErrInvalidHeader for a header without its required parts.
+ */
+export function readHeader({ message }: UnpackedHeader): BlockHeader {
+  try {
+    const { header } = signedHeaderFromProto(message.signedHeader);
+    return {
+      ...header,
+      trustedRevision: message.trustedHeight?.revisionNumber ?? 0n,
+      hash: headerHash(header),
+      lastBlockHash: header.lastBlockId.hash,
+    };
+  } catch (error) {
+    throw error instanceof CometError ? ErrInvalidHeader(error.message) : error;
+  }
+}
+
+/**
+ * Rejects a packed message that is not a Tendermint header. Go unpacks headers while it decodes a transaction, so that an
+ * unknown type fails before any message runs. An absent header passes this check.
+ */
+export function requireClientMessage(packed: Any | undefined): void {
+  if (packed === undefined || packed.typeUrl === "" || packed.typeUrl === TYPE_URL.tendermintHeader) return;
+  throw ErrTxDecode(noConcreteType(packed.typeUrl));
+}
+
+/**
+ * Checks that `next` has the next height, the validators that `header` announces, and `header` as its last block. Throws
+ * ErrInvalidHeader.
+ */
+export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
+  const error = orderError(header, next);
+  if (error === undefined) return;
+  // Go wraps ErrInvalidHeader in ErrInvalidHeader, so that the text ends with the description twice.
+  const inner = ErrInvalidHeader(error);
+  throw ErrInvalidHeader(`block.NextBlockHeader is not next for the block.Header: ${inner.message}`);
+}
+
+function noConcreteType(typeUrl: string): string {
+  return `no concrete type registered for type URL ${typeUrl} against interface ${INTERFACE}`;
+}
+
+function orderError(header: BlockHeader, next: BlockHeader): string | undefined {
+  if (next.height !== header.height + 1n)
+    return `nextHeader.Height (${next.height}) is not actually next for a header with height ${header.height}`;
+  if (!equalBytes(header.nextValidatorsHash, next.validatorsHash))
+    return `header.NextValidatorsHash is not equal to nextHeader.ValidatorsHash: ${upperHex(header.nextValidatorsHash)} != ${upperHex(next.validatorsHash)}`;
+  if (!equalBytes(header.hash, next.lastBlockHash))
+    return `header hash is not equal to nextHeader.LastBlockId.Hash: ${upperHex(header.hash)} != ${upperHex(next.lastBlockHash)}`;
+  return undefined;
+}
+
+/** Merkle roots that the transaction's proofs must lead to. */
+interface BlockRoots {
+  /** `data_hash` of the transaction's block. */
+  readonly dataHash: Uint8Array;
+  /** `last_results_hash` of the next block. */
+  readonly resultsHash: Uint8Array;
+}
+
+/**
+ * Checks that the transaction is in its block, that `response` is its result, and that it succeeded. CometBFT hashes
+ * only code, data, gas wanted and gas used of a result: log, info, events and codespace are not proven. Throws
+ * `ModuleError`.
+ */
+export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
+  const inclusion = readProof(tx.inclusionProof);
+  verifyProof("inclusion", roots.dataHash, sha256(tx.data), inclusion);
+  const delivery = readProof(tx.deliveryProof);
+  const { response } = tx;
+  // The deployed chain panics on a missing response. Here it is an error of the transaction.
+  if (response === undefined) throw ErrInvalidType("failed to verify delivery proof: response is missing");
+  verifyProof("delivery", roots.resultsHash, txResultLeaf(response), delivery);
+  if (response.code !== 0)
+    throw ErrInternal(
+      `tx ${toHex(sha256(tx.data))} is unsuccessful: ResponseDelivery.Code = ${response.code}`,
+    );
+  // Results have the order of the block's transactions: equal indexes connect the transaction with its result.
+  if (delivery.index !== inclusion.index)
+    throw ErrInvalidProof(
+      `inclusion proof index and delivery proof index are not equal: ${inclusion.index} != ${delivery.index}`,
+    );
+}
+
+function verifyProof(name: string, root: Uint8Array, leaf: Uint8Array, proof: SimpleProof): void {
+  const verdict = verifySimpleProof(root, leaf, proof);
+  if (!verdict.ok) throw ErrInvalidProof(`failed to verify ${name} proof: ${verdict.error.text}`);
+}
+
+function readProof(proof: Proof | undefined): SimpleProof {
+  const words = "failed to convert proto proof to merkle proof";
+  if (proof === undefined) throw ErrInvalidType(`${words}: nil proof`);
+  const checked = checkSimpleProof(proof);
+  if (!checked.ok) throw ErrInvalidType(`${words}: ${checked.error.text}`);
+  return proof;
+}

@@ -1,0 +1,123 @@
+import { IntProto } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
+import { concat, sha256, utf8 } from "../../../../platform/base/bytes.ts";
+import type { Coin } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { wrapErrors } from "../../runtime/errors.ts";
+import {
+  bytesCodec,
+  type Codec,
+  createItem,
+  createMap,
+  messageCodec,
+  textCodec,
+} from "../../store/collections.ts";
+import { fullDenom, hashOfVoucher, parseTraceHash, traceHash } from "./denom.ts";
+import { ErrTraceNotFound, ESCROW_PREFIX, MODULE_NAME, PORT_KEY, TRACES_PREFIX, VERSION } from "./keys.ts";
+import type { ChannelEndpoint } from "../ibc/host/packet.ts";
+import type { ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
+
+export interface TransferOptions {
+  /** Prefix of account addresses. */
+  readonly bech32Prefix: string;
+  /** The account that may change the params, bech32. */
+  readonly authority: string;
+  /** Type URL of the response to MsgTransfer with number and channel. Absent: the response of ibc-go, with the number. */
+  readonly ownResponse?: string;
+}
+
+interface BankKeeper {
+  readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
+  readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
+  readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
+  readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
+  readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
+  /** Throws `ModuleError` when messages may not send one of the denominations. */
+  readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
+  readonly isBlocked: (address: Uint8Array) => boolean;
+}
+
+/** Sends packets, directly or through middleware. */
+interface ChannelKeeper extends ICS4Wrapper {
+  /** Returns the sequence of the next packet of a channel; undefined for an unknown channel. */
+  readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
+}
+
+export interface TransferDeps {
+  readonly bank: BankKeeper;
+  readonly channels: ChannelKeeper;
+}
+
+/** Options and keepers of other modules. */
+export interface Keepers extends TransferOptions, TransferDeps {}
+
+const amountCodec: Codec<bigint> = {
+  encode: (amount) => IntProto.encode({ int: amount.toString() }).finish(),
+  decode: (bytes) => BigInt(IntProto.decode(bytes).int),
+};
+
+export const port = createItem(MODULE_NAME, PORT_KEY, textCodec);
+
+/** Traces by hash. */
+export const traces = createMap(MODULE_NAME, TRACES_PREFIX, bytesCodec, messageCodec<DenomTrace>(DenomTrace));
+
+/** Coins in all escrow accounts, by denomination. An amount of zero has no entry. */
+export const escrows = createMap(MODULE_NAME, ESCROW_PREFIX, textCodec, amountCodec);
+
+/** Stores the trace of a voucher. */
+export function addTrace(context: Context, trace: DenomTrace): void {
+  const hash = traceHash(trace);
+  if (!traces.has(context, hash)) traces.set(context, hash, trace);
+}
+
+/** Returns the full denomination of a coin: that of its trace for "ibc/HASH". Throws transfer/6 for an unknown trace. */
+export function fullDenomOf(context: Context, denom: string): string {
+  const hash = hashOfVoucher(denom);
+  if (hash === undefined) return denom;
+  const trace = traces.get(context, parseTraceHash(hash));
+  if (trace === undefined) throw ErrTraceNotFound(hash);
+  return fullDenom(trace);
+}
+
+/** Adds to the coins in escrow, or subtracts with `sign` -1. */
+function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n): void {
+  const total = (escrows.get(context, denom) ?? 0n) + sign * amount;
+  if (total === 0n) escrows.delete(context, denom);
+  else escrows.set(context, denom, total);
+}
+
+const ADDRESS_BYTES = 20;
+
+/** Returns the account that keeps the coins of a chain that have left over a channel. Nobody holds its key. */
+export function escrowAddress({ portId, channelId }: ChannelEndpoint): Uint8Array {
+  const preimage = concat(utf8(VERSION), Uint8Array.of(0), utf8(`${portId}/${channelId}`));
+  return sha256(preimage).slice(0, ADDRESS_BYTES);
+}
+
+/** Moves a coin that leaves the chain into escrow. Throws `ModuleError`. */
+export function escrowCoin(
+  context: Context,
+  { bank }: Keepers,
+  move: { readonly from: Uint8Array; readonly end: ChannelEndpoint },
+  coin: Coin,
+): void {
+  bank.send(context, move.from, escrowAddress(move.end), [coin]);
+  changeEscrow(context, coin, 1n);
+}
+
+/** Moves a coin that comes back out of escrow. Throws `ModuleError`. */
+export function unescrowCoin(
+  context: Context,
+  { bank }: Keepers,
+  move: { readonly to: Uint8Array; readonly end: ChannelEndpoint },
+  coin: Coin,
+): void {
+  wrapErrors(
+    (error) =>
+      error.wrap(
+        "unable to unescrow tokens, this may be caused by a malicious counterparty module or a bug: please open an issue on counterparty module",
+      ),
+    () => bank.send(context, escrowAddress(move.end), move.to, [coin]),
+  );
+  changeEscrow(context, coin, -1n);
+}

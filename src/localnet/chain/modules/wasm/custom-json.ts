@@ -1,0 +1,20 @@
+import { asUint64, type JsonField } from "../../../../platform/base/json.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
+
+/** Opens a custom message of a contract for reading. An invalid member fails the message with undefined/1 and its path. */
+export function customFields(message: unknown): JsonField {
+  return { value: message, path: "", error: decodeError };
+}
+
+function decodeError(path: string, expected: string): Error {
+  return unregisteredError(`failed to decode incoming custom cosmos message: ${path}: not ${expected}`);
+}
+
+/**
+ * Returns an unsigned integer. CosmWasm bindings carry integers as JSON numbers only; text is rejected. Absent counts
+ * as 0.
+ */
+export function asUintNumber(field: JsonField): bigint {
+  if (typeof field.value === "string") throw field.error(field.path, "an unsigned integer");
+  return asUint64(field);
+}

@@ -1,0 +1,143 @@
+import type { ChainClient, QueryHeight } from "../../cosmos/client/chain-client.ts";
+import {
+  allPages,
+  createLightClientQueries,
+  type LightClientQueries,
+  page,
+} from "../../cosmos/light-client/client-queries.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
+import { QueryParamsRequest, QueryParamsResponse } from "../../cosmos/proto/gen/cosmos/consensus/v1/query.ts";
+import { ParamsRequest, ParamsResponse } from "../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
+import {
+  QueryBalanceRequest,
+  QueryBalanceResponse,
+} from "../../cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
+import {
+  QueryRegisteredQueriesRequest,
+  QueryRegisteredQueriesResponse,
+  QueryRegisteredQueryRequest,
+  QueryRegisteredQueryResponse,
+  QueryRegisteredQueryResultRequest,
+  QueryRegisteredQueryResultResponse,
+} from "../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
+import type { StorageValue } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { fromWireQuery, type RegisteredQuery } from "./registered-query.ts";
+
+/** gRPC queries to the local chain. All methods reject with `ClientError`. */
+export interface LocalQueries extends LightClientQueries {
+  /** Returns all registered queries of the connection, at `height` (default: the latest). Rejects with `LightClientError` "too-many-pages". */
+  readonly registeredQueries: (
+    connectionId: string,
+    signal: AbortSignal,
+    height?: QueryHeight,
+  ) => Promise<readonly RegisteredQuery[]>;
+  /** Resolves with undefined for a query of an unknown type. */
+  readonly registeredQuery: (
+    id: bigint,
+    signal: AbortSignal,
+    height?: QueryHeight,
+  ) => Promise<RegisteredQuery | undefined>;
+  /** Returns the limits of one block. */
+  readonly blockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
+  /** Returns the amount of one denom; 0 when the account does not exist. */
+  readonly balance: (address: string, denom: string, signal: AbortSignal) => Promise<bigint>;
+}
+
+/** Limits of one block of the local chain. */
+export interface BlockLimits {
+  /** Gas that the transactions of a block may use (`max_block_utilization`); undefined without a fee market. */
+  readonly utilization: bigint | undefined;
+  /** Sum of the gas limits in a block (`max_gas`); undefined: no limit. */
+  readonly gas: bigint | undefined;
+  /** `max_bytes`; undefined: no limit of the parameters. */
+  readonly bytes: bigint | undefined;
+}
+
+/** Creates the queries. `chainName` is the first part of the protobuf package of interchainqueries. */
+export function createLocalQueries(client: ChainClient, chainName: string): LocalQueries {
+  const icq = (rpc: string): string => `/${chainName}.interchainqueries.Query/${rpc}`;
+  return {
+    registeredQueries: (connectionId, signal, height) =>
+      allPages(async (key) => {
+        const request = { owners: [], connectionId, pagination: page(key) };
+        const bytes = QueryRegisteredQueriesRequest.encode(request).finish();
+        const response = QueryRegisteredQueriesResponse.decode(
+          await client.grpcQuery(icq("RegisteredQueries"), bytes, signal, height),
+        );
+        return {
+          items: response.registeredQueries.flatMap((wire) => fromWireQuery(wire) ?? []),
+          next: response.pagination?.nextKey,
+        };
+      }),
+    registeredQuery: async (id, signal, height) => {
+      const bytes = QueryRegisteredQueryRequest.encode({ queryId: id }).finish();
+      const { registeredQuery } = QueryRegisteredQueryResponse.decode(
+        await client.grpcQuery(icq("RegisteredQuery"), bytes, signal, height),
+      );
+      return registeredQuery && fromWireQuery(registeredQuery);
+    },
+    balance: async (address, denom, signal) => {
+      const bytes = QueryBalanceRequest.encode({ address, denom }).finish();
+      const { balance } = QueryBalanceResponse.decode(
+        await client.grpcQuery("/cosmos.bank.v1beta1.Query/Balance", bytes, signal),
+      );
+      const amount = balance?.amount ?? "";
+      return /^\d{1,78}$/.test(amount) ? BigInt(amount) : 0n;
+    },
+    blockLimits: (signal) => readBlockLimits(client, signal),
+    ...createLightClientQueries(client),
+  };
+}
+
+/** Returns the values of the last KV result, in the order of the query's keys. Rejects with `ClientError` when there is none. */
+export async function readQueryResult(
+  client: Pick<ChainClient, "grpcQuery">,
+  chainName: string,
+  queryId: bigint,
+  signal: AbortSignal,
+): Promise<readonly StorageValue[]> {
+  const path = `/${chainName}.interchainqueries.Query/QueryResult`;
+  const request = QueryRegisteredQueryResultRequest.encode({ queryId }).finish();
+  const response = QueryRegisteredQueryResultResponse.decode(await client.grpcQuery(path, request, signal));
+  return response.result?.kvResults ?? [];
+}
+
+/** Reads the block limits from the fee market and the consensus parameters. Rejects with `ClientError`. */
+export async function readBlockLimits(
+  client: Pick<ChainClient, "grpcQuery">,
+  signal: AbortSignal,
+): Promise<BlockLimits> {
+  const [utilization, consensus] = await Promise.all([
+    ifServed(async () => {
+      const request = ParamsRequest.encode({}).finish();
+      const response = await client.grpcQuery("/feemarket.feemarket.v1.Query/Params", request, signal);
+      const { params } = ParamsResponse.decode(response);
+      return params?.enabled === true ? params.maxBlockUtilization : undefined;
+    }),
+    ifServed(async () => {
+      const request = QueryParamsRequest.encode({}).finish();
+      const response = await client.grpcQuery("/cosmos.consensus.v1.Query/Params", request, signal);
+      return QueryParamsResponse.decode(response).params?.block;
+    }),
+  ]);
+  return {
+    utilization: positive(utilization),
+    gas: positive(consensus?.maxGas),
+    bytes: positive(consensus?.maxBytes),
+  };
+}
+
+/** Resolves with undefined when the chain has no such query: not every chain has a fee market. */
+async function ifServed<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ClientError && error.facts.code === "abci") return undefined;
+    throw error;
+  }
+}
+
+/** 0 and -1 mean no limit. */
+function positive(value: bigint | undefined): bigint | undefined {
+  return value !== undefined && value > 0n ? value : undefined;
+}

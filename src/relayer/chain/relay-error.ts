@@ -1,0 +1,56 @@
+import type { BackoffOptions } from "../../platform/base/waits.ts";
+import { CodedError, errorText } from "../../platform/base/errors.ts";
+import { isEndpointError } from "../../cosmos/client/errors.ts";
+
+/** Errors of a connection or of the whole relayer. An error of one query is a `QueryFailure`. */
+export type RelayErrorFacts =
+  | { readonly code: "state-unusable"; readonly stateDir: string }
+  /** another process has the state; `pid` is undefined when it cannot be read */
+  | { readonly code: "state-in-use"; readonly stateDir: string; readonly pid: number | undefined }
+  /** the storage of the Go relayer (`from-leveldb`) */
+  | { readonly code: "storage-unreadable"; readonly directory: string }
+  | { readonly code: "too-many-pages"; readonly pages: number }
+  | {
+      readonly code: "wrong-chain";
+      readonly connectionId: string;
+      readonly expected: string;
+      readonly found: string;
+    }
+  | { readonly code: "client-not-active"; readonly clientId: string; readonly status: string }
+  /** too few of the validators that are trusted at `from` have signed the block `to` */
+  | {
+      readonly code: "validators-changed";
+      readonly clientId: string;
+      readonly from: bigint;
+      readonly to: bigint;
+    }
+  | { readonly code: "remote-behind"; readonly chainId: string; readonly height: bigint }
+  /** an endpoint returns contradictory data about one block */
+  | { readonly code: "bad-block"; readonly height: bigint }
+  | { readonly code: "header-refused"; readonly connectionId: string }
+  /** the node does not accept the transaction into its mempool, for example because the account has no coins */
+  | { readonly code: "transaction-refused"; readonly connectionId: string }
+  | { readonly code: "transaction-lost"; readonly connectionId: string };
+
+/** Ends one cycle of a connection, which is retried after a backoff. "state-unusable" and "state-in-use" end the daemon at its start. */
+export class RelayError extends CodedError<RelayErrorFacts> {}
+
+/** Backoff after an error of the local chain or of a connection. */
+const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };
+
+/**
+ * Backoff while no endpoint of a chain can be used. It stays short however long the chain is away, so that the relayer
+ * goes on within seconds after an endpoint is back. One call in two seconds costs nobody anything.
+ */
+const ENDPOINT_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 2_000 };
+
+/** Returns the backoff after an error of the local chain or of a connection. */
+export function errorBackoff(error: unknown): BackoffOptions {
+  return isEndpointError(error) ? ENDPOINT_BACKOFF : ERROR_BACKOFF;
+}
+
+/** Identifies repetitions of one error. Returns its code, or its text when it has no code. */
+export function errorKind(error: unknown): string {
+  // Texts hold heights and durations, which differ from try to try.
+  return error instanceof CodedError ? error.facts.code : errorText(error);
+}

@@ -1,0 +1,278 @@
+import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-client.ts";
+import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
+import { BLOCK_ID_FLAG } from "../../cosmos/comet/block-types.ts";
+import type { TrustLevel } from "../../cosmos/comet/verify-commit.ts";
+import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
+import { headerAny, type Trust, updateClientMessage } from "../../cosmos/light-client/client-update.ts";
+import { SignedHeader } from "../../cosmos/proto/gen/tendermint/types/types.ts";
+import { ValidatorSet } from "../../cosmos/proto/gen/tendermint/types/validator.ts";
+import { withTimeout } from "../../platform/base/abort.ts";
+import { toHex } from "../../platform/base/bytes.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { createMutex } from "../../platform/base/waits.ts";
+import { RelayError } from "../chain/relay-error.ts";
+
+export interface IntermediateHeadersDeps {
+  readonly remote: Pick<ChainClient, "lightBlock">;
+  readonly clock: Pick<Clock, "sleep">;
+  /** Bech32 address of the account that signs the updates. */
+  readonly signer: string;
+  /** Brings client updates into a block, in this order. */
+  readonly send: (updates: readonly WireMessage[], signal: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Returns what the header of `block` can be verified from: `trust`, or a trusted height between the two. When too few of
+ * the validators that are trusted at `trust` have signed `block`, it updates the client through headers between them.
+ * Throws `RelayError` "validators-changed" when they do not reach far enough; the next cycle goes on where they end.
+ */
+export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
+
+/**
+ * Blocks that are read for one path. One over a million blocks with one change of all validators needs about forty. What is
+ * known of a longer one is sent, so that the next cycle goes on from there.
+ */
+const MAX_READS = 100;
+/** Longest time of reading them. What is known then is sent too. */
+const READ_MS = 30_000;
+
+/** Creates the intermediate headers for one cycle. `signal` aborts its requests. */
+export function createIntermediateHeaders(
+  deps: IntermediateHeadersDeps,
+  client: LightClientState,
+  signal: AbortSignal,
+): IntermediateHeaders {
+  // Several headers may need the same updates. The first one sends them, and the others find its trusted heights.
+  const mutex = createMutex();
+  let reached: readonly Trust[] = [];
+  const nearest = (block: LightBlockBytes, trust: Trust): Trust =>
+    reached
+      .filter(({ height }) => height.height < block.height)
+      .reduce((best, one) => (one.height.height > best.height.height ? one : best), trust);
+  const build = async (block: LightBlockBytes, before: Trust): Promise<Trust> => {
+    const from = nearest(block, before);
+    if (isVerifiable(block, from, client)) return from;
+    const steps = await readSteps(deps, { block, from, client }, signal);
+    await deps.send(
+      steps.map(({ update }) => update),
+      signal,
+    );
+    reached = [...reached, ...steps.map(({ trust }) => trust)];
+    const last = nearest(block, from);
+    if (isVerifiable(block, last, client)) return last;
+    throw changed(
+      { block, from, client },
+      `the client was updated to height ${last.height.height} on the way`,
+    );
+  };
+  return async (block, trust) =>
+    isVerifiable(block, trust, client) ? trust : mutex.runExclusive(() => build(block, trust), signal);
+}
+
+function isVerifiable(block: LightBlockBytes, trust: Trust, { trustLevel }: LightClientState): boolean {
+  if (block.height === trust.height.height + 1n) return true;
+  return isTrusted(powersOf(trust.validatorSet), signedBlock(block), trustLevel);
+}
+
+/** The way from a trusted height to a block. */
+interface Way {
+  readonly block: LightBlockBytes;
+  readonly from: Trust;
+  readonly client: LightClientState;
+}
+
+/** A client update on the way, and what is trusted after it. */
+interface Step {
+  readonly update: WireMessage;
+  readonly trust: Trust;
+}
+
+/** What was read for one way. */
+interface HeadersOnTheWay {
+  readonly blocks: Map<bigint, LightBlockBytes>;
+  /** Each can be verified from the one before it. They may end far below the block. */
+  heights: readonly bigint[];
+}
+
+/** Returns the updates in front of the one to the block, as far as the headers between them could be read in time. */
+async function readSteps(
+  deps: IntermediateHeadersDeps,
+  way: Way,
+  signal: AbortSignal,
+): Promise<readonly Step[]> {
+  const headers: HeadersOnTheWay = { blocks: new Map([[way.block.height, way.block]]), heights: [] };
+  await withTimeout(READ_MS, deps.clock, signal, (inner) => readHeaders(deps, way, headers, inner));
+  const steps = toSteps(way, headers, deps.signer);
+  if (steps.length === 0) throw changed(way, "the headers between them could not be read in time");
+  return steps;
+}
+
+/** Reads blocks until the path is known, {@link MAX_READS} at most. */
+async function readHeaders(
+  { remote }: IntermediateHeadersDeps,
+  { block, from, client }: Way,
+  headers: HeadersOnTheWay,
+  signal: AbortSignal,
+): Promise<void> {
+  const ends = { from: from.height.height, to: block.height };
+  const signed = new Map([[block.height, signedBlock(block)]]);
+  for (let reads = 0; reads <= MAX_READS; reads++) {
+    const path = planHeaderPath(ends, signed, client.trustLevel);
+    // A trusted height needs the validators of the block after it.
+    if (path.kind === "known" || path.height !== nextOf(path.heights)) headers.heights = path.heights;
+    if (path.kind === "known" || reads === MAX_READS) return;
+    const read = await remote.lightBlock(path.height, signal);
+    headers.blocks.set(path.height, read);
+    signed.set(path.height, signedBlock(read));
+  }
+}
+
+function nextOf(heights: readonly bigint[]): bigint | undefined {
+  const last = heights.at(-1);
+  return last === undefined ? undefined : last + 1n;
+}
+
+function toSteps(
+  { from, client }: Way,
+  { heights, blocks }: HeadersOnTheWay,
+  signer: string,
+): readonly Step[] {
+  const steps: Step[] = [];
+  let trusted = from;
+  for (const height of heights) {
+    const [block, next] = [blocks.get(height), blocks.get(height + 1n)];
+    // The block after the end of the way is not read.
+    if (block === undefined || next === undefined) break;
+    const trust = { height: { ...from.height, height }, validatorSet: next.validatorSet };
+    const update = updateClientMessage(client.clientId, headerAny(block, trusted), signer);
+    steps.push({ update, trust });
+    trusted = trust;
+  }
+  return steps;
+}
+
+function changed({ block, from, client: { clientId } }: Way, what: string): RelayError {
+  const facts = { code: "validators-changed", clientId, from: from.height.height, to: block.height } as const;
+  return new RelayError(
+    facts,
+    `too few of the validators that ${clientId} trusts at height ${facts.from} have signed block ${facts.to}; ${what}`,
+  );
+}
+
+/** Intermediate headers that are not sent, and what it would have sent. */
+export interface DryIntermediateHeaders {
+  readonly intermediate: IntermediateHeaders;
+  readonly updates: () => readonly WireMessage[];
+}
+
+/** Creates the intermediate headers whose updates the caller puts in front of its own messages. */
+export function createDryIntermediateHeaders(
+  deps: Omit<IntermediateHeadersDeps, "send">,
+  client: LightClientState,
+  signal: AbortSignal,
+): DryIntermediateHeaders {
+  const updates: WireMessage[] = [];
+  const send = async (between: readonly WireMessage[]): Promise<void> => void updates.push(...between);
+  return {
+    intermediate: createIntermediateHeaders({ ...deps, send }, client, signal),
+    updates: () => updates,
+  };
+}
+
+/** Voting power by address, in hex. */
+export type Powers = ReadonlyMap<string, bigint>;
+
+/** What a path needs of a block. */
+export interface SignedBlock {
+  /** Addresses in hex of the validators that signed it. */
+  readonly signers: ReadonlySet<string>;
+  readonly validators: Powers;
+}
+
+/** What to do next on the way from a trusted header to another one. */
+export type HeaderPath =
+  /** read the block of this height, and plan again; `heights` are a way already, to a lower height */
+  | { readonly kind: "read"; readonly height: bigint; readonly heights: readonly bigint[] }
+  /** update the client to these heights, in order: each can be verified from the one before it */
+  | { readonly kind: "known"; readonly heights: readonly bigint[] };
+
+/** Headers of one path. The next one goes on where a longer way was broken off. */
+export const MAX_HEADERS = 16;
+
+/**
+ * Plans client updates from the trusted height `from` to `to` by bisection, as CometBFT's light client: too few of the
+ * validators that are trusted at `from` may have signed the block `to`. The block after a trusted one can always be
+ * verified, so there is a path. Its last height is `to`, or a lower one after {@link MAX_HEADERS} headers.
+ *
+ * Starts again with each block that was read. Of a trusted height it needs the next block: a light client trusts the
+ * validators of that one.
+ */
+export function planHeaderPath(
+  { from, to }: { readonly from: bigint; readonly to: bigint },
+  blocks: ReadonlyMap<bigint, SignedBlock>,
+  level: TrustLevel,
+): HeaderPath {
+  let heights: readonly bigint[] = [];
+  // Farthest first.
+  let goals: readonly bigint[] = [to];
+  for (;;) {
+    const [trusted = from, nearest] = [heights.at(-1), goals.at(-1)];
+    if (nearest === undefined) return { kind: "known", heights };
+    if (!blocks.has(trusted + 1n)) return { kind: "read", height: trusted + 1n, heights };
+    if (heights.length === MAX_HEADERS) return { kind: "known", heights };
+    if (!blocks.has(nearest)) return { kind: "read", height: nearest, heights };
+    const [goal] = goals.filter((height) => isStepVerifiable(trusted, height, blocks, level));
+    if (goal === undefined) goals = [...goals, (trusted + nearest) / 2n];
+    else {
+      goals = goals.filter((height) => height > goal);
+      // Without the heights on the way that are not needed.
+      const path = [from, ...heights];
+      const start = path.findIndex((height) => isStepVerifiable(height, goal, blocks, level));
+      heights = [...path.slice(1, start + 1), goal];
+    }
+  }
+}
+
+function isStepVerifiable(
+  trusted: bigint,
+  height: bigint,
+  blocks: ReadonlyMap<bigint, SignedBlock>,
+  level: TrustLevel,
+): boolean {
+  if (height === trusted + 1n) return true;
+  const [next, block] = [blocks.get(trusted + 1n), blocks.get(height)];
+  return next !== undefined && block !== undefined && isTrusted(next.validators, block, level);
+}
+
+/**
+ * Whether validators with more than `level` of the trusted power signed the block. Verifies no signature, since the chain
+ * does: it says which headers the chain can accept.
+ */
+export function isTrusted(
+  trusted: Powers,
+  { signers }: Pick<SignedBlock, "signers">,
+  { numerator, denominator }: TrustLevel,
+): boolean {
+  let [total, signed] = [0n, 0n];
+  for (const [address, power] of trusted) {
+    total += power;
+    if (signers.has(address)) signed += power;
+  }
+  return signed > (total * numerator) / denominator;
+}
+
+/** Decodes what a path needs of a block. */
+export function signedBlock({ signedHeader, validatorSet }: LightBlockBytes): SignedBlock {
+  const { signatures = [] } = SignedHeader.decode(signedHeader).commit ?? {};
+  const signed = signatures.filter(({ blockIdFlag }) => blockIdFlag === BLOCK_ID_FLAG.commit);
+  return {
+    signers: new Set(signed.map(({ validatorAddress }) => toHex(validatorAddress))),
+    validators: powersOf(validatorSet),
+  };
+}
+
+/** Decodes the powers of an encoded validator set. */
+function powersOf(validatorSet: Uint8Array): Powers {
+  const { validators } = ValidatorSet.decode(validatorSet);
+  return new Map(validators.map(({ address, votingPower }) => [toHex(address), votingPower]));
+}

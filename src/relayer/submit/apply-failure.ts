@@ -1,0 +1,195 @@
+import { isNewer } from "../../cosmos/comet/ibc-height.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { QueryFailure } from "../registry/query-state.ts";
+import { RelayError } from "../chain/relay-error.ts";
+import { attributeError, failureText, type Slot, type TxFailure } from "./attribute-error.ts";
+import type { Entry } from "./pipeline.ts";
+import {
+  entriesOf,
+  gasItem,
+  type PaidShare,
+  REDUNDANT,
+  requeue,
+  resolve,
+  type SubmitterState,
+} from "./submitter-state.ts";
+
+/** A transaction that was refused or failed. */
+interface FailedTransaction {
+  readonly failure: TxFailure;
+  readonly slots: readonly Slot[];
+  readonly where: "simulation" | "node" | "block";
+  /** What each result cost. Undefined when nothing was paid. */
+  readonly paid?: (entry: Entry) => PaidShare;
+}
+
+/**
+ * Applies the failure of a transaction to its results: the one that is to blame is refused, all others are tried again at
+ * once. Without anyone to blame the transaction is tried again in two halves, and a single result is refused: a result
+ * that fails all others is so found in log2 steps.
+ */
+export function applyFailure(
+  state: SubmitterState,
+  { failure, slots, where, paid }: FailedTransaction,
+): void {
+  const entries = entriesOf(slots);
+  const reason = failureText(failure);
+  const found = attributeError(failure, slots);
+  switch (found.kind) {
+    case "block-full":
+      state.block.shrink();
+      state.deps.logger.info("no room in the block, the next ones get less", { reason });
+      return requeue(state, entries);
+    case "price":
+      state.pace.price = undefined;
+      state.pace.heldBelow = state.deps.height.now() + 1n;
+      return requeue(state, entries);
+    case "too-large":
+      state.batch.shrink();
+      state.deps.logger.info("transaction too large for the node, the next ones are smaller", { reason });
+      return entries.length > 1
+        ? requeue(state, entries)
+        : refuse(state, entries, { code: "too-large", reason });
+    case "account":
+      return unsendAll(state, entries, reason);
+    case "result":
+      refuse(state, [found.entry], { code: "rejected", reason }, paid);
+      return retryRest(state, entries, found.entry);
+    case "redundant":
+      return dropRedundant(state, entries, found.entry, paid?.(found.entry));
+    case "update":
+      return refuseUpdate(state, entries, found.update.key, reason);
+    case "unknown":
+      // What ran out of gas in a block needs more than its simulation said.
+      if (where === "block") raiseGas(state, entries);
+      // CheckTx runs no messages. It has nothing against a part of the transaction.
+      if (where === "node" && failure.code !== OUT_OF_GAS) return unsendAll(state, entries, reason);
+      return entries.length > 1
+        ? halve(state, entries)
+        : refuse(state, entries, { code: "not-included", reason }, paid);
+  }
+}
+
+/** `sdk/11` */
+const OUT_OF_GAS = 11;
+
+function refuse(
+  state: SubmitterState,
+  entries: readonly Entry[],
+  error: QueryFailure,
+  paid?: FailedTransaction["paid"],
+): void {
+  for (const entry of entries) {
+    state.queries.isolated.delete(entry.result.query.id);
+    resolve(state, entry, { kind: "refused", error }, paid?.(entry));
+  }
+}
+
+/**
+ * The result is not needed, which is no failure of its query. The other relayer may have sent results of the others too,
+ * and each would cost a transaction or a simulation. So their queries are read again before they are sent.
+ */
+function dropRedundant(
+  state: SubmitterState,
+  entries: readonly Entry[],
+  redundant: Entry,
+  paid: PaidShare | undefined,
+): void {
+  state.queries.isolated.delete(redundant.result.query.id);
+  for (const { result } of entries) if (result.query.type === "kv") state.queries.unread.add(result.query.id);
+  resolve(state, redundant, REDUNDANT, paid);
+  requeue(
+    state,
+    entries.filter((entry) => entry !== redundant),
+  );
+}
+
+/** After a second failure of the same company, its members are tried in halves: many may be bad. */
+function retryRest(state: SubmitterState, entries: readonly Entry[], bad: Entry): void {
+  const rest = entries.filter((entry) => entry !== bad);
+  const isSecond = rest.some(({ result }) => state.queries.isolated.has(result.query.id));
+  if (isSecond && rest.length > 1) return halve(state, rest);
+  isolate(state, rest);
+  requeue(state, rest);
+}
+
+function halve(state: SubmitterState, entries: readonly Entry[]): void {
+  const middle = Math.ceil(entries.length / 2);
+  isolate(state, entries.slice(0, middle));
+  isolate(state, entries.slice(middle));
+  requeue(state, entries);
+}
+
+/** Gives the entries a group of their own. The first query names it. */
+function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
+  const [first] = entries;
+  if (first === undefined) return;
+  const name = `${first.result.query.id} ${entries.length}`;
+  for (const { result } of entries) queries.isolated.set(result.query.id, name);
+}
+
+function refuseUpdate(state: SubmitterState, entries: readonly Entry[], key: string, reason: string): void {
+  const [behind, others] = [
+    entries.filter(({ result }) => result.update?.key === key),
+    entries.filter(({ result }) => result.update?.key !== key),
+  ];
+  for (const entry of behind) {
+    const { connectionId } = entry.result.query;
+    const error = new RelayError(
+      { code: "header-refused", connectionId },
+      `the client refused the update header: ${reason}`,
+    );
+    resolve(state, entry, { kind: "unsent", reason, error });
+  }
+  requeue(state, others);
+}
+
+/** Nothing is wrong with the results, but no transaction of the account passes at present. */
+function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: string): void {
+  for (const entry of entries) {
+    const { connectionId } = entry.result.query;
+    const error = new RelayError(
+      { code: "transaction-refused", connectionId },
+      `the local node refused the transaction: ${reason}`,
+    );
+    resolve(state, entry, { kind: "unsent", reason, error });
+  }
+}
+
+function raiseGas({ gas }: SubmitterState, entries: readonly Entry[]): void {
+  const items = entries.map(gasItem);
+  const expected = items.reduce((sum, item) => sum + gas.estimate(item), 0n);
+  gas.learn(items, expected * 2n);
+}
+
+/**
+ * Reads the queries of `state.queries.unread` from the chain, and drops the waiting results that are not newer than what it has.
+ * Rejects on abort only: without the read a simulation finds such a result.
+ */
+export async function rereadQueries(state: SubmitterState, signal: AbortSignal): Promise<void> {
+  const {
+    deps,
+    pipeline,
+    queries: { unread },
+  } = state;
+  if (unread.size === 0) return;
+  const ids = [...unread];
+  try {
+    await deps.registry.reread(ids, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return deps.logger.debug("queries cannot be read again", { reason: errorText(error) });
+  }
+  for (const id of ids) unread.delete(id);
+  deps.height.wake();
+  const waiting = ids.flatMap((id) => {
+    const { planned, queued } = pipeline.ofQuery(id);
+    return [...planned, ...queued];
+  });
+  for (const entry of waiting) if (isRedundantNow(state, entry)) resolve(state, entry, REDUNDANT);
+}
+
+function isRedundantNow({ deps }: SubmitterState, { result }: Entry): boolean {
+  const { id, type } = result.query;
+  return type === "kv" && !isNewer(result.at, deps.registry.state(id)?.query.lastRemoteHeight);
+}

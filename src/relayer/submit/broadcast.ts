@@ -1,0 +1,347 @@
+import { feeFor } from "../../cosmos/client/tx/tx-queries.ts";
+import type { BroadcastResult, TxDraft } from "../../cosmos/client/tx/tx-types.ts";
+import type { Dec18 } from "../../platform/base/decimal.ts";
+import { applyFailure } from "./apply-failure.ts";
+import { layOut, type Slot, toMessages } from "./attribute-error.ts";
+import { evaluateResult, isTooOld, TOO_OLD } from "./evaluate-result.ts";
+import type { Entry } from "./pipeline.ts";
+import { GAS_PER_TRANSACTION } from "./plan.ts";
+import { gasOfEntries, groupOf } from "./prepare.ts";
+import {
+  byNeed,
+  entriesOf,
+  gasInFlight,
+  gasItem,
+  type Prepared,
+  requeue,
+  resolve,
+  type SentTransaction,
+  slotItems,
+  type SubmitterState,
+  unsent,
+} from "./submitter-state.ts";
+
+/** Pause after a refusal by the gate. */
+const GATE_PAUSE_MS = 2_000;
+
+/** A transaction that may be broadcast now. */
+interface AdmittedTransaction extends Omit<SentTransaction, "tx"> {
+  readonly draft: TxDraft;
+}
+
+/**
+ * Broadcasts the prepared transactions whose queries have nothing in flight, as far as the block has room. Throws
+ * `ClientError` when account or price cannot be read, and the signal's reason.
+ */
+export async function broadcastPrepared(state: SubmitterState, signal: AbortSignal): Promise<void> {
+  const { window, height, clock } = state.deps;
+  if (clock.monotonicMs() < state.pace.stoppedUntilMs || height.now() < state.pace.heldBelow) return;
+  const open = window.isOpen(height.now());
+  if (!open || state.prepared.length === 0) return;
+  const chosen = choose(state);
+  if (chosen.length === 0) return;
+  try {
+    await broadcast(state, chosen, signal);
+  } catch (error) {
+    // Account or price could not be read. Nothing was broadcast.
+    requeue(
+      state,
+      chosen.flatMap(({ entries }) => entries),
+    );
+    throw error;
+  }
+}
+
+async function broadcast(
+  state: SubmitterState,
+  chosen: readonly Prepared[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { window, height, clock } = state.deps;
+  const gasPrice = await currentPrice(state, signal);
+  const admitted: AdmittedTransaction[] = [];
+  for (const prepared of chosen) {
+    const one = await admit(state, { prepared, before: admitted, gasPrice }, signal);
+    if (one !== undefined) admitted.push(one);
+  }
+  if (admitted.length === 0) return;
+  // From now on a block may hold them, and the next results of their queries can be proven.
+  for (const entry of admitted.flatMap(({ slots }) => entriesOf(slots))) depart(state, entry);
+  height.wake();
+  const at = { gasPrice, height: height.now() };
+  const startedMs = clock.monotonicMs();
+  const drafts = admitted.map(({ draft }) => draft);
+  const results = await window.broadcast(drafts, at, signal).catch((error: unknown) => {
+    // Nothing was broadcast, unless the signal ended it.
+    if (!signal.aborted) for (const { release } of admitted) release();
+    throw error;
+  });
+  state.pace.broadcastMs = clock.monotonicMs() - startedMs;
+  for (const [index, one] of admitted.entries()) recordBroadcast(state, one, results[index]);
+}
+
+function depart(state: SubmitterState, entry: Entry): void {
+  const gas = state.gas.estimate(gasItem(entry));
+  state.pipeline.apply([entry], { kind: "broadcast", sentAt: state.deps.height.now(), gas });
+}
+
+/** The price of this height or the last one: the price multiplier covers the rise of a block. */
+async function currentPrice(state: SubmitterState, signal: AbortSignal): Promise<Dec18> {
+  const { window, height } = state.deps;
+  const now = height.now();
+  if (state.pace.price !== undefined && isPriceGood(state, now)) return state.pace.price.gasPrice;
+  const gasPrice = await window.gasPrice(signal);
+  state.pace.price = { height: now, gasPrice };
+  return gasPrice;
+}
+
+/** Whether the known price is that of this height or the one before. */
+export function isPriceGood({ pace: { price } }: SubmitterState, height: bigint): boolean {
+  return price !== undefined && price.height + 1n >= height && price.height <= height;
+}
+
+/**
+ * Takes the transactions out of `prepared` that can go now, without the results that are gone. The longest due go first: what
+ * does not fit is split, and nothing behind it overtakes.
+ */
+function choose(state: SubmitterState): readonly Prepared[] {
+  const chosen: Prepared[] = [];
+  const kept: Prepared[] = [];
+  const block: Filling = {
+    gas: state.block.gas() - gasInFlight(state),
+    bytes: state.block.bytes() - state.sent.reduce((sum, { tx }) => sum + tx.size, 0),
+    isEmpty: state.sent.length === 0,
+    isFull: false,
+    taken: new Set(),
+  };
+  for (const prepared of inOrder(state)) {
+    const { go, stay } = block.isFull ? { go: undefined, stay: prepared } : decide(state, prepared, block);
+    if (stay !== undefined) kept.push(stay);
+    if (go === undefined) continue;
+    chosen.push(go);
+    block.gas -= go.gas;
+    block.bytes -= bytesOf(go.entries);
+    block.isEmpty = false;
+    for (const { result } of go.entries) block.taken.add(result.query.id);
+  }
+  state.prepared = kept;
+  return chosen;
+}
+
+/** What is left of the block that is being filled. */
+interface Filling {
+  gas: bigint;
+  bytes: number;
+  isEmpty: boolean;
+  isFull: boolean;
+  /** Of each query, one result leaves at a time. */
+  readonly taken: Set<bigint>;
+}
+
+/** The transaction whose neediest result is due for longest comes first. */
+function inOrder(state: SubmitterState): readonly Prepared[] {
+  const { prepared } = state;
+  if (prepared.length < 2) return prepared;
+  const sorted = byNeed(
+    state,
+    prepared.flatMap(({ entries }) => entries),
+  );
+  const places = new Map(sorted.map((entry, place) => [entry, place]));
+  const first = ({ entries }: Prepared): number =>
+    Math.min(...entries.map((entry) => places.get(entry) ?? 0));
+  return prepared.toSorted((a, b) => first(a) - first(b));
+}
+
+/** The parts of a prepared transaction that are broadcast now and that stay. The others have been resolved or queued again. */
+function decide(
+  state: SubmitterState,
+  prepared: Prepared,
+  block: Filling,
+): { readonly go: Prepared | undefined; readonly stay: Prepared | undefined } {
+  const { ready, later } = sortOut(state, prepared.entries, block.taken);
+  const all = [...ready, ...later];
+  const left = cutTo(state, prepared, all);
+  const stay = all.length > 0 ? left : undefined;
+  // A few that are ready wait for the many that are not: each transaction has a fixed cost.
+  if (ready.length === 0 || ready.length < later.length) return { go: undefined, stay };
+  // Their company has changed since they were planned: one of them is to be tried apart from the others.
+  if (new Set(ready.map((entry) => groupOf(state, entry))).size > 1) {
+    requeue(state, all);
+    return { go: undefined, stay: undefined };
+  }
+  const fits = block.isEmpty || (left.gas <= block.gas && bytesOf(ready) <= block.bytes);
+  const going = fits ? ready : firstThatFit(state, ready, block);
+  // A single result cannot be split. Then others may use the room that is too small for it.
+  if (!fits) block.isFull = all.length > 1;
+  if (going.length === 0) return { go: undefined, stay };
+  const rest = all.filter((entry) => !going.includes(entry));
+  return { go: cutTo(state, left, going), stay: rest.length > 0 ? cutTo(state, left, rest) : undefined };
+}
+
+/** The longest due of these results that fit into the block; none when they would be a small transaction. */
+function firstThatFit(state: SubmitterState, ready: readonly Entry[], block: Filling): readonly Entry[] {
+  const fitting = new Set<Entry>();
+  let gas = GAS_PER_TRANSACTION;
+  let bytes = 0;
+  for (const entry of byNeed(state, ready)) {
+    gas += state.gas.estimate(gasItem(entry));
+    bytes += entry.result.message.length;
+    if (gas > block.gas || bytes > block.bytes) break;
+    fitting.add(entry);
+  }
+  const found = ready.filter((entry) => fitting.has(entry));
+  // All of them: their simulation used more than the estimates of its parts say.
+  if (found.length === ready.length) return [];
+  // The fixed cost of a transaction is worth a tenth of a block at least.
+  return gasOfEntries(state, found) * 10n < state.block.gas() ? [] : found;
+}
+
+function bytesOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { result }) => sum + result.message.length, 0);
+}
+
+/** The transaction with these of its entries only. */
+function cutTo(state: SubmitterState, prepared: Prepared, entries: readonly Entry[]): Prepared {
+  if (entries.length === prepared.entries.length) return prepared;
+  const gas = gasOfEntries(state, entries);
+  return { entries, gas, simulated: prepared.simulated - prepared.gas + gas };
+}
+
+/** Drops results that were removed, superseded or are too old since they were planned. Keeps the order. */
+function sortOut(
+  state: SubmitterState,
+  entries: readonly Entry[],
+  taken: ReadonlySet<bigint>,
+): { readonly ready: readonly Entry[]; readonly later: readonly Entry[] } {
+  const ready: Entry[] = [];
+  const later: Entry[] = [];
+  for (const entry of entries) {
+    if (entry.stage.kind === "resolved") continue;
+    const verdict = evaluateResult(state, entry);
+    const isTaken = verdict === "ready" && taken.has(entry.result.query.id);
+    if (verdict === "later" || isTaken) later.push(entry);
+    else if (verdict === "ready") ready.push(entry);
+    else resolve(state, entry, verdict);
+  }
+  return { ready, later };
+}
+
+/** Settles the results in the queue that are too old. */
+export function dropOld(state: SubmitterState): void {
+  const nowMs = state.deps.clock.monotonicMs();
+  for (const entry of unsent(state)) if (isTooOld(entry, nowMs)) resolve(state, entry, TOO_OLD);
+}
+
+/** Asks the gate. Leaves out the results of owners that it refuses. Returns undefined when nothing may be sent. */
+async function admit(
+  state: SubmitterState,
+  {
+    prepared,
+    before,
+    gasPrice,
+  }: {
+    readonly prepared: Prepared;
+    readonly before: readonly AdmittedTransaction[];
+    readonly gasPrice: Dec18;
+  },
+  signal: AbortSignal,
+): Promise<AdmittedTransaction | undefined> {
+  let left = prepared;
+  while (left.entries.length > 0) {
+    const one = toTransaction(state, left, before);
+    const { gasLimit } = one.draft;
+    const fee = feeFor(gasPrice, gasLimit);
+    const admission = await state.deps.gate.admit(
+      { gas: gasLimit, fee, gasByOwner: gasByOwner(state, one) },
+      signal,
+    );
+    if (admission.admitted) return { ...one, release: admission.release };
+    const owners = new Set(admission.owners);
+    const refused = left.entries.filter(({ result }) => owners.has(result.query.owner));
+    if (refused.length === 0) {
+      stop(state, left.entries, admission.reason);
+      return undefined;
+    }
+    const error = { code: "over-budget", reason: admission.reason } as const;
+    for (const entry of refused) resolve(state, entry, { kind: "refused", error });
+    const entries = left.entries.filter((entry) => !refused.includes(entry));
+    left = cutTo(state, left, entries);
+  }
+  return undefined;
+}
+
+function stop(state: SubmitterState, entries: readonly Entry[], reason: string): void {
+  if (state.pace.stopped !== reason) state.deps.logger.warn("nothing may be sent", { reason });
+  state.pace.stopped = reason;
+  state.pace.stoppedUntilMs = state.deps.clock.monotonicMs() + GATE_PAUSE_MS;
+  for (const entry of entries) resolve(state, entry, { kind: "unsent", reason, error: undefined });
+}
+
+function toTransaction(
+  state: SubmitterState,
+  { entries, gas: ownGas, simulated }: Prepared,
+  before: readonly AdmittedTransaction[],
+): Omit<AdmittedTransaction, "release"> {
+  // A doubtful transaction may fail, so no other relies on its client updates, and it relies on none.
+  const isIsolated = entries.some((entry) => groupOf(state, entry) !== "");
+  const reliable = isIsolated ? [] : [...state.sent, ...before].filter((one) => !one.isIsolated);
+  const carried = new Set(reliable.flatMap(({ slots }) => updateKeys(slots)));
+  const isNeeded = (key: string): boolean => !state.included.has(key) && !carried.has(key);
+  const slots = layOut(entries, ({ key }) => isNeeded(key));
+  const reliesOn = new Set(
+    entries.flatMap(({ result: { update } }) =>
+      update !== undefined && !state.included.has(update.key) && carried.has(update.key) ? [update.key] : [],
+    ),
+  );
+  const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
+  const gas = updates.reduce((sum, item) => sum + state.gas.estimate(item), ownGas);
+  const adjusted = (gas * state.options.gasAdjustmentPermille) / 1_000n + 1n;
+  // The parts of a transaction are estimates. With all of its parts it used what the simulation says.
+  const whole = (simulated * DRIFT_PERMILLE) / 1_000n;
+  const gasLimit = adjusted > whole ? adjusted : whole;
+  const messages = toMessages(slots, state.options.submitTypeUrl);
+  return { slots, draft: { messages, gasLimit }, gas, reliesOn, isIsolated };
+}
+
+/** How much more than its simulation a transaction may use, since the state has changed. */
+const DRIFT_PERMILLE = 1_100n;
+
+function updateKeys(slots: readonly Slot[]): readonly string[] {
+  return slots.flatMap((slot) => (slot.kind === "update" ? [slot.update.key] : []));
+}
+
+/** The gas limit by owner, in proportion to the expected gas of their results. */
+function gasByOwner(
+  state: SubmitterState,
+  { slots, draft }: Pick<AdmittedTransaction, "slots" | "draft">,
+): ReadonlyMap<string, bigint> {
+  const entries = entriesOf(slots);
+  const total = entries.reduce((sum, entry) => sum + state.gas.estimate(gasItem(entry)), 0n);
+  const gas = new Map<string, bigint>();
+  for (const entry of entries) {
+    const { owner } = entry.result.query;
+    const share = (draft.gasLimit * state.gas.estimate(gasItem(entry))) / (total > 0n ? total : 1n);
+    gas.set(owner, (gas.get(owner) ?? 0n) + share);
+  }
+  return gas;
+}
+
+function recordBroadcast(
+  state: SubmitterState,
+  one: AdmittedTransaction,
+  result: BroadcastResult | undefined,
+): void {
+  const entries = entriesOf(one.slots);
+  if (result?.kind === "in-flight") {
+    state.pace.stopped = undefined;
+    const { draft: _draft, ...sent } = one;
+    state.pipeline.apply(entries, { kind: "accept" });
+    state.sent = [...state.sent, { ...sent, tx: result.tx }];
+    return;
+  }
+  one.release();
+  if (result?.kind !== "refused") return requeue(state, entries);
+  state.deps.metrics.transactions.inc({ outcome: "refused" });
+  state.deps.logger.info("the node refused a transaction", { results: entries.length, reason: result.log });
+  applyFailure(state, { failure: result, slots: one.slots, where: "node" });
+}

@@ -1,0 +1,132 @@
+import type { BlockLimits } from "../chain/local-queries.ts";
+import type { BatchLimits } from "./plan.ts";
+
+/** What the transactions in flight may use of one block together. */
+export interface BlockBudget {
+  /** Expected gas used. */
+  readonly gas: () => bigint;
+  readonly bytes: () => number;
+  /** Stores the limits that were read from the chain. */
+  readonly setLimits: (limits: BlockLimits) => void;
+  /** Takes a quarter off. Call it when a block had no room for a transaction. */
+  readonly shrink: () => void;
+  /** Gives back 1/32 of the configured share. Call it when a block took all that was sent. */
+  readonly grow: () => void;
+  readonly status: () => BlockBudgetStatus;
+}
+
+export interface BlockBudgetOptions {
+  /** Share of a block in per mille. Other senders use the same blocks. */
+  readonly blockSharePermille: bigint;
+  /** Gas limit of a transaction = expected gas × this / 1000. */
+  readonly gasAdjustmentPermille: bigint;
+}
+
+/** The fee market's cap on the deployed chain. Used until the limits were read. */
+const DEFAULT_LIMITS: BlockLimits = { utilization: 30_000_000n, gas: undefined, bytes: undefined };
+/** CometBFT's maximum (`MaxBlockSizeBytes`), also for `max_bytes: -1`. */
+const MAX_BLOCK_BYTES = 104_857_600n;
+
+/** Creates a budget with the configured share of a block. */
+export function createBlockBudget(options: BlockBudgetOptions): BlockBudget {
+  let limits = DEFAULT_LIMITS;
+  const taken = createAdaptiveShare({ kept: [3n, 4n], growth: 32n, floor: 32n });
+  const chainGas = (): bigint => {
+    const wanted =
+      limits.gas === undefined ? undefined : (limits.gas * 1_000n) / options.gasAdjustmentPermille;
+    const { utilization = wanted ?? MAX_GAS } = limits;
+    return wanted !== undefined && wanted < utilization ? wanted : utilization;
+  };
+  const share = (of: bigint): bigint => taken.of(of * options.blockSharePermille) / 1_000n;
+  const gas = (): bigint => share(chainGas());
+  const bytes = (): number => Number(share(limits.bytes ?? MAX_BLOCK_BYTES));
+  return {
+    gas,
+    bytes,
+    setLimits: (read) => {
+      limits = read;
+    },
+    shrink: taken.shrink,
+    grow: taken.grow,
+    status: () => ({
+      gas: gas(),
+      bytes: bytes(),
+      chainGas: chainGas(),
+      sharePermille: Number(taken.of(options.blockSharePermille)),
+    }),
+  };
+}
+
+/** Assumed for a chain without any limit of gas. */
+const MAX_GAS = 30_000_000n;
+
+/** What the transactions in flight may use of one block together. */
+export interface BlockBudgetStatus {
+  readonly gas: bigint;
+  readonly bytes: number;
+  /** The gas that the chain allows in a block. */
+  readonly chainGas: bigint;
+  /** `gas` in per mille of `chainGas`. It shrinks when blocks reject transactions, and grows back. */
+  readonly sharePermille: number;
+}
+
+/** Limits of a connection's transactions, lowered while transactions of the configured size fail. */
+export interface BatchBudget {
+  readonly limits: () => BatchLimits;
+  /** Halves the limits. Call it when a transaction failed and its size may be the reason. */
+  readonly shrink: () => void;
+  /** Raises the limits by 1/16 of the configured ones, up to those. Call it for each included transaction. */
+  readonly grow: () => void;
+}
+
+/** Creates a budget that starts at `max`. It never goes below one result for each transaction. */
+export function createBatchBudget(max: BatchLimits): BatchBudget {
+  // At 1/1024 a transaction holds one result. A smaller share would change nothing and take longer to grow back.
+  const share = createAdaptiveShare({ kept: [1n, 2n], growth: 16n, floor: 1n });
+  const atLeastOne = (limit: number): number => Math.max(1, Number(share.of(BigInt(limit))));
+  return {
+    ...share,
+    limits: () => ({
+      bytes: atLeastOne(max.bytes),
+      gas: share.of(max.gas),
+      results: atLeastOne(max.results),
+    }),
+  };
+}
+
+/**
+ * A share of a limit that others use too, so that it cannot be read and is searched for: quickly down, since a transaction
+ * that fails costs its fee, and slowly up (additive increase, multiplicative decrease). It starts at the whole.
+ */
+interface AdaptiveShare {
+  /** Returns the share of `whole`, rounded down. */
+  readonly of: (whole: bigint) => bigint;
+  readonly shrink: () => void;
+  readonly grow: () => void;
+}
+
+interface ShareSteps {
+  /** What is left of the share after `shrink`: numerator and denominator. */
+  readonly kept: readonly [bigint, bigint];
+  /** `grow` adds 1/`growth` of the whole. */
+  readonly growth: bigint;
+  /** The share stays above this many 1/1024. */
+  readonly floor: bigint;
+}
+
+const WHOLE = 1_024n;
+
+/** Creates a share of the whole. */
+function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps): AdaptiveShare {
+  let share = WHOLE;
+  return {
+    of: (limit) => (limit * share) / WHOLE,
+    shrink: () => {
+      if (share > floor) share = (share * part) / whole;
+    },
+    grow: () => {
+      const next = share + WHOLE / growth;
+      share = next < WHOLE ? next : WHOLE;
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
+import { applyFailure } from "./apply-failure.ts";
+import { attributeError, failureText, type Slot } from "./attribute-error.ts";
+import type { Entry } from "./pipeline.ts";
+import { GAS_PER_TRANSACTION } from "./plan.ts";
+import {
+  entriesOf,
+  gasItem,
+  hashText,
+  type PaidShare,
+  requeue,
+  resolve,
+  type SentTransaction,
+  slotItems,
+  type SubmitterState,
+} from "./submitter-state.ts";
+
+/** Client updates that are remembered as included. A result needs one of the last few heights. */
+const MAX_INCLUDED = 1_000;
+
+/** Settles the results of transactions that have become final. Throws what `TxWindow.settle` throws. */
+export async function confirm(state: SubmitterState, signal: AbortSignal): Promise<void> {
+  const finals = await state.deps.window.settle(state.deps.height.now(), signal);
+  for (const final of finals) {
+    const sent = state.sent.find(({ tx }) => tx === final.tx);
+    if (sent === undefined) continue;
+    state.sent = state.sent.filter((other) => other !== sent);
+    const { kind } = final.confirmation;
+    state.deps.metrics.transactions.inc({ outcome: kind === "lost" ? "not-included" : kind });
+    recordFinal(state, sent, final);
+  }
+  if (finals.length > 0) state.deps.height.wake();
+}
+
+function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmation }: FinalTx): void {
+  const { logger, metrics } = state.deps;
+  if (confirmation.kind !== "lost") countFees(state, sent);
+  if (confirmation.kind === "included") return recordIncluded(state, sent, confirmation);
+  const entries = entriesOf(sent.slots);
+  const found = confirmation.kind === "failed" ? attributeError(confirmation, sent.slots) : undefined;
+  for (const entry of entries)
+    if (found?.kind !== "redundant" || found.entry !== entry)
+      metrics.results.inc({ connection_id: entry.result.query.connectionId, outcome: "not-included" });
+  const fields = { results: entries.length, hash: hashText(tx.hash) };
+  if (confirmation.kind === "lost") {
+    sent.release();
+    logger.warn("transaction was in no block, its results are sent again", {
+      ...fields,
+      reason: confirmation.reason,
+    });
+    return requeue(state, entries);
+  }
+  const reason = failureText(confirmation);
+  logger[found?.kind === "redundant" ? "debug" : "warn"]("transaction failed in its block", {
+    ...fields,
+    localHeight: confirmation.height,
+    reason,
+  });
+  // The consensus state that it relied on does not exist. Nobody in this transaction is to blame.
+  if ([...sent.reliesOn].some((key) => !state.included.has(key))) return requeue(state, entries);
+  applyFailure(state, {
+    failure: confirmation,
+    slots: sent.slots,
+    where: "block",
+    paid: sharesOf(state, sent, confirmation.gasUsed),
+  });
+}
+
+function recordIncluded(
+  state: SubmitterState,
+  sent: SentTransaction,
+  { height, gasUsed }: { readonly height: bigint; readonly gasUsed: bigint },
+): void {
+  const { slots, tx } = sent;
+  const paid = sharesOf(state, sent, gasUsed);
+  state.gas.learn(slotItems(slots), gasUsed - GAS_PER_TRANSACTION);
+  state.block.grow();
+  state.batch.grow();
+  for (const slot of slots) if (slot.kind === "update") recordUpdate(state, slot);
+  countConnections(state, sent, gasUsed);
+  state.deps.logger.debug("results included", {
+    results: entriesOf(slots).length,
+    localHeight: height,
+    gasUsed,
+    bytes: tx.size,
+  });
+  for (const entry of entriesOf(slots)) {
+    const { query, dueHeight } = entry.result;
+    state.queries.isolated.delete(query.id);
+    const labels = { connection_id: query.connectionId };
+    state.deps.metrics.results.inc({ ...labels, outcome: "included" });
+    state.deps.metrics.lastIncluded.set(labels, state.deps.clock.nowMs() / 1_000);
+    state.deps.metrics.lateBlocks.observe(labels, Math.max(0, Number(height - dueHeight)));
+    resolve(state, entry, { kind: "included", height }, paid(entry));
+  }
+}
+
+function recordUpdate(state: SubmitterState, { update }: Extract<Slot, { readonly kind: "update" }>): void {
+  state.included.add(update.key);
+  state.deps.metrics.clientUpdates.inc({ connection_id: update.connectionId });
+  if (state.included.size <= MAX_INCLUDED) return;
+  for (const oldest of state.included) {
+    state.included.delete(oldest);
+    break;
+  }
+}
+
+/**
+ * Returns each result's share of what its transaction cost, in proportion to the gas that is expected now: what is learned
+ * later does not change it, so the shares add up to the cost.
+ */
+function sharesOf(
+  state: SubmitterState,
+  { slots, tx }: SentTransaction,
+  gasUsed: bigint,
+): (entry: Entry) => PaidShare {
+  const parts = new Map(entriesOf(slots).map((entry) => [entry, state.gas.estimate(gasItem(entry))]));
+  const total = [...parts.values()].reduce((sum, part) => sum + part, 0n);
+  const txHash = hashText(tx.hash);
+  return (entry) => {
+    const part = parts.get(entry) ?? 0n;
+    const divisor = total > 0n ? total : 1n;
+    return { txHash, gas: (gasUsed * part) / divisor, fee: (tx.feeAmount * part) / divisor };
+  };
+}
+
+/** Returns the number of results of each connection in a transaction, and its share of all of them. */
+function byConnection({ slots }: SentTransaction): readonly {
+  readonly connection_id: string;
+  readonly count: number;
+  readonly share: number;
+}[] {
+  const entries = entriesOf(slots);
+  const counts = new Map<string, number>();
+  for (const { result } of entries)
+    counts.set(result.query.connectionId, (counts.get(result.query.connectionId) ?? 0) + 1);
+  return [...counts].map(([connection_id, count]) => ({
+    connection_id,
+    count,
+    share: count / entries.length,
+  }));
+}
+
+/** The chain charges the whole fee, also for a transaction that fails in its block. */
+function countFees({ deps: { metrics } }: SubmitterState, sent: SentTransaction): void {
+  for (const { connection_id, share } of byConnection(sent))
+    metrics.fees.inc({ connection_id }, Number(sent.tx.feeAmount) * share);
+}
+
+/** Counts number, gas and bytes by connection. */
+function countConnections(
+  { deps: { metrics } }: SubmitterState,
+  sent: SentTransaction,
+  gasUsed: bigint,
+): void {
+  for (const { connection_id, count, share } of byConnection(sent)) {
+    metrics.batchSize.observe({ connection_id }, count);
+    metrics.gasUsed.inc({ connection_id }, Number(gasUsed) * share);
+    metrics.txBytes.inc({ connection_id }, sent.tx.size * share);
+  }
+}

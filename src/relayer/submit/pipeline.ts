@@ -1,0 +1,282 @@
+import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
+import type { ExpectedResult, ProvenResult, ResultOutcome } from "./proven-result.ts";
+
+/** Where a result is. Each result is in one stage, and each is resolved once. */
+export type Stage =
+  /** it is being read and proven */
+  | { readonly kind: "expected"; readonly sinceHeight: bigint }
+  /** it waits for a transaction */
+  | { readonly kind: "queued" }
+  /** it is in a transaction that is being simulated, or waits for its broadcast */
+  | { readonly kind: "planned" }
+  /** its transaction is being broadcast; a block may hold it */
+  | ({ readonly kind: "broadcasting" } & Departure)
+  /** a node has accepted its transaction */
+  | ({ readonly kind: "in-flight" } & Departure)
+  /** undefined: it was not proven */
+  | { readonly kind: "resolved"; readonly outcome: ResultOutcome | undefined };
+
+interface Departure {
+  /** Local height of the broadcast. */
+  readonly sentAt: bigint;
+  /** Expected gas. */
+  readonly gas: bigint;
+}
+
+/** What happens to a result. */
+type PipelineEvent =
+  | { readonly kind: "prove" }
+  | { readonly kind: "plan" }
+  | ({ readonly kind: "broadcast" } & Departure)
+  | { readonly kind: "accept" }
+  /** its transaction was not broadcast, failed or was lost, and it is tried again */
+  | { readonly kind: "requeue" }
+  | { readonly kind: "resolve"; readonly outcome: ResultOutcome | undefined };
+
+/** Returns the stage after an event. Throws for an event that is impossible in this stage: a bug. */
+function nextStage(stage: Stage, event: PipelineEvent): Stage {
+  switch (event.kind) {
+    case "prove":
+      if (stage.kind === "expected") return { kind: "queued" };
+      break;
+    case "plan":
+      if (stage.kind === "queued") return { kind: "planned" };
+      break;
+    case "broadcast":
+      if (stage.kind === "planned") return { kind: "broadcasting", sentAt: event.sentAt, gas: event.gas };
+      break;
+    case "accept":
+      if (stage.kind === "broadcasting") return { ...stage, kind: "in-flight" };
+      break;
+    case "requeue":
+      if (stage.kind === "planned" || stage.kind === "broadcasting" || stage.kind === "in-flight")
+        return { kind: "queued" };
+      break;
+    case "resolve":
+      if (stage.kind !== "resolved") return { kind: "resolved", outcome: event.outcome };
+      break;
+  }
+  throw new Error(`a result cannot go from ${stage.kind} by ${event.kind}`);
+}
+
+/** A result that is being read. */
+export interface ExpectedEntry {
+  readonly id: number;
+  readonly result: ExpectedResult;
+  /** Changed by the pipeline alone. */
+  readonly stage: Stage;
+}
+
+/** A proven result, with the submitter's records about it. */
+export interface Entry {
+  readonly id: number;
+  readonly result: ProvenResult;
+  readonly stage: Stage;
+  /** Monotonic time at which it was offered, ms. */
+  readonly sinceMs: number;
+  /** Simulations that it took part in. */
+  simulations: number;
+}
+
+/** Results of one query, by stage. */
+export interface QueryEntries {
+  /** The oldest first. */
+  readonly expected: readonly ExpectedEntry[];
+  /** At most one of a KV query; those of a TX query in chain order. */
+  readonly queued: readonly Entry[];
+  readonly planned: readonly Entry[];
+  /** Broadcasting or in flight. */
+  readonly sent: readonly Entry[];
+}
+
+/** All results between the start of their read and their outcome. Resolved results leave it. */
+export interface Pipeline {
+  /** Adds results that are being read, and returns their ids. */
+  readonly expect: (results: readonly ExpectedResult[], height: bigint) => readonly number[];
+  /** Resolves expected results that are not proven. Ids that are not expected have no effect. */
+  readonly giveUp: (ids: readonly number[]) => void;
+  /**
+   * Queues a proven result, behind the others of its query. `id` is that of its expectation. Returns the new entry and the one
+   * that has to be resolved: an older one of the same KV query, or the new one itself when it is not newer.
+   */
+  readonly queue: (
+    result: ProvenResult,
+    sinceMs: number,
+    id?: number,
+  ) => { readonly entry: Entry; readonly displaced: Entry | undefined };
+  /** Moves proven entries that are not queued again afterwards. Throws when a second result of a KV query would be in flight: a bug. */
+  readonly apply: (
+    entries: readonly Entry[],
+    event: Exclude<PipelineEvent, { readonly kind: "prove" | "requeue" }>,
+  ) => void;
+  /** Queues entries again, before the others of their queries and in their order. Returns those that have to be resolved. */
+  readonly requeue: (entries: readonly Entry[]) => readonly Entry[];
+  readonly ofQuery: (queryId: bigint) => QueryEntries;
+  readonly expected: () => readonly ExpectedEntry[];
+  readonly planned: () => readonly Entry[];
+  /** Broadcasting or in flight. */
+  readonly sent: () => readonly Entry[];
+  /** The first queued result of each query, in no order. */
+  readonly queuedHeads: () => readonly Entry[];
+  readonly queued: () => readonly Entry[];
+  /** Number of queued results. */
+  readonly queuedCount: () => number;
+  /** Bytes of the queued messages. */
+  readonly queuedBytes: () => number;
+}
+
+const NONE: QueryEntries = { expected: [], queued: [], planned: [], sent: [] };
+
+type Place = keyof QueryEntries;
+
+/** Creates a pipeline without results. */
+export function createPipeline(): Pipeline {
+  const entries = new Map<number, ExpectedEntry | Entry>();
+  const queries = new Map<bigint, QueryEntries>();
+  const places: Record<Place, Set<number>> = {
+    expected: new Set(),
+    queued: new Set(),
+    planned: new Set(),
+    sent: new Set(),
+  };
+  let lastId = 0;
+  let bytes = 0;
+  const ofQuery = (id: bigint): QueryEntries => queries.get(id) ?? NONE;
+  const setQuery = (id: bigint, next: QueryEntries): void => {
+    if (next.expected.length + next.queued.length + next.planned.length + next.sent.length > 0)
+      queries.set(id, next);
+    else queries.delete(id);
+  };
+  /** Takes an entry out of its stage, in all indices. */
+  const leave = (entry: ExpectedEntry | Entry): void => {
+    const place = placeOf(entry.stage);
+    if (place === undefined || !places[place].delete(entry.id)) return;
+    if (place === "queued" && isProven(entry)) bytes -= entry.result.message.length;
+    const { id } = entry.result.query;
+    const own = ofQuery(id);
+    setQuery(id, { ...own, [place]: own[place].filter((other) => other.id !== entry.id) });
+  };
+  /** Puts an entry into a stage, in all indices. */
+  const enter = (entry: ExpectedEntry | Entry, stage: Stage, isFirst = false): void => {
+    // The one place that writes a stage.
+    (entry as { stage: Stage }).stage = stage;
+    const place = placeOf(stage);
+    if (place === undefined) {
+      entries.delete(entry.id);
+      return;
+    }
+    entries.set(entry.id, entry);
+    places[place].add(entry.id);
+    if (place === "queued" && isProven(entry)) bytes += entry.result.message.length;
+    const { id } = entry.result.query;
+    const own = ofQuery(id);
+    setQuery(id, { ...own, [place]: isFirst ? [entry, ...own[place]] : [...own[place], entry] });
+  };
+  /** Queues an entry unless a newer result of its KV query waits. Returns the entry that has to be resolved. */
+  const enqueue = (entry: Entry, isFirst: boolean): Entry | undefined => {
+    const { query, at } = entry.result;
+    const [old] = ofQuery(query.id).queued;
+    enter(entry, { kind: "queued" }, isFirst);
+    if (query.type === "tx" || old === undefined) return undefined;
+    return isNewer(at, old.result.at) ? old : entry;
+  };
+  const all = (place: Place): (ExpectedEntry | Entry)[] => {
+    const found: (ExpectedEntry | Entry)[] = [];
+    for (const id of places[place]) {
+      const entry = entries.get(id);
+      if (entry !== undefined) found.push(entry);
+    }
+    return found;
+  };
+  const proven = (place: Place) => (): readonly Entry[] => all(place).filter(isProven);
+  return {
+    expect: (results, height) =>
+      results.map((result) => {
+        lastId += 1;
+        const stage: Stage = { kind: "expected", sinceHeight: height };
+        enter({ id: lastId, result, stage }, stage);
+        return lastId;
+      }),
+    giveUp: (ids) => {
+      for (const id of ids) {
+        const entry = entries.get(id);
+        if (entry?.stage.kind !== "expected") continue;
+        leave(entry);
+        enter(entry, nextStage(entry.stage, { kind: "resolve", outcome: undefined }));
+      }
+    },
+    queue: (result, sinceMs, id) => {
+      const expected = id === undefined ? undefined : entries.get(id);
+      if (expected !== undefined) {
+        nextStage(expected.stage, { kind: "prove" });
+        leave(expected);
+      }
+      if (expected === undefined) lastId += 1;
+      const entry: Entry = {
+        id: expected?.id ?? lastId,
+        result,
+        stage: { kind: "queued" },
+        sinceMs,
+        simulations: 0,
+      };
+      return { entry, displaced: enqueue(entry, false) };
+    },
+    apply: (moved, event) => {
+      for (const entry of moved) {
+        const stage = nextStage(entry.stage, event);
+        const { id, type } = entry.result.query;
+        if (event.kind === "broadcast" && type === "kv" && ofQuery(id).sent.length > 0)
+          throw new Error(`query ${id} has a result in flight`);
+        leave(entry);
+        enter(entry, stage);
+      }
+    },
+    requeue: (moved) =>
+      moved.toReversed().flatMap((entry) => {
+        nextStage(entry.stage, { kind: "requeue" });
+        leave(entry);
+        return enqueue(entry, true) ?? [];
+      }),
+    ofQuery,
+    expected: () => all("expected"),
+    planned: proven("planned"),
+    sent: proven("sent"),
+    queuedHeads: () => {
+      const heads: Entry[] = [];
+      for (const { queued } of queries.values()) if (queued[0] !== undefined) heads.push(queued[0]);
+      return heads;
+    },
+    queued: proven("queued"),
+    queuedCount: () => places.queued.size,
+    queuedBytes: () => bytes,
+  };
+}
+
+function placeOf({ kind }: Stage): Place | undefined {
+  if (kind === "resolved") return undefined;
+  return kind === "broadcasting" || kind === "in-flight" ? "sent" : kind;
+}
+
+/** Whether the result is more than expected. */
+export function isProven(entry: ExpectedEntry | Entry): entry is Entry {
+  return "sinceMs" in entry;
+}
+
+/** Local height of the broadcast of the query's result in flight; undefined when there is none. */
+export function sentAtOf({ sent }: QueryEntries): bigint | undefined {
+  const stage = sent.at(-1)?.stage;
+  return stage?.kind === "broadcasting" || stage?.kind === "in-flight" ? stage.sentAt : undefined;
+}
+
+/** The remote height of the newest result of a query that is not broadcast, and the number of those results. */
+export function unsentOf({ planned, queued, expected }: QueryEntries): {
+  readonly count: number;
+  readonly newest: RemoteHeight | undefined;
+} {
+  const newest = expected.at(-1) ?? queued.at(-1) ?? planned.at(-1);
+  return { count: planned.length + queued.length + expected.length, newest: newest?.result.at };
+}
+
+/** A query, as far as the pipeline needs it. */
+export type QueryKey = Pick<RegisteredQuery, "id" | "type">;

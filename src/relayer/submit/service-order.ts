@@ -1,0 +1,144 @@
+import type { RegisteredQuery } from "../chain/registered-query.ts";
+
+/** What decides when a query has its turn. */
+export interface Need {
+  /** Queries of one type and period take turns. */
+  readonly group: string;
+  /** Turns that the query has had, compared with the others of its group. */
+  readonly turn: number;
+  /** Place in each turn, the lower one first: when the query was due for the first time. It stays, so that no turn is ever skipped. */
+  readonly place: bigint;
+  /** Local height at which its next result is due. */
+  readonly dueAt: bigint;
+  readonly id: bigint;
+}
+
+/**
+ * The order in which queries are served while a block cannot hold all that are due.
+ *
+ * The longest due goes first. Among queries of equal period that is not enough: all that one block answered are due at the same
+ * height, and with the id as the tie-break the last ids would starve. So they take turns, each one has a result before any has the next, the
+ * one that was due first in front. Only an included result ends a turn: a result that was read, and never left, does not.
+ */
+export interface ServiceOrder {
+  /**
+   * Returns the need of the next result of a query. `inFlightSince` is the local height of the broadcast of a result that is
+   * in flight: it is expected to be included in the block after it.
+   */
+  readonly needOf: (query: RegisteredQuery, inFlightSince: bigint | undefined) => Need;
+  /** Ends the turn of a query whose result was included. */
+  readonly recordIncluded: (query: RegisteredQuery) => void;
+  /** Forgets the turns of a query whose result failed: after its backoff it does not catch up. */
+  readonly recordFailed: (queryId: bigint) => void;
+  /** Forgets the queries for which `isGone` is true. */
+  readonly forget: (isGone: (queryId: bigint) => boolean) => void;
+}
+
+/**
+ * Turns that a query may catch up, for instance after its transaction was lost. More would let the queries of a connection that
+ * was down for an hour take all blocks after it.
+ */
+const MAX_CATCH_UP = 3;
+
+type Position = Pick<Need, "turn" | "place">;
+
+/** Creates an order in which no query has had a turn. */
+export function createServiceOrder(): ServiceOrder {
+  const positions = new Map<bigint, Position>();
+  const latest = new Map<string, number>();
+  /** A newcomer joins the present turn when it is seen for the first time. */
+  const positionOf = (query: RegisteredQuery, group: string): Position => {
+    const last = latest.get(group) ?? 0;
+    const known = positions.get(query.id);
+    if (known !== undefined) return { ...known, turn: Math.max(known.turn, last - MAX_CATCH_UP) };
+    const position = { turn: Math.max(last - 1, 0), place: dueSince(query) };
+    positions.set(query.id, position);
+    return position;
+  };
+  return {
+    needOf: (query, inFlightSince) => {
+      const { id, updatePeriod } = query;
+      const group = groupOf(query);
+      const { turn, place } = positionOf(query, group);
+      return inFlightSince === undefined
+        ? { group, turn, place, dueAt: dueSince(query), id }
+        : { group, turn: turn + 1, place, dueAt: inFlightSince + 1n + updatePeriod, id };
+    },
+    recordIncluded: (query) => {
+      const group = groupOf(query);
+      const { turn, place } = positionOf(query, group);
+      positions.set(query.id, { turn: turn + 1, place });
+      latest.set(group, Math.max(turn + 1, latest.get(group) ?? 0));
+    },
+    recordFailed: (queryId) => void positions.delete(queryId),
+    forget: (isGone) => {
+      for (const id of positions.keys()) if (isGone(id)) positions.delete(id);
+    },
+  };
+}
+
+/** A query without a result is due since it was registered. */
+function dueSince({ updatePeriod, registeredAtHeight, lastLocalHeight }: RegisteredQuery): bigint {
+  return lastLocalHeight === 0n ? registeredAtHeight : lastLocalHeight + updatePeriod;
+}
+
+function groupOf({ type, updatePeriod }: RegisteredQuery): string {
+  return `${type} ${updatePeriod}`;
+}
+
+/**
+ * Sorts by need: within a group by turns, and between groups the one whose next query is due for longest. O(n log n) for a few
+ * groups.
+ */
+export function sortByNeed<T>(items: readonly T[], needOf: (item: T) => Need): readonly T[] {
+  const groups = new Map<string, Waiting<T>[]>();
+  for (const item of items) {
+    const need = needOf(item);
+    const group = groups.get(need.group);
+    if (group === undefined) groups.set(need.group, [{ item, need }]);
+    else group.push({ item, need });
+  }
+  for (const group of groups.values()) group.sort(byTurn);
+  return merge([...groups.values()]);
+}
+
+interface Waiting<T> {
+  readonly item: T;
+  readonly need: Need;
+}
+
+function byTurn({ need: a }: Waiting<unknown>, { need: b }: Waiting<unknown>): number {
+  return a.turn - b.turn || compare(a.place, b.place) || compare(a.id, b.id);
+}
+
+/** Takes the head that is due for longest, again and again. */
+function merge<T>(groups: readonly (readonly Waiting<T>[])[]): readonly T[] {
+  const [only] = groups;
+  if (only === undefined || groups.length === 1) return only?.map(({ item }) => item) ?? [];
+  const heads = groups.map((group) => ({ group, index: 0 }));
+  const sorted: T[] = [];
+  for (;;) {
+    let first: (typeof heads)[number] | undefined;
+    for (const head of heads) if (isBefore(head, first)) first = head;
+    const next = first?.group[first.index];
+    if (first === undefined || next === undefined) return sorted;
+    first.index += 1;
+    sorted.push(next.item);
+  }
+}
+
+interface Head {
+  readonly group: readonly Waiting<unknown>[];
+  readonly index: number;
+}
+
+function isBefore(a: Head, b: Head | undefined): boolean {
+  const own = a.group[a.index]?.need;
+  const other = b?.group[b.index]?.need;
+  if (own === undefined || other === undefined) return own !== undefined;
+  return (compare(own.dueAt, other.dueAt) || compare(own.id, other.id)) < 0;
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

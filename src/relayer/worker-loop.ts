@@ -1,0 +1,308 @@
+import { pause } from "../platform/base/abort.ts";
+import { backoffMs } from "../platform/base/waits.ts";
+import { errorText } from "../platform/base/errors.ts";
+import { planKvCycle, recordKvOutcome, runKvCycle } from "./kv/kv-cycle.ts";
+import type { HeightSignal } from "./registry/height-signal.ts";
+import { isDue, type QueryState } from "./registry/query-state.ts";
+import type { RegisteredQuery } from "./chain/registered-query.ts";
+import { errorBackoff, errorKind } from "./chain/relay-error.ts";
+import { runTxCycle } from "./tx/tx-cycle.ts";
+import { createTxRelay, type TxDeps, type TxRelay } from "./tx/tx-relay.ts";
+import type { PipelineView } from "./submit/submitter.ts";
+import type { ConnectionWorker } from "./connection/worker.ts";
+import type { Clock } from "../platform/base/clock.ts";
+
+/** Longest wait for a change of the local chain. The backoff of a query may end without one. */
+const MAX_IDLE_MS = 3_000;
+/** KV cycles of a connection that run at the same time. */
+const MAX_KV_CYCLES = 2;
+
+export interface WorkerLoopDeps {
+  readonly height: HeightSignal;
+  /** Whether this process submits. */
+  readonly leads: () => boolean;
+  readonly tx: TxDeps;
+  /** The queries of this worker. KV and TX queries have separate workers: a slow search must not delay values. */
+  readonly type: RegisteredQuery["type"];
+  /** Called after each cycle with its error, or with undefined when it succeeded. */
+  readonly onCycle: (error: string | undefined) => unknown;
+}
+
+/**
+ * Runs a cycle whenever a query of the connection is due, until the signal aborts. Never rejects: after an error of the
+ * connection it backs off and tries again.
+ *
+ * A KV cycle starts while the one before it still reads: with a distant node a cycle takes longer than a block.
+ */
+export async function runWorker(
+  worker: ConnectionWorker,
+  deps: WorkerLoopDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const loop: Loop = {
+    worker,
+    deps,
+    relay: subscribe(worker, deps),
+    lookAhead: createLookAhead(worker.clock),
+    cycles: createRunningCycles(deps.height.wake),
+    failures: 0,
+    lastError: undefined,
+  };
+  while (!signal.aborted) {
+    // Read before the cycle, so that a block that arrives during it starts the next cycle at once.
+    const version = deps.height.version();
+    try {
+      const error = worker.submission.take() ?? loop.cycles.takeError();
+      if (error !== undefined) throw error;
+      const ran = await runDue(loop, signal);
+      await deps.height.changedSince(
+        version,
+        ran === "no-new-block" ? loop.lookAhead.retryMs() : MAX_IDLE_MS,
+        signal,
+      );
+    } catch (error) {
+      if (signal.aborted) break;
+      recordCycleError(loop, error);
+      // The pause ignores new blocks: they come every few seconds and would cancel the backoff.
+      await pause(backoffMs(loop.failures++, errorBackoff(error), worker.random), worker.clock, signal);
+      // Of cycles that started before this error.
+      loop.cycles.takeError();
+    }
+  }
+  await loop.cycles.ended();
+}
+
+/** Receives the outcomes of this worker's results. Returns the relay of a TX worker's transactions. */
+function subscribe(worker: ConnectionWorker, { type, tx }: WorkerLoopDeps): TxRelay {
+  const { connectionId, submitter } = worker;
+  const relay = createTxRelay(worker, tx);
+  submitter.subscribe(
+    { connectionId, type },
+    type === "tx" ? relay.recordOutcome : (result, outcome) => recordKvOutcome(worker, result, outcome),
+  );
+  return relay;
+}
+
+interface Loop {
+  readonly worker: ConnectionWorker;
+  readonly deps: WorkerLoopDeps;
+  readonly relay: TxRelay;
+  readonly lookAhead: LookAhead;
+  readonly cycles: RunningCycles;
+  /** Errors of the connection since it worked. */
+  failures: number;
+  lastError: string | undefined;
+}
+
+type Ran =
+  | "started"
+  /** no query is due */
+  | "idle"
+  /** the remote chain has no block that is newer than the results */
+  | "no-new-block";
+
+/** Starts a cycle over the due queries. One for TX queries is over then. */
+async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
+  const { worker, deps, lookAhead } = loop;
+  const states = worker.registry
+    .states()
+    .filter(({ query }) => query.connectionId === worker.connectionId && query.type === deps.type);
+  const localHeight = deps.height.now();
+  lookAhead.recordHeight(localHeight);
+  // Without queries no cycle runs that could clear the last error, and the daemon would never be ready again.
+  if (states.length === 0) {
+    worker.submission.succeeded();
+    deps.onCycle(undefined);
+  }
+  const view = worker.submitter.view(worker.connectionId);
+  const early = lookAhead.blocks(view.sendMs);
+  const due = dueStates(states, view, { height: localHeight + early, nowMs: worker.clock.monotonicMs() });
+  if (due.length === 0 || localHeight === 0n || !deps.leads()) return "idle";
+  if (deps.type === "tx") return await runTx(loop, due, signal);
+  return view.capacity(early) > 0n ? await startKv(loop, due, early, signal) : "idle";
+}
+
+async function startKv(
+  loop: Loop,
+  due: readonly QueryState[],
+  lookAhead: bigint,
+  signal: AbortSignal,
+): Promise<Ran> {
+  const { worker, cycles } = loop;
+  // Without the round trips of a plan, when it is clear before.
+  if (due.length * 10 < cycles.queries()) return "idle";
+  if (cycles.count() >= MAX_KV_CYCLES) return "idle";
+  const startedMs = worker.clock.monotonicMs();
+  const cycle = await planKvCycle(worker, { due, lookAhead, running: cycles.queries() }, signal);
+  if (cycle === undefined) {
+    recordDone(loop, undefined);
+    return "no-new-block";
+  }
+  cycles.start(cycle.candidates.length, async (turn) => {
+    await runKvCycle(worker, cycle, turn, signal);
+    recordDone(loop, startedMs);
+  });
+  return "started";
+}
+
+async function runTx(loop: Loop, due: readonly QueryState[], signal: AbortSignal): Promise<Ran> {
+  const { worker, deps } = loop;
+  const startedMs = worker.clock.monotonicMs();
+  const found = await runTxCycle({ worker, deps: deps.tx, relay: loop.relay }, due, signal);
+  recordDone(loop, found ? startedMs : undefined);
+  return found ? "started" : "no-new-block";
+}
+
+/** Notes a cycle without an error. `startedMs` is undefined when the remote chain had no newer block. */
+function recordDone(loop: Loop, startedMs: number | undefined): void {
+  const { worker, deps, lookAhead } = loop;
+  const labels = { connectionId: worker.connectionId, type: deps.type };
+  if (startedMs !== undefined) lookAhead.recordCycle(worker.clock.monotonicMs() - startedMs);
+  worker.metrics.cycles.inc({ connection_id: worker.connectionId, outcome: "done" });
+  // What a cycle proves may still be refused. The connection works again when a result was included.
+  if (worker.submission.error() !== undefined) return;
+  deps.onCycle(undefined);
+  // Only a cycle shows that the connection works. Without due queries the backoff keeps its length.
+  if (startedMs === undefined) return;
+  if (loop.lastError !== undefined)
+    worker.logger.info("connection has recovered", { ...labels, failures: loop.failures });
+  [loop.failures, loop.lastError] = [0, undefined];
+}
+
+/**
+ * Returns the states that need a result at `height`. A KV result counts as included in the block after its broadcast, so
+ * that the next one is proven meanwhile.
+ */
+function dueStates(
+  states: readonly QueryState[],
+  view: PipelineView,
+  at: { readonly height: bigint; readonly nowMs: number },
+): readonly QueryState[] {
+  return states
+    .filter(({ query }) => view.mayRead(query))
+    .map((state) => {
+      const newest = view.newest(state.query.id);
+      if (newest === undefined) return state;
+      const query = { ...state.query, lastLocalHeight: newest.sentAt + 1n, lastRemoteHeight: newest.at };
+      return { ...state, query, isRequested: false };
+    })
+    .filter((state) => isDue(state, at.height, at.nowMs));
+}
+
+function recordCycleError(loop: Loop, error: unknown): void {
+  const { worker, deps, failures } = loop;
+  const { connectionId } = worker;
+  const isNew = errorKind(error) !== loop.lastError;
+  loop.lastError = errorKind(error);
+  worker.client.forget();
+  deps.onCycle(errorText(error));
+  worker.metrics.cycles.inc({ connection_id: connectionId, outcome: "failed" });
+  worker.logger[isNew ? "warn" : "debug"]("cycle failed", {
+    connectionId,
+    type: deps.type,
+    reason: errorText(error),
+    failures,
+  });
+}
+
+/**
+ * Decides how many blocks ahead a worker reads. A value that is read when its query is due is the newest, but reading,
+ * proving, simulating and sending it may take longer than a block. Then a query that is due in every block would get a
+ * result in every second one only.
+ */
+export interface LookAhead {
+  readonly recordHeight: (height: bigint) => void;
+  /** Notes the duration of a cycle: reading and proving. */
+  readonly recordCycle: (durationMs: number) => void;
+  /** Returns the number of blocks by which results are read early: 0 to 2. */
+  readonly blocks: (sendMs: number) => bigint;
+  /** Pause before the remote chain is asked again for a new block. */
+  readonly retryMs: () => number;
+}
+
+/**
+ * Shares of a block that cycle and sending may take before they start one block early, and two. The rest is for the way of the block
+ * itself, and for durations that vary. Three blocks early would be in vain: two results of a query may be on their way to
+ * their broadcast.
+ */
+const MAX_SHARES = [0.6, 1.3] as const;
+/** Weight of the last measurement. */
+const WEIGHT = 0.3;
+const MIN_RETRY_MS = 50;
+const MAX_RETRY_MS = 1_000;
+
+function average(before: number | undefined, now: number): number {
+  return before === undefined ? now : before + (now - before) * WEIGHT;
+}
+
+/** Creates a lead that knows no durations. It is 0 until they are known. */
+export function createLookAhead(clock: Pick<Clock, "monotonicMs">): LookAhead {
+  let last: { readonly height: bigint; readonly atMs: number } | undefined;
+  let blockMs: number | undefined;
+  let cycleMs = 0;
+  return {
+    recordHeight: (height) => {
+      const atMs = clock.monotonicMs();
+      if (last !== undefined && height > last.height)
+        blockMs = average(blockMs, (atMs - last.atMs) / Number(height - last.height));
+      if (last?.height !== height) last = { height, atMs };
+    },
+    recordCycle: (durationMs) => {
+      cycleMs = average(cycleMs, durationMs);
+    },
+    blocks: (sendMs) => {
+      const share = blockMs === undefined ? 0 : (cycleMs + sendMs) / blockMs;
+      return BigInt(MAX_SHARES.filter((max) => share > max).length);
+    },
+    retryMs: () => Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, (blockMs ?? MAX_RETRY_MS) / 4)),
+  };
+}
+
+/** Cycles of one worker that read and prove at the same time. */
+export interface RunningCycles {
+  readonly count: () => number;
+  /** Number of queries of all of them. */
+  readonly queries: () => number;
+  /** Starts a cycle over this number of queries. Its `turn` resolves when all cycles before it have ended. */
+  readonly start: (queries: number, run: (turn: Promise<void>) => Promise<void>) => void;
+  /** Returns the error of a cycle that has ended, once. */
+  readonly takeError: () => Error | undefined;
+  /** Resolves when all cycles have ended. */
+  readonly ended: () => Promise<void>;
+}
+
+/** Creates a set without cycles. Calls `onEnd` after each. */
+export function createRunningCycles(onEnd: () => void): RunningCycles {
+  let count = 0;
+  let queries = 0;
+  let last = Promise.resolve();
+  let error: Error | undefined;
+  const toEnd = async (running: Promise<void>, own: number): Promise<void> => {
+    try {
+      await running;
+    } catch (thrown) {
+      error = thrown instanceof Error ? thrown : new Error("a cycle failed", { cause: thrown });
+    }
+    count -= 1;
+    queries -= own;
+    onEnd();
+  };
+  return {
+    count: () => count,
+    queries: () => queries,
+    start: (own, run) => {
+      count += 1;
+      queries += own;
+      const before = last;
+      const end = toEnd(run(before), own);
+      // A cycle may fail before the one in front of it ends.
+      last = before.then(() => end);
+    },
+    takeError: () => {
+      const taken = error;
+      error = undefined;
+      return taken;
+    },
+    ended: () => last,
+  };
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { confirm } from "../../src/relayer/submit/confirm.ts";
+import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
+import { GAS_PER_TRANSACTION } from "../../src/relayer/submit/plan.ts";
+import { gasItem } from "../../src/relayer/submit/submitter-state.ts";
+import { sampleResult, sampleState } from "./samples.ts";
+import { place, sampleSubmitter } from "./submitter-samples.ts";
+
+const signal = new AbortController().signal;
+const update = {
+  key: "07-tendermint-0/1-11",
+  connectionId: "connection-0",
+  message: { typeUrl: "/ibc.core.client.v1.MsgUpdateClient", value: new Uint8Array(10) },
+};
+
+/** A submitter with one prepared transaction of two results, whose simulation used `simulated` gas. */
+function setUp(simulated: bigint) {
+  const sample = sampleSubmitter();
+  const entries = [1n, 2n].map((id) => {
+    const known = sampleState({ id });
+    sample.queries.set(id, known);
+    const result = sampleResult(id, 100, { query: known.query, update });
+    return place(sample, result, "planned");
+  });
+  const gas = entries.reduce(
+    (sum, entry) => sum + sample.state.gas.estimate(gasItem(entry)),
+    GAS_PER_TRANSACTION,
+  );
+  sample.state.prepared = [{ entries, gas, simulated }];
+  const send = async (): Promise<bigint | undefined> => {
+    await broadcastPrepared(sample.state, signal);
+    return sample.broadcasts[0]?.[0]?.gasLimit;
+  };
+  return { sample, entries, gas, send };
+}
+
+describe("the gas limit of a transaction", () => {
+  it("covers what its simulation used, with a tenth for a changed state, when the estimates of its parts are lower", async () => {
+    const { send } = setUp(2_000_000n);
+    expect(await send()).toBe(2_200_000n);
+  });
+
+  it("is the adjusted estimate when that is higher: two results, one client update, and the fixed gas", async () => {
+    const { gas, send } = setUp(100_000n);
+    expect(await send()).toBe(((gas + 85_000n) * 13n) / 10n + 1n);
+  });
+
+  it("covers no more than what is left of the transaction after results have left it", async () => {
+    const { sample, send } = setUp(2_000_000n);
+    sample.queries.delete(2n);
+    // The simulated gas less the estimate of the one that is gone.
+    expect(await send()).toBe(((2_000_000n - 30_000n) * 11n) / 10n);
+    expect(sample.attempts).toMatchObject([{ queryId: 2n, outcome: "removed" }]);
+  });
+});
+
+describe("the cost of a transaction", () => {
+  it("is the sum of its results' shares, also when its gas teaches the estimates something new", async () => {
+    const { sample, send } = setUp(200_000n);
+    await send();
+    const tx = sample.state.sent[0]?.tx;
+    if (tx === undefined) throw new Error("nothing was sent");
+    const block = { height: 101n, gasUsed: 400_000n, gasWanted: 500_000n, data: new Uint8Array() };
+    const confirmation = { kind: "included", ...block } as const;
+    const settle = async () => [{ tx, confirmation }];
+    const deps = { ...sample.state.deps, window: { ...sample.state.deps.window, settle } };
+    await confirm({ ...sample.state, deps }, signal);
+    const sum = (read: (attempt: (typeof sample.attempts)[number]) => bigint): bigint =>
+      sample.attempts.reduce((total, attempt) => total + read(attempt), 0n);
+    expect(sample.attempts).toHaveLength(2);
+    expect(sum(({ gas }) => gas)).toBe(400_000n);
+    // Each share is rounded down.
+    expect([tx.feeAmount, tx.feeAmount - 1n]).toContain(sum(({ fee }) => fee));
+  });
+});
+
+describe("launch", () => {
+  it("marks what it broadcasts as in flight before the node replies, and counts it as sent afterwards", async () => {
+    const { sample, entries, send } = setUp(200_000n);
+    await send();
+    expect(entries.map(({ stage }) => stage.kind)).toEqual(["in-flight", "in-flight"]);
+    expect(sample.state.sent).toHaveLength(1);
+    expect(sample.state.prepared).toEqual([]);
+    expect(sample.state.pipeline.sent()).toEqual(entries);
+  });
+
+  it("keeps what exceeds the room of the block beside what is in flight", async () => {
+    const { sample, send } = setUp(200_000n);
+    const { state } = sample;
+    const tx = { hash: new Uint8Array(), sequence: 1n, size: 10, gasLimit: 1n, feeAmount: 1n };
+    const other = { tx, slots: [], reliesOn: new Set<string>(), isIsolated: false, release: () => {} };
+    state.sent = [{ ...other, gas: state.block.gas() }];
+    expect(await send()).toBeUndefined();
+    expect(state.prepared).toHaveLength(1);
+    state.sent = [{ ...other, gas: state.block.gas() / 2n }];
+    expect(await send()).toBeDefined();
+  });
+
+  it("sends nothing while the gate or the price forbids it", async () => {
+    const { sample, send } = setUp(200_000n);
+    const { state } = sample;
+    state.pace.heldBelow = 101n;
+    expect(await send()).toBeUndefined();
+    state.pace.heldBelow = 100n;
+    state.pace.stoppedUntilMs = sample.clock.monotonicMs() + 1;
+    expect(await send()).toBeUndefined();
+    await sample.clock.advance(1);
+    expect(await send()).toBeDefined();
+  });
+
+  it("gives back what the transactions were allowed to cost when the account cannot be read, and tries them again", async () => {
+    const { sample, entries, send } = setUp(200_000n);
+    const { state } = sample;
+    sample.broadcastError = new Error("no endpoint");
+    await expect(send()).rejects.toThrow("no endpoint");
+    expect([sample.admitted, sample.released]).toEqual([1, 1]);
+    expect(entries.map(({ stage }) => stage.kind)).toEqual(["queued", "queued"]);
+    expect([state.sent, state.pipeline.sent()]).toEqual([[], []]);
+  });
+
+  it("gives nothing back when it is ended meanwhile: the node may have the transactions", async () => {
+    const { sample } = setUp(200_000n);
+    sample.broadcastError = new Error("stop");
+    const stop = AbortSignal.abort(sample.broadcastError);
+    await expect(broadcastPrepared(sample.state, stop)).rejects.toThrow("stop");
+    expect([sample.admitted, sample.released]).toEqual([1, 0]);
+  });
+});
