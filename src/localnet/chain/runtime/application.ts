@@ -266,7 +266,7 @@ function createMachine(options: MachineOptions): Machine {
 }
 
 function viewAt(stores: MultiStore, height: bigint): StoreView {
-  return stores.view(height) ?? unreachable(`height ${height} is not kept`);
+  return stores.view(height) ?? unreachable(`height ${height} is not stored`);
 }
 
 /**

@@ -11,7 +11,7 @@ const DENOM = /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/;
 const AMOUNT = /^-?[0-9]{1,80}$/;
 const MAX_BITS = 256;
 
-/** Whether a denomination is valid (the SDK's `ValidateDenom`). */
+/** Returns whether a denomination is valid (the SDK's `ValidateDenom`). */
 export function isDenom(denom: string): boolean {
   return DENOM.test(denom);
 }
@@ -30,7 +30,7 @@ function parseCoin(coin: WireCoin): Coin {
   return { denom: coin.denom, amount };
 }
 
-/** Parses the coins of a message and keeps their order. Throws sdk/2. */
+/** Parses the coins of a message in their order. Throws sdk/2. */
 export function parseCoins(coins: readonly WireCoin[]): readonly Coin[] {
   return coins.map(parseCoin);
 }

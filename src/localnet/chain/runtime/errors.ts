@@ -120,7 +120,7 @@ export function wrapErrors<T>(wrap: (error: ModuleError) => ModuleError, work: (
   }
 }
 
-/** Whether the error is `ErrOutOfGas` (sdk/11). */
+/** Returns whether the error is `ErrOutOfGas` (sdk/11). */
 export function isOutOfGas(error: ModuleError): boolean {
   return error.codespace === "sdk" && error.code === 11;
 }

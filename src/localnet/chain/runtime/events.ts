@@ -15,7 +15,7 @@ export function attribute(key: string, value: string): EventAttribute {
   return { key, value, index: true };
 }
 
-/** Creates an event. All attributes are indexed and keep their order. */
+/** Creates an event. All attributes are indexed; their order is unchanged. */
 export function event(
   type: string,
   attributes: readonly (readonly [key: string, value: string])[],

@@ -45,7 +45,7 @@ function chargeableGas(limit: bigint | undefined, consumed: bigint): number {
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit - consumed);
 }
 
-/** Whether more gas was consumed than the limit allows (the SDK's `IsPastLimit`). */
+/** Returns whether more gas was consumed than the limit allows (the SDK's `IsPastLimit`). */
 export function isPastLimit({ limit, used }: GasMeter): boolean {
   return limit !== undefined && used() > limit;
 }

@@ -125,7 +125,7 @@ export function verifySignatures(accounts: AnteAccounts): AnteStep {
   };
 }
 
-/** Whether the account's key signed the document of the sign mode. */
+/** Returns whether the account's key signed the document of the sign mode. */
 function isSigned(
   context: Context,
   tx: DecodedTx,
@@ -204,7 +204,7 @@ function signersOf(tx: DecodedTx, accounts: AnteAccounts): readonly Signer[] {
 
 /**
  * Parses the address of a signer, a fee payer or a fee granter. Throws `ModuleError` with the text of the SDK's address
- * codec: a text that is no bech32 address is a mistake of the sender.
+ * codec: a text that is not a bech32 address is a mistake of the sender.
  */
 export function parseSigner(accounts: Pick<AnteAccounts, "parseAddress">, text: string): Uint8Array {
   try {

@@ -81,7 +81,7 @@ function decodeForMode(bytes: Uint8Array, rules: TxRules, mode: ExecutionMode): 
 function execute(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProgress): TxResult {
   openGasMeter(tx, scope, progress);
   runAnte(tx, rules, scope, progress);
-  // Messages and post handler share one branch, so that a failed transaction keeps neither.
+  // Messages and post handler share one branch, so that the writes of both are dropped when the transaction fails.
   const branch = scope.branch.branch();
   const outcome = tryMessages(tx, scope, progress, branch);
   const postEvents = runPost(tx, { rules, scope, progress, branch }, outcome);
@@ -177,7 +177,7 @@ function runPost(
   }
 }
 
-/** Whether messages run in this mode. A result has events only then. */
+/** Returns whether messages run in this mode. A result has events only then. */
 function runsMessages(mode: ExecutionMode): boolean {
   return mode === "deliver" || mode === "simulate";
 }
@@ -225,7 +225,7 @@ interface MessagesResult {
 
 /**
  * Runs the messages in order, each on its own branch. Throws the first failure, with the index of the message in front.
- * The out-of-gas error of the transaction keeps its own text: in Go it is a panic, and the message router does not
+ * The out-of-gas error of the transaction is unchanged: in Go it is a panic, and the message router does not
  * see panics.
  */
 export function runMessages(context: Context, tx: DecodedTx): MessagesResult {

@@ -62,7 +62,7 @@ export function decodeTx(bytes: Uint8Array, codec: TxCodec): DecodedTx {
   };
 }
 
-/** Returns the fee of a transaction. An absent fee counts as a fee with empty fields. */
+/** Returns the fee of a transaction. An absent fee is treated as a fee with empty fields. */
 export function feeOf(tx: DecodedTx): Fee {
   return tx.authInfo.fee ?? { amount: [], gasLimit: 0n, payer: "", granter: "" };
 }

@@ -7,7 +7,7 @@ import type { ChainModule } from "./module.ts";
 
 /** A change of the program that adds modules to running chains. */
 export interface Upgrade {
-  /** Unique name. The state keeps it with the height of the upgrade, so it must not change later. */
+  /** Unique name. The state contains it with the height of the upgrade, so it must not change later. */
   readonly name: string;
   /** Names of the added modules. */
   readonly adds: readonly string[];

@@ -192,18 +192,18 @@ interface TextHolder extends Uint8Array {
 /** Up to this length, appending characters is faster than a call to Buffer. */
 const SHORT_KEY = 12;
 
-/** Returns the text of a key: the kept one, or a new one. */
+/** Returns the text of a key: the cached one, or a new one. */
 export function keyText(key: Uint8Array): KeyText {
-  const { [TEXT]: kept }: TextHolder = key;
-  if (kept !== undefined) return kept;
+  const { [TEXT]: cached }: TextHolder = key;
+  if (cached !== undefined) return cached;
   if (key.length > SHORT_KEY) return latin1(key);
   let text = "";
   for (let at = 0; at < key.length; at++) text += String.fromCharCode(key[at] ?? 0);
   return text;
 }
 
-/** Keeps the text with a key that is used again and again, and returns the key. Nobody may modify it afterwards. */
-export function keepKeyText(key: TextHolder): Uint8Array {
+/** Caches the text with a key that is used again and again, and returns the key. Nobody may modify it afterwards. */
+export function cacheKeyText(key: TextHolder): Uint8Array {
   key[TEXT] = latin1(key);
   return key;
 }

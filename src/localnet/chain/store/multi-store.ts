@@ -40,7 +40,7 @@ export interface StoreView {
 export interface MultiStore {
   /** Height of the last commit; 0 before the first. */
   readonly height: () => bigint;
-  /** Returns a kept height, or undefined. Height 0 is the empty state before the first commit. */
+  /** Returns a stored height, or undefined. Height 0 is the empty state before the first commit. */
   readonly view: (height: bigint) => StoreView | undefined;
   /** Creates a branch above the latest height. Its `write` goes into the working trees. */
   readonly branch: () => Branch;
@@ -50,7 +50,7 @@ export interface MultiStore {
 
 /** Opens the saved state. Throws `IavlError` when a root of the storage is missing or invalid. */
 export function createMultiStore(options: MultiStoreOptions): MultiStore {
-  if (options.keepRecent < 2) throw new RangeError("at least 2 heights must be kept");
+  if (options.keepRecent < 2) throw new RangeError("at least 2 heights must be stored");
   const saved = readSavedHeights(options);
   // Sorted by name. Every commit walks the trees in this order, so its writes and roots come in the same order everywhere.
   const trees = new Map(options.stores.toSorted().map((name) => [name, openTree(name, options, saved)]));
@@ -59,20 +59,20 @@ export function createMultiStore(options: MultiStoreOptions): MultiStore {
     saved.map(({ height, roots }) => [height, new Set(roots.map(({ store }) => store))]),
   );
   const views = new Map<bigint, StoreView>();
-  let kept = saved.map(({ height }) => height);
+  let stored = saved.map(({ height }) => height);
   return {
-    height: () => kept.at(-1) ?? 0n,
+    height: () => stored.at(-1) ?? 0n,
     view: (height) => {
-      if (height !== 0n && !kept.includes(height)) return undefined;
+      if (height !== 0n && !stored.includes(height)) return undefined;
       const view = views.get(height) ?? createView(trees, height, savedStores.get(height));
       cacheView(views, view);
       return view;
     },
     branch: () => createBranch((name) => workingStore(requireStore(trees, name))),
     commit: () => {
-      const height = nextHeight(kept, options);
-      const expired = kept.slice(0, Math.max(0, kept.length + 1 - options.keepRecent));
-      kept = [...kept.slice(expired.length), height];
+      const height = nextHeight(stored, options);
+      const expired = stored.slice(0, Math.max(0, stored.length + 1 - options.keepRecent));
+      stored = [...stored.slice(expired.length), height];
       for (const old of expired) {
         views.delete(old);
         savedStores.delete(old);
@@ -94,8 +94,8 @@ function cacheView(views: Map<bigint, StoreView>, view: StoreView): void {
   }
 }
 
-function nextHeight(kept: readonly bigint[], options: MultiStoreOptions): bigint {
-  const latest = kept.at(-1);
+function nextHeight(stored: readonly bigint[], options: MultiStoreOptions): bigint {
+  const latest = stored.at(-1);
   return latest === undefined ? options.initialHeight : latest + 1n;
 }
 
@@ -106,7 +106,7 @@ interface SavedHeight {
 
 /**
  * Returns the readable heights of the storage. A height is readable when all its root nodes exist: a node is deleted
- * only when no kept height needs it, so everything below an existing root exists too. The storage may still list older
+ * only when no stored height needs it, so everything below an existing root exists too. The storage may still list older
  * heights after their nodes were deleted. Throws when the latest heights are not readable.
  */
 function readSavedHeights({ storage, keepRecent }: MultiStoreOptions): readonly SavedHeight[] {
@@ -239,7 +239,7 @@ export interface CommitChanges {
   readonly height: bigint;
   readonly appHash: Uint8Array;
   readonly writes: readonly NodeWrite[];
-  /** Nodes that no kept height needs any more. */
+  /** Nodes that no stored height needs any more. */
   readonly deletes: readonly { readonly store: string; readonly id: Uint8Array }[];
   /** Heights that this commit makes unreadable. The node can delete their roots. */
   readonly expired?: readonly bigint[];

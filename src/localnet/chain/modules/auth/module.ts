@@ -24,7 +24,7 @@ export function createAuthModule(options: AuthOptions): ChainModule & { readonly
   };
 }
 
-const FORM: GenesisSchema<GenesisState> = {
+const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "cosmos.auth.v1beta1.GenesisState",
   type: GenesisState,
@@ -35,7 +35,7 @@ const FORM: GenesisSchema<GenesisState> = {
  * gets the lowest free number, in document order (SDK `SanitizeGenesisAccounts`).
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keeper: AuthKeeper): void {
-  const state = readGenesis(FORM, json);
+  const state = readGenesis(SCHEMA, json);
   const params = partOr(json, "params", state?.params, DEFAULT_PARAMS);
   validateParams(params);
   keeper.setParams(context, params);
@@ -52,7 +52,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keeper: Auth
 /** Exports parameters and all accounts in the order of their numbers. */
 function exportGenesis(context: Context, keeper: AuthKeeper): JsonValue {
   const accounts = [...keeper.all(context)].toSorted(byNumber);
-  return printGenesis(FORM, { params: keeper.params(context), accounts: accounts.map(toAny) });
+  return printGenesis(SCHEMA, { params: keeper.params(context), accounts: accounts.map(toAny) });
 }
 
 function readAccount(keeper: AuthKeeper, any: Any, index: number): Account {

@@ -47,7 +47,7 @@ export function createBankModule(
   };
 }
 
-const FORM: GenesisSchema<GenesisState> = {
+const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "cosmos.bank.v1beta1.GenesisState",
   type: GenesisState,
@@ -58,7 +58,7 @@ const FORM: GenesisSchema<GenesisState> = {
  * `params.send_enabled` is the old place of the entries in `send_enabled`; the new place takes precedence.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, accounts: BankAccounts): void {
-  const state = readGenesis(FORM, json) ?? GenesisState.decode(new Uint8Array(0));
+  const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
   const { defaultSendEnabled } = partOr(json, "params", state.params, DEFAULT_PARAMS);
   storedParams.set(context, { sendEnabled: [], defaultSendEnabled });
   for (const { denom, enabled } of [...(state.params?.sendEnabled ?? []), ...state.sendEnabled])
@@ -105,7 +105,7 @@ function exportGenesis(context: Context, accounts: BankAccounts): JsonValue {
     const text = accounts.formatAddress(address);
     byAddress.set(text, [...(byAddress.get(text) ?? []), { denom, amount }]);
   }
-  return printGenesis(FORM, {
+  return printGenesis(SCHEMA, {
     params: storedParams.get(context),
     balances: [...byAddress].map(([address, coins]) => ({ address, coins: coins.map(toWireCoin) })),
     supply: [...supplies.entries(context)].map(([denom, amount]) => toWireCoin({ denom, amount })),

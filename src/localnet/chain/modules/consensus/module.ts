@@ -16,7 +16,7 @@ import type { ChainModule } from "../../runtime/module.ts";
 import { MODULE_NAME, consensusParams, DEFAULT_PARAMS, storedParams } from "./params.ts";
 
 /** The SDK's module has no genesis. Ours has the form of the query response, `{"params": …}`. */
-const FORM: GenesisSchema<QueryParamsResponse> = {
+const SCHEMA: GenesisSchema<QueryParamsResponse> = {
   module: MODULE_NAME,
   typeName: "cosmos.consensus.v1.QueryParamsResponse",
   type: QueryParamsResponse,
@@ -36,12 +36,12 @@ export function createConsensusModule(): ChainModule {
       ),
     ],
     initGenesis,
-    exportGenesis: (context) => printGenesis(FORM, { params: consensusParams(context) }),
+    exportGenesis: (context) => printGenesis(SCHEMA, { params: consensusParams(context) }),
   };
 }
 
 function initGenesis(context: Context, json: JsonValue | undefined): void {
-  const given = partOr(json, "params", readGenesis(FORM, json)?.params, undefined);
+  const given = partOr(json, "params", readGenesis(SCHEMA, json)?.params, undefined);
   const params = {
     block: given?.block ?? DEFAULT_PARAMS.block,
     evidence: given?.evidence ?? DEFAULT_PARAMS.evidence,

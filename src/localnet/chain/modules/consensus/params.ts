@@ -5,7 +5,7 @@ import { BLOCK_RECORD_STORE } from "../../runtime/block-record.ts";
 import type { Context } from "../../runtime/context.ts";
 import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
 
-/** Name of the module and of its store. The runtime keeps the record of the last block in the same store. */
+/** Name of the module and of its store. The runtime stores the record of the last block there too. */
 export const MODULE_NAME = BLOCK_RECORD_STORE;
 
 const PARAMS_KEY = utf8("Consensus");

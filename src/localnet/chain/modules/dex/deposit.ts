@@ -27,7 +27,7 @@ import { getParams } from "./params.ts";
 import { type Amounts, buyingSide, calcDeposit, getOrCreatePool, savePool, withReserves } from "./pool.ts";
 import { calcPrice, MAX_TICK } from "./price.ts";
 import { bestRecord, swap, type SwapResult } from "./swap.ts";
-import type { DexEnvironment, PoolKey, TickLiquidity, TradePairId } from "./types.ts";
+import type { DexKeepers, PoolKey, TickLiquidity, TradePairId } from "./types.ts";
 
 /** One position with its tokens in byte order. */
 interface Position {
@@ -51,21 +51,17 @@ interface Failed {
 type Outcome = Deposited | Failed;
 
 /** MsgDeposit: positions one after the other; a position that fails leaves nothing behind (dex.md, "Messages", rule 1). */
-export function deposit(
-  context: Context,
-  request: DepositRequest,
-  environment: DexEnvironment,
-): MsgDepositResponse {
+export function deposit(context: Context, request: DepositRequest, keepers: DexKeepers): MsgDepositResponse {
   const positions = request.entries.map((entry) => toPosition(request, entry));
   const outcomes = positions.map((position) => {
-    const outcome = tryPosition(context, request.creator, position, environment);
+    const outcome = tryPosition(context, request.creator, position, keepers);
     if ("failure" in outcome) throw outcome.failure;
     return outcome;
   });
   const deposited = outcomes.filter((outcome) => "facts" in outcome);
   for (const { facts } of deposited) context.emit(depositLp(request, facts));
   const shares = sumCoins(deposited.map((outcome) => outcome.shares));
-  settle(context, { request, deposited, shares }, environment);
+  settle(context, { request, deposited, shares }, keepers);
   return {
     reserve0Deposited: outcomes.map((outcome) => depositedText(outcome, 0)),
     reserve1Deposited: outcomes.map((outcome) => depositedText(outcome, 1)),
@@ -93,14 +89,9 @@ function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry): Po
 }
 
 /** Runs a position on its own layer, which is dropped when the position fails. */
-function tryPosition(
-  context: Context,
-  creator: string,
-  position: Position,
-  environment: DexEnvironment,
-): Outcome {
+function tryPosition(context: Context, creator: string, position: Position, keepers: DexKeepers): Outcome {
   try {
-    return context.atomically((inner) => depositPosition(inner, creator, position, environment));
+    return context.atomically((inner) => depositPosition(inner, creator, position, keepers));
   } catch (thrown) {
     if (!(thrown instanceof ModuleError) || thrown.codespace !== MODULE_NAME) throw thrown;
     return { error: thrown.message };
@@ -111,10 +102,10 @@ function depositPosition(
   context: Context,
   creator: string,
   position: Position,
-  environment: DexEnvironment,
+  keepers: DexKeepers,
 ): Outcome {
   const { key, options } = position;
-  const { chainName, bank } = environment;
+  const { chainName, bank } = keepers;
   requireFeeTier(context, creator, key.fee);
   const { amountsIn, offered } = options.swapOnDeposit
     ? swapOnDeposit(context, chainName, {
@@ -153,13 +144,13 @@ function requireFeeTier(context: Context, creator: string, fee: bigint): void {
   throw errors.ErrInvalidFee(`[${feeTiers.join(" ")}]`);
 }
 
-/** A swap before the deposit keeps its effects, so this failure is a result. `fail_tx_on_bel` fails the message. */
+/** The effects of a swap before the deposit stay, so this failure is a result. `fail_tx_on_bel` fails the message. */
 function behindEnemyLines({ key, options }: Position): Outcome {
   const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
   return { error: error.message, ...(options.failTxOnBel ? { failure: error } : {}) };
 }
 
-/** Whether an offered side would sell below the best price of the other side. */
+/** Returns whether an offered side would sell below the best price of the other side. */
 function isBehindEnemyLines(
   context: Context,
   { pairId, tick, fee }: PoolKey,
@@ -188,7 +179,7 @@ function tickOf(record: TickLiquidity): bigint {
 function settle(
   context: Context,
   { request, deposited, shares }: Settlement,
-  { bank, bech32Prefix }: DexEnvironment,
+  { bank, bech32Prefix }: DexKeepers,
 ): void {
   const creator = parseAddress(bech32Prefix, request.creator);
   const { tokenA, tokenB } = request;
@@ -239,6 +230,7 @@ function swapToken(
 ): SwapResult | undefined {
   if (amounts[token] === 0n) return undefined;
   const { pairId, tick, fee } = key;
+  // One tick better than the side of the pool that the token joins: at that tick itself a swap is not better than the deposit.
   const limitPrice = calcPriceOrPanic((token === 0 ? tick - fee : -(tick + fee)) - 1n);
   const tradePairId = buyingSide(pairId, token);
   const result = swap(context, chainName, { tradePairId, amountIn: amounts[token], limitPrice });
@@ -253,6 +245,7 @@ function requireWithinSlop(
   limit: PrecDec,
   slopToleranceBps: bigint,
 ): void {
+  // The average price of the swap, not the price of its last tick, must be within the tolerance.
   const tolerance = quoPrec(precFromInt(slopToleranceBps), precFromInt(10_000n));
   const highest = mulPrec(limit, addPrec(PREC_ONE, tolerance));
   if (quoPrecInt(precFromInt(amountIn), amountOut) >= highest) throw ErrSwapOnDepositSlopTolerance();
@@ -265,10 +258,10 @@ function afterSwap(
   token: 0 | 1,
 ): SwappedOffer {
   const paid = filled ? amountIn : amounts[token];
-  const kept = paid - amountIn;
+  const left = paid - amountIn;
   return token === 0
-    ? { amountsIn: [paid, amounts[1]], offered: [kept, amounts[1] + amountOut] }
-    : { amountsIn: [amounts[0], paid], offered: [amounts[0] + amountOut, kept] };
+    ? { amountsIn: [paid, amounts[1]], offered: [left, amounts[1] + amountOut] }
+    : { amountsIn: [amounts[0], paid], offered: [amounts[0] + amountOut, left] };
 }
 
 /** At the lowest ticks the limit lies outside of the range, where the deployed module panics. */

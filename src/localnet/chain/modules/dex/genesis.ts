@@ -20,7 +20,7 @@ import * as store from "./store.ts";
 import type { PairId, TickLiquidity } from "./types.ts";
 import { type DexBalances, toDepositRecord } from "./user-deposits.ts";
 
-const FORM: GenesisSchema<GenesisState> = {
+const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.dex.GenesisState",
   type: GenesisState,
@@ -39,7 +39,7 @@ interface GenesisRecords {
  * which follow from the balances and from the other lists. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
-  const state = readGenesis(FORM, json) ?? GenesisState.decode(new Uint8Array(0));
+  const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, defaultParams());
   const genesis = { params, ticks: readTicks(state), state };
   validate(genesis, bech32Prefix);
@@ -112,7 +112,7 @@ function failure(text: string, cause?: unknown): GenesisError {
 /** Prints the whole state of the module; {@link initGenesis} of it creates the same store. */
 export function exportGenesis(context: Context, balances: DexBalances): JsonValue {
   const poolMetadataList = [...store.poolMetadata.entries(context)].map(([, metadata]) => metadata);
-  return printGenesis(FORM, {
+  return printGenesis(SCHEMA, {
     params: getParams(context),
     tickLiquidityList: [...store.allTicks(context)].map(records.toWireTick),
     inactiveLimitOrderTrancheList: [...store.allInactiveTranches(context)].map(records.toWireTranche),

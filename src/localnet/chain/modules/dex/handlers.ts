@@ -13,7 +13,7 @@ import * as messages from "./messages.ts";
 import { multiHopSwap } from "./multi-hop.ts";
 import { getParams, setParams } from "./params.ts";
 import { placeLimitOrder } from "./place-limit-order.ts";
-import type { DexEnvironment } from "./types.ts";
+import type { DexKeepers } from "./types.ts";
 import { withdraw } from "./withdraw.ts";
 
 /** A message of a user: its stateless checks, and what it does with the checked request. */
@@ -28,13 +28,13 @@ interface UserMessage<Message, Request, Response> {
   readonly checkNumbers?: (message: Message) => void;
   /** Throws `ModuleError`. */
   readonly parse: (message: Message, bech32Prefix: string) => Request;
-  readonly run: (context: Context, request: Request, environment: DexEnvironment) => Response;
+  readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
 }
 
 /** Handlers of the six messages of users, and of MsgUpdateParams. */
-export function createHandlers(environment: DexEnvironment): readonly MessageHandler[] {
+export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
   return [
-    userHandler(environment, {
+    userHandler(keepers, {
       name: "MsgDeposit",
       type: tx.MsgDeposit,
       response: tx.MsgDepositResponse,
@@ -42,7 +42,7 @@ export function createHandlers(environment: DexEnvironment): readonly MessageHan
       parse: messages.parseDeposit,
       run: deposit,
     }),
-    userHandler(environment, {
+    userHandler(keepers, {
       name: "MsgWithdrawal",
       type: tx.MsgWithdrawal,
       response: tx.MsgWithdrawalResponse,
@@ -50,7 +50,7 @@ export function createHandlers(environment: DexEnvironment): readonly MessageHan
       parse: messages.parseWithdrawal,
       run: withdraw,
     }),
-    userHandler(environment, {
+    userHandler(keepers, {
       name: "MsgPlaceLimitOrder",
       type: tx.MsgPlaceLimitOrder,
       response: tx.MsgPlaceLimitOrderResponse,
@@ -61,21 +61,21 @@ export function createHandlers(environment: DexEnvironment): readonly MessageHan
       parse: messages.parsePlaceLimitOrder,
       run: placeLimitOrder,
     }),
-    userHandler(environment, {
+    userHandler(keepers, {
       name: "MsgWithdrawFilledLimitOrder",
       type: tx.MsgWithdrawFilledLimitOrder,
       response: tx.MsgWithdrawFilledLimitOrderResponse,
       parse: messages.parseTrancheMessage,
       run: withdrawFilled,
     }),
-    userHandler(environment, {
+    userHandler(keepers, {
       name: "MsgCancelLimitOrder",
       type: tx.MsgCancelLimitOrder,
       response: tx.MsgCancelLimitOrderResponse,
       parse: messages.parseTrancheMessage,
       run: cancelLimitOrder,
     }),
-    userHandler(environment, {
+    userHandler(keepers, {
       name: "MsgMultiHopSwap",
       type: tx.MsgMultiHopSwap,
       response: tx.MsgMultiHopSwapResponse,
@@ -87,19 +87,19 @@ export function createHandlers(environment: DexEnvironment): readonly MessageHan
       run: multiHopSwap,
     }),
     toMessageHandler<tx.MsgUpdateParams>({
-      typeUrl: toChainTypeUrl("/neutron.dex.MsgUpdateParams", environment.chainName),
+      typeUrl: toChainTypeUrl("/neutron.dex.MsgUpdateParams", keepers.chainName),
       type: tx.MsgUpdateParams,
       signers: ({ authority }) => [authority],
-      handle: (context, message) => updateParams(context, message, environment),
+      handle: (context, message) => updateParams(context, message, keepers),
     }),
   ];
 }
 
 function userHandler<Message extends { readonly creator: string }, Request, Response>(
-  environment: DexEnvironment,
+  keepers: DexKeepers,
   { name, type, response, checkNumbers, parse, run }: UserMessage<Message, Request, Response>,
 ): MessageHandler {
-  const { chainName, bech32Prefix } = environment;
+  const { chainName, bech32Prefix } = keepers;
   return toMessageHandler<Message>({
     typeUrl: toChainTypeUrl(`/neutron.dex.${name}`, chainName),
     type: {
@@ -115,7 +115,7 @@ function userHandler<Message extends { readonly creator: string }, Request, Resp
       if (getParams(context).paused) throw ErrDexPaused();
       return encodeMessage(
         response,
-        orPanic(() => run(context, request, environment)),
+        orPanic(() => run(context, request, keepers)),
       );
     },
   });
@@ -129,7 +129,7 @@ function validated<T>(name: string, check: () => T): T {
 function updateParams(
   context: Context,
   message: tx.MsgUpdateParams,
-  { authority, bech32Prefix }: DexEnvironment,
+  { authority, bech32Prefix }: DexKeepers,
 ): Uint8Array {
   validated("MsgUpdateParams", () => messages.checkUpdateParams(message, bech32Prefix));
   if (message.authority !== authority)

@@ -1,7 +1,7 @@
 import { concat, prefixEnd, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import { createObjectSlot, createRecentCache } from "../../../../platform/base/caches.ts";
 import { GO_ZERO_TIME_NS, splitNs } from "../../../../platform/base/time.ts";
-import { keepKeyText } from "../../store/cache-store.ts";
+import { cacheKeyText } from "../../store/cache-store.ts";
 import type { PairId, PoolKey, PoolReservesKey, TradePairId, TrancheKey } from "./types.ts";
 
 /** Name of the module and of its store. */
@@ -69,9 +69,9 @@ function sideKeys(tradePairId: TradePairId): SideKeys {
   const { makerDenom, takerDenom } = tradePairId;
   const create = (): SideKeys => {
     const key = utf8(`${formatPair(pairOf(tradePairId))}/${makerDenom}/`);
-    const path = keepKeyText(concat(TICK_LIQUIDITY_PREFIX, key));
+    const path = cacheKeyText(concat(TICK_LIQUIDITY_PREFIX, key));
     const end = prefixEnd(path);
-    return { key, path, end: end === undefined ? undefined : keepKeyText(end) };
+    return { key, path, end: end === undefined ? undefined : cacheKeyText(end) };
   };
   const keys = sides.get(`${makerDenom} ${takerDenom}`, create) ?? create();
   sideOf.set(tradePairId, keys);
@@ -103,7 +103,7 @@ export function poolReservesPath(key: PoolReservesKey): Uint8Array {
   if (known !== undefined) return known;
   const { tradePairId, tick, fee } = key;
   const { path: side } = sideKeys(tradePairId);
-  const path = keepKeyText(concat(side, encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH));
+  const path = cacheKeyText(concat(side, encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH));
   poolPaths.set(key, path);
   return path;
 }
@@ -122,7 +122,7 @@ export function activeTranchePath(key: TrancheKey): Uint8Array {
   if (known !== undefined) return known;
   const { tradePairId, tick, trancheKey } = key;
   const { path: side } = sideKeys(tradePairId);
-  const path = keepKeyText(concat(side, encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`)));
+  const path = cacheKeyText(concat(side, encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`)));
   tranchePaths.set(key, path);
   return path;
 }
@@ -136,7 +136,7 @@ const tickRanges = createRecentCache<string, KeyRange>(4_096);
 /** Returns the bounds of the active tranches of one tick. Do not modify the arrays. */
 export function trancheRange(tradePairId: TradePairId, tick: bigint): KeyRange {
   const create = (): KeyRange => {
-    const start = keepKeyText(concat(sideKeys(tradePairId).path, encodeTick(tick), TRANCHE_MARK));
+    const start = cacheKeyText(concat(sideKeys(tradePairId).path, encodeTick(tick), TRANCHE_MARK));
     return [start, prefixEnd(start)];
   };
   const { makerDenom, takerDenom } = tradePairId;
@@ -154,7 +154,7 @@ let lastUserPath = { address: "", trancheKey: "", path: TRANCHE_USER_PREFIX };
 /** Returns the whole key of a user's part of a tranche. Do not modify the array. */
 export function trancheUserPath(address: string, trancheKey: string): Uint8Array {
   if (lastUserPath.trancheKey === trancheKey && lastUserPath.address === address) return lastUserPath.path;
-  const path = keepKeyText(concat(TRANCHE_USER_PREFIX, trancheUserKey(address, trancheKey)));
+  const path = cacheKeyText(concat(TRANCHE_USER_PREFIX, trancheUserKey(address, trancheKey)));
   lastUserPath = { address, trancheKey, path };
   return path;
 }
@@ -178,7 +178,7 @@ export function poolIdKey({ pairId, tick, fee }: PoolKey): Uint8Array {
 interface PoolPlace {
   /** The whole key of its id. */
   readonly idPath: Uint8Array;
-  /** Its token1 side. The path and the other side are kept on this object. */
+  /** Its token1 side. The path and the other side are cached on this object. */
   readonly upper: PoolReservesKey;
 }
 
@@ -192,7 +192,7 @@ export function poolPlace(key: PoolKey): PoolPlace {
   const { pairId, tick, fee } = key;
   const create = (): PoolPlace => {
     const tradePairId = { makerDenom: pairId.token1, takerDenom: pairId.token0 };
-    const idPath = keepKeyText(concat(POOL_ID_PREFIX, poolIdKey(key)));
+    const idPath = cacheKeyText(concat(POOL_ID_PREFIX, poolIdKey(key)));
     return { idPath, upper: { tradePairId, tick: tick + fee, fee } };
   };
   const place = places.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();

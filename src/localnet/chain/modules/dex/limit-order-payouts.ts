@@ -26,25 +26,25 @@ import {
   withAmounts,
   withShares,
 } from "./tranche.ts";
-import type { DexEnvironment, Tranche, TrancheUser } from "./types.ts";
+import type { DexKeepers, Tranche, TrancheUser } from "./types.ts";
 
 /** MsgWithdrawFilledLimitOrder: pays the filled part of an order, and of an inactive tranche also the unfilled part. */
 export function withdrawFilled(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
-  environment: DexEnvironment,
+  keepers: DexKeepers,
 ): MsgWithdrawFilledLimitOrderResponse {
   const user = store.getTrancheUser(context, creator, trancheKey);
   if (user === undefined) throw ErrValidLimitOrderTrancheNotFound(trancheKey);
-  const { makerOut, takerOut, sharesWithdrawn } = takeFilled(context, environment.chainName, user);
+  const { makerOut, takerOut, sharesWithdrawn } = takeFilled(context, keepers.chainName, user);
   saveTrancheUser(context, withShares(user, user.sharesOwned, sharesWithdrawn));
   if (makerOut === 0n && takerOut === 0n) throw ErrWithdrawEmptyLimitOrder();
   const { tradePairId } = user;
   const takerCoin = { denom: tradePairId.takerDenom, amount: takerOut };
   const makerCoin = { denom: tradePairId.makerDenom, amount: makerOut };
-  if (takerOut > 0n) context.emit(totalWithdrawn(environment.chainName, takerCoin));
-  const address = parseAddress(environment.bech32Prefix, creator);
-  environment.bank.sendFromDex(context, address, sumCoins([takerCoin, makerCoin]));
+  if (takerOut > 0n) context.emit(totalWithdrawn(keepers.chainName, takerCoin));
+  const address = parseAddress(keepers.bech32Prefix, creator);
+  keepers.bank.sendFromDex(context, address, sumCoins([takerCoin, makerCoin]));
   context.emit(withdrawLimitOrder({ creator, tradePairId, trancheKey, makerOut, takerOut }));
   return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
 }
@@ -74,7 +74,7 @@ function takeFilled(context: Context, chainName: string, user: TrancheUser): Tak
 export function cancelLimitOrder(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
-  environment: DexEnvironment,
+  keepers: DexKeepers,
 ): MsgCancelLimitOrderResponse {
   const user = store.getTrancheUser(context, creator, trancheKey);
   const found = user === undefined ? undefined : findTranche(context, user);
@@ -84,14 +84,14 @@ export function cancelLimitOrder(
   if (makerOut === 0n && takerOut === 0n) throw ErrCancelEmptyLimitOrder(trancheKey);
   const tranche = removeOrder(found.tranche, user, { maker: makerOut, taker: takerOut });
   saveTrancheUser(context, withShares(user, user.sharesOwned, user.sharesOwned));
-  if (found.isActive) saveTranche(context, environment.chainName, tranche);
+  if (found.isActive) saveTranche(context, keepers.chainName, tranche);
   else saveInactiveTranche(context, tranche);
   deleteExpirationOfEmpty(context, tranche);
   const { tradePairId } = user;
   const takerCoin = { denom: tradePairId.takerDenom, amount: takerOut };
   const makerCoin = { denom: tradePairId.makerDenom, amount: makerOut };
-  const address = parseAddress(environment.bech32Prefix, creator);
-  environment.bank.sendFromDex(context, address, sumCoins([takerCoin, makerCoin]));
+  const address = parseAddress(keepers.bech32Prefix, creator);
+  keepers.bank.sendFromDex(context, address, sumCoins([takerCoin, makerCoin]));
   context.emit(cancelLimitOrderEvent({ creator, tradePairId, trancheKey, makerOut, takerOut }));
   return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
 }

@@ -135,7 +135,7 @@ export interface OrderRequest {
   readonly minAverageSellPrice: PrecDec | undefined;
 }
 
-/** Whether an order never reaches the book. */
+/** Returns whether an order never reaches the book. */
 export function isTakerOnly(orderType: LimitOrderType): boolean {
   return orderType === LimitOrderType.FILL_OR_KILL || orderType === LimitOrderType.IMMEDIATE_OR_CANCEL;
 }

@@ -20,13 +20,13 @@ export interface DexDeps {
 
 /** The module `dex`: pools, limit orders, swaps. */
 export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule {
-  const environment = { ...options, ...deps };
+  const keepers = { ...options, ...deps };
   const { chainName, bech32Prefix } = options;
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: createHandlers(environment),
-    queries: [...createQueries(environment), ...createSimulations(environment)],
+    messages: createHandlers(keepers),
+    queries: [...createQueries(keepers), ...createSimulations(keepers)],
     beginBlock: (context) => purgeExpired(context, chainName),
     endBlock: (context) => purgeJitOrders(context, chainName),
     initGenesis: (context, genesis) => initGenesis(context, genesis, bech32Prefix),

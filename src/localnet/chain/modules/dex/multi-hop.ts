@@ -11,7 +11,7 @@ import { multihopSwap as multihopSwapEvent } from "./events.ts";
 import { formatPair, MODULE_NAME, pairOf } from "./keys.ts";
 import type { MultiHopRequest } from "./messages.ts";
 import { bestPrice, swap } from "./swap.ts";
-import type { DexEnvironment, TradePairId } from "./types.ts";
+import type { DexKeepers, TradePairId } from "./types.ts";
 
 /** A route that was executed. `out` is undefined for a route of one token, which swaps nothing. */
 interface RouteResult {
@@ -24,13 +24,13 @@ interface RouteResult {
 export function multiHopSwap(
   context: Context,
   request: MultiHopRequest,
-  environment: DexEnvironment,
+  keepers: DexKeepers,
 ): MsgMultiHopSwapResponse {
-  const { chainName } = environment;
+  const { chainName } = keepers;
   const { hops, out, dust } = request.pickBestRoute
     ? bestRoute(context, chainName, request)
     : firstRoute(context, chainName, request);
-  const received = settle(context, { request, out, dust, denom: hops[0] ?? "" }, environment);
+  const received = settle(context, { request, out, dust, denom: hops[0] ?? "" }, keepers);
   const amounts = { amountIn: request.amountIn, amountOut: received.amount };
   context.emit(multihopSwapEvent(request, { ...amounts, hops, dust }));
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
@@ -166,7 +166,7 @@ interface Settlement {
 function settle(
   context: Context,
   { request, out, dust, denom }: Settlement,
-  { bank, bech32Prefix }: DexEnvironment,
+  { bank, bech32Prefix }: DexKeepers,
 ): Coin {
   const creator = parseAddress(bech32Prefix, request.creator);
   bank.sendToDex(context, creator, [{ denom, amount: request.amountIn }]);

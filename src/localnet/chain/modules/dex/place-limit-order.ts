@@ -35,7 +35,7 @@ import {
   saveTrancheUser,
   withShares,
 } from "./tranche.ts";
-import type { DexEnvironment, TradePairId, Tranche } from "./types.ts";
+import type { DexKeepers, TradePairId, Tranche } from "./types.ts";
 
 /** Gas that an order with an expiration pays for its purge. */
 const EXPIRING_ORDER_GAS = 10_000n;
@@ -52,17 +52,17 @@ interface Limit {
 export function placeLimitOrder(
   context: Context,
   request: OrderRequest,
-  environment: DexEnvironment,
+  keepers: DexKeepers,
 ): MsgPlaceLimitOrderResponse {
   const { tokenIn, tokenOut, amountIn, orderType } = request;
   requireFutureExpiration(context, request);
   const limit = limitOf(request);
   requireFairOutput(amountIn, limit.price);
-  const taker = takerPart(context, environment.chainName, request, limit);
-  const maker = makerPart(context, environment.chainName, { request, limit, taker });
+  const taker = takerPart(context, keepers.chainName, request, limit);
+  const maker = makerPart(context, keepers.chainName, { request, limit, taker });
   const totalIn = checkInt(taker.amountIn + (maker.shares ?? 0n));
   if (orderType === LimitOrderType.JUST_IN_TIME) countJit(context);
-  settle(context, { request, totalIn, out: taker.amountOut }, environment);
+  settle(context, { request, totalIn, out: taker.amountOut }, keepers);
   context.emit(
     placeLimitOrderEvent(request, {
       tokenIn,
@@ -227,7 +227,7 @@ interface Settlement {
 function settle(
   context: Context,
   { request, totalIn, out }: Settlement,
-  { bank, bech32Prefix }: DexEnvironment,
+  { bank, bech32Prefix }: DexKeepers,
 ): void {
   const { creator, receiver, tokenIn, tokenOut } = request;
   if (out > 0n)

@@ -81,7 +81,7 @@ export function poolOfReserves(context: Context, reserves: PoolReserves): PoolSi
   return isUpper ? completeSides(other, reserves) : completeSides(reserves, other);
 }
 
-/** Whether the maker sells token1. */
+/** Returns whether the maker sells token1. */
 export function isUpperSide({ makerDenom, takerDenom }: TradePairId): boolean {
   return takerDenom < makerDenom;
 }
@@ -186,18 +186,24 @@ function calcShares(
   { price, feeValue }: { readonly price: PrecDec; readonly feeValue: PrecDec },
 ): bigint {
   const existing = valueOf(reserves, price);
+  // The first deposit sets the price of a share: one unit of value in token0.
   if (existing <= 0n) return checkInt(truncatePrec(value));
+  // The fee stays in the pool without shares for it, so the earlier owners earn it: it raises the value that the new shares are
+  // measured against. Rounds down, in favour of the earlier owners.
   return checkInt(truncatePrec(quoPrec(mulPrecInt(value, supply), addPrec(existing, feeValue))));
 }
 
 function autoswapFee({ reserves, fee }: PoolState, offered: Amounts, price: PrecDec): PrecDec {
   const residual = unmatched(reserves, offered, price);
+  // A swap in this pool costs the factor 1.0001^-fee, so an autoswap pays the same on the part that it would have to swap.
   return mulPrec(subPrec(PREC_ONE, calcPrice(-fee)), valueOf(residual, price));
 }
 
 /** The part of an offer that does not fit the ratio of the reserves. */
 function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, price: PrecDec): Amounts {
   if (reserve0 === 0n && reserve1 === 0n) return [0n, 0n];
+  // Cross products instead of two ratios: a side without reserves needs no case of its own, and one division less is rounded.
+  // Above 0: too much token1 is offered; below 0: too much token0.
   const excess = subPrec(
     mulPrecInt(precFromInt(reserve0), offer1),
     mulPrecInt(precFromInt(reserve1), offer0),
@@ -225,9 +231,11 @@ const LEGACY_BOUND = 1n << 315n;
  * the floor, or one more when the fraction is within half of 10^-18 below 1.
  */
 function scaleLegacy(a: bigint, b: bigint, c: bigint): bigint {
+  // Go multiplies decimals before it divides, and both steps have a bound of 315 bits.
   const product = checkLegacy(a * b * LEGACY_ONE);
   const doubled = (product * LEGACY_ONE) / c;
   const whole = doubled / LEGACY_ONE;
+  // Twice the remainder, compared with the divisor: half needs no fraction then.
   const rest = (doubled - whole * LEGACY_ONE) * 2n;
   const roundsUp = rest > LEGACY_ONE || (rest === LEGACY_ONE && whole % 2n === 1n);
   return checkLegacy(roundsUp ? whole + 1n : whole) / LEGACY_ONE;

@@ -50,7 +50,7 @@ function inversePrice(index: number): PrecDec {
   return price;
 }
 
-/** Whether a price is within the literal bounds, both inclusive. */
+/** Returns whether a price is within the literal bounds, both inclusive. */
 export function isPriceInRange(price: PrecDec): boolean {
   return price >= MIN_PRICE && price <= MAX_PRICE;
 }

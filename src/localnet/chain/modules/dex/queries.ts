@@ -24,16 +24,16 @@ import {
 import { toWirePool, toWireReserves, toWireTranche, toWireTrancheUser } from "./records.ts";
 import * as store from "./store.ts";
 import { calcWithdrawable, findTranche } from "./tranche.ts";
-import type { DexEnvironment, DexOptions, PairId, TrancheKey } from "./types.ts";
+import type { DexKeepers, DexOptions, PairId, TrancheKey } from "./types.ts";
 import { type DexBalances, pagePoolShares, toDepositRecord, withPoolData } from "./user-deposits.ts";
 
 /** Dependencies of the queries. */
-export interface DexQueryEnvironment extends DexEnvironment {
+export interface DexQueryKeepers extends DexKeepers {
   readonly balances: DexBalances;
 }
 
 /** The queries of the module, without the simulations, under paths of this chain's name. */
-export function createQueries(keepers: DexQueryEnvironment): readonly QueryHandler[] {
+export function createQueries(keepers: DexQueryKeepers): readonly QueryHandler[] {
   return namedQueries(keepers.chainName, [
     ...paramsAndPools(),
     ...ticks(),
@@ -122,7 +122,7 @@ function ticks(): readonly QueryHandler[] {
   ];
 }
 
-function userDeposits({ bech32Prefix, balances, bank }: DexQueryEnvironment): QueryHandler {
+function userDeposits({ bech32Prefix, balances, bank }: DexQueryKeepers): QueryHandler {
   return query(
     "UserDepositsAll",
     wire.QueryAllUserDepositsRequest,

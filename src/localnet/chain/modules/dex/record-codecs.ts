@@ -85,7 +85,7 @@ function createProtoWriter(): ProtoWriter {
   };
 }
 
-/** Whether a text is written as one byte for each character, and fits into a record. */
+/** Returns whether a text is written as one byte for each character, and fits into a record. */
 function isAscii(text: string): boolean {
   if (text.length > 256) return false;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false;

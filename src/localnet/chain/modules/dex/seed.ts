@@ -43,11 +43,11 @@ export function seedDex(options: SeedOptions): SeededDex {
     { mode: "deliver", gas: createGasMeter(), branch: createBranch(() => EMPTY), emit: () => undefined },
   );
   const ledger = createLedger(options);
-  const environment = { ...options, bank: ledger.bank };
+  const keepers = { ...options, bank: ledger.bank };
   initGenesis(context, undefined, bech32Prefix);
-  for (const message of options.deposits) deposit(context, parseDeposit(message, bech32Prefix), environment);
+  for (const message of options.deposits) deposit(context, parseDeposit(message, bech32Prefix), keepers);
   for (const message of options.orders)
-    placeLimitOrder(context, parsePlaceLimitOrder(message, bech32Prefix), environment);
+    placeLimitOrder(context, parsePlaceLimitOrder(message, bech32Prefix), keepers);
   const balances = ledger.balances();
   const genesis = exportGenesis(context, {
     balances: () => [],

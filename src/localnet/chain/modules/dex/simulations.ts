@@ -13,7 +13,7 @@ import * as messages from "./messages.ts";
 import { parseMultiHopSwap, parsePlaceLimitOrder } from "./messages.ts";
 import { multiHopSwap } from "./multi-hop.ts";
 import { placeLimitOrder } from "./place-limit-order.ts";
-import type { DexBank, DexEnvironment } from "./types.ts";
+import type { DexBank, DexKeepers } from "./types.ts";
 import { withdraw } from "./withdraw.ts";
 
 /** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist holds it. */
@@ -23,7 +23,7 @@ const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
 interface Simulation<Message, Request, Response> {
   /** Throws `ModuleError`. */
   readonly parse: (message: Message, bech32Prefix: string) => Request;
-  readonly run: (context: Context, request: Request, environment: DexEnvironment) => Response;
+  readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
   /** The creator of the message owns what the message takes, so its own address counts. */
   readonly isOfOwner?: boolean;
 }
@@ -31,11 +31,11 @@ interface Simulation<Message, Request, Response> {
 /** A query `Simulate…` over encoded messages. */
 interface SimulationQuery {
   readonly rpc: string;
-  readonly answer: (context: Context, request: Uint8Array, environment: DexEnvironment) => Uint8Array;
+  readonly answer: (context: Context, request: Uint8Array, keepers: DexKeepers) => Uint8Array;
 }
 
 /** The simulations and the deprecated estimates, under paths of this chain's name. */
-export function createSimulations(keepers: DexEnvironment): readonly QueryHandler[] {
+export function createSimulations(keepers: DexKeepers): readonly QueryHandler[] {
   const simulations = SIMULATIONS.map(({ rpc, answer }) => ({
     path: `${SERVICE}/${rpc}`,
     query: (context: Context, request: Uint8Array) => answer(context, request, keepers),
@@ -89,7 +89,7 @@ function simulationQuery<Message, Request, Response>(
 ): SimulationQuery {
   return {
     rpc,
-    answer: (context, bytes, environment) => {
+    answer: (context, bytes, keepers) => {
       const { msg } = request.decode(bytes);
       // The deployed module reads fields of the absent message and panics.
       if (msg === undefined)
@@ -97,7 +97,7 @@ function simulationQuery<Message, Request, Response>(
           GrpcCode.Internal,
           "runtime error: invalid memory address or nil pointer dereference",
         );
-      return response.encode({ resp: simulate(context, msg, simulation, environment) }).finish();
+      return response.encode({ resp: simulate(context, msg, simulation, keepers) }).finish();
     },
   };
 }
@@ -106,13 +106,13 @@ function simulate<Message, Request, Response>(
   context: Context,
   message: Message,
   { parse, run, isOfOwner }: Simulation<Message, Request, Response>,
-  environment: DexEnvironment,
+  keepers: DexKeepers,
 ): Response {
-  const { bech32Prefix, bank } = environment;
+  const { bech32Prefix, bank } = keepers;
   const dummy = formatAddress(bech32Prefix, DUMMY_ADDRESS);
   const simulated = isOfOwner ? message : { ...message, creator: dummy, receiver: dummy };
   const request = parse(simulated, bech32Prefix);
-  return discarding(context, (inner) => run(inner, request, { ...environment, bank: withoutMoves(bank) }));
+  return discarding(context, (inner) => run(inner, request, { ...keepers, bank: withoutMoves(bank) }));
 }
 
 /** Runs a message with its payments and discards the state. The deprecated estimates use it. */
@@ -120,10 +120,10 @@ function estimate<Message, Request, Response>(
   context: Context,
   message: Message,
   { parse, run }: Pick<Simulation<Message, Request, Response>, "parse" | "run">,
-  environment: DexEnvironment,
+  keepers: DexKeepers,
 ): Response {
-  const request = parse(message, environment.bech32Prefix);
-  return discarding(context, (inner) => run(inner, request, environment));
+  const request = parse(message, keepers.bech32Prefix);
+  return discarding(context, (inner) => run(inner, request, keepers));
 }
 
 /** A bank that knows balances and moves nothing. */
@@ -149,7 +149,7 @@ function discarding<T>(context: Context, work: (inner: Context) => T): T {
 }
 
 /** The deprecated estimates. Unlike a simulation, an estimate fails when the creator cannot pay. */
-function createEstimates(environment: DexEnvironment): readonly QueryHandler[] {
+function createEstimates(keepers: DexKeepers): readonly QueryHandler[] {
   return [
     query(
       "EstimateMultiHopSwap",
@@ -157,7 +157,7 @@ function createEstimates(environment: DexEnvironment): readonly QueryHandler[] {
       wire.QueryEstimateMultiHopSwapResponse,
       (context, request) => {
         const swap = { parse: parseMultiHopSwap, run: multiHopSwap };
-        const { coinOut } = estimate(context, request, swap, environment);
+        const { coinOut } = estimate(context, request, swap, keepers);
         return { coinOut };
       },
     ),
@@ -168,7 +168,7 @@ function createEstimates(environment: DexEnvironment): readonly QueryHandler[] {
       (context, request) => {
         const order = { parse: parsePlaceLimitOrder, run: placeLimitOrder };
         const message = { ...request, limitSellPrice: "", minAverageSellPrice: "" };
-        const response = estimate(context, message, order, environment);
+        const response = estimate(context, message, order, keepers);
         const { coinIn, takerCoinIn, takerCoinOut } = response;
         return { totalInCoin: coinIn, swapInCoin: takerCoinIn, swapOutCoin: takerCoinOut };
       },

@@ -82,7 +82,7 @@ function* walkLiquidity(context: Context, tradePairId: TradePairId): IterableIte
   }
 }
 
-/** Whether a record has maker reserves and is not expired. */
+/** Returns whether a record has maker reserves and is not expired. */
 function hasLiquidity(context: Context, record: TickLiquidity): boolean {
   return record.kind === "pool"
     ? record.reserves.reserves > 0n
@@ -105,6 +105,7 @@ interface Remaining {
 function take(context: Context, chainName: string, liquidity: Liquidity, want: Remaining): SwapAmounts {
   const price = priceOf(liquidity);
   const reserves = liquidity.kind === "pool" ? liquidity.reserves.reserves : liquidity.tranche.reservesMaker;
+  // The output is rounded down and the input up: each rounding favours the maker, so no sequence of trades drains a record.
   const affordable = minInt(reserves, truncatePrec(quoPrec(precFromInt(want.remaining), price)));
   const amountOut = want.remainingOut === undefined ? affordable : minInt(affordable, want.remainingOut);
   const amounts = { amountIn: ceilPrec(mulPrecInt(price, amountOut)), amountOut };

@@ -27,12 +27,12 @@ import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
 import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./types.ts";
 
-/** Whether a tranche holds a JIT order: its expiration is Go's zero time. */
+/** Returns whether a tranche holds a JIT order: its expiration is Go's zero time. */
 function isJit({ expirationTimeNs }: Tranche): boolean {
   return expirationTimeNs === GO_ZERO_TIME_NS;
 }
 
-/** Whether the block time is after the expiration (spec 001: valid while block time <= expiration_time). JIT orders are live. */
+/** Returns whether the block time is after the expiration (spec 001: valid while block time <= expiration_time). JIT orders are live. */
 export function isExpired(context: Context, tranche: Tranche): boolean {
   const { expirationTimeNs } = tranche;
   return expirationTimeNs !== undefined && !isJit(tranche) && context.timeNs > expirationTimeNs;
@@ -125,6 +125,7 @@ export function calcWithdrawable(tranche: Tranche, user: TrancheUser): Withdrawa
     mulPrecInt(filledRatio(tranche), user.sharesOwned),
     precFromInt(user.sharesWithdrawn),
   );
+  // The shares are rounded up and the coins down, so that the parts of all users never exceed the reserves.
   if (unclaimed <= 0n) return { shares: 0n, amountOut: 0n };
   return { shares: ceilPrec(unclaimed), amountOut: truncatePrec(mulPrec(unclaimed, tranche.makerPrice)) };
 }
@@ -133,6 +134,7 @@ export function calcWithdrawable(tranche: Tranche, user: TrancheUser): Withdrawa
 export function calcRefund(tranche: Tranche, user: TrancheUser): bigint {
   const { totalMaker } = tranche;
   const unfilled = subPrec(precFromInt(totalMaker), filledAmount(tranche));
+  // Rounded takers can fill slightly more than the tranche offered; nothing is left to refund then.
   if (unfilled <= 0n) return 0n;
   return truncatePrec(quoPrecInt(mulPrecInt(unfilled, user.sharesOwned), totalMaker));
 }

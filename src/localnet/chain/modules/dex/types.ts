@@ -110,6 +110,6 @@ export interface DexOptions {
 }
 
 /** Dependencies of the messages. */
-export interface DexEnvironment extends DexOptions {
+export interface DexKeepers extends DexOptions {
   readonly bank: DexBank;
 }

@@ -8,7 +8,7 @@ import { totalWithdrawn, type WithdrawalFacts, withdrawLp } from "./events.ts";
 import { poolDenom } from "./keys.ts";
 import type { WithdrawalEntry, WithdrawalRequest } from "./messages.ts";
 import { getOrCreatePool, savePool, withReserves, type Amounts, calcWithdrawal } from "./pool.ts";
-import type { DexEnvironment, PairId } from "./types.ts";
+import type { DexKeepers, PairId } from "./types.ts";
 
 interface Withdrawn {
   readonly facts: WithdrawalFacts;
@@ -19,7 +19,7 @@ interface Withdrawn {
 export function withdraw(
   context: Context,
   request: WithdrawalRequest,
-  environment: DexEnvironment,
+  keepers: DexKeepers,
 ): MsgWithdrawalResponse {
   const { tokenA, tokenB } = request;
   const isSorted = tokenA < tokenB;
@@ -28,13 +28,13 @@ export function withdraw(
   const requested = new Map<string, bigint>();
   const withdrawn = request.entries.map((entry) => {
     const position = isSorted ? entry : { ...entry, tick: -entry.tick };
-    return withdrawPosition(context, { pairId, creator: request.creator, position, requested }, environment);
+    return withdrawPosition(context, { pairId, creator: request.creator, position, requested }, keepers);
   });
   for (const { facts } of withdrawn) context.emit(withdrawLp(request, facts));
   const shares = sumCoins(withdrawn.map((position) => position.shares));
   const totals: Amounts = [totalOf(withdrawn, 0), totalOf(withdrawn, 1)];
-  burnShares(context, request.creator, shares, environment);
-  payOut(context, { pairId, totals, receiver: request.receiver }, environment);
+  burnShares(context, request.creator, shares, keepers);
+  payOut(context, { pairId, totals, receiver: request.receiver }, keepers);
   return {
     reserve0Withdrawn: totals[0].toString(),
     reserve1Withdrawn: totals[1].toString(),
@@ -52,7 +52,7 @@ interface PositionScope {
 function withdrawPosition(
   context: Context,
   { pairId, creator, position, requested }: PositionScope,
-  { chainName, bank, bech32Prefix }: DexEnvironment,
+  { chainName, bank, bech32Prefix }: DexKeepers,
 ): Withdrawn {
   const { tick, fee, shares } = position;
   const pool = getOrCreatePool(context, chainName, { pairId, tick, fee });
@@ -80,7 +80,7 @@ function burnShares(
   context: Context,
   creator: string,
   shares: readonly Coin[],
-  { bank, bech32Prefix }: DexEnvironment,
+  { bank, bech32Prefix }: DexKeepers,
 ): void {
   bank.sendToDex(context, parseAddress(bech32Prefix, creator), shares);
   bank.burn(context, shares);
@@ -96,7 +96,7 @@ interface Payout {
 function payOut(
   context: Context,
   { pairId, totals, receiver }: Payout,
-  { bank, bech32Prefix, chainName }: DexEnvironment,
+  { bank, bech32Prefix, chainName }: DexKeepers,
 ): void {
   const coins = [
     { denom: pairId.token0, amount: totals[0] },

@@ -57,6 +57,7 @@ export function closeBlock(state: State, params: Params): State {
   // oldest entry becomes the empty entry of the next block.
   const learningRate = nextLearningRate(state, params);
   const baseGasPrice = nextPrice({ ...state, learningRate }, params);
+  // The window is a ring buffer: the slot of the oldest block is used again.
   const index = (state.index + 1n) % BigInt(state.window.length);
   return { baseGasPrice, learningRate, index, window: state.window.with(Number(index), 0n) };
 }
@@ -77,6 +78,7 @@ function targetOf(params: Params): bigint {
 function nextLearningRate({ window, learningRate }: State, params: Params): Dec18 {
   const used = window.reduce((sum, utilization) => sum + utilization, 0n);
   const maximum = BigInt(window.length) * params.maxBlockUtilization;
+  // The share of the window that is used, from 0 to 1. Both sides are scaled, as Go divides two decimals.
   const average = quoDec18(used * DEC18_ONE, maximum * DEC18_ONE);
   if (average <= params.gamma || average >= DEC18_ONE - params.gamma)
     return minInt(params.alpha + learningRate, params.maxLearningRate);
@@ -90,6 +92,7 @@ function nextLearningRate({ window, learningRate }: State, params: Params): Dec1
  */
 function nextPrice(state: State, params: Params): Dec18 {
   const target = targetOf(params);
+  // -1 for an empty block, 1 for a full one, because the target is half of the maximum.
   const deviation = quoDec18((currentUtilization(state) - target) * DEC18_ONE, target * DEC18_ONE);
   const factor = DEC18_ONE + mulDec18(state.learningRate, deviation);
   // An integer times a decimal: exact, so this product needs no rounding.

@@ -49,7 +49,7 @@ export function createFeemarketModule(options: FeemarketOptions, deps: SettleDep
   };
 }
 
-const FORM: GenesisSchema<GenesisState> = {
+const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "feemarket.feemarket.v1.GenesisState",
   type: GenesisState,
@@ -60,7 +60,7 @@ const FORM: GenesisSchema<GenesisState> = {
  * market starts at the minimum price.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
-  const genesis = readGenesis(FORM, json);
+  const genesis = readGenesis(SCHEMA, json);
   const params = fromWire(partOr(json, "params", genesis?.params, toWire(defaultParams(feeDenom))));
   const error = findParamsError(params);
   if (error !== undefined) throw new GenesisError(`app_state.feemarket.params.${error.field}`, error.text);
@@ -75,7 +75,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: st
 
 /** Exports parameters and state. */
 function exportGenesis(context: Context): JsonValue {
-  return printGenesis(FORM, {
+  return printGenesis(SCHEMA, {
     params: toWire(storedParams.get(context)),
     state: market.toWire(storedState.get(context)),
   });

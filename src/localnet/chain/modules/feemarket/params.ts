@@ -10,7 +10,7 @@ export interface Params {
   readonly alpha: Dec18;
   /** Multiplied with the learning rate otherwise. */
   readonly beta: Dec18;
-  /** Distance from empty or full, as a share of the maximum, that counts as "nearly". */
+  /** Distance from empty or full, as a share of the maximum, that is "nearly" empty or full. */
   readonly gamma: Dec18;
   /** Price change for each unit of gas by which the window differs from its target. */
   readonly delta: Dec18;

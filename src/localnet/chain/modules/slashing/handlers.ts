@@ -6,11 +6,11 @@ import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { DEFAULT_PARAMS, storedParams, validateParams } from "./params.ts";
 import { signingInfos } from "./keeper.ts";
-import type { Environment } from "./types.ts";
+import type { Keepers } from "./types.ts";
 
 /** The messages of the module. */
-export function createHandlers(environment: Environment): readonly MessageHandler[] {
-  const { bech32Prefix, authority } = environment;
+export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
+  const { bech32Prefix, authority } = keepers;
   const operatorOf = (text: string): Uint8Array => {
     try {
       return parseAddress(`${bech32Prefix}valoper`, text);
@@ -23,7 +23,7 @@ export function createHandlers(environment: Environment): readonly MessageHandle
       typeUrl: "/cosmos.slashing.v1beta1.MsgUnjail",
       type: MsgUnjail,
       signers: ({ validatorAddr }) => [formatAddress(bech32Prefix, operatorOf(validatorAddr))],
-      handle: (context, { validatorAddr }) => unjail(context, environment, operatorOf(validatorAddr)),
+      handle: (context, { validatorAddr }) => unjail(context, keepers, operatorOf(validatorAddr)),
     }),
     toMessageHandler({
       typeUrl: "/cosmos.slashing.v1beta1.MsgUpdateParams",
@@ -41,7 +41,7 @@ export function createHandlers(environment: Environment): readonly MessageHandle
 }
 
 /** Releases a jailed validator whose time is over and whose own stake is large enough. */
-function unjail(context: Context, { staking }: Environment, operator: Uint8Array): void {
+function unjail(context: Context, { staking }: Keepers, operator: Uint8Array): void {
   const validator = staking.byOperator(context, operator);
   const own = validator.ownTokens();
   if (own === undefined) throw ErrMissingSelfDelegation();

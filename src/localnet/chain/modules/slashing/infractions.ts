@@ -4,7 +4,7 @@ import type { Context } from "../../runtime/context.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
 import { clearMissed, hasMissed, publicKeys, setMissed, type SigningInfo, signingInfos } from "./keeper.ts";
 import { fractionOf, jailTimeNs, leastSigned, paramsOf } from "./params.ts";
-import type { Environment } from "./types.ts";
+import type { Keepers } from "./types.ts";
 
 /** A vote was for the block before, and the set of validators is that of one block earlier still. */
 const VOTE_SET_DELAY = 2n;
@@ -13,22 +13,24 @@ const VOTE_SET_DELAY = 2n;
  * Counts one vote of the last commit, and slashes and jails a validator that missed too many blocks of the window. Votes of
  * validators that the staking module does not know are not counted: genesis or the control API made them.
  */
-export function countVote(context: Context, environment: Environment, vote: LastCommitVote): void {
+export function countVote(context: Context, keepers: Keepers, vote: LastCommitVote): void {
   const { address } = vote;
-  const validator = environment.staking.byConsensus(context, address);
+  const validator = keepers.staking.byConsensus(context, address);
   const known = signingInfos.get(context, address);
   if (validator === undefined || known === undefined || validator.jailed) return;
   const counted = countBlock(context, known, vote);
   if (!vote.signed) {
-    const text = environment.format(address);
+    const text = keepers.format(address);
     context.emit(liveness(text, counted.missedBlocksCounter, context.height));
   }
   const isDown = isBelowMinimum(context, counted);
-  signingInfos.set(context, address, isDown ? punish(context, environment, counted, vote) : counted);
+  signingInfos.set(context, address, isDown ? punish(context, keepers, counted, vote) : counted);
 }
 
 function countBlock(context: Context, info: SigningInfo, { address, signed }: LastCommitVote): SigningInfo {
   const index = info.indexOffset % paramsOf(context).signedBlocksWindow;
+  // The window has one bit for each block. This block takes the bit of the block one window ago, so the counter changes only when
+  // the two differ.
   const before = hasMissed(context, address, index);
   if (before === signed) setMissed(context, address, index, !signed);
   const change = before === signed ? (signed ? -1n : 1n) : 0n;
@@ -42,12 +44,13 @@ function countBlock(context: Context, info: SigningInfo, { address, signed }: La
 function isBelowMinimum(context: Context, info: SigningInfo): boolean {
   const params = paramsOf(context);
   const most = params.signedBlocksWindow - leastSigned(params);
+  // A validator that is younger than a window cannot have signed enough blocks yet.
   return context.height > info.startHeight + params.signedBlocksWindow && info.missedBlocksCounter > most;
 }
 
 function punish(
   context: Context,
-  { staking, format }: Environment,
+  { staking, format }: Keepers,
   info: SigningInfo,
   { address, power }: LastCommitVote,
 ): SigningInfo {
@@ -75,14 +78,14 @@ const EVIDENCE_SET_DELAY = 1n;
  * Handles evidence that a validator signed two blocks of one height: slashes, jails and tombstones it. Ignores evidence against
  * validators that are unknown, unbonded or tombstoned, and evidence that is too old.
  */
-export function punishDoubleSign(context: Context, environment: Environment, evidence: Misbehavior): void {
+export function punishDoubleSign(context: Context, keepers: Keepers, evidence: Misbehavior): void {
   const { address, height, power } = evidence;
-  const { staking, format } = environment;
+  const { staking, format } = keepers;
   const validator = staking.byConsensus(context, address);
   if (validator === undefined || validator.status === BondStatus.BOND_STATUS_UNBONDED) return;
   const info = signingInfos.get(context, address);
   const isKnown = publicKeys.has(context, address);
-  if (!isKnown || info === undefined || info.tombstoned || isTooOld(context, environment, evidence)) return;
+  if (!isKnown || info === undefined || info.tombstoned || isTooOld(context, keepers, evidence)) return;
   const fraction = fractionOf(paramsOf(context).slashFractionDoubleSign);
   const burned = staking.slash(context, {
     consensus: address,
@@ -98,7 +101,7 @@ export function punishDoubleSign(context: Context, environment: Environment, evi
   signingInfos.set(context, address, { ...info, jailedUntilNs: JAIL_END_NS, tombstoned: true });
 }
 
-function isTooOld(context: Context, { evidenceAge }: Environment, { height, timeNs }: Misbehavior): boolean {
+function isTooOld(context: Context, { evidenceAge }: Keepers, { height, timeNs }: Misbehavior): boolean {
   const most = evidenceAge(context);
   return context.height - height > most.blocks && context.timeNs - timeNs > most.timeNs;
 }

@@ -7,7 +7,7 @@ import { concat, prefixEnd } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
 import { bytesCodec, type Codec, createMap, mappedCodec, messageCodec } from "../../store/collections.ts";
 import { MISSED_BLOCKS, MODULE_NAME, PUBLIC_KEYS, SIGNING_INFOS } from "./keys.ts";
-import type { Environment } from "./types.ts";
+import type { Keepers } from "./types.ts";
 
 /** What a validator signed. */
 export interface SigningInfo {
@@ -67,7 +67,7 @@ function placeOf(index: bigint): { readonly byte: number; readonly bit: number }
   return { byte: HEADER + Math.floor(at / 64) * 8 + (7 - Math.floor(inWord / 8)), bit: inWord % 8 };
 }
 
-/** Whether the validator missed the block of an index of the window. */
+/** Returns whether the validator missed the block of an index of the window. */
 export function hasMissed(context: Context, consensus: Uint8Array, index: bigint): boolean {
   const { byte, bit } = placeOf(index);
   const bitmap = context.store(MODULE_NAME).get(keyOf(consensus, index));
@@ -104,8 +104,8 @@ export interface SlashingHooks {
   readonly afterValidatorRemoved: (context: Context, consensus: Uint8Array) => void;
 }
 
-/** Creates the hooks: they keep the public key of a validator and start its signing info. */
-export function createHooks({ staking, format }: Environment): SlashingHooks {
+/** Creates the hooks: they store the public key of a validator and start its signing info. */
+export function createHooks({ staking, format }: Keepers): SlashingHooks {
   return {
     afterValidatorCreated: (context, operator) => {
       const { consensus, publicKey } = staking.byOperator(context, operator);

@@ -18,7 +18,7 @@ import {
 import { MODULE_NAME } from "./keys.ts";
 import { DEFAULT_PARAMS, paramsOf, storedParams, validateParams } from "./params.ts";
 import { createQueryHandlers } from "./queries.ts";
-import type { Environment, SlashingDeps, SlashingOptions } from "./types.ts";
+import type { Keepers, SlashingDeps, SlashingOptions } from "./types.ts";
 
 /** The module with its hooks for staking. */
 export interface SlashingModule extends ChainModule {
@@ -29,23 +29,23 @@ export interface SlashingModule extends ChainModule {
 export function createSlashingModule(options: SlashingOptions, deps: SlashingDeps): SlashingModule {
   const format = (consensus: Uint8Array): string =>
     formatAddress(`${options.bech32Prefix}valcons`, consensus);
-  const environment: Environment = { ...options, ...deps, format };
+  const keepers: Keepers = { ...options, ...deps, format };
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: createHandlers(environment),
-    queries: createQueryHandlers(environment),
+    messages: createHandlers(keepers),
+    queries: createQueryHandlers(keepers),
     beginBlock: (context, { lastCommit, misbehavior = [] }) => {
-      for (const vote of lastCommit) countVote(context, environment, vote);
-      for (const evidence of misbehavior) punishDoubleSign(context, environment, evidence);
+      for (const vote of lastCommit) countVote(context, keepers, vote);
+      for (const evidence of misbehavior) punishDoubleSign(context, keepers, evidence);
     },
-    initGenesis: (context, genesis) => initGenesis(context, genesis, environment),
+    initGenesis: (context, genesis) => initGenesis(context, genesis, keepers),
     exportGenesis,
-    hooks: createHooks(environment),
+    hooks: createHooks(keepers),
   };
 }
 
-const FORM: GenesisSchema<GenesisState> = {
+const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "cosmos.slashing.v1beta1.GenesisState",
   type: GenesisState,
@@ -53,14 +53,14 @@ const FORM: GenesisSchema<GenesisState> = {
 const PATH = `app_state.${MODULE_NAME}`;
 
 /** Stores parameters and signing infos, and the public keys of the validators of staking, whose genesis runs before. */
-function initGenesis(context: Context, json: JsonValue | undefined, environment: Environment): void {
-  const state = readGenesis(FORM, json) ?? GenesisState.decode(new Uint8Array(0));
+function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
+  const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, DEFAULT_PARAMS);
   atPath(`${PATH}.params`, () => validateParams(params));
   storedParams.set(context, params);
-  const prefix = `${environment.bech32Prefix}valcons`;
-  const { afterValidatorCreated } = createHooks(environment);
-  for (const operator of environment.staking.operators(context)) afterValidatorCreated(context, operator);
+  const prefix = `${keepers.bech32Prefix}valcons`;
+  const { afterValidatorCreated } = createHooks(keepers);
+  for (const operator of keepers.staking.operators(context)) afterValidatorCreated(context, operator);
   state.signingInfos.forEach(({ address, validatorSigningInfo }, index) =>
     atPath(`${PATH}.signing_infos[${index}]`, () => {
       if (validatorSigningInfo === undefined) throw new Error("validator_signing_info was expected");
@@ -84,7 +84,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, environment:
 /** Prints the state. */
 function exportGenesis(context: Context): JsonValue {
   const infos = [...signingInfos.entries(context)];
-  return printGenesis(FORM, {
+  return printGenesis(SCHEMA, {
     params: paramsOf(context),
     signingInfos: infos.map(([, info]) => ({
       address: info.address,

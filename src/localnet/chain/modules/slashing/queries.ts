@@ -7,12 +7,12 @@ import { paginate } from "../../runtime/pagination.ts";
 import { MODULE_NAME, SIGNING_INFOS } from "./keys.ts";
 import { paramsOf } from "./params.ts";
 import { infoCodec, infoToWire, signingInfos } from "./keeper.ts";
-import type { Environment } from "./types.ts";
+import type { Keepers } from "./types.ts";
 
 const SERVICE = "/cosmos.slashing.v1beta1.Query";
 
 /** The queries of the module. */
-export function createQueryHandlers({ bech32Prefix }: Environment): readonly QueryHandler[] {
+export function createQueryHandlers({ bech32Prefix }: Keepers): readonly QueryHandler[] {
   const prefix = `${bech32Prefix}valcons`;
   return [
     toQueryHandler(

@@ -47,7 +47,7 @@ export interface SlashingDeps {
 }
 
 /** Options and keepers of other modules. */
-export interface Environment extends SlashingOptions, SlashingDeps {
+export interface Keepers extends SlashingOptions, SlashingDeps {
   /** Formats a consensus address. */
   readonly format: (consensus: Uint8Array) => string;
 }

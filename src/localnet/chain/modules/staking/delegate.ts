@@ -19,7 +19,7 @@ import {
 } from "./errors.ts";
 import { bondCoins, paramsOf, unbondingTimeNs } from "./params.ts";
 import { consensusAddressOf, type Delegation, type Validator } from "./records.ts";
-import type { Environment, Pair, Triplet } from "./types.ts";
+import type { Keepers, Pair, Triplet } from "./types.ts";
 import {
   addRedelegation,
   addUnbonding,
@@ -53,26 +53,26 @@ export type TokenSource = "account" | { readonly pool: "bonded" | "notBonded" };
 /** Delegates an amount to a validator. Returns the new shares. Throws staking/34 for a validator without tokens. */
 export function delegate(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   validator: Validator,
   part: { readonly delegator: Uint8Array; readonly amount: bigint; readonly from: TokenSource },
 ): Dec18 {
   if (hasInvalidRate(validator)) throw ErrDelegatorShareExRateInvalid();
-  const { hooks } = environment;
-  const operator = environment.operators.parse(validator.operatorAddress);
+  const { hooks } = keepers;
+  const operator = keepers.operators.parse(validator.operatorAddress);
   const pair: Pair = { delegator: part.delegator, validator: operator };
   const known = delegations.get(context, pair);
   if (known === undefined) hooks.beforeDelegationCreated(context, part.delegator, operator);
   else hooks.beforeDelegationSharesModified(context, part.delegator, operator);
-  moveTokens(context, environment, validator, part);
-  const shares = addTokens(context, environment, validator, part.amount);
-  const before = known ?? emptyDelegation(environment, pair);
+  moveTokens(context, keepers, validator, part);
+  const shares = addTokens(context, keepers, validator, part.amount);
+  const before = known ?? emptyDelegation(keepers, pair);
   setDelegation(context, pair, { ...before, shares: before.shares + shares });
   hooks.afterDelegationModified(context, part.delegator, operator);
   return shares;
 }
 
-function emptyDelegation({ accounts, operators }: Environment, pair: Pair): Delegation {
+function emptyDelegation({ accounts, operators }: Keepers, pair: Pair): Delegation {
   return {
     delegatorAddress: accounts.format(pair.delegator),
     validatorAddress: operators.format(pair.validator),
@@ -82,16 +82,16 @@ function emptyDelegation({ accounts, operators }: Environment, pair: Pair): Dele
 
 function moveTokens(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   validator: Validator,
   { delegator, amount, from }: Parameters<typeof delegate>[3],
 ): void {
   if (from === "account") {
-    environment.bank.delegate(context, delegator, poolOf(validator), bondCoins(context, amount));
+    keepers.bank.delegate(context, delegator, poolOf(validator), bondCoins(context, amount));
   } else if (from.pool === "notBonded" && isBonded(validator)) {
-    notBondedToBonded(context, environment, amount);
+    notBondedToBonded(context, keepers, amount);
   } else if (from.pool === "bonded" && !isBonded(validator)) {
-    bondedToNotBonded(context, environment, amount);
+    bondedToNotBonded(context, keepers, amount);
   }
 }
 
@@ -99,54 +99,52 @@ function moveTokens(
  * Takes shares out of a delegation and their tokens out of the validator; the tokens stay in the pool. A self-delegation below
  * the operator's minimum jails the validator. Deletes an unbonded validator without shares. Returns the tokens.
  */
-export function unbond(context: Context, environment: Environment, pair: Pair, shares: Dec18): bigint {
-  const { hooks } = environment;
+export function unbond(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): bigint {
+  const { hooks } = keepers;
   const delegation = delegations.get(context, pair);
   if (delegation === undefined) throw ErrNoDelegatorForAddress();
   hooks.beforeDelegationSharesModified(context, pair.delegator, pair.validator);
   if (delegation.shares < shares) throw ErrNotEnoughDelegationShares(formatDec18(delegation.shares));
   const remaining = { ...delegation, shares: delegation.shares - shares };
   const found = requireValidator(context, pair.validator);
-  const validator = jailBelowMinimum(context, environment, found, { pair, remaining });
+  const validator = jailBelowMinimum(context, keepers, found, { pair, remaining });
   if (remaining.shares === 0n) {
-    deleteDelegation(context, environment, pair);
+    deleteDelegation(context, keepers, pair);
   } else {
     setDelegation(context, pair, remaining);
     hooks.afterDelegationModified(context, pair.delegator, pair.validator);
   }
-  const [after, amount] = removeShares(context, environment, validator, shares);
+  const [after, amount] = removeShares(context, keepers, validator, shares);
   if (after.delegatorShares === 0n && after.status === BondStatus.BOND_STATUS_UNBONDED)
-    removeValidator(context, environment, after);
+    removeValidator(context, keepers, after);
   return amount;
 }
 
 function jailBelowMinimum(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   validator: Validator,
   { pair, remaining }: { readonly pair: Pair; readonly remaining: Delegation },
 ): Validator {
   const isOwn = compareBytes(pair.delegator, pair.validator) === 0;
   if (!isOwn || validator.jailed) return validator;
   const own = truncateDec18(tokensFromShares(validator, remaining.shares));
-  return own < validator.minSelfDelegation ? jail(context, environment, validator) : validator;
+  return own < validator.minSelfDelegation ? jail(context, keepers, validator) : validator;
 }
 
 /** Jails a validator: it leaves the order of power, and the active set at the end of the block. */
-export function jail(context: Context, environment: Environment, validator: Validator): Validator {
+export function jail(context: Context, keepers: Keepers, validator: Validator): Validator {
   const jailed = { ...validator, jailed: true };
-  setValidator(context, environment, jailed);
-  removeFromPowerOrder(context, environment, validator);
+  setValidator(context, keepers, jailed);
+  removeFromPowerOrder(context, keepers, validator);
   return jailed;
 }
 
 /** Deletes an unbonded validator without tokens. An error of the hook is ignored, as in the SDK. */
-export function removeValidator(context: Context, environment: Environment, validator: Validator): void {
-  deleteValidator(context, environment, validator);
-  const operator = environment.operators.parse(validator.operatorAddress);
-  ignoringErrors(() =>
-    environment.hooks.afterValidatorRemoved(context, consensusAddressOf(validator), operator),
-  );
+export function removeValidator(context: Context, keepers: Keepers, validator: Validator): void {
+  deleteValidator(context, keepers, validator);
+  const operator = keepers.operators.parse(validator.operatorAddress);
+  ignoringErrors(() => keepers.hooks.afterValidatorRemoved(context, consensusAddressOf(validator), operator));
 }
 
 /** Converts an amount to shares of a delegation. Throws sdk/18 when the delegation has fewer. */
@@ -166,21 +164,16 @@ interface Undelegated {
 }
 
 /** Starts an undelegation of shares. Its tokens leave at the end of the unbonding time. */
-export function undelegate(
-  context: Context,
-  environment: Environment,
-  pair: Pair,
-  shares: Dec18,
-): Undelegated {
+export function undelegate(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): Undelegated {
   const validator = requireValidator(context, pair.validator);
   const params = paramsOf(context);
   if ((unbondings.get(context, pair)?.entries.length ?? 0) >= params.maxEntries)
     throw ErrMaxUnbondingDelegationEntries();
-  const amount = unbond(context, environment, pair, shares);
-  if (isBonded(validator)) bondedToNotBonded(context, environment, amount);
+  const amount = unbond(context, keepers, pair, shares);
+  if (isBonded(validator)) bondedToNotBonded(context, keepers, amount);
   const completionTimeNs = context.timeNs + unbondingTimeNs(params);
-  addUnbonding(context, environment, pair, { completionTimeNs, amount });
-  const { accounts, operators } = environment;
+  addUnbonding(context, keepers, pair, { completionTimeNs, amount });
+  const { accounts, operators } = keepers;
   const delegatorAddress = accounts.format(pair.delegator);
   const validatorAddress = operators.format(pair.validator);
   unbondingQueue.insert(context, completionTimeNs, { pairs: [{ delegatorAddress, validatorAddress }] });
@@ -189,26 +182,21 @@ export function undelegate(
 
 /**
  * Moves shares to another validator. Returns when the redelegation is complete; Go's zero time for a source that is not bonded
- * and not unbonding, where it is complete at once.
+ * and not unbonding, where it is complete immediately.
  */
-export function redelegate(
-  context: Context,
-  environment: Environment,
-  triplet: Triplet,
-  shares: Dec18,
-): bigint {
+export function redelegate(context: Context, keepers: Keepers, triplet: Triplet, shares: Dec18): bigint {
   requireRedelegation(context, triplet);
   const { delegator, source, destination } = triplet;
   const sourceValidator = requireValidator(context, source);
   const begin = beginOf(context, source);
-  const amount = unbond(context, environment, { delegator, validator: source }, shares);
+  const amount = unbond(context, keepers, { delegator, validator: source }, shares);
   if (amount === 0n) throw ErrTinyRedelegationAmount();
   const pool = isBonded(sourceValidator) ? "bonded" : "notBonded";
   const target = requireValidator(context, destination);
-  const sharesDst = delegate(context, environment, target, { delegator, amount, from: { pool } });
+  const sharesDst = delegate(context, keepers, target, { delegator, amount, from: { pool } });
   if (begin === undefined) return GO_ZERO_TIME_NS;
-  addRedelegation(context, environment, triplet, { ...begin, initialBalance: amount, sharesDst });
-  redelegationQueue.insert(context, begin.completionTimeNs, { triplets: [texts(environment, triplet)] });
+  addRedelegation(context, keepers, triplet, { ...begin, initialBalance: amount, sharesDst });
+  redelegationQueue.insert(context, begin.completionTimeNs, { triplets: [texts(keepers, triplet)] });
   return begin.completionTimeNs;
 }
 
@@ -222,7 +210,7 @@ function requireRedelegation(context: Context, triplet: Triplet): void {
   if (entries >= paramsOf(context).maxEntries) throw ErrMaxRedelegationEntries();
 }
 
-/** Height and end of a redelegation away from a validator; undefined when it is complete at once. */
+/** Height and end of a redelegation away from a validator; undefined when it is complete immediately. */
 function beginOf(
   context: Context,
   source: Uint8Array,
@@ -241,7 +229,7 @@ function beginOf(
   }
 }
 
-function texts({ accounts, operators }: Environment, triplet: Triplet) {
+function texts({ accounts, operators }: Keepers, triplet: Triplet) {
   return {
     delegatorAddress: accounts.format(triplet.delegator),
     validatorSrcAddress: operators.format(triplet.source),

@@ -34,29 +34,29 @@ import {
   unbondingToWire,
   validatorToWire,
 } from "./records.ts";
-import type { Environment } from "./types.ts";
+import type { Keepers } from "./types.ts";
 import { redelegations, unbondings } from "./unbondings.ts";
 import { requireValidator, tokensFromShares } from "./validators.ts";
 
 type Page = wire.QueryDelegatorDelegationsRequest["pagination"];
 
 /** The queries of delegations, undelegations and redelegations. */
-export function createDelegationQueries(environment: Environment): readonly QueryHandler[] {
+export function createDelegationQueries(keepers: Keepers): readonly QueryHandler[] {
   return [
-    ...pairQueries(environment),
-    ...delegatorQueries(environment),
-    ...ofValidatorQueries(environment),
-    ...validatorsOfDelegator(environment),
-    createRedelegationQuery(environment),
+    ...pairQueries(keepers),
+    ...delegatorQueries(keepers),
+    ...ofValidatorQueries(keepers),
+    ...validatorsOfDelegator(keepers),
+    createRedelegationQuery(keepers),
   ];
 }
 
-function pairQueries(environment: Environment): readonly QueryHandler[] {
+function pairQueries(keepers: Keepers): readonly QueryHandler[] {
   const pairOf = ({ delegatorAddr, validatorAddr }: wire.QueryDelegationRequest) => {
     if (delegatorAddr === "") throw emptyAddress("delegator");
     if (validatorAddr === "") throw emptyAddress("validator");
-    const delegator = delegatorOf(environment, delegatorAddr);
-    return { delegator, validator: operatorOf(environment, validatorAddr) };
+    const delegator = delegatorOf(keepers, delegatorAddr);
+    return { delegator, validator: operatorOf(keepers, validatorAddr) };
   };
   return [
     toQueryHandler(
@@ -69,7 +69,7 @@ function pairQueries(environment: Environment): readonly QueryHandler[] {
           const text = `delegation with delegator ${delegatorAddr} not found for validator ${validatorAddr}`;
           throw new QueryError(GrpcCode.NotFound, text);
         }
-        return { delegationResponse: withBalance(context, environment, delegation) };
+        return { delegationResponse: withBalance(context, keepers, delegation) };
       },
     ),
     toQueryHandler(
@@ -89,21 +89,17 @@ function pairQueries(environment: Environment): readonly QueryHandler[] {
 }
 
 /** Adds the tokens of a delegation. */
-function withBalance(
-  context: Context,
-  environment: Environment,
-  delegation: Delegation,
-): staking.DelegationResponse {
-  const validator = requireValidator(context, environment.operators.parse(delegation.validatorAddress));
+function withBalance(context: Context, keepers: Keepers, delegation: Delegation): staking.DelegationResponse {
+  const validator = requireValidator(context, keepers.operators.parse(delegation.validatorAddress));
   const amount = truncateDec18(tokensFromShares(validator, delegation.shares));
   const balance = { denom: paramsOf(context).bondDenom, amount: amount.toString() };
   return { delegation: delegationToWire(delegation), balance };
 }
 
-function delegatorQueries(environment: Environment): readonly QueryHandler[] {
+function delegatorQueries(keepers: Keepers): readonly QueryHandler[] {
   const prefixOf = (prefix: Uint8Array, delegatorAddr: string): Uint8Array => {
     if (delegatorAddr === "") throw emptyAddress("delegator");
-    return concat(prefix, lengthPrefixed(delegatorOf(environment, delegatorAddr)));
+    return concat(prefix, lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
   };
   return [
     toQueryHandler(
@@ -112,7 +108,7 @@ function delegatorQueries(environment: Environment): readonly QueryHandler[] {
       (context, request) => {
         const prefix = prefixOf(DELEGATIONS, request.delegatorAddr);
         const [items, pagination] = page(context, prefix, request.pagination, (_key, value) =>
-          withBalance(context, environment, delegationCodec.decode(value)),
+          withBalance(context, keepers, delegationCodec.decode(value)),
         );
         return { delegationResponses: items, pagination };
       },
@@ -134,10 +130,10 @@ function delegatorQueries(environment: Environment): readonly QueryHandler[] {
   ];
 }
 
-function ofValidatorQueries(environment: Environment): readonly QueryHandler[] {
+function ofValidatorQueries(keepers: Keepers): readonly QueryHandler[] {
   const validatorOf = (validatorAddr: string): Uint8Array => {
     if (validatorAddr === "") throw emptyAddress("validator");
-    return operatorOf(environment, validatorAddr);
+    return operatorOf(keepers, validatorAddr);
   };
   return [
     toQueryHandler(
@@ -151,7 +147,7 @@ function ofValidatorQueries(environment: Environment): readonly QueryHandler[] {
         );
         const known = found.filter((one) => one !== undefined);
         return {
-          delegationResponses: known.map((one) => withBalance(context, environment, one)),
+          delegationResponses: known.map((one) => withBalance(context, keepers, one)),
           pagination,
         };
       },
@@ -176,17 +172,17 @@ function ofValidatorQueries(environment: Environment): readonly QueryHandler[] {
   ];
 }
 
-function validatorsOfDelegator(environment: Environment): readonly QueryHandler[] {
+function validatorsOfDelegator(keepers: Keepers): readonly QueryHandler[] {
   return [
     toQueryHandler(
       `${SERVICE}/DelegatorValidators`,
       { request: wire.QueryDelegatorValidatorsRequest, response: wire.QueryDelegatorValidatorsResponse },
       (context, { delegatorAddr, pagination: request }) => {
         if (delegatorAddr === "") throw emptyAddress("delegator");
-        const prefix = concat(DELEGATIONS, lengthPrefixed(delegatorOf(environment, delegatorAddr)));
+        const prefix = concat(DELEGATIONS, lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
         const [found, pagination] = page(context, prefix, request, (_key, value) => {
           const { validatorAddress } = delegationCodec.decode(value);
-          return validatorToWire(requireValidator(context, environment.operators.parse(validatorAddress)));
+          return validatorToWire(requireValidator(context, keepers.operators.parse(validatorAddress)));
         });
         return { validators: found, pagination };
       },
@@ -197,8 +193,8 @@ function validatorsOfDelegator(environment: Environment): readonly QueryHandler[
       (context, { delegatorAddr, validatorAddr }) => {
         if (delegatorAddr === "") throw emptyAddress("delegator");
         if (validatorAddr === "") throw emptyAddress("validator");
-        const delegator = delegatorOf(environment, delegatorAddr);
-        const validator = operatorOf(environment, validatorAddr);
+        const delegator = delegatorOf(keepers, delegatorAddr);
+        const validator = operatorOf(keepers, validatorAddr);
         if (!delegations.has(context, { delegator, validator }))
           throw new QueryError(GrpcCode.Internal, ErrNoDelegation().message);
         return { validator: validatorToWire(requireValidator(context, validator)) };
@@ -224,75 +220,71 @@ function page<T>(
  * The query of redelegations: of one triplet, of one source, or of one delegator. As in the SDK, a source together with a
  * delegator and without a destination is not read.
  */
-function createRedelegationQuery(environment: Environment): QueryHandler {
+function createRedelegationQuery(keepers: Keepers): QueryHandler {
   return toQueryHandler(
     `${SERVICE}/Redelegations`,
     { request: wire.QueryRedelegationsRequest, response: wire.QueryRedelegationsResponse },
     (context, request) => {
       const { delegatorAddr, srcValidatorAddr, dstValidatorAddr } = request;
       if (delegatorAddr !== "" && srcValidatorAddr !== "" && dstValidatorAddr !== "")
-        return { redelegationResponses: [oneOf(context, environment, request)], pagination: undefined };
+        return { redelegationResponses: [oneOf(context, keepers, request)], pagination: undefined };
       return delegatorAddr === "" && srcValidatorAddr !== "" && dstValidatorAddr === ""
-        ? ofSource(context, environment, request)
-        : ofDelegator(context, environment, request);
+        ? ofSource(context, keepers, request)
+        : ofDelegator(context, keepers, request);
     },
   );
 }
 
 function oneOf(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   request: wire.QueryRedelegationsRequest,
 ): RedelegationResponse {
   const { delegatorAddr, srcValidatorAddr, dstValidatorAddr } = request;
   const found = redelegations.get(context, {
-    delegator: delegatorOf(environment, delegatorAddr),
-    source: operatorOf(environment, srcValidatorAddr),
-    destination: operatorOf(environment, dstValidatorAddr),
+    delegator: delegatorOf(keepers, delegatorAddr),
+    source: operatorOf(keepers, srcValidatorAddr),
+    destination: operatorOf(keepers, dstValidatorAddr),
   });
-  if (found !== undefined) return withBalances(context, environment, found);
+  if (found !== undefined) return withBalances(context, keepers, found);
   const words = `redelegation not found for delegator address ${delegatorAddr} from validator address ${srcValidatorAddr}`;
   throw new QueryError(GrpcCode.Internal, `rpc error: code = NotFound desc = ${words}`);
 }
 
 function ofSource(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   request: wire.QueryRedelegationsRequest,
 ): wire.QueryRedelegationsResponse {
-  const source = operatorOf(environment, request.srcValidatorAddr);
+  const source = operatorOf(keepers, request.srcValidatorAddr);
   const prefix = concat(REDELEGATIONS_BY_SOURCE, lengthPrefixed(source));
   const found: RedelegationResponse[] = [];
   const pagination = paginate({ store: context.store(MODULE_NAME), prefix }, request.pagination, (key) => {
     const [delegator = key, destination = key] = splitAddresses(key);
     const redelegation = redelegations.get(context, { delegator, source, destination });
-    if (redelegation !== undefined) found.push(withBalances(context, environment, redelegation));
+    if (redelegation !== undefined) found.push(withBalances(context, keepers, redelegation));
   });
   return { redelegationResponses: found, pagination };
 }
 
 function ofDelegator(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   request: wire.QueryRedelegationsRequest,
 ): wire.QueryRedelegationsResponse {
-  const delegator = delegatorOf(environment, request.delegatorAddr);
+  const delegator = delegatorOf(keepers, request.delegatorAddr);
   const prefix = concat(REDELEGATIONS, lengthPrefixed(delegator));
   const found: RedelegationResponse[] = [];
   const paged = { store: context.store(MODULE_NAME), prefix };
   const pagination = paginate(paged, request.pagination, (_key, value) => {
-    found.push(withBalances(context, environment, redelegationCodec.decode(value)));
+    found.push(withBalances(context, keepers, redelegationCodec.decode(value)));
   });
   return { redelegationResponses: found, pagination };
 }
 
 /** The response has the entries beside the redelegation, each with its tokens at the destination. */
-function withBalances(
-  context: Context,
-  environment: Environment,
-  redelegation: Redelegation,
-): RedelegationResponse {
-  const destination = environment.operators.parse(redelegation.validatorDstAddress);
+function withBalances(context: Context, keepers: Keepers, redelegation: Redelegation): RedelegationResponse {
+  const destination = keepers.operators.parse(redelegation.validatorDstAddress);
   const validator = requireValidator(context, destination);
   const { entries, ...rest } = redelegationToWire(redelegation);
   return {

@@ -9,7 +9,7 @@ import {
   splitAddresses,
 } from "./keys.ts";
 import { type Delegation, delegationCodec } from "./records.ts";
-import type { Environment, Pair } from "./types.ts";
+import type { Keepers, Pair } from "./types.ts";
 
 const EMPTY = new Uint8Array(0);
 
@@ -50,7 +50,7 @@ export function setDelegation(context: Context, pair: Pair, delegation: Delegati
 }
 
 /** Deletes a delegation after its hook. */
-export function deleteDelegation(context: Context, { hooks }: Environment, pair: Pair): void {
+export function deleteDelegation(context: Context, { hooks }: Keepers, pair: Pair): void {
   hooks.beforeDelegationRemoved(context, pair.delegator, pair.validator);
   delegations.delete(context, pair);
   byValidator.delete(context, pair);

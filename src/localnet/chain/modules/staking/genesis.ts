@@ -50,10 +50,10 @@ import {
   validators,
   addToValidatorQueue,
 } from "./validators.ts";
-import type { Environment } from "./types.ts";
+import type { Keepers } from "./types.ts";
 import { storeUpdates, updateValidatorSet } from "./validator-set.ts";
 
-const FORM: GenesisSchema<GenesisState> = {
+const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "cosmos.staking.v1beta1.GenesisState",
   type: GenesisState,
@@ -64,27 +64,27 @@ const PATH = `app_state.${MODULE_NAME}`;
  * Stores validators and delegations. The hooks run unless the state is an export. Throws `GenesisError` when the pools of the
  * bank do not hold the tokens of the validators and undelegations, or the shares of a validator are not those of its delegations.
  */
-export function initGenesis(context: Context, json: JsonValue | undefined, environment: Environment): void {
-  const state = readGenesis(FORM, json) ?? GenesisState.decode(new Uint8Array(0));
-  storeParams(context, partOr(json, "params", state.params, defaultParams(environment.denom)));
+export function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
+  const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
+  storeParams(context, partOr(json, "params", state.params, defaultParams(keepers.denom)));
   const given = state.validators.map((one, index) =>
     atPath(`${PATH}.validators[${index}]`, () =>
-      addValidator(context, environment, state, validatorFromWire(one)),
+      addValidator(context, keepers, state, validatorFromWire(one)),
     ),
   );
   state.delegations.forEach((one, index) =>
     atPath(`${PATH}.delegations[${index}]`, () =>
-      addDelegation(context, environment, state, delegationFromWire(one)),
+      addDelegation(context, keepers, state, delegationFromWire(one)),
     ),
   );
-  const waiting = addUnbondings(context, environment, state);
-  addRedelegations(context, environment, state);
+  const waiting = addUnbondings(context, keepers, state);
+  addRedelegations(context, keepers, state);
   requireShares(given, state);
   // Before an upgrade, anybody could send coins to the addresses of the pools.
-  if (json !== undefined) requirePools(context, environment, given, waiting);
+  if (json !== undefined) requirePools(context, keepers, given, waiting);
   lastUnbondingId.set(context, largestId(state));
-  if (state.exported) restoreLastPowers(context, environment, state);
-  else updateValidatorSet(context, environment);
+  if (state.exported) restoreLastPowers(context, keepers, state);
+  else updateValidatorSet(context, keepers);
 }
 
 function storeParams(context: Context, params: Params): void {
@@ -94,25 +94,25 @@ function storeParams(context: Context, params: Params): void {
 
 function addValidator(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   { exported }: GenesisState,
   validator: Validator,
 ): Validator {
-  const operator = environment.operators.parse(validator.operatorAddress);
+  const operator = keepers.operators.parse(validator.operatorAddress);
   if (validators.has(context, operator)) throw new Error(`${validator.operatorAddress} is there twice`);
   if (validatorByConsensus(context, consensusAddressOf(validator)) !== undefined)
     throw new Error("another validator has the same consensus key");
-  setValidator(context, environment, validator);
-  setByConsensus(context, environment, validator);
-  addToPowerOrder(context, environment, validator);
-  if (!exported) environment.hooks.afterValidatorCreated(context, operator);
+  setValidator(context, keepers, validator);
+  setByConsensus(context, keepers, validator);
+  addToPowerOrder(context, keepers, validator);
+  if (!exported) keepers.hooks.afterValidatorCreated(context, operator);
   if (validator.status === BondStatus.BOND_STATUS_UNBONDING) addToValidatorQueue(context, validator);
   return validator;
 }
 
 function addDelegation(
   context: Context,
-  { hooks, accounts, operators }: Environment,
+  { hooks, accounts, operators }: Keepers,
   { exported }: GenesisState,
   delegation: Delegation,
 ): void {
@@ -128,13 +128,13 @@ function addDelegation(
 }
 
 /** Stores the undelegations. Returns the tokens that they wait for. */
-function addUnbondings(context: Context, environment: Environment, state: GenesisState): bigint {
+function addUnbondings(context: Context, keepers: Keepers, state: GenesisState): bigint {
   let waiting = 0n;
   state.unbondingDelegations.map(unbondingFromWire).forEach((unbonding, index) => {
     const { delegatorAddress, validatorAddress, entries } = unbonding;
     const pair = atPath(`${PATH}.unbonding_delegations[${index}]`, () => ({
-      delegator: environment.accounts.parse(delegatorAddress),
-      validator: environment.operators.parse(validatorAddress),
+      delegator: keepers.accounts.parse(delegatorAddress),
+      validator: keepers.operators.parse(validatorAddress),
     }));
     requireNew(`${PATH}.unbonding_delegations[${index}]`, unbondings.has(context, pair));
     saveUnbonding(context, pair, unbonding);
@@ -147,7 +147,7 @@ function addUnbondings(context: Context, environment: Environment, state: Genesi
   return waiting;
 }
 
-function addRedelegations(context: Context, { accounts, operators }: Environment, state: GenesisState): void {
+function addRedelegations(context: Context, { accounts, operators }: Keepers, state: GenesisState): void {
   state.redelegations.map(redelegationFromWire).forEach((redelegation, index) => {
     const { entries, ...texts } = redelegation;
     const triplet = atPath(`${PATH}.redelegations[${index}]`, () => ({
@@ -182,13 +182,13 @@ function requireShares(given: readonly Validator[], state: GenesisState): void {
 
 function requirePools(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   given: readonly Validator[],
   waiting: bigint,
 ): void {
   const { bondDenom } = paramsOf(context);
   const require = (pool: string, expected: bigint): void => {
-    const { amount } = environment.bank.balance(context, moduleAddress(pool), bondDenom);
+    const { amount } = keepers.bank.balance(context, moduleAddress(pool), bondDenom);
     if (amount === expected) return;
     const text = `${pool} has ${amount}${bondDenom}, and the validators and undelegations need ${expected}${bondDenom}`;
     throw new GenesisError(`app_state.bank.balances`, text);
@@ -211,7 +211,7 @@ function largestId(state: GenesisState): bigint {
   return ids.reduce((largest, id) => (id > largest ? id : largest), 0n);
 }
 
-function restoreLastPowers(context: Context, { operators }: Environment, state: GenesisState): void {
+function restoreLastPowers(context: Context, { operators }: Keepers, state: GenesisState): void {
   lastTotalPower.set(context, toInteger(fromUtf8(state.lastTotalPower)));
   const updates = state.lastValidatorPowers.map(({ address, power }, index) =>
     atPath(`${PATH}.last_validator_powers[${index}]`, () => {
@@ -226,8 +226,8 @@ function restoreLastPowers(context: Context, { operators }: Environment, state: 
 }
 
 /** Prints the state. Hooks do not run when it is imported. */
-export function exportGenesis(context: Context, { operators }: Environment): JsonValue {
-  return printGenesis(FORM, {
+export function exportGenesis(context: Context, { operators }: Keepers): JsonValue {
+  return printGenesis(SCHEMA, {
     params: paramsOf(context),
     lastTotalPower: utf8((lastTotalPower.get(context) ?? 0n).toString()),
     lastValidatorPowers: [...lastPowers.entries(context)].map(([operator, power]) => ({

@@ -56,7 +56,7 @@ import {
 } from "./messages.ts";
 import { storedParams, validateParams } from "./params.ts";
 import { ed25519KeyOf, integerOf, type Unbonding, type UnbondingEntry, type Validator } from "./records.ts";
-import type { Environment, Pair } from "./types.ts";
+import type { Keepers, Pair } from "./types.ts";
 import { saveUnbonding, unbondings } from "./unbondings.ts";
 import {
   addToPowerOrder,
@@ -69,52 +69,52 @@ import {
 } from "./validators.ts";
 
 /** The messages of the module. */
-export function createHandlers(environment: Environment): readonly MessageHandler[] {
+export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   const ofOperator = ({ validatorAddress }: { readonly validatorAddress: string }): readonly string[] => [
-    operatorAccount(environment, validatorAddress),
+    operatorAccount(keepers, validatorAddress),
   ];
   return [
     toMessageHandler({
       typeUrl: url("MsgCreateValidator"),
       type: wire.MsgCreateValidator,
       signers: ofOperator,
-      handle: (context, message) => createValidator(context, environment, message),
+      handle: (context, message) => createValidator(context, keepers, message),
     }),
     toMessageHandler({
       typeUrl: url("MsgEditValidator"),
       type: wire.MsgEditValidator,
       signers: ofOperator,
-      handle: (context, message) => editValidator(context, environment, message),
+      handle: (context, message) => editValidator(context, keepers, message),
     }),
     toMessageHandler({
       typeUrl: url("MsgDelegate"),
       type: wire.MsgDelegate,
       signers: ofDelegator,
-      handle: (context, message) => delegateTokens(context, environment, message),
+      handle: (context, message) => delegateTokens(context, keepers, message),
     }),
     toMessageHandler({
       typeUrl: url("MsgUndelegate"),
       type: wire.MsgUndelegate,
       signers: ofDelegator,
-      handle: (context, message) => undelegateTokens(context, environment, message),
+      handle: (context, message) => undelegateTokens(context, keepers, message),
     }),
     toMessageHandler({
       typeUrl: url("MsgBeginRedelegate"),
       type: wire.MsgBeginRedelegate,
       signers: ofDelegator,
-      handle: (context, message) => redelegateTokens(context, environment, message),
+      handle: (context, message) => redelegateTokens(context, keepers, message),
     }),
     toMessageHandler({
       typeUrl: url("MsgCancelUnbondingDelegation"),
       type: wire.MsgCancelUnbondingDelegation,
       signers: ofDelegator,
-      handle: (context, message) => cancelUnbonding(context, environment, message),
+      handle: (context, message) => cancelUnbonding(context, keepers, message),
     }),
     toMessageHandler({
       typeUrl: url("MsgUpdateParams"),
       type: wire.MsgUpdateParams,
       signers: ({ authority }) => [authority],
-      handle: (context, message) => updateParams(context, environment, message),
+      handle: (context, message) => updateParams(context, keepers, message),
     }),
   ];
 }
@@ -128,13 +128,13 @@ function ofDelegator({ delegatorAddress }: { readonly delegatorAddress: string }
 }
 
 /** The account of an operator: the same bytes with the prefix of accounts. */
-function operatorAccount({ accounts, operators }: Environment, text: string): string {
+function operatorAccount({ accounts, operators }: Keepers, text: string): string {
   return accounts.format(addressOf(operators, text, "validator"));
 }
 
 /** `MsgCreateValidator`: registers a validator with its first delegation. It can enter the active set at the end of the block. */
-function createValidator(context: Context, environment: Environment, message: MsgCreateValidator): void {
-  const operator = addressOf(environment.operators, message.validatorAddress, "validator");
+function createValidator(context: Context, keepers: Keepers, message: MsgCreateValidator): void {
+  const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
   const fields = validateCreate(message);
   requireMinimumRate(context, fields.rates);
   if (validators.get(context, operator) !== undefined) throw ErrValidatorOwnerExists();
@@ -143,18 +143,18 @@ function createValidator(context: Context, environment: Environment, message: Ms
   if (validatorByConsensus(context, ed25519Address(key)) !== undefined) throw ErrValidatorPubKeyExists();
   requireBondDenom(context, fields.value);
   requireShort(fields.description);
-  requireKeyType(context, environment);
+  requireKeyType(context, keepers);
   const validator = newValidator(context, message, fields);
-  setValidator(context, environment, validator);
-  setByConsensus(context, environment, validator);
-  addToPowerOrder(context, environment, validator);
-  environment.hooks.afterValidatorCreated(context, operator);
+  setValidator(context, keepers, validator);
+  setByConsensus(context, keepers, validator);
+  addToPowerOrder(context, keepers, validator);
+  keepers.hooks.afterValidatorCreated(context, operator);
   const { amount } = fields.value;
-  delegate(context, environment, validator, { delegator: operator, amount, from: "account" });
+  delegate(context, keepers, validator, { delegator: operator, amount, from: "account" });
   context.emit(createdValidator(message.validatorAddress, formatCoin(fields.value)));
 }
 
-function requireKeyType(context: Context, { keyTypes }: Environment): void {
+function requireKeyType(context: Context, { keyTypes }: Keepers): void {
   const allowed = keyTypes(context);
   if (allowed.includes("ed25519")) return;
   throw ErrValidatorPubKeyTypeNotSupported(`got: ed25519, expected: [${allowed.join(" ")}]`);
@@ -179,8 +179,8 @@ function newValidator(context: Context, message: MsgCreateValidator, fields: New
 }
 
 /** `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only for a commission. */
-function editValidator(context: Context, environment: Environment, message: MsgEditValidator): void {
-  const operator = addressOf(environment.operators, message.validatorAddress, "validator");
+function editValidator(context: Context, keepers: Keepers, message: MsgEditValidator): void {
+  const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
   const minimum = message.minSelfDelegation === "" ? undefined : integerOf(message.minSelfDelegation);
   const rate = message.commissionRate === "" ? undefined : integerOf(message.commissionRate);
   editDescription(undefined, message.description);
@@ -189,15 +189,15 @@ function editValidator(context: Context, environment: Environment, message: MsgE
   if (rate !== undefined) validateNewRate(context, rate);
   const found = requireValidator(context, operator);
   const described = { ...found, description: editDescription(found.description, message.description) };
-  const rated = rate === undefined ? described : withRate(context, environment, described, rate);
+  const rated = rate === undefined ? described : withRate(context, keepers, described, rate);
   const edited = minimum === undefined ? rated : withMinimum(rated, minimum);
-  setValidator(context, environment, edited);
+  setValidator(context, keepers, edited);
   context.emit(editedValidator(edited));
 }
 
 function withRate(
   context: Context,
-  { hooks, operators }: Environment,
+  { hooks, operators }: Keepers,
   validator: Validator,
   rate: bigint,
 ): Validator {
@@ -213,23 +213,23 @@ function withMinimum(validator: Validator, minimum: bigint): Validator {
 }
 
 /** `MsgDelegate`. */
-function delegateTokens(context: Context, environment: Environment, message: MsgDelegate): void {
-  const { delegator, validator } = pairOf(environment, message);
+function delegateTokens(context: Context, keepers: Keepers, message: MsgDelegate): void {
+  const { delegator, validator } = pairOf(keepers, message);
   const coin = positiveCoin(message.amount, "invalid delegation amount");
   const found = requireValidator(context, validator);
   requireBondDenom(context, coin);
   const part = { delegator, amount: coin.amount, from: "account" } as const;
-  const shares = delegate(context, environment, found, part);
+  const shares = delegate(context, keepers, found, part);
   context.emit(delegated(texts(message), formatCoin(coin), shares));
 }
 
 /** `MsgUndelegate`. Returns the encoded response. */
-function undelegateTokens(context: Context, environment: Environment, message: MsgUndelegate): Uint8Array {
-  const pair = pairOf(environment, message);
+function undelegateTokens(context: Context, keepers: Keepers, message: MsgUndelegate): Uint8Array {
+  const pair = pairOf(keepers, message);
   const coin = positiveCoin(message.amount, "invalid shares amount");
   const shares = sharesToUnbond(context, pair, coin.amount);
   requireBondDenom(context, coin);
-  const { completionTimeNs, amount } = undelegate(context, environment, pair, shares);
+  const { completionTimeNs, amount } = undelegate(context, keepers, pair, shares);
   const paid = { denom: coin.denom, amount };
   context.emit(undelegated(texts(message), formatCoin(paid), completionTimeNs));
   return MsgUndelegateResponse.encode({
@@ -239,30 +239,22 @@ function undelegateTokens(context: Context, environment: Environment, message: M
 }
 
 /** `MsgBeginRedelegate`. Returns the encoded response. */
-function redelegateTokens(
-  context: Context,
-  environment: Environment,
-  message: MsgBeginRedelegate,
-): Uint8Array {
-  const source = addressOf(environment.operators, message.validatorSrcAddress, "source validator");
-  const destination = addressOf(environment.operators, message.validatorDstAddress, "destination validator");
-  const delegator = addressOf(environment.accounts, message.delegatorAddress, "delegator");
+function redelegateTokens(context: Context, keepers: Keepers, message: MsgBeginRedelegate): Uint8Array {
+  const source = addressOf(keepers.operators, message.validatorSrcAddress, "source validator");
+  const destination = addressOf(keepers.operators, message.validatorDstAddress, "destination validator");
+  const delegator = addressOf(keepers.accounts, message.delegatorAddress, "delegator");
   const coin = positiveCoin(message.amount, "invalid shares amount");
   const shares = sharesToUnbond(context, { delegator, validator: source }, coin.amount);
   requireBondDenom(context, coin);
-  const end = redelegate(context, environment, { delegator, source, destination }, shares);
+  const end = redelegate(context, keepers, { delegator, source, destination }, shares);
   const ends = { source: message.validatorSrcAddress, destination: message.validatorDstAddress };
   context.emit(redelegated(ends, formatCoin(coin), end));
   return MsgBeginRedelegateResponse.encode({ completionTime: nsToTimestamp(end) }).finish();
 }
 
 /** `MsgCancelUnbondingDelegation`: delegates an undelegation, or a part of it, back to its validator. */
-function cancelUnbonding(
-  context: Context,
-  environment: Environment,
-  message: MsgCancelUnbondingDelegation,
-): void {
-  const pair = pairOf(environment, message);
+function cancelUnbonding(context: Context, keepers: Keepers, message: MsgCancelUnbondingDelegation): void {
+  const pair = pairOf(keepers, message);
   const coin = positiveCoin(message.amount, "invalid amount");
   if (message.creationHeight <= 0n) throw ErrInvalidRequest("invalid height");
   requireBondDenom(context, coin);
@@ -273,7 +265,7 @@ function cancelUnbonding(
   if (unbonding === undefined) throw noUnbonding(message);
   const entry = entryToCancel(context, unbonding, message.creationHeight, coin.amount);
   const part = { delegator: pair.delegator, amount: coin.amount, from: { pool: "notBonded" } } as const;
-  delegate(context, environment, validator, part);
+  delegate(context, keepers, validator, part);
   saveUnbonding(context, pair, withoutPart(unbonding, entry, coin.amount));
   context.emit(cancelledUnbonding(texts(message), formatCoin(coin), message.creationHeight));
 }
@@ -307,7 +299,7 @@ function withoutPart(unbonding: Unbonding, entry: UnbondingEntry, amount: bigint
 }
 
 /** `MsgUpdateParams`, from the authority only. */
-function updateParams(context: Context, { authority }: Environment, message: MsgUpdateParams): void {
+function updateParams(context: Context, { authority }: Keepers, message: MsgUpdateParams): void {
   if (message.authority !== authority)
     throw ErrInvalidSigner(`invalid authority; expected ${authority}, got ${message.authority}`);
   if (message.params === undefined) throw unregisteredError("unbonding time must be positive: 0");
@@ -320,7 +312,7 @@ interface PairTexts {
   readonly validatorAddress: string;
 }
 
-function pairOf({ accounts, operators }: Environment, message: PairTexts): Pair {
+function pairOf({ accounts, operators }: Keepers, message: PairTexts): Pair {
   const validator = addressOf(operators, message.validatorAddress, "validator");
   return { validator, delegator: addressOf(accounts, message.delegatorAddress, "delegator") };
 }

@@ -15,7 +15,7 @@ import {
   type UnbondingEntry,
   type Validator,
 } from "./records.ts";
-import type { Environment, Pair, Triplet } from "./types.ts";
+import type { Keepers, Pair, Triplet } from "./types.ts";
 import { ignoringErrors, isMature, redelegationsFrom, saveUnbonding, unbondingsFrom } from "./unbondings.ts";
 import { updatesOf } from "./validator-set.ts";
 import {
@@ -65,7 +65,7 @@ export interface StakingKeeper {
 }
 
 /** Creates the keeper. */
-export function createStakingKeeper(environment: Environment): StakingKeeper {
+export function createStakingKeeper(keepers: Keepers): StakingKeeper {
   return {
     byConsensus: (context, consensus) => {
       const validator = validatorByConsensus(context, consensus);
@@ -80,17 +80,17 @@ export function createStakingKeeper(environment: Environment): StakingKeeper {
       };
       return { ...factsOf(validator), ownTokens };
     },
-    slash: (context, infraction) => slash(context, environment, infraction),
+    slash: (context, infraction) => slash(context, keepers, infraction),
     jail: (context, consensus) => {
       const validator = validatorByConsensus(context, consensus);
-      if (validator !== undefined && !validator.jailed) jail(context, environment, validator);
+      if (validator !== undefined && !validator.jailed) jail(context, keepers, validator);
     },
     unjail: (context, consensus) => {
       const validator = validatorByConsensus(context, consensus);
       if (validator === undefined || !validator.jailed) return;
       const free = { ...validator, jailed: false };
-      setValidator(context, environment, free);
-      addToPowerOrder(context, environment, free);
+      setValidator(context, keepers, free);
+      addToPowerOrder(context, keepers, free);
     },
     validatorUpdates: updatesOf,
   };
@@ -116,21 +116,22 @@ interface Infraction {
  * Burns a part of the stake that backed an infraction: first of undelegations and redelegations since then, the rest of the
  * validator. Returns what the validator lost; nothing for an unknown validator. Throws for one that is not bonded any more.
  */
-function slash(context: Context, environment: Environment, infraction: Infraction): bigint {
+function slash(context: Context, keepers: Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
   const amount = fractionOf(fraction, power * POWER_REDUCTION);
   const validator = validatorByConsensus(context, consensus);
   if (validator === undefined) return 0n;
   requireSlashable(validator);
-  const operator = environment.operators.parse(validator.operatorAddress);
-  ignoringErrors(() => environment.hooks.beforeValidatorModified(context, operator));
+  const operator = keepers.operators.parse(validator.operatorAddress);
+  ignoringErrors(() => keepers.hooks.beforeValidatorModified(context, operator));
   if (height > context.height) {
     const text = `impossible attempt to slash future infraction at height ${height} but we are at height ${context.height}`;
     throw unregisteredError(text);
   }
-  const elsewhere = height < context.height ? slashMoved(context, environment, operator, infraction) : 0n;
+  const elsewhere = height < context.height ? slashMoved(context, keepers, operator, infraction) : 0n;
+  // Undelegations and redelegations since the infraction paid their part; the validator pays the rest, at most all its tokens.
   const toBurn = clamp(amount - elsewhere, validator.tokens);
-  if (toBurn > 0n) burnTokens(context, environment, validator, toBurn);
+  if (toBurn > 0n) burnTokens(context, keepers, validator, toBurn);
   return toBurn;
 }
 
@@ -144,43 +145,43 @@ function clamp(amount: bigint, most: bigint): bigint {
   return least > most ? most : least;
 }
 
-function burnTokens(context: Context, environment: Environment, validator: Validator, toBurn: bigint): void {
-  const operator = environment.operators.parse(validator.operatorAddress);
+function burnTokens(context: Context, keepers: Keepers, validator: Validator, toBurn: bigint): void {
+  const operator = keepers.operators.parse(validator.operatorAddress);
   const fraction = formatDec18(effectiveFraction(toBurn, validator.tokens));
   ignoringErrors(() =>
-    environment.hooks.beforeValidatorSlashedWithTokensToBurn(context, operator, {
+    keepers.hooks.beforeValidatorSlashedWithTokensToBurn(context, operator, {
       fraction,
       tokensToBurn: toBurn,
     }),
   );
   const after = { ...validator, tokens: validator.tokens - toBurn };
-  changeValidator(context, environment, validator, after);
-  burnFrom(context, environment, poolOf(validator), toBurn);
+  changeValidator(context, keepers, validator, after);
+  burnFrom(context, keepers, poolOf(validator), toBurn);
 }
 
 /** Slashes what left the validator since the infraction. Returns the sum that it should have lost. */
 function slashMoved(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   operator: Uint8Array,
   infraction: Infraction,
 ): bigint {
   let sum = 0n;
   for (const [pair, unbonding] of unbondingsFrom(context, operator))
-    sum += slashUnbonding(context, environment, [pair, unbonding], infraction);
+    sum += slashUnbonding(context, keepers, [pair, unbonding], infraction);
   for (const [triplet, redelegation] of redelegationsFrom(context, operator))
-    sum += slashRedelegation(context, environment, [triplet, redelegation], infraction);
+    sum += slashRedelegation(context, keepers, [triplet, redelegation], infraction);
   return sum;
 }
 
-/** Whether the stake of an entry backed the infraction and can still be slashed. */
+/** Returns whether the stake of an entry backed the infraction and can still be slashed. */
 function isLiable(context: Context, entry: UnbondingEntry | RedelegationEntry, height: bigint): boolean {
   return entry.creationHeight >= height && !isMature(context, entry);
 }
 
 function slashUnbonding(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   [pair, unbonding]: readonly [Pair, Unbonding],
   { height, fraction }: Infraction,
 ): bigint {
@@ -195,13 +196,13 @@ function slashUnbonding(
     return { ...entry, balance: entry.balance - taken };
   });
   if (burned > 0n) saveUnbonding(context, pair, { ...unbonding, entries });
-  burnFrom(context, environment, NOT_BONDED_POOL, burned);
+  burnFrom(context, keepers, NOT_BONDED_POOL, burned);
   return due;
 }
 
 function slashRedelegation(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   [triplet, redelegation]: readonly [Triplet, Redelegation],
   { height, fraction }: Infraction,
 ): bigint {
@@ -214,11 +215,11 @@ function slashRedelegation(
     const wanted = mulDec18(fraction, entry.sharesDst);
     if (wanted === 0n || delegation === undefined) continue;
     const shares = wanted > delegation.shares ? delegation.shares : wanted;
-    const amount = unbond(context, environment, pair, shares);
+    const amount = unbond(context, keepers, pair, shares);
     if (isBonded(requireValidator(context, pair.validator))) burned.bonded += amount;
     else burned.notBonded += amount;
   }
-  burnFrom(context, environment, BONDED_POOL, burned.bonded);
-  burnFrom(context, environment, NOT_BONDED_POOL, burned.notBonded);
+  burnFrom(context, keepers, BONDED_POOL, burned.bonded);
+  burnFrom(context, keepers, NOT_BONDED_POOL, burned.notBonded);
   return due;
 }

@@ -117,7 +117,7 @@ export function requireShort(description: Description): Description {
   return description;
 }
 
-/** Merges an edited description: "[do-not-modify]" keeps a text. Throws sdk/18. */
+/** Merges an edited description: "[do-not-modify]" leaves a text unchanged. Throws sdk/18. */
 export function editDescription(
   known: Description | undefined,
   edited: Description | undefined,

@@ -10,7 +10,7 @@ import { createStakingKeeper, type StakingKeeper } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { bondCoins } from "./params.ts";
 import { createQueryHandlers } from "./queries.ts";
-import { createEnvironment, type Environment, type StakingDeps, type StakingOptions } from "./types.ts";
+import { createKeepers, type Keepers, type StakingDeps, type StakingOptions } from "./types.ts";
 import {
   completeRedelegation,
   completeUnbonding,
@@ -28,50 +28,50 @@ export interface StakingModule extends ChainModule {
 
 /** Creates the module `staking`: validators, delegations, and the validator set of the chain. */
 export function createStakingModule(options: StakingOptions, deps: StakingDeps): StakingModule {
-  const environment = createEnvironment(options, deps);
+  const keepers = createKeepers(options, deps);
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: createHandlers(environment),
-    queries: createQueryHandlers(environment),
+    messages: createHandlers(keepers),
+    queries: createQueryHandlers(keepers),
     beginBlock: trackHistoricalInfo,
-    endBlock: (context) => endBlock(context, environment),
-    initGenesis: (context, genesis) => initGenesis(context, genesis, environment),
-    exportGenesis: (context) => exportGenesis(context, environment),
-    keeper: createStakingKeeper(environment),
+    endBlock: (context) => endBlock(context, keepers),
+    initGenesis: (context, genesis) => initGenesis(context, genesis, keepers),
+    exportGenesis: (context) => exportGenesis(context, keepers),
+    keeper: createStakingKeeper(keepers),
   };
 }
 
 /** Ends a block: the active set first, then validators, undelegations and redelegations whose time has passed. */
-function endBlock(context: Context, environment: Environment): void {
-  updateValidatorSet(context, environment);
-  completeValidators(context, environment);
+function endBlock(context: Context, keepers: Keepers): void {
+  updateValidatorSet(context, keepers);
+  completeValidators(context, keepers);
   for (const { pairs } of unbondingQueue.takeDue(context))
-    for (const pair of pairs) completePair(context, environment, pair);
+    for (const pair of pairs) completePair(context, keepers, pair);
   for (const { triplets } of redelegationQueue.takeDue(context))
-    for (const triplet of triplets) completeTriplet(context, environment, triplet);
+    for (const triplet of triplets) completeTriplet(context, keepers, triplet);
 }
 
-function completeValidators(context: Context, environment: Environment): void {
+function completeValidators(context: Context, keepers: Keepers): void {
   for (const address of dueValidators(context)) {
-    const validator = requireValidator(context, environment.operators.parse(address));
+    const validator = requireValidator(context, keepers.operators.parse(address));
     if (validator.unbondingOnHoldRefCount > 0n) continue;
     for (const id of validator.unbondingIds) forgetUnbonding(context, id);
     const unbonded = { ...validator, status: BondStatus.BOND_STATUS_UNBONDED, unbondingIds: [] };
-    setValidator(context, environment, unbonded);
+    setValidator(context, keepers, unbonded);
     removeFromValidatorQueue(context, unbonded);
-    if (unbonded.delegatorShares === 0n) removeValidator(context, environment, unbonded);
+    if (unbonded.delegatorShares === 0n) removeValidator(context, keepers, unbonded);
   }
 }
 
 function completePair(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   { delegatorAddress, validatorAddress }: { delegatorAddress: string; validatorAddress: string },
 ): void {
-  const delegator = environment.accounts.parse(delegatorAddress);
-  const validator = environment.operators.parse(validatorAddress);
-  const amount = completeUnbonding(context, environment, { delegator, validator });
+  const delegator = keepers.accounts.parse(delegatorAddress);
+  const validator = keepers.operators.parse(validatorAddress);
+  const amount = completeUnbonding(context, keepers, { delegator, validator });
   if (amount === undefined) return;
   const coins = formatCoins(bondCoins(context, amount));
   context.emit(completedUnbonding(coins, validatorAddress, delegatorAddress));
@@ -79,13 +79,13 @@ function completePair(
 
 function completeTriplet(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   texts: { delegatorAddress: string; validatorSrcAddress: string; validatorDstAddress: string },
 ): void {
   const amount = completeRedelegation(context, {
-    delegator: environment.accounts.parse(texts.delegatorAddress),
-    source: environment.operators.parse(texts.validatorSrcAddress),
-    destination: environment.operators.parse(texts.validatorDstAddress),
+    delegator: keepers.accounts.parse(texts.delegatorAddress),
+    source: keepers.operators.parse(texts.validatorSrcAddress),
+    destination: keepers.operators.parse(texts.validatorDstAddress),
   });
   if (amount === undefined) return;
   context.emit(completedRedelegation(formatCoins(bondCoins(context, amount)), texts));

@@ -11,17 +11,13 @@ import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL, VALIDATORS } from "./keys.ts
 import { paramsOf } from "./params.ts";
 import { emptyAddress, operatorOf, SERVICE } from "./query-fields.ts";
 import { validatorCodec, validatorToWire } from "./records.ts";
-import type { Environment } from "./types.ts";
+import type { Keepers } from "./types.ts";
 import { validators } from "./validators.ts";
 import type { Context } from "../../runtime/context.ts";
 
 /** The queries of the module. */
-export function createQueryHandlers(environment: Environment): readonly QueryHandler[] {
-  return [
-    ...validatorQueries(environment),
-    ...createDelegationQueries(environment),
-    ...chainQueries(environment),
-  ];
+export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
+  return [...validatorQueries(keepers), ...createDelegationQueries(keepers), ...chainQueries(keepers)];
 }
 
 const STATUSES: ReadonlyMap<string, number> = new Map(
@@ -31,7 +27,7 @@ const STATUSES: ReadonlyMap<string, number> = new Map(
   ]),
 );
 
-function validatorQueries(environment: Environment): readonly QueryHandler[] {
+function validatorQueries(keepers: Keepers): readonly QueryHandler[] {
   return [
     toQueryHandler(
       `${SERVICE}/Validators`,
@@ -48,7 +44,7 @@ function validatorQueries(environment: Environment): readonly QueryHandler[] {
       { request: wire.QueryValidatorRequest, response: wire.QueryValidatorResponse },
       (context, { validatorAddr }) => {
         if (validatorAddr === "") throw emptyAddress("validator");
-        const validator = validators.get(context, operatorOf(environment, validatorAddr));
+        const validator = validators.get(context, operatorOf(keepers, validatorAddr));
         if (validator === undefined)
           throw new QueryError(GrpcCode.NotFound, `validator ${validatorAddr} not found`);
         return { validator: validatorToWire(validator) };
@@ -73,7 +69,7 @@ function pageOfValidators(
   return { validators: found, pagination };
 }
 
-function chainQueries({ bank }: Environment): readonly QueryHandler[] {
+function chainQueries({ bank }: Keepers): readonly QueryHandler[] {
   const balance = (context: Context, pool: string): string =>
     bank.balance(context, moduleAddress(pool), paramsOf(context).bondDenom).amount.toString();
   return [

@@ -1,6 +1,6 @@
 import { GrpcCode, ModuleError, QueryError } from "../../runtime/errors.ts";
 import { orQueryError } from "../../runtime/handlers.ts";
-import type { AddressCodec, Environment } from "./types.ts";
+import type { AddressCodec, Keepers } from "./types.ts";
 
 export const SERVICE = "/cosmos.staking.v1beta1.Query";
 
@@ -9,11 +9,11 @@ export function emptyAddress(role: "delegator" | "validator"): QueryError {
   return new QueryError(GrpcCode.InvalidArgument, `${role} address cannot be empty`);
 }
 
-export function operatorOf({ operators }: Environment, text: string): Uint8Array {
+export function operatorOf({ operators }: Keepers, text: string): Uint8Array {
   return parse(operators, text);
 }
 
-export function delegatorOf({ accounts }: Environment, text: string): Uint8Array {
+export function delegatorOf({ accounts }: Keepers, text: string): Uint8Array {
   return parse(accounts, text);
 }
 
@@ -21,7 +21,7 @@ function parse(codec: AddressCodec, text: string): Uint8Array {
   try {
     return codec.parse(text);
   } catch (error) {
-    // A registered error keeps its codespace in the text of the query.
+    // A registered error has its codespace in the text of the query.
     if (error instanceof ModuleError) throw error;
     return orQueryError(() => {
       throw error;

@@ -37,7 +37,7 @@ export interface AddressCodec {
 }
 
 /** Options, keepers of other modules and address codecs. */
-export interface Environment extends StakingOptions, StakingDeps {
+export interface Keepers extends StakingOptions, StakingDeps {
   readonly accounts: AddressCodec;
   readonly operators: AddressCodec;
   readonly consensus: AddressCodec;
@@ -56,7 +56,7 @@ export interface Triplet {
   readonly destination: Uint8Array;
 }
 
-export function createEnvironment(options: StakingOptions, deps: StakingDeps): Environment {
+export function createKeepers(options: StakingOptions, deps: StakingDeps): Keepers {
   const { bech32Prefix } = options;
   return {
     ...options,

@@ -38,7 +38,7 @@ import {
   unbondingCodec,
   type UnbondingEntry,
 } from "./records.ts";
-import type { Environment, Pair, Triplet } from "./types.ts";
+import type { Keepers, Pair, Triplet } from "./types.ts";
 
 const EMPTY = new Uint8Array(0);
 
@@ -74,7 +74,7 @@ export function* unbondingsFrom(
   }
 }
 
-/** Whether an entry is complete at the time of the block. */
+/** Returns whether an entry is complete at the time of the block. */
 export function isMature(
   context: Context,
   entry: { readonly completionTimeNs: bigint; readonly unbondingOnHoldRefCount: bigint },
@@ -88,13 +88,13 @@ export function isMature(
  */
 export function addUnbonding(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   pair: Pair,
   part: { readonly completionTimeNs: bigint; readonly amount: bigint },
 ): void {
   const known = unbondings.get(context, pair) ?? {
-    delegatorAddress: environment.accounts.format(pair.delegator),
-    validatorAddress: environment.operators.format(pair.validator),
+    delegatorAddress: keepers.accounts.format(pair.delegator),
+    validatorAddress: keepers.operators.format(pair.validator),
     entries: [],
   };
   const id = takeUnbondingId(context);
@@ -109,7 +109,7 @@ export function addUnbonding(
   saveUnbonding(context, pair, { ...known, entries });
   if (!isNew) return;
   indexUnbonding(context, id, UNBONDING_KIND.delegation, concat(UNBONDINGS, pairKey.encode(pair)));
-  ignoringErrors(() => environment.hooks.afterUnbondingInitiated(context, id));
+  ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }
 
 function withEntry(
@@ -132,18 +132,14 @@ function withEntry(
 }
 
 /** Pays the complete entries of a pair. Returns the sum; undefined when the pair has no unbonding delegation. */
-export function completeUnbonding(
-  context: Context,
-  environment: Environment,
-  pair: Pair,
-): bigint | undefined {
+export function completeUnbonding(context: Context, keepers: Keepers, pair: Pair): bigint | undefined {
   const unbonding = unbondings.get(context, pair);
   if (unbonding === undefined) return undefined;
   let sum = 0n;
   for (const entry of unbonding.entries.filter((one) => isMature(context, one))) {
     forgetUnbonding(context, entry.unbondingId);
     if (entry.balance === 0n) continue;
-    environment.bank.undelegate(context, NOT_BONDED_POOL, pair.delegator, bondCoins(context, entry.balance));
+    keepers.bank.undelegate(context, NOT_BONDED_POOL, pair.delegator, bondCoins(context, entry.balance));
     sum += entry.balance;
   }
   const entries = unbonding.entries.filter((one) => !isMature(context, one));
@@ -275,7 +271,7 @@ export function* redelegationsFrom(
   }
 }
 
-/** Whether a delegator has a redelegation to the validator that is not complete. */
+/** Returns whether a delegator has a redelegation to the validator that is not complete. */
 export function hasReceiving(context: Context, delegator: Uint8Array, destination: Uint8Array): boolean {
   return byDestination.entries(context, lengthPrefixed(destination, delegator)).next().done !== true;
 }
@@ -283,7 +279,7 @@ export function hasReceiving(context: Context, delegator: Uint8Array, destinatio
 /** Adds a redelegation. Entries never merge. */
 export function addRedelegation(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   triplet: Triplet,
   part: {
     readonly creationHeight: bigint;
@@ -294,16 +290,16 @@ export function addRedelegation(
 ): void {
   const id = takeUnbondingId(context);
   const known = redelegations.get(context, triplet) ?? {
-    delegatorAddress: environment.accounts.format(triplet.delegator),
-    validatorSrcAddress: environment.operators.format(triplet.source),
-    validatorDstAddress: environment.operators.format(triplet.destination),
+    delegatorAddress: keepers.accounts.format(triplet.delegator),
+    validatorSrcAddress: keepers.operators.format(triplet.source),
+    validatorDstAddress: keepers.operators.format(triplet.destination),
     entries: [],
   };
   const entry = { ...part, unbondingId: id, unbondingOnHoldRefCount: 0n };
   saveRedelegation(context, triplet, { ...known, entries: [...known.entries, entry] });
   const key = concat(REDELEGATIONS, storedKey.encode(triplet));
   indexUnbonding(context, id, UNBONDING_KIND.redelegation, key);
-  ignoringErrors(() => environment.hooks.afterUnbondingInitiated(context, id));
+  ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }
 
 /** Removes the complete entries of a triplet. Returns their sum; undefined when the triplet has no redelegation. */

@@ -13,7 +13,7 @@ import { createMap, mappedCodec, messageCodec, textCodec } from "../../store/col
 import { HISTORICAL_INFO, lengthPrefixed, MODULE_NAME, VALIDATORS } from "./keys.ts";
 import { paramsOf, unbondingTimeNs } from "./params.ts";
 import { consensusAddressOf, consensusKeyOf, type Validator, validatorToWire } from "./records.ts";
-import type { Environment } from "./types.ts";
+import type { Keepers } from "./types.ts";
 import { indexUnbonding, takeUnbondingId, UNBONDING_KIND } from "./unbondings.ts";
 import {
   addToPowerOrder,
@@ -36,13 +36,13 @@ import {
  * Moves validators into and out of the active set by their power, their tokens between the pools, and stores the updates for
  * the node. First all that enter, highest power first, then all that leave, in order of operators.
  */
-export function updateValidatorSet(context: Context, environment: Environment): void {
+export function updateValidatorSet(context: Context, keepers: Keepers): void {
   const last = new Map([...lastPowers.entries(context)].map((entry) => [toHex(entry[0]), entry]));
   const updates: ValidatorPower[] = [];
-  const entered = fillActiveSet(context, environment, last, updates);
-  const left = emptyActiveSet(context, environment, [...last.values()], updates);
-  if (entered.tokens > left) notBondedToBonded(context, environment, entered.tokens - left);
-  if (entered.tokens < left) bondedToNotBonded(context, environment, left - entered.tokens);
+  const entered = fillActiveSet(context, keepers, last, updates);
+  const left = emptyActiveSet(context, keepers, [...last.values()], updates);
+  if (entered.tokens > left) notBondedToBonded(context, keepers, entered.tokens - left);
+  if (entered.tokens < left) bondedToNotBonded(context, keepers, left - entered.tokens);
   if (updates.length > 0) lastTotalPower.set(context, entered.totalPower);
   storeUpdates(context, updates);
 }
@@ -52,7 +52,7 @@ type LastPowers = Map<string, readonly [operator: Uint8Array, power: bigint]>;
 /** Bonds the validators with the highest power. Removes them from `last`. Returns the tokens that became bonded. */
 function fillActiveSet(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   last: LastPowers,
   updates: ValidatorPower[],
 ): { readonly tokens: bigint; readonly totalPower: bigint } {
@@ -67,7 +67,7 @@ function fillActiveSet(
     // Validators without power follow only after all others.
     if (power === 0n) break;
     if (!isBonded(found)) {
-      bond(context, environment, found);
+      bond(context, keepers, found);
       tokens += found.tokens;
     }
     if (last.get(toHex(operator))?.[1] !== power) {
@@ -84,14 +84,14 @@ function fillActiveSet(
 /** Unbonds the validators that are no longer active. Returns their tokens. */
 function emptyActiveSet(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   leaving: readonly (readonly [operator: Uint8Array, power: bigint])[],
   updates: ValidatorPower[],
 ): bigint {
   let tokens = 0n;
   for (const [operator] of leaving.toSorted(([a], [b]) => compareBytes(a, b))) {
     const validator = requireValidator(context, operator);
-    beginUnbonding(context, environment, validator);
+    beginUnbonding(context, keepers, validator);
     tokens += validator.tokens;
     lastPowers.delete(context, operator);
     updates.push({ publicKey: consensusKeyOf(validator), power: 0n });
@@ -99,18 +99,18 @@ function emptyActiveSet(
   return tokens;
 }
 
-function bond(context: Context, environment: Environment, validator: Validator): void {
-  removeFromPowerOrder(context, environment, validator);
+function bond(context: Context, keepers: Keepers, validator: Validator): void {
+  removeFromPowerOrder(context, keepers, validator);
   const bonded = { ...validator, status: BondStatus.BOND_STATUS_BONDED };
-  setValidator(context, environment, bonded);
-  addToPowerOrder(context, environment, bonded);
+  setValidator(context, keepers, bonded);
+  addToPowerOrder(context, keepers, bonded);
   removeFromValidatorQueue(context, bonded);
-  const operator = environment.operators.parse(validator.operatorAddress);
-  environment.hooks.afterValidatorBonded(context, consensusAddressOf(validator), operator);
+  const operator = keepers.operators.parse(validator.operatorAddress);
+  keepers.hooks.afterValidatorBonded(context, consensusAddressOf(validator), operator);
 }
 
-function beginUnbonding(context: Context, environment: Environment, validator: Validator): void {
-  removeFromPowerOrder(context, environment, validator);
+function beginUnbonding(context: Context, keepers: Keepers, validator: Validator): void {
+  removeFromPowerOrder(context, keepers, validator);
   const id = takeUnbondingId(context);
   const unbonding = {
     ...validator,
@@ -119,11 +119,11 @@ function beginUnbonding(context: Context, environment: Environment, validator: V
     unbondingHeight: context.height,
     unbondingIds: [...validator.unbondingIds, id],
   };
-  setValidator(context, environment, unbonding);
-  addToPowerOrder(context, environment, unbonding);
+  setValidator(context, keepers, unbonding);
+  addToPowerOrder(context, keepers, unbonding);
   addToValidatorQueue(context, unbonding);
-  const operator = environment.operators.parse(validator.operatorAddress);
-  const { hooks } = environment;
+  const operator = keepers.operators.parse(validator.operatorAddress);
+  const { hooks } = keepers;
   hooks.afterValidatorBeginUnbonding(context, consensusAddressOf(validator), operator);
   indexUnbonding(context, id, UNBONDING_KIND.validator, concat(VALIDATORS, lengthPrefixed(operator)));
   hooks.afterUnbondingInitiated(context, id);

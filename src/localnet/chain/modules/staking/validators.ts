@@ -43,7 +43,7 @@ import {
 } from "./keys.ts";
 import { bondCoins } from "./params.ts";
 import { consensusAddressOf, toInteger, type Validator, validatorCodec } from "./records.ts";
-import type { Environment } from "./types.ts";
+import type { Keepers } from "./types.ts";
 
 const addressKey: Codec<Uint8Array> = {
   encode: lengthPrefixed,
@@ -95,25 +95,25 @@ export function validatorByConsensus(context: Context, consensus: Uint8Array): V
   return operator === undefined ? undefined : validators.get(context, operator);
 }
 
-export function setValidator(context: Context, environment: Environment, validator: Validator): void {
-  validators.set(context, environment.operators.parse(validator.operatorAddress), validator);
+export function setValidator(context: Context, keepers: Keepers, validator: Validator): void {
+  validators.set(context, keepers.operators.parse(validator.operatorAddress), validator);
 }
 
-export function setByConsensus(context: Context, environment: Environment, validator: Validator): void {
-  const operator = environment.operators.parse(validator.operatorAddress);
+export function setByConsensus(context: Context, keepers: Keepers, validator: Validator): void {
+  const operator = keepers.operators.parse(validator.operatorAddress);
   operatorsByConsensus.set(context, consensusAddressOf(validator), operator);
 }
 
 /** Adds a validator to the order of power, unless it is jailed. */
-export function addToPowerOrder(context: Context, environment: Environment, validator: Validator): void {
+export function addToPowerOrder(context: Context, keepers: Keepers, validator: Validator): void {
   if (validator.jailed) return;
-  const operator = environment.operators.parse(validator.operatorAddress);
+  const operator = keepers.operators.parse(validator.operatorAddress);
   context.store(MODULE_NAME).set(powerKey(potentialPower(validator), operator), operator);
 }
 
 /** Removes a validator from the order of power. Call it before the tokens change: they are part of the key. */
-export function removeFromPowerOrder(context: Context, environment: Environment, validator: Validator): void {
-  const operator = environment.operators.parse(validator.operatorAddress);
+export function removeFromPowerOrder(context: Context, keepers: Keepers, validator: Validator): void {
+  const operator = keepers.operators.parse(validator.operatorAddress);
   context.store(MODULE_NAME).delete(powerKey(potentialPower(validator), operator));
 }
 
@@ -125,46 +125,41 @@ export function* operatorsByPower(context: Context): IterableIterator<Uint8Array
 }
 
 /** Deletes a validator with its indices. */
-export function deleteValidator(context: Context, environment: Environment, validator: Validator): void {
-  validators.delete(context, environment.operators.parse(validator.operatorAddress));
+export function deleteValidator(context: Context, keepers: Keepers, validator: Validator): void {
+  validators.delete(context, keepers.operators.parse(validator.operatorAddress));
   operatorsByConsensus.delete(context, consensusAddressOf(validator));
-  removeFromPowerOrder(context, environment, validator);
+  removeFromPowerOrder(context, keepers, validator);
 }
 
 /** Stores a change of tokens or shares and moves the validator in the order of power. */
 export function changeValidator(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   before: Validator,
   after: Validator,
 ): Validator {
-  removeFromPowerOrder(context, environment, before);
-  setValidator(context, environment, after);
-  addToPowerOrder(context, environment, after);
+  removeFromPowerOrder(context, keepers, before);
+  setValidator(context, keepers, after);
+  addToPowerOrder(context, keepers, after);
   return after;
 }
 
 /** Adds tokens to a validator. Returns the shares that they buy. */
-export function addTokens(
-  context: Context,
-  environment: Environment,
-  validator: Validator,
-  amount: bigint,
-): Dec18 {
+export function addTokens(context: Context, keepers: Keepers, validator: Validator, amount: bigint): Dec18 {
   const [after, shares] = withTokens(validator, amount);
-  changeValidator(context, environment, validator, after);
+  changeValidator(context, keepers, validator, after);
   return shares;
 }
 
 /** Removes shares from a validator. Returns the new validator and their tokens. */
 export function removeShares(
   context: Context,
-  environment: Environment,
+  keepers: Keepers,
   validator: Validator,
   shares: Dec18,
 ): readonly [Validator, bigint] {
   const [after, amount] = withoutShares(validator, shares);
-  return [changeValidator(context, environment, validator, after), amount];
+  return [changeValidator(context, keepers, validator, after), amount];
 }
 
 // The arithmetic of x/staking/types/validator.go. Every rounding is the SDK's.
@@ -181,7 +176,7 @@ export function isBonded({ status }: Validator): boolean {
   return status === BondStatus.BOND_STATUS_BONDED;
 }
 
-/** Whether all tokens of the validator are slashed while shares remain: nobody can delegate to it. */
+/** Returns whether all tokens of the validator are slashed while shares remain: nobody can delegate to it. */
 export function hasInvalidRate({ tokens, delegatorShares }: Validator): boolean {
   return tokens === 0n && delegatorShares > 0n;
 }
@@ -274,15 +269,15 @@ export function poolOf(validator: Validator): string {
   return isBonded(validator) ? BONDED_POOL : NOT_BONDED_POOL;
 }
 
-export function bondedToNotBonded(context: Context, { bank }: Environment, amount: bigint): void {
+export function bondedToNotBonded(context: Context, { bank }: Keepers, amount: bigint): void {
   bank.sendBetweenModules(context, BONDED_POOL, NOT_BONDED_POOL, bondCoins(context, amount));
 }
 
-export function notBondedToBonded(context: Context, { bank }: Environment, amount: bigint): void {
+export function notBondedToBonded(context: Context, { bank }: Keepers, amount: bigint): void {
   bank.sendBetweenModules(context, NOT_BONDED_POOL, BONDED_POOL, bondCoins(context, amount));
 }
 
 /** Burns tokens of a pool; nothing for an amount of zero. */
-export function burnFrom(context: Context, { bank }: Environment, pool: string, amount: bigint): void {
+export function burnFrom(context: Context, { bank }: Keepers, pool: string, amount: bigint): void {
   if (amount > 0n) bank.burn(context, pool, bondCoins(context, amount));
 }

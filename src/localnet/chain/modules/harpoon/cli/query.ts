@@ -1,8 +1,8 @@
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import { HookType } from "../../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { serviceQueryCommands } from "../../../../cli/module-query.ts";
-import { HARPOON_TABLES } from "../../staking/cli/tables.ts";
+import { type AnswerTable, serviceQueryCommands } from "../../../../cli/module-query.ts";
+import { cellText } from "../../../../../platform/cli/table.ts";
 
 /** `relaywatch query harpoon` (chain-extension-modules.md, "Hook subscription module"). */
 export function queryHarpoonCommand(context: CliContext): Command {
@@ -23,6 +23,14 @@ export function queryHarpoonCommand(context: CliContext): Command {
     context,
   );
 }
+
+/** Tables of `neutron.harpoon.Query`. */
+const HARPOON_TABLES = {
+  SubscribedContracts: {
+    path: "contract_addresses",
+    columns: [{ title: "CONTRACT", cell: cellText }],
+  },
+} as const satisfies Readonly<Record<string, AnswerTable>>;
 
 /** The argument `<hook-type>`. */
 function hookTypeArgument(): Argument {

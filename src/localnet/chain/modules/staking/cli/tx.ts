@@ -1,11 +1,14 @@
+import { readFileSync, statSync } from "node:fs";
 import { Argument, Command, Option } from "commander";
+import { z } from "zod";
+import { errorText, EXIT } from "../../../../../platform/base/errors.ts";
 import type { JsonObject } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
+import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
+import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import type { TxOptions } from "../../../../cli/send-message.ts";
-import { coinArgument, operatorArgument, operatorOf, parseRate } from "./arguments.ts";
-import { readValidatorFile } from "./validator-file.ts";
+import { coinArgument, operatorArgument, operatorOf, parseCoin, parseRate } from "./arguments.ts";
 
 const PACKAGE = "cosmos.staking.v1beta1";
 const COMPLETES = ["completes", "completion_time"] as const;
@@ -187,4 +190,67 @@ function cancelUnbondCommand(context: CliContext): Command {
 
 function pair(delegator: string, validator: string, amount: JsonObject): JsonObject {
   return { delegator_address: delegator, validator_address: validator, amount };
+}
+
+/** Upper bound against a wrong file. */
+const MAX_BYTES = 64 * 1024;
+
+const optionalText = z.string().optional();
+
+/** The file of `create-validator` of a Cosmos SDK binary. */
+const validatorFile = z.strictObject({
+  pubkey: z.strictObject({ "@type": z.string(), key: z.string() }),
+  amount: z.string().transform(checkedBy(parseCoin)),
+  moniker: z.string().min(1),
+  identity: optionalText,
+  website: optionalText,
+  security: optionalText,
+  details: optionalText,
+  "commission-rate": z.string().transform(checkedBy(parseRate)),
+  "commission-max-rate": z.string().transform(checkedBy(parseRate)),
+  "commission-max-change-rate": z.string().transform(checkedBy(parseRate)),
+  "min-self-delegation": z.string().regex(/^\d{1,77}$/, "a whole number in quotes was expected"),
+});
+
+/** Reads a validator file. Returns the fields of `MsgCreateValidator` without the address. Throws `CliError` with every wrong field. */
+function readValidatorFile(file: string): JsonObject {
+  const parsed = validatorFile.safeParse(readJson(file));
+  if (!parsed.success) throw unusable(file, z.prettifyError(parsed.error));
+  const { pubkey, amount, moniker, security = "", ...rest } = parsed.data;
+  const { identity = "", website = "", details = "" } = rest;
+  return {
+    description: { moniker, identity, website, security_contact: security, details },
+    commission: {
+      rate: rest["commission-rate"],
+      max_rate: rest["commission-max-rate"],
+      max_change_rate: rest["commission-max-change-rate"],
+    },
+    min_self_delegation: rest["min-self-delegation"],
+    pubkey,
+    value: amount,
+  };
+}
+
+function checkedBy<T>(parse: (text: string) => T): (text: string, context: z.RefinementCtx) => T {
+  return (text, context) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue(errorText(error));
+      return z.NEVER;
+    }
+  };
+}
+
+function readJson(file: string): unknown {
+  try {
+    if (statSync(file).size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw unusable(file, errorText(error));
+  }
+}
+
+function unusable(file: string, reason: string): CliError {
+  return new CliError(EXIT.usage, `cannot use the validator file ${file}: ${reason}`);
 }
