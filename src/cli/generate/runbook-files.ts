@@ -115,7 +115,7 @@ function whySample({ title, severity }: Condition, reason: string): string {
     "",
     `Since 2026-11-22 05:54 UTC: ${reason}.`,
     "",
-    "This month's misses",
+    "Misses of this month",
     "--------------------",
   ].join("\n");
 }
