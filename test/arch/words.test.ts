@@ -69,7 +69,7 @@ function identifier(word: string): RegExp {
 /** Code, configuration and documents of the project. */
 const SCANNED = /^(?:src|daemons|config|docs)\/.*\.(?:ts|mjs|md|yaml|json|proto)$|^[A-Z]+\.md$/;
 const SKIPPED =
-  /^src\/proto\/gen\/|^src\/proto\/definitions\/(?!relaywatch)|^CHANGELOG\.md$|^docs\/spec\/(?!README)/;
+  /^src\/cosmos\/proto\/gen\/|^src\/cosmos\/proto\/definitions\/(?!relaywatch)|^CHANGELOG\.md$|^docs\/spec\/(?!README)/;
 
 const files = repositoryFiles()
   .filter((path) => SCANNED.test(path) && !SKIPPED.test(path))
