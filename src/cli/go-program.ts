@@ -12,7 +12,7 @@ interface UrlOptions {
 }
 
 /**
- * Creates the command line of the Go relayer (v0.3.0), for its scripts, images and service files: `start`,
+ * Creates the Go relayer's command line (v0.3.0), for its scripts, images and service files: `start`,
  * `query unsuccessful-txs`, `exec resubmit-tx` and `version`. Settings are in the environment only.
  */
 export async function createGoProgram(context: CliContext): Promise<Command> {
@@ -25,13 +25,13 @@ export async function createGoProgram(context: CliContext): Promise<Command> {
     withUrl(new Command("resubmit-tx"))
       .argument("<query-id>")
       .argument("<hash>")
-      .option("--token-file <file>", "file with the bearer token of the relayer")
+      .option("--token-file <file>", "file with the relayer's bearer token")
       .description("send an unsuccessful transaction again")
       .action((id: string, hash: string, options: UrlOptions) => resubmit(id, hash, options, context)),
   );
   return withSettings(
     new Command("neutron_query_relayer")
-      .description("Relaywatch under the commands of the Go relayer; relaywatch --help has all")
+      .description("Relaywatch with the Go relayer's commands; relaywatch --help lists all commands")
       .addCommand(startCommand(context))
       .addCommand(query)
       .addCommand(exec)
@@ -45,7 +45,7 @@ function withUrl(command: Command): Command {
 
 function startCommand(context: CliContext): Command {
   return new Command("start")
-    .description("run the relayer with the RELAYER_* and LOGGER_* variables of the environment")
+    .description("run the relayer with the RELAYER_* and LOGGER_* environment variables")
     .addOption(waitOption())
     .action(async (options: { readonly wait?: number }) => {
       const { startRelayer } = await import("./commands/relayer-start.ts");

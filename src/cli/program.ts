@@ -27,13 +27,12 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "status",
-    description:
-      "rate, tier, headroom and alerts of the validators; exits 1 for a problem, 3 when nothing is seen",
+    description: "the validators' rate, tier, headroom and alerts; exits 1 for a problem, 3 without data",
     load: async () => (await import("../watchdog/cli/oracle-status.ts")).statusCommand,
   },
   {
     name: "why",
-    description: "what is wrong now, what to do, and what this month's misses came from",
+    description: "current problems with their remedies, and the causes of this month's misses",
     load: async () => (await import("../watchdog/cli/oracle-status.ts")).whyCommand,
   },
   {
@@ -43,7 +42,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "what-if",
-    description: "what an outage or a restart of the sidecar now would cost",
+    description: "cost of an outage or a sidecar restart that begins now",
     load: async () => (await import("../watchdog/cli/what-if.ts")).whatIfCommand,
   },
   {
@@ -53,13 +52,13 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "report",
-    description: "reports of months, shifts and the relayer",
+    description: "reports on months, shifts and the relayer",
     load: async () => (await import("./commands/report.ts")).reportCommand,
   },
   {
     name: "query",
     aliases: ["q"],
-    description: "query the state of a chain",
+    description: "query a chain's state",
     load: async () => (await import("./commands/query.ts")).queryCommand,
   },
   {
@@ -74,7 +73,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "config",
-    description: "check configuration files, or create one from the settings of the Go relayer",
+    description: "check configuration files, or create one from the Go relayer's settings",
     load: async () => (await import("./commands/config.ts")).configCommand,
   },
   {
@@ -87,16 +86,14 @@ const COMMANDS: readonly LazyCommand[] = [
 /** Creates the command line. Its parse functions throw a `CommanderError` instead of ending the process. */
 export async function createProgram(context: CliContext): Promise<Command> {
   const program = new Command("relaywatch")
-    .description(
-      "Operations toolkit for chains of the Neutron family: relayer, oracle watchdog, local chains",
-    )
+    .description("Operations toolkit for Neutron-family chains: relayer, oracle watchdog, local chains")
     .version(readBuildInfo().version, "-V, --version");
   return withSettings(await addLazyCommands(program, COMMANDS, context));
 }
 
 /** Sets how errors are reported, for a command and all below it. Commander inherits no settings for `addCommand`. */
 export function withSettings(command: Command): Command {
-  command.exitOverride().showHelpAfterError("(add --help for what this command takes)");
+  command.exitOverride().showHelpAfterError("(add --help for usage)");
   for (const inner of command.commands) withSettings(inner);
   return command;
 }

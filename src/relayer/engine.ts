@@ -56,7 +56,7 @@ export interface EngineDeps {
 export interface Engine {
   readonly services: readonly Service[];
   readonly localHeight: () => bigint;
-  /** Whether the list of queries was read at least once. */
+  /** True once the query list has been read. */
   readonly isLoaded: () => boolean;
   /** The error of each connection's last cycle; undefined when it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;

@@ -222,7 +222,7 @@ export interface LookAhead {
 
 /**
  * Shares of a block that cycle and sending may take before they start one block early, and two. The rest is for the way of the block
- * itself, and for durations that vary. Three blocks early would be in vain: two results of a query may be on their way to
+ * itself, and for durations that vary. Three blocks early would be useless: two results of a query may be on their way to
  * their broadcast.
  */
 const MAX_SHARES = [0.6, 1.3] as const;

@@ -44,6 +44,17 @@ const RETIRED: readonly RetiredWord[] = [
   { word: /\bput aside\b|\bputAside\b/, instead: "dead letter or rejected" },
   { word: /\b(?:is|are|was|were) told\b/, instead: "say what happens: receives, is notified, logs" },
   { word: /\bhears? (?:of|about)\b/, instead: "say what happens: receives, is notified" },
+  { word: /\bgas ?books?\b/i, instead: "gas estimates" },
+  { word: /\btrouble ?books?\b/i, instead: "retry backoff" },
+  {
+    word: /\b(?:IbcApplication|PacketSender|informSenders|limitSender)\b/,
+    instead: "IBCModule, ICS4Wrapper, middleware",
+  },
+  { word: /\bflying\b/i, instead: "in flight" },
+  { word: /\blaunch(?:es|ed|ing)?\b/i, instead: "start, broadcast" },
+  { word: /\bin vain\b/i, instead: "without success" },
+  { word: /\banew\b/i, instead: "again" },
+  { word: /\bsays so\b/i, instead: "reports it" },
   { word: /\bsurroundings\b/i, instead: "dependencies" },
   { word: /\bwhat [a-z]+ needs? (?:of|from)\b/i, instead: "dependencies of …" },
   { word: /(?<![A-Za-z])stands?(?![A-Za-z]| for\b| in for\b)/, instead: "is, is stored, has stopped" },
@@ -58,7 +69,7 @@ function identifier(word: string): RegExp {
 /** Code, configuration and documents of the project. */
 const SCANNED = /^(?:src|daemons|config|docs)\/.*\.(?:ts|mjs|md|yaml|json|proto)$|^[A-Z]+\.md$/;
 const SKIPPED =
-  /^src\/proto\/gen\/|^src\/proto\/definitions\/(?!relaywatch)|^CHANGELOG\.md$|^docs\/spec\/(?!README)/;
+  /^src\/cosmos\/proto\/gen\/|^src\/cosmos\/proto\/definitions\/(?!relaywatch)|^CHANGELOG\.md$|^docs\/spec\/(?!README)/;
 
 const files = repositoryFiles()
   .filter((path) => SCANNED.test(path) && !SKIPPED.test(path))

@@ -106,7 +106,7 @@ describe("relaywatch localnet scenario over-quota", () => {
       await transfers.untilCarrying();
       const { code, stdout, stderr } = await home.run("localnet", "scenario", "over-quota", "$PORTS");
       expect([code, stderr]).toEqual([0, ""]);
-      expect(stdout).toMatch(/Refused in its block: code 2 of rate-limited-ibc\./);
+      expect(stdout).toMatch(/Rejected in its block: code 2 of rate-limited-ibc\./);
       expect(stdout).toMatch(/Tried to transfer \d+ which exceeds capacity on the 'daily' quota/);
       const used = [...stdout.matchAll(/Used: (\d+)/g)].map(([, text]) => text);
       const [passed, refused, onItsWay, undone] = used;

@@ -23,7 +23,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "from-env",
-    description: "print the relayer's configuration from the variables of the Go relayer",
+    description: "print the relayer's configuration from the Go relayer's variables",
     load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).fromEnvCommand,
   },
 ];
@@ -41,7 +41,7 @@ interface Options {
   readonly json?: true;
 }
 
-/** `relaywatch config validate FILE…`: prints every error of every file with its line and column. */
+/** `relaywatch config validate FILE…`: prints every error in every file with its line and column. */
 function validateCommand(context: CliContext): Command {
   return new Command()
     .argument("<file...>", "YAML files")

@@ -44,7 +44,7 @@ export function startCommand(context: CliContext): Command {
       "--courier",
       "also run the IBC relayer: it opens a transfer channel and relays packets between the chains",
     )
-    .option("--home <dir>", "directory for the state of the chains")
+    .option("--home <dir>", "directory for the chains' state")
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())
     .addOption(powersOption("--local-validators", "voting powers on local-1"))
@@ -60,14 +60,14 @@ export function startCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Without --home, all parts in one process keep their state in memory. A chain that runs alone always keeps its state on
+Without --home, all parts in one process hold their state in memory. A chain that runs alone always stores its state on
 disk: in --home, or under $XDG_STATE_HOME/relaywatch (~/.local/state/relaywatch). The other parts keep running while it
 is down.
---scenario dex-demo: pools of alice and limit orders of bob on the pairs of uibcatom, uibcusdc and untrn, and coins of all
+--scenario dex-demo: alice's pools and bob's limit orders on the pairs between uibcatom, uibcusdc and untrn, and coins of all
 three for every test account. See "relaywatch query dex list-tick-liquidity 'uibcatom<>untrn' uibcatom".
---scenario hooks-demo: contracts that get every hook of the staking module. "echo" returns each one as an event, "voting-power"
+--scenario hooks-demo: contracts that receive every staking hook. "echo" returns each one as an event, "voting-power"
 knows the voting power at every height. Start with --local-validators 20,5,2 and accuse one of them.
-The first time, start remote before local: the genesis of local contains a light client of remote.`,
+The first time, start remote before local: local's genesis contains a light client of remote.`,
     )
     .action((parts: readonly LocalnetPart[], options: StartOptions) =>
       startLocalnet(parts, options, context),

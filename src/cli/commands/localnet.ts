@@ -15,7 +15,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "scenario",
-    description: "play a scenario on a running localnet and say what happens",
+    description: "run a scenario on a running localnet and print each step",
     load: async () => (await import("../../localnet/cli/localnet-scenario.ts")).scenarioCommand,
   },
   {

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
-/** One group of queries per chain module. */
+/** One query group per chain module. */
 const MODULES: readonly LazyCommand[] = [
   {
     name: "interchainqueries",
@@ -24,13 +24,13 @@ const MODULES: readonly LazyCommand[] = [
   },
   {
     name: "slashing",
-    description: "missed blocks and jail times of validators",
+    description: "validators' missed blocks and jail times",
     load: async () =>
       (await import("../../localnet/chain/modules/slashing/cli/query.ts")).querySlashingCommand,
   },
   {
     name: "harpoon",
-    description: "contracts that are called when stake changes",
+    description: "contracts called when stake changes",
     load: async () => (await import("../../localnet/chain/modules/harpoon/cli/query.ts")).queryHarpoonCommand,
   },
   {
@@ -40,13 +40,13 @@ const MODULES: readonly LazyCommand[] = [
   },
   {
     name: "ibc-transfer",
-    description: "vouchers of other chains' coins, coins in escrow",
+    description: "vouchers for other chains' coins, escrowed coins",
     load: async () =>
       (await import("../../localnet/chain/modules/transfer/cli/query.ts")).queryIbcTransferCommand,
   },
   {
     name: "contractmanager",
-    description: "calls of contracts that failed and can be asked for again",
+    description: "failed contract calls that can be resubmitted",
     load: async () =>
       (await import("../../localnet/chain/modules/contractmanager/cli/query.ts")).queryContractManagerCommand,
   },

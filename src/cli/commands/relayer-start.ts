@@ -26,7 +26,7 @@ export function startCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
---from-env reads the settings of neutron_query_relayer. "relaywatch config from-env" prints them as YAML.`,
+--from-env reads neutron_query_relayer's settings. "relaywatch config from-env" prints them as YAML.`,
     )
     .action((options: Options) => startRelayer(options, context));
 }
@@ -37,7 +37,7 @@ async function takeOver(config: RelayerConfig, daemon: DaemonContext): Promise<v
   // The library is loaded only then.
   const { importLevelDb } = await import("../../relayer/from-leveldb/import-leveldb.ts");
   const { queries, unknown } = await importLevelDb(config.state_dir ?? "", config, daemon, daemon.signal);
-  daemon.logger.info("the storage of the Go relayer was taken over", {
+  daemon.logger.info("the Go relayer's storage was imported", {
     queries: queries.length,
     deadLetters: queries.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
     unknownEntries: unknown,

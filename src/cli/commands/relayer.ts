@@ -10,32 +10,32 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "once",
-    description: "answer queries once, whenever they are due, and exit",
+    description: "submit a result for each query once, due or not, and exit",
     load: async () => (await import("../../relayer/cli/relayer-once.ts")).onceCommand,
   },
   {
     name: "dry-run",
-    description: "prove and simulate every query, send nothing, and compare with what another relayer sent",
+    description: "prove and simulate every query, send nothing, and compare with another relayer's results",
     load: async () => (await import("../../relayer/cli/preview-commands.ts")).dryRunCommand,
   },
   {
     name: "doctor",
-    description: "check endpoints, account, light clients and one proof of each connection",
+    description: "check endpoints, account, light clients and one proof per connection",
     load: async () => (await import("../../relayer/cli/preview-commands.ts")).doctorCommand,
   },
   {
     name: "queries",
-    description: "list the queries of a running relayer",
+    description: "list a running relayer's queries",
     load: async () => (await import("../../relayer/cli/api-commands.ts")).queriesCommand,
   },
   {
     name: "inspect",
-    description: "show one query: its state, attempts, cost and proof, and why it is not answered",
+    description: "show one query: its state, attempts, cost and proof, and why it has no result",
     load: async () => (await import("../../relayer/cli/preview-commands.ts")).inspectCommand,
   },
   {
     name: "import-leveldb",
-    description: "take over the storage of the Go relayer",
+    description: "import the Go relayer's storage",
     load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).importLevelDbCommand,
   },
   {

@@ -21,7 +21,7 @@ export function reportCommand(context: CliContext): Command {
     .addCommand(
       monthCommand(
         "month-close",
-        "why each validator is paid what it is paid, and what would have changed it",
+        "why each validator receives its pay, and what would have changed it",
         monthCloseReport,
         context,
       ),
@@ -55,7 +55,7 @@ function handoverCommand(context: CliContext): Command {
         "what happened on a shift: alerts, restarts, gaps, misses, and what the next one takes over",
       )
       .addOption(
-        new Option("--since <duration>", "length of the shift")
+        new Option("--since <duration>", "shift length")
           .default(12 * HOUR_MS, "12h")
           .argParser(parseDuration),
       ),

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
-/** One group of transactions per chain module. */
+/** One transaction group per chain module. */
 const MODULES: readonly LazyCommand[] = [
   {
     name: "interchainqueries",
@@ -33,12 +33,12 @@ const MODULES: readonly LazyCommand[] = [
   },
   {
     name: "transfer",
-    description: "send coins to an account of another chain",
+    description: "send coins to an account on another chain",
     load: async () => (await import("../../localnet/chain/modules/transfer/cli/tx.ts")).txTransferCommand,
   },
   {
     name: "ibc-transfer",
-    description: "the same with the arguments of ibc-go",
+    description: "the same with ibc-go's arguments",
     load: async () => (await import("../../localnet/chain/modules/transfer/cli/tx.ts")).txIbcTransferCommand,
   },
   {

@@ -7,10 +7,10 @@ import { type Freshness, judgeValidator } from "../../watchdog/page/judge-valida
 import type { WatchdogStatus } from "../../watchdog/polling/status.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
-/** What the block shows besides the parts. */
+/** Contents of the block besides the parts. */
 export interface BlockContext extends Freshness {
   readonly startedAtMs: number;
-  /** Addresses of the status pages; undefined before the page listens. */
+  /** The status pages' addresses; undefined before the page listens. */
   readonly pages: { readonly relayer: string | undefined; readonly watchdog: string | undefined };
 }
 
@@ -19,7 +19,7 @@ const SHOWN = 4;
 
 type Paint = ReturnType<typeof pc.createColors>;
 
-/** The state of all parts in a few lines with colours: chains, relayer, oracle, what is open, pages. */
+/** All parts' state in a few coloured lines: chains, relayer, oracle, open alerts, pages. */
 export function upBlock(parts: UpParts, context: BlockContext): readonly string[] {
   const paint = pc.createColors(true);
   const { nowMs, startedAtMs, pages } = context;

@@ -7,7 +7,7 @@ import { formatPercent } from "../../watchdog/policy/reward-tier.ts";
 import type { WatchdogStatus } from "../../watchdog/polling/status.ts";
 import type { Watchdog } from "../../watchdog/watchdog.ts";
 
-/** The running parts of `up`. A part that has not started yet is undefined. */
+/** The running parts of `up`. A part is undefined before it has started. */
 export interface UpParts {
   readonly chains: LocalnetReady["chains"];
   readonly ibcRelayer: LocalnetReady["ibcRelayer"];
@@ -15,7 +15,7 @@ export interface UpParts {
   readonly watchdog: Watchdog | undefined;
 }
 
-/** Whether the chain has a proven result and the watchdog a success rate. */
+/** True once the chain has a proven result and the watchdog a success rate. */
 export function hasFirstResults(parts: UpParts): boolean {
   return resultCount(parts) > 0 && parts.watchdog?.status().current.rate !== undefined;
 }
@@ -30,7 +30,7 @@ export function whatIsMissing(parts: UpParts): string {
   return missing.join("; ");
 }
 
-/** Status of all parts in one line. */
+/** All parts' status in one line. */
 export function summaryLine(parts: UpParts, colours: boolean): string {
   const paint = pc.createColors(colours);
   return [summaryChainText(parts), relayerText(parts, paint), watchdogText(parts, paint)].join("  |  ");
@@ -65,7 +65,7 @@ function watchdogText({ watchdog }: UpParts, paint: Paint): string {
   return `oracle: ${rateText(status)}${alerts}`;
 }
 
-/** The month's success rate and what it pays, as far as the month has blocks enough to say so. */
+/** The month's success rate, and its tier once the month has enough blocks. */
 export function rateText({
   current: { rate, tier, counts },
 }: {

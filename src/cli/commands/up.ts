@@ -51,7 +51,7 @@ export function upCommand(context: CliContext): Command {
     .option("--until-first-result", "exit 0 after the first proven result and success rate, 1 after 60 s")
     .option(
       "--home <dir>",
-      "directory for the state of chains, relayer and watchdog; without it, Ctrl-C discards it",
+      "directory for chain, relayer and watchdog state; without it, Ctrl-C discards the state",
     )
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())
@@ -170,7 +170,7 @@ async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<voi
   }
 }
 
-/** Where the state of `up` is shown. */
+/** Output for the state of `up`. */
 interface StateOutput {
   readonly portOffset: number;
   /** Prints a line that stays. */
@@ -183,7 +183,7 @@ const BLOCK_EVERY_MS = 1_000;
 
 /**
  * Shows the state until the signal aborts: on a terminal as a block that changes in place, otherwise as a line for each change.
- * After the first result it prints what to try next.
+ * After the first result it suggests next steps.
  */
 async function showState(now: () => UpParts, output: StateOutput, signal: AbortSignal): Promise<void> {
   const { context, portOffset, print } = output;

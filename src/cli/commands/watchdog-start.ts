@@ -22,7 +22,7 @@ export function watchdogCommand(context: CliContext): Command {
   const start = new Command("start")
     .description("run the oracle watchdog until asked to stop")
     .option("--config <file>", "YAML configuration; default: for the localnet on this machine")
-    .option("--state-dir <dir>", "without --config: directory of the watchdog's state")
+    .option("--state-dir <dir>", "without --config: directory for the watchdog's state")
     .addOption(portOffsetOption())
     .addOption(logLevelOption("info"))
     .action((options: Options) => startWatchdog(options, context));

@@ -2,7 +2,7 @@ import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
 import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files.ts";
 import { ALERTS, RULE_FILES } from "./rules.ts";
 
-/** An inhibition rule of Alertmanager. */
+/** An Alertmanager inhibition rule. */
 export interface InhibitRule {
   readonly source_matchers: readonly string[];
   readonly target_matchers: readonly string[];
@@ -22,7 +22,7 @@ export function inhibitRules(): readonly InhibitRule[] {
     },
     ...[...causes.values()].flatMap(({ alert, inhibits, scope }) => {
       const effects = inhibits.flatMap((name) => targets.get(name) ?? []);
-      // What happens to one connection causes nothing on another one. An alert about the whole relayer has no connection.
+      // One connection's problems do not affect another. An alert about the whole relayer has no connection.
       const isOfConnection = (effect: AlertSpec): boolean =>
         scope.includes("connection_id") && effect.scope.includes("connection_id");
       const rule = (group: readonly AlertSpec[], equal: readonly string[]): readonly InhibitRule[] =>
@@ -125,7 +125,7 @@ export function prometheusExample(): string {
   return prometheusConfig({ chainId: "neutron-1", interval: "15s", own: "127.0.0.1:9090", more: [] });
 }
 
-/** The same for a localnet and its courier. The gRPC server of the localnet has Prometheus' usual port. */
+/** The same for a localnet and its IBC relayer. The localnet's gRPC server has Prometheus' usual port. */
 export function prometheusLocalnet(): string {
   const more = [job("localnet", "127.0.0.1:9997")];
   return prometheusConfig({ chainId: "local-1", interval: "5s", own: "127.0.0.1:9091", more });
@@ -134,7 +134,7 @@ export function prometheusLocalnet(): string {
 interface PrometheusPlace {
   readonly chainId: string;
   readonly interval: string;
-  /** Address of Prometheus itself. */
+  /** Prometheus' own address. */
   readonly own: string;
   /** More jobs. */
   readonly more: readonly ReturnType<typeof job>[];

@@ -11,7 +11,7 @@ import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
 import { RULE_FILES } from "./rules.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 
-/** Returns every generated file of `alerts`, by its path in the repository. */
+/** Returns every generated file in `alerts`, by its path in the repository. */
 export function alertFiles(): ReadonlyMap<string, string> {
   return new Map<string, string>([
     ...[...RULE_FILES].map(

@@ -8,7 +8,7 @@ import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files
 import { RULE_FILES } from "./rules.ts";
 import { toMinutes } from "../../platform/monitoring/alerts/times.ts";
 
-/** How often series are sampled and rules evaluated: often, or for situations of many hours rarely. */
+/** Sampling and evaluation interval: short, or long for cases that last many hours. */
 interface Pace {
   readonly name: "short" | "long";
   /** Samples per minute. */
@@ -23,7 +23,7 @@ const PACES: readonly Pace[] = [
 const LONG_MINUTES = 120;
 
 /**
- * Returns files with test cases of promtool for the alerts of a rule file, by file name: each alert before, during and after
+ * Returns files with promtool test cases for a rule file's alerts, by file name: each alert before, during and after
  * its situation.
  */
 export function caseFiles(file: string): ReadonlyMap<string, string> {
@@ -106,7 +106,7 @@ function inputSeries(alert: Testable, minutes: Minutes, { samples }: Pace) {
   ];
 }
 
-/** The series of the second phase: where it has no first value, it begins with the last one of the first phase. */
+/** The second phase's series. Without a first value, a series begins with its last value from the first phase. */
 function continued(next: SeriesCase, before: SeriesCase, minutes: number): SeriesCase {
   const { from = 0, step = 0, jump = 0, clock } = before;
   return { ...next, from: next.from ?? (clock ? from : from + jump + step * minutes) };
@@ -134,7 +134,7 @@ function ramp(
     : `${part(start, samples)} ${part(start + jump + growth * samples, count - samples)}`;
 }
 
-/** Replaces `$` by the labels of the alert's target. Labels that the series names itself stay. */
+/** Replaces `$` with the alert target's labels. Labels in the series itself take precedence. */
 function withLabels(series: string, { component, name }: AlertSpec, place = name): string {
   const labels = Object.entries(placeLabels(component, place))
     .filter(([label]) => !series.includes(`,${label}="`))

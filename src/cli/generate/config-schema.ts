@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isRecord } from "../../platform/base/json.ts";
 
 /**
- * A key of a configuration, as JSON Schema (draft 2020-12) describes it. It comes from the zod schema that parses the key, so
+ * A configuration key, as JSON Schema (draft 2020-12) describes it. It comes from the zod schema that parses the key, so
  * the parser, `config/schema`, the examples and the tables in the READMEs agree.
  */
 export interface KeySchema {
@@ -22,7 +22,7 @@ export interface KeySchema {
   readonly commentedOut?: boolean;
 }
 
-/** Returns what a configuration file may contain. */
+/** Returns the JSON Schema of a configuration file. */
 export function keySchema(schema: z.ZodType): KeySchema {
   const json: unknown = JSON.parse(
     JSON.stringify(
@@ -34,10 +34,10 @@ export function keySchema(schema: z.ZodType): KeySchema {
           const def: unknown = Reflect.get(zodSchema, "def");
           if (isRecord(def) && def["type"] === "pipe" && def["in"] instanceof z.ZodTransform)
             orText(jsonSchema);
-          // Words of zod that JSON Schema does not have, or uses for something else.
+          // zod keywords that JSON Schema lacks or defines differently.
           if (jsonSchema.format === "starts_with") delete jsonSchema.format;
           delete jsonSchema.readOnly;
-          // zod drops the standard words of a key that it converts, so fields have words of their own.
+          // zod drops standard keywords from a key that it converts, so fields use their own keywords.
           const { example, initial } = jsonSchema;
           if (example !== undefined) jsonSchema.examples = [example];
           if (initial !== undefined) jsonSchema.default = initial;
@@ -60,7 +60,7 @@ export function jsonSchemaFile(schema: z.ZodType, title: string): string {
   return `${JSON.stringify({ $schema, title, ...rest }, (key, value: unknown) => (key === "commentedOut" ? undefined : value), 2)}\n`;
 }
 
-/** Whether a key is a reference to a secret, `{file: path}` or `{env: NAME}`. */
+/** True for a key that references a secret, `{file: path}` or `{env: NAME}`. */
 export function isSecret({ properties }: Readonly<Record<string, unknown>> | KeySchema): boolean {
   return isRecord(properties) && Object.keys(properties).toSorted().join() === "env,file";
 }

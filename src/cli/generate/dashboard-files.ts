@@ -20,7 +20,7 @@ export const DASHBOARD_SPECS: readonly DashboardSpec[] = [
   COURIER,
 ];
 
-/** Returns every generated file of `dashboards`, by its path in the repository. */
+/** Returns every generated file in `dashboards`, by its path in the repository. */
 export function dashboardFiles(): ReadonlyMap<string, string> {
   return new Map([
     ...DASHBOARD_SPECS.map((spec) => [`dashboards/json/${spec.file}`, dashboardJson(spec)] as const),

@@ -9,7 +9,7 @@ import { dashboardFiles } from "./dashboard-files.ts";
 import { metricsPage, watchdogMetricTable } from "./metrics-page.ts";
 import { runbookIndex } from "./runbook-files.ts";
 
-/** Folders in which every file is generated: a file of an alert that was removed is stale. */
+/** Folders in which every file is generated: a removed alert's file is stale. */
 const FOLDERS = [
   "alerts/alertmanager",
   "alerts/prometheus",
@@ -20,7 +20,7 @@ const FOLDERS = [
   "dashboards/provisioning",
 ];
 
-/** Returns the content of all generated files, by path in the repository `root`. */
+/** Returns all generated files' contents, by path in the repository `root`. */
 export function generatedFiles(root: string): ReadonlyMap<string, string> {
   return new Map([
     ...alertFiles(),
@@ -31,7 +31,7 @@ export function generatedFiles(root: string): ReadonlyMap<string, string> {
   ]);
 }
 
-/** Returns files that are written by hand except for marked sections, by path. */
+/** Returns handwritten files with generated marked sections, by path. */
 function sections(root: string): readonly (readonly [string, string])[] {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "alerts/README.md": { runbooks: runbookIndex() },
@@ -65,7 +65,7 @@ function markerAt(content: string, marker: string): number {
   return at;
 }
 
-/** Returns the paths of generated files that are missing, differ from their sources, or have no source, sorted. */
+/** Returns the sorted paths of generated files that are missing, stale or without a source. */
 export function staleFiles(root: string): readonly string[] {
   const files = generatedFiles(root);
   const differing = [...files].filter(([path, text]) => textOf(join(root, path)) !== text);

@@ -1,6 +1,6 @@
 import { staleFiles, writeGeneratedFiles } from "./generated-files.ts";
 
-// npm runs it in the root of the repository: `npm run generate`, or `npm run generate -- --check`, which writes nothing.
+// npm runs it in the repository root: `npm run generate`, or `npm run generate -- --check`, which writes nothing.
 const root = process.cwd();
 
 if (process.argv.includes("--check")) {

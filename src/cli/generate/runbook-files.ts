@@ -23,7 +23,7 @@ export function runbookFiles(): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns a Markdown table of all alerts with links to their runbooks, from `alerts/README.md`. */
+/** Returns a Markdown table with all alerts and links to their runbooks, relative to `alerts/README.md`. */
 export function runbookIndex(): string {
   const firstOfName = ALERTS.filter(
     (alert, index) => ALERTS.findIndex(({ name }) => name === alert.name) === index,
@@ -35,12 +35,12 @@ export function runbookIndex(): string {
   return ["| alert | name | severity |", "|---|---|---|", ...rows, ""].join("\n");
 }
 
-/** The checks of a runbook, with the one that every alert of the watchdog begins with. */
+/** A runbook's checks, beginning with the one that all watchdog alerts share. */
 export function checksOf({ name, component, runbook }: AlertSpec): readonly Check[] {
   const condition = CONDITIONS.find((one) => one.name === name);
   if (condition === undefined || component === "relaywatch" || runbook.reason === undefined)
     return runbook.checks;
-  const text = "Confirm it, and see what else fires for the same cause:";
+  const text = "Confirm it, and see which other alerts fire for the same cause:";
   return [{ text, run: "why", sample: whySample(condition, runbook.reason) }, ...runbook.checks];
 }
 
@@ -63,7 +63,7 @@ function page(alerts: readonly AlertSpec[]): string {
     "## Afterwards",
     runbook.after.map((text) => `- ${text}`).join("\n"),
     ...(runbook.fault === undefined ? [] : [rehearsal(runbook.fault)]),
-    "[What all runbooks have in common](../README.md#working-on-an-alert)",
+    "[Notes for all runbooks](../README.md#working-on-an-alert)",
     "",
   ].join("\n\n");
 }
@@ -73,7 +73,7 @@ function meaning(alerts: readonly AlertSpec[], condition: Condition | undefined)
   const [alert] = alerts;
   if (condition === undefined) return `${plain(alert?.description ?? "")} The rule:\n\n${promql(alert)}`;
   const fires = `It fires when ${condition.when.replaceAll("`", "")}, for ${condition.for}.`;
-  return `${condition.description} ${fires}${raw === undefined ? "" : ` Without the watchdog, the metrics of node and sidecar show it as\n\n${promql(raw)}`}`;
+  return `${condition.description} ${fires}${raw === undefined ? "" : ` Without the watchdog, node and sidecar metrics show it as\n\n${promql(raw)}`}`;
 }
 
 function promql(alert: AlertSpec | undefined): string {

@@ -18,13 +18,13 @@ import { verifyCommitLight } from "../comet/verify-commit.ts";
 import { createProofVerifier, type ProofVerifier } from "../merkle/ics23/proof-verifier.ts";
 import { simpleProofs, verifySimpleProof } from "../merkle/simple-tree.ts";
 
-/** `relaywatch proof verify FILE…`: verifies recorded proofs and compares each verdict with the one in the file. */
+/** `relaywatch proof verify FILE…`: verifies recorded proofs and compares each result with the one in the file. */
 export function proofCommand(context: CliContext): Command {
   const verify = new Command("verify")
     .description("verify recorded store proofs, transaction proofs and light-client cases")
     .argument("<file...>", "JSON files: lists of kv and tx cases, or light-client blocks and cases")
     .option("--json", "print JSON")
-    .addHelpText("after", "\nExits 1 when a verdict differs from the one recorded in the file.")
+    .addHelpText("after", "\nExits 1 if a result differs from the one recorded in the file.")
     .action((files: readonly string[], options: { readonly json?: true }) =>
       verifyFiles(files, options, context),
     );
@@ -46,7 +46,7 @@ function verifyFiles(files: readonly string[], options: { readonly json?: true }
   const names = differing.slice(0, 5).map(({ name }) => name);
   throw new CliError(
     EXIT.fatal,
-    `${differing.length} of ${counted(verdicts.length, "verdict")} ${differing.length === 1 ? "differs" : "differ"} from the recorded ones: ${names.join("; ")}`,
+    `${differing.length} of ${counted(verdicts.length, "result")} ${differing.length === 1 ? "differs" : "differ"} from the recorded ones: ${names.join("; ")}`,
   );
 }
 
@@ -72,14 +72,14 @@ interface ProofVerdict {
   readonly name: string;
   /** "membership", "non-membership", "query refused", "transaction" or "light client". */
   readonly kind: string;
-  /** What the proof proves, or why it is invalid. */
+  /** The proven statement, or the reason why the proof is invalid. */
   readonly detail: string;
   readonly valid: boolean;
-  /** The verdict that the file expects. */
+  /** The result that the file expects. */
   readonly expected: boolean;
 }
 
-/** Whether the verdict is the recorded one. */
+/** True if the result equals the recorded one. */
 export function isAsRecorded(verdict: ProofVerdict): boolean {
   return verdict.valid === verdict.expected;
 }
@@ -95,7 +95,7 @@ const wholeNumber = z
   .union([z.int().min(0), z.string().regex(/^\d{1,20}$/)])
   .transform((value) => BigInt(value));
 
-/** A recorded block. `signed_header` and `validators` have the form of CometBFT RPC. */
+/** A recorded block. `signed_header` and `validators` are encoded as in CometBFT RPC. */
 const recordedBlock = z.object({
   height: wholeNumber,
   signed_header: z.unknown(),
@@ -115,7 +115,7 @@ function toBytes(
   }
 }
 
-/** A recorded `abci_query` response with its proof and the expected verdict. */
+/** A recorded `abci_query` response with its proof and the expected result. */
 const kvCase = z.object({
   name: z.string(),
   kind: z.literal("kv"),
@@ -145,7 +145,7 @@ function verifyClaim(
   const { abci_query_response: answer, expect, store, key, height } = recorded;
   if (answer.code !== 0) return { valid: false, detail: `the node rejected the query: ${answer.log}` };
   if (expect.kind === "query refused")
-    return { valid: false, detail: "the node answered a query that it should reject" };
+    return { valid: false, detail: "the node accepted a query that it should reject" };
   const value = expect.kind === "membership" ? (answer.value ?? new Uint8Array()) : undefined;
   const operations = answer.proofOps?.ops.map(({ data }) => data);
   const verdict = verifier.verify(recorded.app_hash, { store, key, value, operations });
@@ -160,7 +160,7 @@ function verifyClaim(
 
 const TRUST_LEVEL = { numerator: 1n, denominator: 3n };
 
-/** Recorded blocks, and pairs of them with the expected verdict of a light client. */
+/** Recorded blocks, and pairs of them with a light client's expected result. */
 const lightClientFile = z.object({
   chain_id: z.string(),
   blocks: z.array(recordedBlock),
@@ -219,7 +219,7 @@ function readBlock(
   height: bigint,
 ): { readonly signed: SignedHeader; readonly validators: ValidatorSet } {
   const block = blocks.get(height);
-  if (block === undefined) throw new Error(`a case of the file refers to block ${height}, which is missing`);
+  if (block === undefined) throw new Error(`a case in the file refers to block ${height}, which is missing`);
   return { signed: parseSignedHeader(block.signed_header), validators: parseValidators(block.validators) };
 }
 
@@ -230,7 +230,7 @@ const txResult = z.object({
   gas_used: wholeNumber,
 });
 
-/** A recorded transaction with its inclusion proof, the results of its block, and both headers. */
+/** A recorded transaction with its inclusion proof, its block's results, and both headers. */
 const txCase = z.object({
   name: z.string(),
   kind: z.literal("tx"),
@@ -279,7 +279,7 @@ function verifyTxCase(recorded: TxCase): ProofVerdict {
 function errorOf(recorded: TxCase): string | undefined {
   const header = signedHeader(recorded, recorded.block);
   const next = signedHeader(recorded, recorded.next_block);
-  if (next.height !== header.height + 1n) return "the second header is not the header of the next height";
+  if (next.height !== header.height + 1n) return "the second header is not at the next height";
   return inclusionError(recorded, header) ?? deliveryError(recorded, next);
 }
 
@@ -302,7 +302,7 @@ function signedHeader(recorded: TxCase, block: TxCase["block"]): Header {
 
 function inclusionError({ tx }: TxCase, header: Header): string | undefined {
   const txHash = sha256(tx.tx);
-  if (!equalBytes(txHash, tx.hash)) return "the recorded hash is not the hash of the transaction";
+  if (!equalBytes(txHash, tx.hash)) return "the recorded hash is not the transaction's hash";
   if (!equalBytes(tx.proof.root_hash, header.dataHash))
     return "the proof's root is not the header's data hash";
   const { leaf_hash: leafHash, ...rest } = tx.proof.proof;
@@ -333,7 +333,7 @@ const proofCases = z.array(z.discriminatedUnion("kind", [kvCase, txCase])).min(1
 
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
-/** Reads a file of recorded proofs or light-client cases and verifies each case. Throws `CliError` for any other content. */
+/** Reads a file with recorded proofs or light-client cases and verifies each case. Throws `CliError` for other contents. */
 export function verifyProofFile(path: string): readonly ProofVerdict[] {
   const json = readJson(path);
   if (Array.isArray(json)) {
@@ -362,6 +362,6 @@ function parse<Schema extends z.ZodType>(schema: Schema, json: unknown, path: st
     first === undefined || first.path.length === 0 ? "" : ` at ${first.path.map(String).join(".")}`;
   throw new CliError(
     EXIT.fatal,
-    `${path} is not a file of recorded proofs (a list of kv and tx cases) or light-client cases (blocks and cases)${where}: ${errorText(new Error(first?.message ?? "no case"))}`,
+    `${path} is not a recorded proof file (a list of kv and tx cases) or light-client cases (blocks and cases)${where}: ${errorText(new Error(first?.message ?? "no case"))}`,
   );
 }

@@ -12,7 +12,7 @@ import { portOffsetOption } from "../../platform/cli/options.ts";
 
 /** Options of every command that connects to a chain. */
 export interface ConnectionOptions {
-  /** CometBFT RPC URL; default: local-1 of the localnet on this machine. */
+  /** CometBFT RPC URL; default: local-1 in the localnet on this machine. */
   readonly node?: string;
   /** Expected chain id; any chain when absent. */
   readonly chainId?: string;
@@ -27,20 +27,20 @@ export function addConnectionOptions(command: Command): Command {
     .addOption(
       new Option(
         "--node <url>",
-        "CometBFT RPC URL; default: local-1 of the localnet on this machine",
+        "CometBFT RPC URL; default: local-1 in the localnet on this machine",
       ).argParser(parseNodeUrl),
     )
     .option("--chain-id <id>", "refuse a node with another chain id")
     .addOption(portOffsetOption())
     .addOption(
-      new Option("--chain-name <name>", "first part of the type names of the chain's own modules")
+      new Option("--chain-name <name>", "first part of type names in the chain's own modules")
         .default(CANONICAL_CHAIN_NAME)
         .argParser(parseName),
     )
     .option("--json", "print JSON instead of YAML");
 }
 
-/** Runs `work` with a client of the selected chain. Throws `CliError` when the chain cannot be reached. */
+/** Runs `work` with a client for the selected chain. Throws `CliError` if the chain cannot be reached. */
 export async function withChain<T>(
   options: ConnectionOptions,
   context: CliContext,
@@ -73,7 +73,7 @@ function toCliError(error: unknown): unknown {
   return new CliError(EXIT.tryAgain, `${error.message}${hint}`, { cause: error.cause });
 }
 
-/** Accepts `tcp://` for plain HTTP, as the `--node` option of a Cosmos SDK binary does. */
+/** Accepts `tcp://` for plain HTTP, as a Cosmos SDK binary's `--node` option does. */
 export function parseNodeUrl(text: string): string {
   const url = text.replace(/^tcp:\/\//, "http://");
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;

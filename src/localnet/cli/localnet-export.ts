@@ -21,7 +21,7 @@ interface Options {
 }
 
 /**
- * `relaywatch localnet export`: prints the state of a chain as a genesis document. A chain that starts with it continues
+ * `relaywatch localnet export`: prints a chain's state as a genesis document. A chain that starts with it continues
  * at the next height.
  */
 export function exportCommand(context: CliContext): Command {
@@ -54,7 +54,7 @@ function withHome(command: Command): Command {
   return command
     .option(
       "--home <dir>",
-      "directory that `localnet start --home` uses; default: the state directory of single parts",
+      "directory that `localnet start --home` uses; default: the state directory for single parts",
     )
     .addOption(new Option("--chain <part>", "the chain").choices(Object.keys(CHAINS)).default("local"))
     .addOption(portOffsetOption());
@@ -68,7 +68,7 @@ function appOf(profile: ChainProfile): (storage: StateStorage) => Application {
   return (storage) => createApp({ ...profile, kind: profile.part }, { storage });
 }
 
-/** Upper bound against a wrong file; exports of a localnet are far smaller. */
+/** Upper bound, to detect a wrong file; localnet exports are far smaller. */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
 function readGenesis(file: string, { chainId }: ChainProfile): GenesisDoc {
@@ -76,7 +76,7 @@ function readGenesis(file: string, { chainId }: ChainProfile): GenesisDoc {
   if (genesis.chainId === chainId) return genesis;
   throw new CliError(
     EXIT.badConfig,
-    `${file} is the genesis of chain ${genesis.chainId}, not of ${chainId}; choose the chain with --chain`,
+    `${file} is the genesis for chain ${genesis.chainId}, not for ${chainId}; choose the chain with --chain`,
   );
 }
 

@@ -24,7 +24,7 @@ const faultsReply = z.object({
 
 type Faults = z.output<typeof faultsReply>["faults"];
 
-/** `relaywatch localnet fault [NAME] [--for 2m] [--off]`: without a name, lists the faults, or switches all of them off. */
+/** `relaywatch localnet fault [NAME] [--for 2m] [--off]`: without a name, lists the faults, or switches them all off. */
 export function faultCommand(context: CliContext): Command {
   return new Command()
     .argument("[name]", "the fault to switch; without it, all are listed")
@@ -41,7 +41,7 @@ export function faultCommand(context: CliContext): Command {
 
 async function fault(name: string | undefined, options: Options, context: CliContext): Promise<void> {
   if (name === undefined && options.for !== undefined)
-    throw new CliError(EXIT.usage, "--for needs the name of a fault");
+    throw new CliError(EXIT.usage, "--for needs a fault name");
   const before = await call("/faults", undefined, options, context);
   const names = name === undefined ? before.filter(({ on }) => on).map((one) => one.name) : [name];
   const isSwitching = name !== undefined || options.off === true;
@@ -66,7 +66,7 @@ async function call(
 ): Promise<Faults> {
   const reply = await askDaemon(
     {
-      daemon: "the control of the localnet",
+      daemon: "the localnet's control API",
       url: `http://127.0.0.1:${portsAt(portOffset).control}`,
       path,
       hint: "start relaywatch up or relaywatch localnet start, or select one with --port-offset",

@@ -22,7 +22,7 @@ interface Options {
   readonly portOffset: number;
 }
 
-/** `relaywatch localnet scenario NAME`: plays a scenario on a running localnet and says what happens. */
+/** `relaywatch localnet scenario NAME`: runs a scenario on a running localnet and prints each step. */
 export function scenarioCommand(context: CliContext): Command {
   return new Command()
     .addArgument(new Argument("<name>", "the scenario").choices(["over-quota"]))
@@ -31,8 +31,8 @@ export function scenarioCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-over-quota: a contract limits transfers to 1 % of the supply a day. One transfer passes, one is refused, and one is undone by
-the other chain. It needs a localnet with its IBC relayer (relaywatch up), takes about half a minute, and moves coins of alice.`,
+over-quota: a contract limits transfers to 1 % of the supply per day. One transfer passes, one is rejected, and one is refunded by
+the other chain. It needs a localnet with its IBC relayer (relaywatch up), takes about half a minute, and moves alice's coins.`,
     )
     .action((_name: string, options: Options) => play(options, context));
 }
@@ -52,12 +52,12 @@ function play({ portOffset, keep = false }: Options, context: CliContext): Promi
   );
 }
 
-/** What the scenario runs on. */
+/** The scenario's environment. */
 interface OverQuota {
   readonly local: ScenarioChain;
   readonly print: (line: string) => void;
   readonly signal: AbortSignal;
-  /** Base URL of the REST API of `local-1`. */
+  /** REST API base URL of `local-1`. */
   readonly rest: string;
   /** The option that selects this localnet, with a space in front; "" for the default. */
   readonly portOption: string;
@@ -73,7 +73,7 @@ const WAIT_MS = 60_000;
 const POLL_MS = 200;
 
 /**
- * Puts the reference limiter in front of transfers, and shows one that passes, one that it refuses, and one that is undone. Switches
+ * Puts the reference limiter in front of transfers, and shows one that passes, one that it rejects, and one that is refunded. Switches
  * it off again, also after an error. Throws `CliError`, for instance when no IBC relayer carries packets.
  */
 async function runOverQuota(scenario: OverQuota): Promise<void> {
@@ -97,13 +97,13 @@ async function runOverQuota(scenario: OverQuota): Promise<void> {
     await showUndo(scenario, limiter, channel);
     showLooks(scenario, limiter, channel);
   } finally {
-    // An abort would end this transaction too; the limiter then stays, and the next run says so.
+    // An abort would end this transaction too; the limiter then stays on, and the next run reports it.
     if (!keep) await setLimiter(local, "");
   }
   print(keep ? "\nThe limiter stays on (--keep)." : "\nThe limiter is off again.");
 }
 
-/** Waits for an open channel of transfers: the IBC relayer may be opening it. */
+/** Waits for an open transfer channel: the IBC relayer may be opening it. */
 async function openChannel(scenario: OverQuota): Promise<string> {
   const find = async (): Promise<string | undefined> => {
     const listed = fieldAt(await scenario.local.ask("ibc.core.channel.v1.Query", "Channels", {}), "channels");
@@ -130,7 +130,7 @@ async function showPass(scenario: OverQuota, limiter: LimiterDemo, channel: stri
   );
 }
 
-/** With what has left already, more than the quota. */
+/** Together with the transfers so far, more than the quota. */
 async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { print } = scenario;
   const before = await limiter.used();
@@ -141,13 +141,13 @@ async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: s
     throw new CliError(EXIT.fatal, `the transfer over quota was not refused: transaction ${hash}`);
   const { codespace, code, log } = confirmation;
   print(
-    `   Refused in its block: code ${code} of ${codespace}. The coins did not move, only the fee was paid.`,
+    `   Rejected in its block: code ${code} of ${codespace}. The coins did not move, only the fee was paid.`,
   );
   print(`   ${log}`);
   print(`   Used: ${await limiter.used()} of ${limiter.quota}, as before.`);
 }
 
-/** Half of the quota, to an account that the other chain does not have. */
+/** Half of the quota, to an account unknown to the other chain. */
 async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { local, print } = scenario;
   const before = await limiter.used();
@@ -157,7 +157,7 @@ async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: stri
   );
   const sent = requireDone(await transfer(scenario, channel, amount, NOBODY));
   const sequence = textAt(sent.response, "sequence");
-  print(`   Packet ${sequence} is on its way. Used: ${await limiter.used()} of ${limiter.quota}.`);
+  print(`   Packet ${sequence} is in flight. Used: ${await limiter.used()} of ${limiter.quota}.`);
   await untilSettled(scenario, channel, sequence);
   const events = await local.eventsOf(
     `acknowledge_packet.packet_src_channel='${channel}' AND acknowledge_packet.packet_sequence='${sequence}'`,
@@ -165,7 +165,7 @@ async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: stri
   const after = await limiter.used();
   print(`   Packet ${sequence} came back with an error. alice has her coins again, and the quota too.`);
   print(`   Used: ${before} before, ${after} now. A timeout does the same.`);
-  print("   Events of the transaction that brought the acknowledgement:");
+  print("   Events in the acknowledgement's transaction:");
   for (const { type, attributes } of events) {
     if (!SHOWN_EVENTS.has(type)) continue;
     const words = attributes
@@ -174,7 +174,7 @@ async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: stri
     print(`   - ${[type, ...words].join(" ")}`);
   }
   if (after !== before)
-    throw new CliError(EXIT.fatal, `the quota has ${after} used instead of ${before} after the refusal`);
+    throw new CliError(EXIT.fatal, `the quota has ${after} used instead of ${before} after the rejection`);
 }
 
 const SHOWN_EVENTS: ReadonlySet<string> = new Set([
@@ -202,7 +202,7 @@ function showLooks(
     ["which contract limits", `relaywatch query ibc-rate-limit params${portOption}`],
     ["the same over REST", `curl -s ${rest}/neutron/ibc-rate-limit/v1beta1/params`],
     [
-      "its quota and what is used",
+      "its quota and the used amount",
       `curl -s ${rest}/cosmwasm/wasm/v1/contract/${address}/smart/${encodeURIComponent(query)}`,
     ],
     [
@@ -266,7 +266,7 @@ async function waitFor<T>(
   );
 }
 
-/** The limiter of the scenario, on `local-1`. */
+/** The scenario's limiter, on `local-1`. */
 interface LimiterDemo {
   readonly address: string;
   /** Coins that may leave in a window. */
@@ -287,7 +287,7 @@ async function limiterNow({ ask }: ScenarioChain): Promise<string> {
   return textAt(await ask("neutron.ibcratelimit.v1beta1.Query", "Params", {}), "params.contract_address");
 }
 
-/** Instantiates the reference limiter with a quota of 1 % of the supply a day for what leaves over a channel. */
+/** Instantiates the reference limiter with a daily quota of 1 % of the supply for transfers out of a channel. */
 export async function deployLimiter(chain: ScenarioChain, channelId: string): Promise<LimiterDemo> {
   const path = { channel_id: channelId, denom, quotas: [WINDOW] };
   const message = { gov_module: OPERATOR, ibc_module: AUTHORITY, paths: [path] };
@@ -317,7 +317,7 @@ export async function deployLimiter(chain: ScenarioChain, channelId: string): Pr
   };
 }
 
-/** Sets the contract that limits transfers, in a proposal of `operator`; "" for none. */
+/** Sets the contract that limits transfers, in a proposal by `operator`; "" for none. */
 export async function setLimiter({ send }: ScenarioChain, address: string): Promise<ScenarioTx> {
   const message: JsonObject = {
     "@type": "/neutron.ibcratelimit.v1beta1.MsgUpdateParams",
@@ -337,10 +337,10 @@ function requireDone(tx: ScenarioTx): ScenarioTx {
   const { confirmation, hash } = tx;
   if (confirmation.kind === "included") return tx;
   const log = "log" in confirmation ? confirmation.log : confirmation.reason;
-  throw new CliError(EXIT.fatal, `the transaction ${hash} of the scenario failed: ${log}`);
+  throw new CliError(EXIT.fatal, `the scenario's transaction ${hash} failed: ${log}`);
 }
 
-/** Returns a text of a response. */
+/** Returns a text field from a response. */
 function textAt(value: JsonValue, path: string): string {
   const found = fieldAt(value, path);
   if (typeof found === "string") return found;

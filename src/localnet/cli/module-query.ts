@@ -15,24 +15,24 @@ import { addConnectionOptions, type ConnectionOptions, withChain } from "./chain
 
 /** Options of every query command. */
 export interface QueryOptions extends ConnectionOptions {
-  /** Height of the state to read; 0 for the latest. */
+  /** State height to read; 0 for the latest. */
   readonly height: bigint;
 }
 
-/** A gRPC query of a chain module. */
+/** A chain module's gRPC query. */
 export interface ModuleQuery {
   /** gRPC path: `/neutron.interchainqueries.Query/Params`. */
   readonly path: string;
   /** Encoded request message. */
   readonly request: Uint8Array;
-  /** Type name of the response: `neutron.interchainqueries.QueryParamsResponse`. */
+  /** Response type name: `neutron.interchainqueries.QueryParamsResponse`. */
   readonly responseType: string;
 }
 
 /** Creates a command with the options of {@link QueryOptions}. */
 export function moduleQueryCommand(name: string, description: string): Command {
   return addConnectionOptions(new Command(name).description(description)).addOption(
-    new Option("--height <n>", "height of the state to read").default(0n, "latest").argParser(parseUint64),
+    new Option("--height <n>", "state height to read").default(0n, "latest").argParser(parseUint64),
   );
 }
 
@@ -45,7 +45,7 @@ export async function queryModule(
   printAnswer(await fetchModule(query, options, context), options, context);
 }
 
-/** Sends a query to the chain and returns the response as the JSON of the REST API. */
+/** Sends a query to the chain and returns the response as REST API JSON. */
 async function fetchModule(
   query: ModuleQuery,
   options: QueryOptions,
@@ -73,7 +73,7 @@ export interface PageOptions {
 export function addPageOptions(command: Command): Command {
   return command
     .addOption(number("--page <n>", "page number, from 1", 1n))
-    .addOption(new Option("--page-key <base64>", "next_key of the previous page").argParser(parseKey))
+    .addOption(new Option("--page-key <base64>", "the previous page's next_key").argParser(parseKey))
     .addOption(number("--offset <n>", "number of entries to skip", 0n))
     .addOption(number("--limit <n>", "maximum number of entries", 100n))
     .option("--count-total", "also count all entries")
@@ -107,19 +107,19 @@ function parseKey(text: string): Uint8Array {
   }
 }
 
-/** How a response is shown to people: the path of its record or list of records, and their columns. */
+/** Table layout of a response: the path of its record or record list, and the columns. */
 export interface AnswerTable {
   readonly path: string;
   readonly columns: readonly Column[];
   /** Splits a record into several rows. */
   readonly rows?: (record: JsonValue) => readonly JsonValue[];
-  /** Lines below the table: words, and the path of a field. A line without a value is left out. */
+  /** Lines below the table: a label, and a field's path. Lines without a value are omitted. */
   readonly notes?: readonly (readonly [words: string, path: string])[];
 }
 
 const NEXT_PAGE = ["next page: --page-key ", "pagination.next_key"] as const;
 
-/** Formats a response as a table. Below it are its notes and the key of the next page. */
+/** Formats a response as a table. Below it are its notes and the next page's key. */
 export function formatAnswer({ path, columns, rows, notes = [] }: AnswerTable, response: JsonValue): string {
   const found = fieldAt(response, path);
   const records = Array.isArray(found) ? found : [found];
@@ -130,7 +130,7 @@ export function formatAnswer({ path, columns, rows, notes = [] }: AnswerTable, r
   return [formatTable(columns, rows === undefined ? records : records.flatMap(rows)), ...lines].join("\n");
 }
 
-/** The form of a module's parameters: one line for each. */
+/** Layout of a module's parameters: one line each. */
 export const PARAMS_TABLE: AnswerTable = {
   path: "params",
   columns: [column("PARAMETER", "name"), column("VALUE", "value")],
@@ -138,13 +138,13 @@ export const PARAMS_TABLE: AnswerTable = {
     isRecord(params) ? Object.entries(params).map(([name, value]) => ({ name, value })) : [],
 };
 
-/** The queries of one gRPC service on the command line. */
+/** One gRPC service's queries on the command line. */
 interface QueryService<Field extends string, Rpc extends string> {
   /** Name under the canonical chain name: `neutron.dex.Query`. */
   readonly service: string;
-  /** Arguments by the field of the request that they set. */
+  /** Arguments by the request field that they set. */
   readonly arguments: Readonly<Record<Field, () => Argument>>;
-  /** The form of each response. */
+  /** Table layout for each response. */
   readonly tables: Readonly<Record<Rpc, AnswerTable>>;
   readonly queries: readonly ServiceQuery<Field, Rpc>[];
 }
@@ -157,12 +157,12 @@ export interface ServiceQuery<Field extends string, Rpc extends string> {
   readonly description: string;
   readonly rpc: Rpc;
   readonly arguments?: readonly Field[];
-  /** An option, and the field of the request that its value sets. */
+  /** An option, and the request field that its value sets. */
   readonly option?: { readonly flags: string; readonly field: string; readonly description: string };
   readonly isList?: boolean;
 }
 
-/** Creates one command for each query. It prints a table, or with `--json` the JSON of the REST API. */
+/** Creates one command for each query. It prints a table, or with `--json` the REST API's JSON. */
 export function serviceQueryCommands<Field extends string, Rpc extends string>(
   service: QueryService<Field, Rpc>,
   context: CliContext,
@@ -192,7 +192,7 @@ function queryCommand<Field extends string, Rpc extends string>(
   });
 }
 
-/** An argument is text, or what its parser made of it: a number of an enum, a 64-bit integer, or a list of texts. */
+/** An argument is text, or its parsed value: an enum number, a 64-bit integer, or a list of strings. */
 function toJson(value: unknown): JsonValue {
   if (Array.isArray(value)) return value.map(String);
   return typeof value === "number" ? value : String(value);

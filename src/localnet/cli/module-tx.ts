@@ -13,9 +13,9 @@ import { addTxOptions, sendMessage, type TxOptions } from "./send-message.ts";
 export interface JsonMessage {
   /** Type under the canonical chain name: `cosmos.staking.v1beta1.MsgDelegate`. */
   readonly type: string;
-  /** Returns its fields. `sender` is the bech32 address of the signing account. */
+  /** Returns its fields. `sender` is the signing account's bech32 address. */
   readonly fields: (sender: string) => JsonObject;
-  /** Fields of its response that are printed: words, and the path of the field. */
+  /** Printed response fields: a label, and the field's path. */
   readonly printed?: readonly (readonly [words: string, path: string])[];
 }
 
@@ -44,7 +44,7 @@ export function sendJsonMessage(
   );
 }
 
-/** A message that only the authority of the chain may send. */
+/** A message that only the chain's authority may send. */
 interface AuthorityMessage {
   /** Type under the canonical chain name. */
   readonly type: string;
@@ -52,12 +52,12 @@ interface AuthorityMessage {
   readonly fields: JsonObject;
 }
 
-/** Words for the help of such a command. */
+/** Help text of such a command. */
 export const AUTHORITY_HELP = `
-Only the chain's authority, the account of the module adminmodule, may do this. The command sends the message in a proposal, so
-the signing account must be an admin of that module. On the localnet this is "operator".`;
+Only the chain's authority, the adminmodule account, may do this. The command sends the message in a proposal, so the
+signing account must be an adminmodule admin. On the localnet this is "operator".`;
 
-/** Sends a message of the authority in a proposal of the signing account. */
+/** Sends an authority message in a proposal by the signing account. */
 export function sendAuthorityMessage(
   { type, fields }: AuthorityMessage,
   options: TxOptions,

@@ -28,7 +28,7 @@ import { type ConnectionOptions, withChain } from "./chain-connection.ts";
 
 /** Options of every transaction command. */
 export interface TxOptions extends ConnectionOptions, AccountOptions {
-  /** Gas limit. When absent: gas used by a simulation and by the payment of the fee, times `gasAdjustment`. */
+  /** Gas limit. When absent: the simulated gas plus the fee payment's gas, times `gasAdjustment`. */
   readonly gas?: bigint;
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
@@ -36,11 +36,11 @@ export interface TxOptions extends ConnectionOptions, AccountOptions {
   readonly dryRun?: true;
 }
 
-/** A message to send. `encode` receives the bech32 address of the signing account. */
+/** A message to send. `encode` receives the signing account's bech32 address. */
 export interface OutgoingMessage {
   readonly typeUrl: string;
   readonly encode: (sender: string) => Uint8Array;
-  /** The response of the message, which is then printed too. */
+  /** The message's response, which is then printed too. */
   readonly response?: {
     /** Name of its type under the canonical chain name. */
     readonly type: string;
@@ -62,8 +62,8 @@ export function addTxOptions(command: Command): Command {
       new Option("--gas <limit>", "gas limit; default: estimated by a simulation").argParser(parseUint64),
     )
     .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the expected gas", "1.3"))
-    .addOption(new Option("--fee-denom <denom>", "denomination of the fee").default("untrn"))
-    .addOption(decimal("--max-gas-price <price>", "maximum price of a unit of gas", "1"))
+    .addOption(new Option("--fee-denom <denom>", "fee denomination").default("untrn"))
+    .addOption(decimal("--max-gas-price <price>", "maximum price per unit of gas", "1"))
     .option("--dry-run", "simulate the transaction and print the result; send nothing")
     .addHelpText(
       "after",
@@ -95,7 +95,7 @@ export function sendMessage(
   });
 }
 
-/** What a transaction did. `resp` is the response of its message, undefined when there is none. */
+/** A transaction's outcome. `resp` is its message's response, undefined if there is none. */
 interface PrintedOutcome {
   readonly resp: JsonValue | undefined;
   readonly answer: JsonObject;
@@ -114,7 +114,7 @@ function printOutcome(
   context.print(`\n${response.format(resp)}`);
 }
 
-/** Decodes the response of the message. Undefined when the transaction failed, or when the node returned no such response. */
+/** Decodes the message's response. Undefined if the transaction failed or the node returned no such response. */
 function responseOf(
   { response }: OutgoingMessage,
   { confirmation }: SendOutcome,
@@ -154,7 +154,7 @@ interface SimulationDeps {
 /** Tag of field 1, length-delimited. */
 const FIRST_FIELD_TAG = 10;
 
-/** Gas of the payment of a fee, which a simulation does not run. Measured: 26,800. */
+/** Gas used by the fee payment, which a simulation skips. Measured: 26,800. */
 const FEE_GAS = 30_000n;
 
 async function estimateGas(
@@ -199,7 +199,7 @@ async function openSender(
   );
 }
 
-/** Fields as in `tx_response` of the REST API. */
+/** Fields as in the REST API's `tx_response`. */
 function toTxResponse({ hash, gasLimit, confirmation }: SendOutcome): JsonObject {
   const isRefusal = confirmation.kind === "failed" || confirmation.kind === "refused";
   return {
@@ -250,7 +250,7 @@ function parsePositive(text: string): Dec18 {
 
 /** Options that select the signing account. Exactly one of the first three is given. */
 interface AccountOptions {
-  /** Name of a public test account of the localnet. */
+  /** Name of a public localnet test account. */
   readonly from?: string;
   readonly mnemonicFile?: string;
   readonly mnemonicEnv?: string;
@@ -264,7 +264,7 @@ function addAccountOptions(command: Command): Command {
   const source = (flags: string, description: string, own: string): Option =>
     new Option(flags, description).conflicts(sources.filter((name) => name !== own));
   return command
-    .addOption(source("--from <name>", "sign with this public test account of the localnet", "from"))
+    .addOption(source("--from <name>", "sign with this public localnet test account", "from"))
     .addOption(source("--mnemonic-file <file>", "sign with the mnemonic in this file", "mnemonicFile"))
     .addOption(
       source("--mnemonic-env <name>", "sign with the mnemonic in this environment variable", "mnemonicEnv"),
@@ -279,7 +279,7 @@ function requireAccountChoice({ from, mnemonicFile, mnemonicEnv }: AccountOption
   if (from !== undefined || mnemonicFile !== undefined || mnemonicEnv !== undefined) return;
   throw new CliError(
     EXIT.usage,
-    "no signing account: give --from (a test account of the localnet), --mnemonic-file or --mnemonic-env",
+    "no signing account: give --from (a localnet test account), --mnemonic-file or --mnemonic-env",
   );
 }
 
@@ -290,14 +290,14 @@ function openAccount(options: AccountOptions, chainId: string): Promise<Signer> 
   return createSigner({ kind: "mnemonic", mnemonic }, options.addressPrefix ?? "neutron");
 }
 
-/** The keys of test accounts are public. On any other chain, everybody could spend their coins. */
+/** Test account keys are public. On any other chain, everybody could spend their coins. */
 function openTestAccount(name: string, chainId: string): Promise<Signer> {
   const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
   const account = ofChain.find((one) => one.name === name);
   if (account === undefined) {
     const known =
       ofChain.length === 0
-        ? "test accounts exist on the chains of a localnet only; use --mnemonic-file or --mnemonic-env"
+        ? "test accounts exist on localnet chains only; use --mnemonic-file or --mnemonic-env"
         : `the test accounts are ${ofChain.map((one) => one.name).join(", ")}`;
     throw new CliError(EXIT.usage, `no test account is called ${name} on ${chainId}: ${known}`);
   }

@@ -165,7 +165,7 @@ export interface PacketRecord {
 /** Types of the events that contain a whole packet. */
 type PacketEventType = "send_packet" | "write_acknowledgement";
 
-/** Reads the packets of the events of one type. Events that are not complete are left out: contracts can emit any event. */
+/** Reads the packets in events with one type. Events that are not complete are left out: contracts can emit any event. */
 export function readPackets(events: readonly RpcEvent[], type: PacketEventType): readonly PacketRecord[] {
   return events.filter((event) => event.type === type).flatMap((event) => recordOf(event, type) ?? []);
 }

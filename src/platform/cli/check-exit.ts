@@ -1,6 +1,6 @@
 import type { ExitCode } from "../base/errors.ts";
 
-/** Ends a check with an exit code. What it found is printed already, so there is no message. */
+/** Ends a check with an exit code. Its findings are already printed, so there is no message. */
 export class CheckExit extends Error {
   readonly exitCode: ExitCode;
 

@@ -5,7 +5,7 @@ import type { DaemonContext } from "../process/daemon-context.ts";
 import type { LogConfig } from "../config/config-fields.ts";
 import type { CliContext } from "./cli-context.ts";
 
-/** Creates the context of a daemon that the command line starts. */
+/** Creates the context for a daemon started from the command line. */
 export async function daemonContext(
   context: CliContext,
   level: LogLevel,

@@ -5,7 +5,7 @@ import { isRecord } from "../base/json.ts";
 import type { Secret } from "../base/secret.ts";
 import { CliError } from "./cli-error.ts";
 
-/** A request to the HTTP API of a daemon. */
+/** A request to a daemon's HTTP API. */
 export interface DaemonRequest {
   /** Name for messages: "oracle-watchdog". */
   readonly daemon: string;
@@ -19,7 +19,7 @@ export interface DaemonRequest {
   /** Statuses from 400 on whose body is a result too. */
   readonly accepts?: readonly number[];
   readonly token?: Secret;
-  /** What starts the daemon or selects another one, for the message of an unreachable daemon. */
+  /** Hint for an unreachable daemon: how to start it or select another one. */
   readonly hint: string;
 }
 
@@ -27,14 +27,14 @@ const DEADLINE_MS = 10_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
- * Sends a request and returns the JSON of a reply below 400. Throws `CliError`: exit code 3 when the daemon does not
- * answer, 1 when it refuses.
+ * Sends a request and returns the JSON of a response with a status below 400. Throws `CliError`: exit code 3 if the daemon
+ * does not respond, 1 for any other status.
  */
 export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Promise<unknown> {
   const { daemon, url, hint } = asked;
   const { status, text } = await send(asked, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw new CliError(EXIT.unseen, `${daemon} does not answer at ${new URL(url).host}; ${hint}`, { cause });
+    throw new CliError(EXIT.unseen, `${daemon} does not respond at ${new URL(url).host}; ${hint}`, { cause });
   });
   const value = parseJson(text);
   if ((status < 400 || asked.accepts?.includes(status)) && value !== undefined) return value;
@@ -53,7 +53,7 @@ function send(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       headers: token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` },
       signal: inner,
-      // A command asks now and then. A connection that is kept can be closed by the daemon just before the next request.
+      // Commands send requests rarely. The daemon can close an idle connection just before the next request.
       reset: true,
     });
     let text = "";

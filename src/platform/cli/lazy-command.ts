@@ -4,7 +4,7 @@ import type { CliContext } from "./cli-context.ts";
 /** Creates a command. Groups load their own subcommands and are asynchronous. */
 type CreateCommand = (context: CliContext) => Command | Promise<Command>;
 
-/** A row of a command table. The command's code is loaded only when the command line names it. */
+/** A row in a command table. The command's code is loaded only when the command line names it. */
 export interface LazyCommand {
   readonly name: string;
   readonly aliases?: readonly string[];
@@ -13,8 +13,8 @@ export interface LazyCommand {
 }
 
 /**
- * Adds commands to `parent`. A command that no word of the command line names is added with its name and description
- * only, for the help text. Loading all of them costs about one second of CPU time, which a short command would pay too.
+ * Adds commands to `parent`. A command that the command line does not name is added with its name and description
+ * only, for the help text. Loading them all takes about one second of CPU time, even for a short command.
  */
 export async function addLazyCommands(
   parent: Command,

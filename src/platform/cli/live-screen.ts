@@ -1,6 +1,6 @@
-/** Lines at the end of a terminal's output that change in place. */
+/** Lines at the end of a terminal's output, updated in place. */
 export interface LiveScreen {
-  /** Shows lines, which may have colours, in place of those that were shown before. Lines are cut to the terminal. */
+  /** Replaces the shown lines. Lines may have colours and are cut to the terminal's width. */
   readonly show: (lines: readonly string[]) => void;
   /** Runs a function that writes complete lines to the terminal. They stay above the shown ones. */
   readonly above: (write: () => void) => void;
@@ -84,7 +84,7 @@ function rowsOf({ rows }: Terminal): number {
   return rows > 0 ? rows : 24;
 }
 
-/** Escape sequences of colours, and single characters. */
+/** Colour escape sequences, and single characters. */
 const PIECES = new RegExp(`${ESCAPE}\\[[\\d;]*m|[^]`, "gu");
 
 function visibleLength(line: string): number {

@@ -14,9 +14,9 @@ export function corsOptions(): readonly Option[] {
   return [
     new Option(
       "--cors <origin...>",
-      'origins of pages that may read replies of RPC and REST, such as https://app.example; "*" for all; default: localhost',
+      'origins of pages that may read RPC and REST responses, such as https://app.example; "*" for all; default: localhost',
     ).argParser(collect(isOriginPattern, "an origin such as https://app.example was expected")),
-    new Option("--no-cors", "no page may read replies of RPC and REST"),
+    new Option("--no-cors", "no page may read RPC and REST responses"),
   ];
 }
 
@@ -28,7 +28,7 @@ export function allowHostOption(): Option {
   ).argParser(collect(isHostName, "a host name without scheme and port was expected"));
 }
 
-/** Collects the values of a repeated option. */
+/** Collects a repeated option's values. */
 function collect(
   isValid: (text: string) => boolean,
   expected: string,
@@ -45,10 +45,10 @@ export interface AccessOptions {
   readonly allowHost?: readonly string[];
 }
 
-/** Pages of this machine: where dApps run while they are developed. */
+/** Pages on this machine: where dApps run during development. */
 const DEFAULT_CORS = ["localhost"];
 
-/** Returns who may use the servers of a localnet. `origins` are for RPC and REST. */
+/** Returns the access rules for a localnet's servers. `origins` are for RPC and REST. */
 export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<HttpAccess> {
   const origins = typeof cors === "object" ? cors : cors === false ? [] : DEFAULT_CORS;
   return { hosts: allowHost, origins };
@@ -56,7 +56,7 @@ export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<Http
 
 /** `--log-level LEVEL`. `level` is the default; without it, the configuration decides. */
 export function logLevelOption(level?: LogLevel): Option {
-  const option = new Option("--log-level <level>", "minimum level of log lines").choices(LOG_LEVELS);
+  const option = new Option("--log-level <level>", "minimum log level").choices(LOG_LEVELS);
   return level === undefined ? option : option.default(level);
 }
 
@@ -89,7 +89,7 @@ export function parseDuration(text: string): number {
 export function waitOption(): Option {
   return new Option(
     "--wait <duration>",
-    "with the settings of the Go relayer: how long to wait for the nodes of both chains (default: 1m)",
+    "with the Go relayer's settings: how long to wait for both chains' nodes (default: 1m)",
   ).argParser(parseDuration);
 }
 
@@ -108,11 +108,11 @@ export function blockTimeOption(): Option {
 export function keepBlocksOption(): Option {
   return new Option(
     "--keep-blocks <n>",
-    "recent blocks that a chain keeps, 0 for all (default: 100000 on disk, 10000 in memory)",
+    "recent blocks that a chain stores, 0 for all (default: 100000 on disk, 10000 in memory)",
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 
-/** Option with a comma-separated list of voting powers: "10,3,3". Default: one validator with power 10. */
+/** Option with comma-separated voting powers: "10,3,3". Default: one validator with power 10. */
 export function powersOption(flag: string, description: string): Option {
   return new Option(`${flag} <powers>`, `${description}, comma-separated`)
     .default([10n], "10")

@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import { type JsonValue, stringifyJson } from "../base/json.ts";
 import type { CliContext } from "./cli-context.ts";
 
-/** Prints a response as JSON in the form of the REST API, or as YAML with sorted keys, as a Cosmos SDK binary does. */
+/** Prints a response as REST API JSON, or as YAML with sorted keys, as a Cosmos SDK binary does. */
 export function printAnswer(
   answer: JsonValue,
   { json }: { readonly json?: true },

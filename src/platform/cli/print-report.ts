@@ -5,7 +5,7 @@ import { renderReport } from "../report/render/render-report.ts";
 import { CheckExit } from "./check-exit.ts";
 import type { CliContext } from "./cli-context.ts";
 
-/** Options of every command that prints a report. */
+/** Options for every command that prints a report. */
 export interface ReportFormatOptions {
   readonly format: ReportFormat;
   readonly json?: true;
@@ -14,7 +14,7 @@ export interface ReportFormatOptions {
 /** The options of {@link ReportFormatOptions}. */
 export function formatOptions(): readonly Option[] {
   return [
-    new Option("--format <format>", "form of the output").choices(REPORT_FORMATS).default("text"),
+    new Option("--format <format>", "output format").choices(REPORT_FORMATS).default("text"),
     new Option("--json", "short for --format json").conflicts("format"),
   ];
 }

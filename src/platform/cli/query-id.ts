@@ -3,7 +3,7 @@ import { parseUint64 } from "./options.ts";
 
 /** The argument `<query-id>`. */
 export function queryIdArgument(): Argument {
-  return new Argument("<query-id>", "id of a registered query").argParser(parseQueryId);
+  return new Argument("<query-id>", "a registered query's id").argParser(parseQueryId);
 }
 
 function parseQueryId(text: string): bigint {

@@ -41,7 +41,7 @@ function openScreen({ stdout, env }: NodeJS.Process): LiveScreen | undefined {
   return screen;
 }
 
-/** stderr, whose lines must not tear what the screen shows. */
+/** stderr, whose lines must not break the screen's contents. */
 function errorStream(screen: LiveScreen | undefined): Writable {
   if (screen === undefined) return process.stderr;
   return new Writable({
@@ -86,7 +86,7 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "log-output",
 ]);
 
-/** Maps an error of a command to the exit code of the process and the message for stderr, if any. */
+/** Maps a command's error to the process exit code and the message for stderr, if any. */
 export function toExit(error: unknown): {
   readonly exitCode: ExitCode;
   readonly message: string | undefined;

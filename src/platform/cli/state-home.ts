@@ -6,24 +6,24 @@ import { EXIT } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import { CliError } from "./cli-error.ts";
 
-/** State directory of the localnet at this port offset, below `$XDG_STATE_HOME` or `~/.local/state`. */
+/** The localnet's state directory at this port offset, below `$XDG_STATE_HOME` or `~/.local/state`. */
 function localnetStateDir(portOffset: number): string {
   const base = process.env["XDG_STATE_HOME"];
   const root = base === undefined || base === "" ? join(homedir(), ".local", "state") : base;
   return join(root, "relaywatch", `localnet-${portOffset}`);
 }
 
-/** Directory with one home per chain, for chains that run in a process of their own. */
+/** Directory with one home per chain, for chains that run in their own process. */
 export function localnetChainsHome(portOffset: number): string {
   return join(localnetStateDir(portOffset), "chains");
 }
 
-/** File with the bearer token of the control API. */
+/** File with the control API's bearer token. */
 export function controlTokenFile(portOffset: number): string {
   return join(localnetStateDir(portOffset), "control-token");
 }
 
-/** Returns the control token of this port offset; creates it at the first call. Throws `CliError` when the file is not usable. */
+/** Returns this port offset's control token; creates it on the first call. Throws `CliError` if the file is not usable. */
 export function controlToken(portOffset: number): Secret {
   const file = controlTokenFile(portOffset);
   try {

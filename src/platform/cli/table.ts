@@ -1,17 +1,17 @@
 import { isRecord, type JsonValue } from "../base/json.ts";
 
-/** A column of a table. */
+/** A table column. */
 export interface Column {
   readonly title: string;
   readonly cell: (row: JsonValue) => string;
 }
 
-/** Creates a column of the field at `path`, e.g. "key.fee". A missing field is "-". */
+/** Creates a column for the field at `path`, e.g. "key.fee". A missing field is "-". */
 export function column(title: string, path: string): Column {
   return { title, cell: (row) => cellText(fieldAt(row, path)) };
 }
 
-/** Returns the field at a path of names with dots, or null. The empty path is the value itself. */
+/** Returns the field at a dotted path, or null. The empty path is the value itself. */
 export function fieldAt(value: JsonValue, path: string): JsonValue {
   if (path === "") return value;
   let current: JsonValue = value;
@@ -30,7 +30,7 @@ export function cellText(value: JsonValue): string {
   return value.replace(/^(-?\d+\.\d*?)0+$/, "$1").replace(/\.$/, "");
 }
 
-/** Formats rows below a line of titles, with columns as wide as their longest cell. Without rows: only the titles. */
+/** Formats rows below a title line, with columns as wide as their longest cell. Without rows: only the titles. */
 export function formatTable(columns: readonly Column[], rows: readonly JsonValue[]): string {
   const lines = [
     columns.map(({ title }) => title),

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 
-/** A column of a table. */
+/** A table column. */
 export interface ReportColumn {
   readonly title: string;
   /** Numbers are on the right. */

@@ -203,7 +203,7 @@ function costJson({ day, owner, attempts, included, gas, fee }: DailyCost): Json
 interface GoRouteDeps {
   readonly journal: Pick<Journal, "deadLetters">;
   readonly resubmissions: Pick<Resubmissions, "resubmit">;
-  /** Whether `POST /resubmit-txs` needs no token. */
+  /** True if `POST /resubmit-txs` needs no token. */
   readonly openResubmit: boolean;
 }
 

@@ -83,7 +83,7 @@ export function deadLettersCommand(context: CliContext): Command {
     .description("read, prove and send them again")
     .argument("[tx...]", "transactions to send: <query-id>/<hash>")
     .option("--all", "all dead letters")
-    .option("--token-file <file>", "file with the bearer token of the relayer")
+    .option("--token-file <file>", "file with the relayer's bearer token")
     .action((txs: readonly string[], options: ResubmitOptions) => resubmitLetters(txs, options, context));
   return new Command().addCommand(list).addCommand(resubmit);
 }

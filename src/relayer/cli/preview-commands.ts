@@ -157,7 +157,7 @@ async function previewOne(id: bigint, options: InspectOptions, context: CliConte
   }
 }
 
-/** Converts a preview to the JSON of `relayer dry-run` and `relayer inspect`. */
+/** Converts a preview to JSON for `relayer dry-run` and `relayer inspect`. */
 function kvPreviewJson({ query, at, outcome, other }: KvPreview) {
   const isAccepted = outcome.kind === "accepted";
   return {
@@ -185,7 +185,7 @@ function kvPreviewJson({ query, at, outcome, other }: KvPreview) {
 function comparisonText(other: Comparison): string | null {
   if (other.kind === "unreadable") return `the last result cannot be compared: ${other.reason}`;
   if (other.kind !== "differs") return null;
-  return `the last result, of remote height ${other.at.height}, has other values for ${other.keys} keys`;
+  return `the last result, from remote height ${other.at.height}, has other values for ${other.keys} keys`;
 }
 
 /** As {@link kvPreviewJson}, for a TX query. */
@@ -256,7 +256,7 @@ function requireHealthy(findings: readonly Finding[]): void {
   if (problems > 0)
     throw new CliError(EXIT.fatal, `${problems} of ${findings.length} checks found a problem`);
   if (unseen > 0)
-    throw new CliError(EXIT.unseen, `${unseen} of ${findings.length} checks could not read what they need`);
+    throw new CliError(EXIT.unseen, `${unseen} of ${findings.length} checks could not read their inputs`);
 }
 
 function findingText({ subject, verdict, text, advice }: Finding, colours: boolean): string {

@@ -6,7 +6,7 @@ import { isPlainHttpUrl, secretField } from "../../platform/config/config-fields
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
 
-/** Options that select the HTTP API of a running relayer. */
+/** Options that select a running relayer's HTTP API. */
 export interface RelayerApiOptions {
   readonly url?: string;
   readonly json?: true;
@@ -17,12 +17,12 @@ export function addRelayerApiOptions(command: Command): Command {
   return command.addOption(urlOption("--url <url>")).option("--json", "print JSON");
 }
 
-/** An option with the base URL of the API. */
+/** An option with the API's base URL. */
 export function urlOption(flags: string): Option {
   return new Option(flags, "the relayer's HTTP API; default: that on this machine").argParser(parseUrl);
 }
 
-/** Reads a path of the API. Throws `CliError`. */
+/** Reads an API path. Throws `CliError`. */
 export function readRelayer(
   { url = defaultUrl() }: RelayerApiOptions,
   path: string,
@@ -33,7 +33,7 @@ export function readRelayer(
 
 const HINT = "start it, or select another one with --url";
 
-/** The address of `http.listen` by default. */
+/** The default address in `http.listen`. */
 export function defaultUrl(): string {
   return `http://127.0.0.1:${portsAt(0).relayer}`;
 }

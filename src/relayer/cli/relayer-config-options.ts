@@ -22,7 +22,7 @@ import {
 import type { Environment } from "../from-env/env-values.ts";
 import { readEnv } from "../from-env/read-env.ts";
 
-/** Options that select the configuration of a relayer. */
+/** Options that select a relayer's configuration. */
 export interface RelayerConfigOptions {
   readonly config?: string;
   /** true: only the process environment; a path: also that file. */
@@ -44,16 +44,16 @@ export function addRelayerConfigOptions(command: Command): Command {
     )
     .option(
       "--from-env [file]",
-      "configuration from the RELAYER_* and LOGGER_* variables of the Go relayer, also from an .env file",
+      "configuration from the Go relayer's RELAYER_* and LOGGER_* variables, also from an .env file",
     )
-    .option("--state-dir <dir>", "without --config: directory of the relayer's state")
+    .option("--state-dir <dir>", "without --config: directory for the relayer's state")
     .addOption(portOffsetOption());
 }
 
 /** A relayer's configuration, and the option that moves its port. */
 export interface SelectedConfig {
   readonly config: RelayerConfig;
-  /** Option that moves the port of the HTTP server; absent: the key of the configuration. */
+  /** Option that overrides the HTTP server's port; absent: the configuration's key. */
   readonly portOption?: string;
 }
 

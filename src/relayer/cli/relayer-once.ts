@@ -122,7 +122,7 @@ function requireServed(relayer: Relayer, ids: readonly bigint[]): void {
   if (unknown.length === 0) return;
   throw new CliError(
     EXIT.fatal,
-    `not served: ${unknown.join(", ")}; check the ids, and connections, owners and types of the configuration`,
+    `not served: ${unknown.join(", ")}; check the ids, and the configuration's connections, owners and types`,
   );
 }
 
@@ -138,12 +138,12 @@ function report(relayer: Relayer, context: CliContext): void {
       `another process has the lease of this signer and submits its results: ${relayer.status().gate.holder ?? "its name was not read"}; stop it first, or leave the queries to it`,
     );
   if (open > 0 || !relayer.status().loaded)
-    throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries were not answered in time`);
+    throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries had no result in time`);
 }
 
 function outcomeOf({ type, results, lastRemoteHeight, error, isRequested }: QueryView): string {
   if (error !== undefined) return `failed: ${error.code}: ${error.reason}`;
-  if (isRequested) return "not answered in time";
+  if (isRequested) return "no result in time";
   if (type === "kv" && results === 0) return "answered by another relayer";
   return type === "kv"
     ? `answered at remote height ${lastRemoteHeight}`

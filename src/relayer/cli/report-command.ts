@@ -27,13 +27,11 @@ interface ReportOptions extends ReportFormatOptions {
 /** `relaywatch report relayer`. */
 export function relayerReportCommand(context: CliContext): Command {
   const command = new Command("relayer")
-    .description("results of the relayer, their lateness, cost by owner, dead letters")
+    .description("the relayer's results, their lateness, cost by owner, dead letters")
     .option("--config <file>", "the relayer's configuration; default: the localnet's relayer on this machine")
     .addOption(portOffsetOption())
     .addOption(
-      new Option("--since <duration>", "length of the report")
-        .default(DAY_MS, "24h")
-        .argParser(parseDuration),
+      new Option("--since <duration>", "report length").default(DAY_MS, "24h").argParser(parseDuration),
     );
   for (const option of formatOptions()) command.addOption(option);
   return command.action(async (options: ReportOptions) => {

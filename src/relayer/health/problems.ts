@@ -69,7 +69,7 @@ interface QueryLateness {
 export interface HealthFacts {
   /** Wall-clock time, ms. */
   readonly nowMs: number;
-  /** Whether the list of queries was read at least once. */
+  /** True once the query list has been read. */
   readonly isLoaded: boolean;
   readonly local: HeadView;
   readonly account: AccountView;

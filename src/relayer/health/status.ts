@@ -24,7 +24,7 @@ export interface RelayerStatus {
   readonly localHeight: bigint;
   /** Whether the WebSocket to the local chain is connected. */
   readonly connected: boolean;
-  /** Whether the list of queries was read at least once. */
+  /** True once the query list has been read. */
   readonly loaded: boolean;
   /** Reasons for which the relayer is not ready; empty when it is ready. */
   readonly problems: readonly Problem[];
@@ -104,7 +104,7 @@ interface ResultAge {
 /** The part of the engine's state that the status shows. */
 interface EngineState {
   readonly localHeight: () => bigint;
-  /** Whether the list of queries was read at least once. */
+  /** True once the query list has been read. */
   readonly isLoaded: () => boolean;
   /** By connection id: the error of the last cycle; undefined when it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;

@@ -71,7 +71,7 @@ interface PageDeps {
   readonly status: () => RelayerStatus;
   readonly activity: Activity;
   readonly journal: Pick<Journal, "deadLetters">;
-  /** Whether `POST /resubmit-txs` needs no token. */
+  /** True if `POST /resubmit-txs` needs no token. */
   readonly openResubmit: boolean;
 }
 

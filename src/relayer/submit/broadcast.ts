@@ -95,7 +95,7 @@ async function currentPrice(state: SubmitterState, signal: AbortSignal): Promise
   return gasPrice;
 }
 
-/** Whether the known price is that of this height or the one before. */
+/** True if the known price is from this height or the previous one. */
 export function isPriceGood({ pace: { price } }: SubmitterState, height: bigint): boolean {
   return price !== undefined && price.height + 1n >= height && price.height <= height;
 }

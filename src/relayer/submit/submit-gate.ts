@@ -1,4 +1,4 @@
-/** What a transaction will cost, before its broadcast. */
+/** A transaction's expected cost, before broadcast. */
 export interface AdmissionRequest {
   /** Gas limit. */
   readonly gas: bigint;

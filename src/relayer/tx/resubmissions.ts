@@ -55,7 +55,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number):
           for (;;) {
             const now = current(queryId, hash);
             if (now === undefined) return { kind: "included" } as const;
-            // Each failure stores the letter anew.
+            // Each failure stores the letter again.
             if (now !== letter) return { kind: "failed", reason: now.reason } as const;
             await clock.sleep(POLL_MS, inner);
           }

@@ -113,7 +113,7 @@ export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigi
   return { from, to: last < tip ? last : tip };
 }
 
-/** Reads and proves dead letters anew and sends them. Each is included, or is a dead letter with a new reason. */
+/** Reads and proves dead letters again and sends them. Each is included, or is a dead letter with a new reason. */
 async function sendAgain(
   cycle: TxCycle,
   state: QueryState,

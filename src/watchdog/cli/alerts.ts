@@ -66,7 +66,7 @@ const listReply = z.object({
 function listCommand(context: CliContext): Command {
   return alertCommand(
     "list",
-    "list the alerts that are not inactive, and the silences; exits 1 when one fires",
+    "list pending, firing and recently resolved alerts, and the silences; exits 1 if one fires",
   )
     .option("--all", "list inactive alerts too")
     .action(async (options: Options & { readonly all?: true }) => {
@@ -77,7 +77,7 @@ function listCommand(context: CliContext): Command {
       else {
         const shown = own.filter(({ state }) => options.all === true || state !== "inactive");
         for (const alert of shown) context.print(alertLine(alert));
-        if (shown.length === 0) context.print("no alert is pending, fires or was resolved lately");
+        if (shown.length === 0) context.print("no alert is pending, firing or recently resolved");
         for (const silence of silences) context.print(silenceLine(silence));
       }
       if (own.some(({ state }) => state === "firing")) throw new CheckExit(EXIT.fatal);
@@ -138,9 +138,9 @@ interface SilenceOptions extends Options {
 function silenceCommand(context: CliContext): Command {
   return alertCommand(
     "silence",
-    "keep alerts from notifying for a time; they are still evaluated and counted",
+    "mute alerts' notifications for a time; they are still evaluated and counted",
   )
-    .argument("[name...]", "names of alerts; without one, all alerts")
+    .argument("[name...]", "alert names; without one, all alerts")
     .addOption(
       new Option("--for <duration>", 'how long, such as "2h"').argParser(parseDuration).makeOptionMandatory(),
     )
@@ -161,7 +161,7 @@ function silenceCommand(context: CliContext): Command {
 
 function unsilenceCommand(context: CliContext): Command {
   return alertCommand("unsilence", "end a silence now")
-    .argument("<id>", "id of the silence, as alerts list prints it")
+    .argument("<id>", "the silence's id, as alerts list prints it")
     .action(async (id: string, options: Options) => {
       const path = `/api/silences/${encodeURIComponent(id)}`;
       const reply = await askWatchdog({ path, method: "DELETE" }, options, context);
@@ -173,7 +173,7 @@ type BacktestCommand = OracleOptions & ReportFormatOptions & { readonly month?: 
 
 function backtestCommand(context: CliContext): Command {
   const command = new Command("backtest")
-    .description("the alerts that the rules would have raised in a month, judged on what the store keeps")
+    .description("the alerts that the rules would have raised in a month, evaluated on the stored data")
     .addOption(monthOption());
   for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
   return command.action(async (options: BacktestCommand) => {
@@ -186,7 +186,7 @@ function backtestCommand(context: CliContext): Command {
   });
 }
 
-/** The rules and the interval of a configuration; without one, the defaults. */
+/** A configuration's rules and interval; without one, the defaults. */
 function backtestOptions({ config }: BacktestCommand): BacktestOptions {
   const { alerts, intervalMs } =
     config === undefined ? watchdogConfigSchema.parse({}) : loadConfig(config, watchdogConfigSchema);

@@ -3,7 +3,7 @@ import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts
 import { parseConfig } from "../../platform/config/config.ts";
 import { type WatchdogConfig, watchdogConfigSchema } from "../config.ts";
 
-/** Watchdog configuration for a localnet at this port offset. The token of the control API opens its guarded routes. */
+/** Watchdog configuration for a localnet at this port offset. The control API's token grants access to guarded routes. */
 export function localnetWatchdogConfig(
   portOffset: number,
   stateDir: string | undefined,

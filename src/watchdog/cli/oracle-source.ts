@@ -13,7 +13,7 @@ import { askDaemon } from "../../platform/cli/daemon-request.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 import { controlToken } from "../../platform/cli/state-home.ts";
 
-/** Options of every command that asks a watchdog. */
+/** Options for every command that queries a watchdog. */
 export interface OracleOptions {
   readonly config?: string;
   readonly portOffset: number;
@@ -26,7 +26,7 @@ export function oracleOptions(): readonly Option[] {
   return [
     new Option(
       "--config <file>",
-      "configuration of the watchdog to ask; default: the watchdog of the localnet on this machine",
+      "configuration of the watchdog to query; default: the localnet's watchdog on this machine",
     ),
     portOffsetOption(),
     new Option("--validator <name>", "only this validator"),
@@ -56,7 +56,7 @@ function placeOf({ config, portOffset }: OracleOptions): WatchdogPlace {
   };
 }
 
-/** Addresses on which a server listens for every address of the machine. */
+/** Wildcard addresses: a server listens on all of the machine's addresses. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
 
 /** A request to the watchdog. */
@@ -81,7 +81,7 @@ export function askWatchdog(
   );
 }
 
-/** What the watchdog knows. Times are those of its clock. */
+/** The watchdog's data. Times are from its clock. */
 export interface OracleState {
   readonly nowMs: number;
   /** Undefined before the first poll. */
@@ -103,7 +103,7 @@ const dataReply = z.object({
 });
 
 /**
- * Reads what the watchdog knows of a range, by default of its present month. Throws `CliError` with exit code 3 when it
+ * Reads the watchdog's data for a range, by default the current month. Throws `CliError` with exit code 3 when it
  * cannot be asked, or knows no validator yet, and 2 for an unknown validator.
  */
 export async function readOracle(

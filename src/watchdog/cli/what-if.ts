@@ -23,7 +23,7 @@ export function whatIfCommand(context: CliContext): Command {
     .addOption(
       new Option(
         "--sidecar-restart <duration>",
-        "a restart of the sidecar that takes this time until it listens again",
+        "a sidecar restart that takes this long until it listens again",
       )
         .argParser(parseDuration)
         .conflicts("outage"),
@@ -46,7 +46,7 @@ function scenarioOf({ outage, sidecarRestart, config }: Options): Scenario {
     };
   if (sidecarRestart === undefined)
     throw new CliError(EXIT.usage, "give --outage 4h or --sidecar-restart 25s");
-  // The local chain of a localnet has one validator by default, so each block waits for its vote.
+  // A localnet's local chain has one validator by default, so each block waits for its vote.
   const chainWaits = config === undefined;
   return {
     name: `a restart of the sidecar of ${formatRoundedDuration(sidecarRestart)}`,

@@ -274,7 +274,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       fix: [
         "Set `[api] enable = true` in that node's app.toml, and restart it.",
         "A public endpoint limits your requests: use your own node.",
-        "The revenue module is gone since a chain upgrade: the watchdog says so once, and uses the configured policy.",
+        "The revenue module is gone since a chain upgrade: the watchdog reports it once, and uses the configured policy.",
       ],
       after: ["Check that the set and the prices on the chain are seen again in the status."],
     },

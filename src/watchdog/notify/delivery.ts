@@ -44,7 +44,7 @@ const MAX_REJECTIONS = 5;
 
 /**
  * Delivers the events of one channel in order until the signal fires. Repeats a failed delivery with backoff for one day.
- * Events that come within `groupWaitMs` of each other share a message. A channel that fails delays no other.
+ * Events that come within `groupWaitMs` of each other share a message. A failing channel does not delay the others.
  */
 export async function runDelivery(
   channel: Channel,

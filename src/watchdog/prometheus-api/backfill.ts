@@ -59,7 +59,7 @@ interface Failing {
   readonly retryMs: number;
 }
 
-/** Creates a backfiller. Its progress is in the ledger; it remembers only how far it searched in vain. */
+/** Creates a backfiller. Its progress is in the ledger; it remembers only how far it searched without success. */
 export function createBackfiller(options: BackfillerOptions, deps: BackfillerDeps): Backfiller {
   const { clock, logger } = deps;
   const { name } = options.target;

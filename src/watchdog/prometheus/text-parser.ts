@@ -62,7 +62,7 @@ export function createPrometheusTextParser(
     if (text.length > lineLimit) throw lineTooLong(lineNumber, lineLimit);
     if (!hasContent && text.trim() !== "") {
       hasContent = true;
-      // No sample and no comment begins with "<". A wrong URL often leads to a web page, so the error says so.
+      // No sample and no comment begins with "<". A wrong URL often leads to a web page, so the error mentions this.
       if (text.trimStart().startsWith("<")) throw htmlPage();
     }
     emitLine(text, lineNumber, sink);

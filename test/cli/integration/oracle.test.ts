@@ -157,7 +157,7 @@ describe("without a watchdog", () => {
     const place = `127.0.0.1:${portsAt(silent.offset).watchdog}`;
     expect([exitCode, message]).toEqual([
       3,
-      expect.stringMatching(`does not answer at ${place}.*--port-offset`),
+      expect.stringMatching(`does not respond at ${place}.*--port-offset`),
     ]);
   });
 

@@ -38,7 +38,7 @@ export function paginate(
 }
 
 /**
- * Pages through matching entries like the SDK's `FilteredPaginate`. Offset, limit and total count matches only. In key
+ * Pages through matching entries like the SDK's `FilteredPaginate`. Offset, limit and total refer to matching entries only. In key
  * mode `next_key` is the next entry, matching or not, so the next page may be empty.
  */
 export function paginateFiltered(

@@ -21,7 +21,7 @@ import { accountNamed, type ChainProfile } from "../../network/chains.ts";
 export interface ScenarioTx {
   readonly hash: string;
   readonly confirmation: Confirmation;
-  /** The response of its message; null when the transaction failed. */
+  /** Its message's response; null if the transaction failed. */
   readonly response: JsonValue;
 }
 
@@ -29,13 +29,13 @@ export interface ScenarioTx {
 export interface ScenarioChain {
   /** Runs a gRPC query: `cosmos.bank.v1beta1.Query`, `SupplyOf`. Rejects with `ClientError`. */
   readonly ask: (service: string, rpc: string, request: JsonObject) => Promise<JsonValue>;
-  /** Sends a message of a test account in proto JSON. A transaction that the chain refuses in its block is a result too. */
+  /** Sends a test account's message, as proto JSON. A transaction that fails in its block is returned, not thrown. */
   readonly send: (account: string, type: string, fields: JsonObject) => Promise<ScenarioTx>;
   /** Returns the events of the first transaction that matches; empty without one. */
   readonly eventsOf: (query: string) => Promise<readonly comet38.Event[]>;
 }
 
-/** More than any message of a scenario needs. A simulation would refuse what the scenario wants to show in a block. */
+/** More than any scenario message needs. A simulation would reject the messages that the scenario shows failing in a block. */
 const GAS_LIMIT = 1_500_000n;
 
 /** Creates the access to a chain. */
@@ -65,7 +65,7 @@ export function createScenarioChain(
       if (confirmation.kind === "lost" || confirmation.kind === "refused")
         throw new CliError(
           EXIT.tryAgain,
-          `${profile.chainId} did not include a transaction of ${account}: ${"reason" in confirmation ? confirmation.reason : confirmation.log}`,
+          `${profile.chainId} did not include a transaction from ${account}: ${"reason" in confirmation ? confirmation.reason : confirmation.log}`,
         );
       return { hash: toHex(hash).toUpperCase(), confirmation, response: responseOf(type, confirmation) };
     },

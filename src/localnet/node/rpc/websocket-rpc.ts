@@ -169,7 +169,7 @@ function serveClient(
 /** Unsent bytes of a client above which the node answers no pings. */
 const MAX_BYTES_BEFORE_PONG = 1_048_576;
 
-/** Sends pings, and cuts the connection when nothing arrives. `extend` starts the time anew. */
+/** Sends pings, and cuts the connection when nothing arrives. `extend` restarts the timeout. */
 function watchLiveness(
   client: WebSocket,
   options: WebSocketOptions,

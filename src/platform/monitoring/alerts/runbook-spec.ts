@@ -92,7 +92,7 @@ export interface Check {
 
 /** What is peculiar to one runbook. */
 export interface RunbookBody {
-  /** What relaywatch why says as the reason, for alerts of the watchdog. */
+  /** The reason that `relaywatch why` prints (watchdog alerts only). */
   readonly reason?: string;
   /** Fault of the localnet that leads to the alert. */
   readonly fault?: string;

@@ -15,7 +15,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     severity: "warning",
     summary: "A daemon restarts again and again.",
     description: "{{ $labels.job }} at {{ $labels.instance }} started {{ $value }} times in 15 minutes.",
-    impact: "Each start costs seconds: results are late, and conditions are judged anew.",
+    impact: "Each start costs seconds: results are late, and conditions are evaluated again.",
     expr: (times) => `changes(process_start_time_seconds[${times("15m")}]) > 2 ${DAEMONS}`,
     for: "0s",
     example: {

@@ -18,7 +18,7 @@ export interface AlertCost {
 export interface AlertEvent {
   /** Identifies the event, also after a restart: a receiver recognises a repeated notification by it. */
   readonly id: string;
-  /** Identifies the alert. The same for all its events, and for two watchdogs of one validator. */
+  /** Identifies the alert. Equal for all of its events, and for two watchdogs that watch one validator. */
   readonly key: string;
   /** Name of the condition. */
   readonly alert: string;

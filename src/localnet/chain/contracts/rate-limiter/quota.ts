@@ -85,7 +85,7 @@ export function netFlow({ inflow, outflow }: Flow, direction: Direction): bigint
 }
 
 /**
- * Adds a transfer to a quota. A window that is over begins anew with the transfer, not at a fixed cadence. Only the
+ * Adds a transfer to a quota. A window that is over restarts with the transfer, not at a fixed cadence. Only the
  * direction of the transfer is checked, and reaching the capacity exactly is allowed.
  */
 export function allow({ quota, flow }: RateLimit, transfer: Transfer): Verdict {

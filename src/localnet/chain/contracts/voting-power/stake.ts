@@ -65,7 +65,7 @@ export function totalPower(scope: ContractScope, height: bigint): bigint {
   return total.get(scope, height) ?? 0n;
 }
 
-/** The power of a delegator at the end of a block: its tokens at bonded validators. Linear in the validators it ever had. */
+/** The power of a delegator at the end of a block: its tokens at bonded validators. Linear in the number of validators that it has ever had. */
 export function votingPower(scope: ContractScope, delegator: string, height: bigint): bigint {
   let power = 0n;
   for (const name of validatorsOf(scope, delegator)) {
