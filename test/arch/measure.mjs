@@ -86,15 +86,30 @@ function print(text) {
   process.stdout.write(`${text}\n`);
 }
 
-print(`files ${files.length}, lines ${sum("lines")}`);
-print(`import depth ${depthOf(deepest)} (at most 12)`);
-print(`folder pairs that import each other ${mutual.length} (at most 8)`);
-print(`import lines ${((100 * sum("importLines")) / sum("lines")).toFixed(1)} % (at most 6 %)`);
-print(`files imported exactly once ${((100 * once.length) / files.length).toFixed(1)} % (at most 20 %)`);
-print(
-  `lines of files over 25 lines: median ${sizes[sizes.length >> 1]} (100 to 150), largest ${sizes.at(-1)} (at most 400)`,
-);
-print(`imports between rooms ${roomEdges.size} (at most 20)`);
+const figures = {
+  files: files.length,
+  lines: sum("lines"),
+  depth: depthOf(deepest),
+  mutualFolders: mutual.length,
+  importPercent: (100 * sum("importLines")) / sum("lines"),
+  oncePercent: (100 * once.length) / files.length,
+  medianLines: sizes[sizes.length >> 1],
+  largestLines: sizes.at(-1),
+  roomImports: roomEdges.size,
+};
+
+if (process.argv.includes("--json")) print(JSON.stringify(figures));
+else {
+  print(`files ${figures.files}, lines ${figures.lines}`);
+  print(`import depth ${figures.depth} (at most 12)`);
+  print(`folder pairs that import each other ${figures.mutualFolders} (at most 8)`);
+  print(`import lines ${figures.importPercent.toFixed(1)} % (at most 6 %)`);
+  print(`files imported exactly once ${figures.oncePercent.toFixed(1)} % (at most 20 %)`);
+  print(
+    `lines of files over 25 lines: median ${figures.medianLines} (100 to 150), largest ${figures.largestLines} (at most 400)`,
+  );
+  print(`imports between rooms ${figures.roomImports} (at most 20)`);
+}
 
 if (area !== undefined) {
   const inside = (file) => file.startsWith(`${area}/`);

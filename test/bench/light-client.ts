@@ -4,7 +4,7 @@ import { initGenesis } from "../../src/localnet/chain/modules/ibc/genesis.ts";
 import { openConnectionGenesis } from "../../src/localnet/chain/modules/ibc/open-connection.ts";
 import type { Any } from "../../src/cosmos/proto/gen/google/protobuf/any.ts";
 import { Header } from "../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { TYPE_URL } from "../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../src/cosmos/proto/registry.ts";
 import { blockTimeNs, createSigners, signBlock } from "../support/comet/signed-chain.ts";
 import { createMemoryChain } from "../support/ibc/memory-chain.ts";
 import type { BenchRow } from "./bench-row.ts";

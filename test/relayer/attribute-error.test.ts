@@ -7,7 +7,7 @@ import {
   layOut,
   toMessages,
   type TxFailure,
-} from "../../src/relayer/submit/attribute-error.ts";
+} from "../../src/relayer/submit/apply-failure.ts";
 import type { ClientUpdate } from "../../src/relayer/submit/proven-result.ts";
 import { sampleEntry, sampleQuery, sampleResult } from "./samples.ts";
 

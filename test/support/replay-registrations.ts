@@ -4,7 +4,7 @@ import { lastId, setQuery } from "../../src/localnet/chain/modules/interchainque
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
 import type { RegisteredQuery } from "../../src/cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import { MsgExecuteContract } from "../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import { TYPE_URL } from "../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../src/cosmos/proto/registry.ts";
 import { BOB, type PackedMessage } from "./icq-chain.ts";
 import { list, record, text } from "./recorded-client.ts";
 import type { Replayed } from "./replay.ts";

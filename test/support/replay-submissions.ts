@@ -2,7 +2,7 @@ import { fromBase64 } from "../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../src/platform/base/json.ts";
 import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
 import { asMempoolDecodeError } from "../../src/localnet/chain/runtime/tx.ts";
-import { TYPE_URL } from "../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../src/cosmos/proto/registry.ts";
 import type { Outcome, PackedMessage } from "./icq-chain.ts";
 import { list, record, text } from "./recorded-client.ts";
 import type { Replayed } from "./replay.ts";

@@ -1,5 +1,4 @@
 import { Argument, Command, Option } from "commander";
-import { runLocalnet } from "../../../daemons/localnet/main.ts";
 import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
@@ -89,6 +88,8 @@ async function startLocalnet(
   const isWhole = WHOLE.every((part) => parts.includes(part));
   const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
   const hasControl = parts.includes("local") || parts.includes("sidecar");
+  // The chains take half a second to load, which `--help` does not need.
+  const { runLocalnet } = await import("../../../daemons/localnet/main.ts");
   await runLocalnet(
     {
       parts,

@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { logLevelOption, waitOption } from "../../platform/cli/options.ts";
@@ -50,6 +49,7 @@ export async function startRelayer(options: Options, context: CliContext): Promi
   limitHeapGrowth();
   const daemon = await relayerContext(selected, options.logLevel, context);
   if (options.fromEnv !== undefined) await takeOver(selected.config, daemon);
+  const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
   await runIcqRelayer(selected.config, daemon, (_relayer, endpoints) => {
     for (const { name, url } of endpoints) context.print(`${name} ${url}`);
   });

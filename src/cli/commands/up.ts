@@ -1,8 +1,6 @@
 import { join } from "node:path";
 import { Command } from "commander";
-import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
-import { type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
-import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
+import type { LocalnetReady } from "../../../daemons/localnet/main.ts";
 import { LOCALNET_PARTS } from "../../localnet/network/localnet-options.ts";
 import { onAbort, pause, raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { systemClock } from "../../platform/base/clock.ts";
@@ -107,8 +105,9 @@ function createParts(
   const printEndpoints = (endpoints: readonly DaemonEndpoint[]): void => {
     for (const { name, url } of endpoints) print(`${name.padEnd(24)} ${url}`);
   };
-  const localnet = (signal: AbortSignal): Promise<void> =>
-    runLocalnet(
+  const localnet = async (signal: AbortSignal): Promise<void> => {
+    const { runLocalnet } = await import("../../../daemons/localnet/main.ts");
+    await runLocalnet(
       {
         parts: LOCALNET_PARTS,
         ports,
@@ -127,8 +126,10 @@ function createParts(
         chainsUp.resolve(ready);
       },
     );
+  };
   const relayer = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
+    const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
     await runIcqRelayer(
       localnetRelayerConfig(ports, stateDir("relayer"), access.hosts),
       { ...daemon, signal },
@@ -140,6 +141,7 @@ function createParts(
   };
   const watchdog = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
+    const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
     await runOracleWatchdog(
       localnetWatchdogConfig(options.portOffset, stateDir("watchdog"), access.hosts),
       { ...daemon, signal },

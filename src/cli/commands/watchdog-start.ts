@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
@@ -35,6 +34,7 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
       ? localnetWatchdogConfig(options.portOffset, options.stateDir)
       : loadConfig(options.config, watchdogConfigSchema);
   limitHeapGrowth();
+  const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
   await runOracleWatchdog(config, await contextFor(options, context), (_watchdog, endpoints) => {
     for (const { name, url } of endpoints) context.print(`${name} ${url}`);
   });

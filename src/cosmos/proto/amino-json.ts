@@ -12,10 +12,14 @@ import { errorText, unreachable } from "../../platform/base/errors.ts";
 import { type GoJson, parseGoJson } from "../../platform/base/go-json.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { decodeByDescriptor } from "./wire-fields.ts";
-import { ProtoError } from "./errors.ts";
+import {
+  ProtoError,
+  findMessageByTypeUrl,
+  requireMessage,
+  CANONICAL_CHAIN_NAME,
+  typeNameOf,
+} from "./registry.ts";
 import { extensionOf, formOf, numberToJson, timestampToText } from "./field-formats.ts";
-import { findMessageByTypeUrl, requireMessage } from "./registry.ts";
-import { CANONICAL_CHAIN_NAME, typeNameOf } from "./type-urls.ts";
 
 /** Recursion limit, since every Any starts a decoding of its own. */
 const MAX_DEPTH = 100;

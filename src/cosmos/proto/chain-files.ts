@@ -1,8 +1,7 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import type { FileInfo } from "./registry.ts";
-import { CANONICAL_CHAIN_NAME, toChainRestPath, toChainTypeUrl } from "./type-urls.ts";
+import { type FileInfo, CANONICAL_CHAIN_NAME, toChainRestPath, toChainTypeUrl } from "./registry.ts";
 
 /**
  * Returns a definition file as a chain called `chainName` serves it to gRPC reflection. The package, the type names and the

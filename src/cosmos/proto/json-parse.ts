@@ -3,7 +3,7 @@ import { isReflectList, isReflectMap, reflect, type ReflectMessage } from "@bufb
 import { fromBase64, fromHex, utf8 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { isRecord } from "../../platform/base/json.ts";
-import { ProtoError } from "./errors.ts";
+import { ProtoError, findMessageByTypeUrl } from "./registry.ts";
 import {
   type FieldForm,
   formOf,
@@ -14,7 +14,6 @@ import {
   type SecondsAndNanos,
   timestampFromText,
 } from "./field-formats.ts";
-import { findMessageByTypeUrl } from "./registry.ts";
 
 /** State of the parser at one value. */
 export interface ParseContext {

@@ -10,7 +10,7 @@ import { fromUtf8, toBase64, toHex } from "../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { decodeByDescriptor } from "./wire-fields.ts";
-import { ProtoError } from "./errors.ts";
+import { ProtoError, findMessageByTypeUrl, requireMessage, CANONICAL_CHAIN_NAME } from "./registry.ts";
 import {
   type FieldForm,
   formOf,
@@ -23,8 +23,6 @@ import {
   timestampToText,
 } from "./field-formats.ts";
 import { parseMessage } from "./json-parse.ts";
-import { findMessageByTypeUrl, requireMessage } from "./registry.ts";
-import { CANONICAL_CHAIN_NAME } from "./type-urls.ts";
 
 /**
  * Converts an encoded message to JSON as the REST server of a Go node prints it. Prints every field under its original name,

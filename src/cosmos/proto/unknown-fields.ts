@@ -10,10 +10,8 @@ import {
   wireTypeName,
   wireTypeOf,
 } from "./wire-fields.ts";
-import { ProtoError } from "./errors.ts";
+import { ProtoError, findMessageByTypeUrl, requireMessage, CANONICAL_CHAIN_NAME } from "./registry.ts";
 import { goTypeName } from "./go-names.ts";
-import { findMessageByTypeUrl, requireMessage } from "./registry.ts";
-import { CANONICAL_CHAIN_NAME } from "./type-urls.ts";
 
 export interface UnknownFieldRules {
   /**

@@ -1,4 +1,4 @@
-import { toChainTypeUrl } from "../../cosmos/proto/type-urls.ts";
+import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
 import { echo } from "./contracts/echo.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";

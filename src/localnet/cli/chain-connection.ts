@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { createChainClient, type PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { classifyClientError, ClientError } from "../../cosmos/client/errors.ts";
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
-import { CANONICAL_CHAIN_NAME, parseChainName } from "../../cosmos/proto/type-urls.ts";
+import { CANONICAL_CHAIN_NAME, parseChainName } from "../../cosmos/proto/registry.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { CodedError, EXIT } from "../../platform/base/errors.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";

@@ -1,5 +1,5 @@
 import { Argument, Command } from "commander";
-import { CANONICAL_CHAIN_NAME } from "../../cosmos/proto/type-urls.ts";
+import { CANONICAL_CHAIN_NAME } from "../../cosmos/proto/registry.ts";
 import { withTimeout } from "../../platform/base/abort.ts";
 import { encodeBech32, toBase64, toHex, utf8 } from "../../platform/base/bytes.ts";
 import { systemClock } from "../../platform/base/clock.ts";

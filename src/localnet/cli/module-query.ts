@@ -1,8 +1,7 @@
 import { type Argument, Command, InvalidArgumentError, Option } from "commander";
 import type { PageRequest } from "../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import { messageFromJson, messageToJson } from "../../cosmos/proto/json.ts";
-import { findService } from "../../cosmos/proto/registry.ts";
-import { toChainTypeUrl } from "../../cosmos/proto/type-urls.ts";
+import { findService, toChainTypeUrl } from "../../cosmos/proto/registry.ts";
 import { fromBase64, toBase64 } from "../../platform/base/bytes.ts";
 import { EXIT, unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";

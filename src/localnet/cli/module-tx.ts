@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { messageFromJson } from "../../cosmos/proto/json.ts";
-import { toChainTypeUrl, TYPE_URL } from "../../cosmos/proto/type-urls.ts";
+import { toChainTypeUrl, TYPE_URL } from "../../cosmos/proto/registry.ts";
 import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";

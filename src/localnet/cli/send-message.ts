@@ -11,7 +11,7 @@ import type {
 } from "../../cosmos/client/tx/tx-types.ts";
 import { TxMsgData } from "../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import { messageToJson } from "../../cosmos/proto/json.ts";
-import { toChainTypeUrl } from "../../cosmos/proto/type-urls.ts";
+import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
 import { toHex } from "../../platform/base/bytes.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { ceilDec18, type Dec18, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";

@@ -118,6 +118,10 @@ async function whenReady(
   };
 }
 
+function emptyAppHash(profile: ChainProfile): Uint8Array {
+  return createApp({ ...profile, kind: profile.part }).info().appHash;
+}
+
 function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, deps: LocalnetDeps): Node {
   return createNode(nodeOptions(options, CHAINS.remote, chain), {
     ...nodeDeps(CHAINS.remote, deps),
@@ -127,7 +131,9 @@ function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, dep
       remoteGenesis({
         timeNs: nowNs(deps),
         validatorPowers: chain.validatorPowers,
-        ...(chain.localPowers === undefined ? {} : { localPowers: chain.localPowers }),
+        ...(chain.localPowers === undefined
+          ? {}
+          : { local: { powers: chain.localPowers, emptyAppHash: emptyAppHash(CHAINS.local) } }),
       }),
   });
 }

@@ -4,7 +4,6 @@ import { createValidatorSet } from "../../cosmos/comet/validator-set.ts";
 import { encodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { formatRfc3339Ns, NS_PER_SECOND } from "../../platform/base/time.ts";
-import { createApp } from "../chain/app.ts";
 import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";
 import { NOT_BONDED_POOL } from "../chain/modules/staking/keys.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
@@ -45,23 +44,31 @@ const CLIENT_SETTINGS = {
   maxClockDriftNs: 60n * NS_PER_SECOND,
 };
 
+/** The local chain before its first block, for the remote chain's client. */
+interface FutureLocalChain {
+  /** Voting powers of its validators. */
+  readonly powers: readonly bigint[];
+  /** App hash of its state machine with an empty state. */
+  readonly emptyAppHash: Uint8Array;
+}
+
 /** Returns the seeds of a local chain's validators. PUBLIC TEST KEYS. */
 export function localnetSeeds(chain: ChainProfile, count: number): readonly Uint8Array[] {
   return Array.from({ length: count }, (_, index) => testValidatorSeed(chain.chainId, index));
 }
 
 /**
- * Creates the genesis of the remote chain. Its state contains the funded test accounts. With the powers of the local chain's
- * validators, it also contains a client `07-tendermint-0` of the local chain and an open `connection-0`.
+ * Creates the genesis of the remote chain. Its state contains the funded test accounts. With the local chain's validators
+ * and app hash, it also contains a client `07-tendermint-0` of the local chain and an open `connection-0`.
  */
 export function remoteGenesis(
-  options: LocalnetGenesisOptions & { readonly localPowers?: readonly bigint[] },
+  options: LocalnetGenesisOptions & { readonly local?: FutureLocalChain },
 ): GenesisDoc {
-  const { timeNs, localPowers } = options;
+  const { timeNs, local } = options;
   const state = accountState(CHAINS.remote);
-  if (localPowers === undefined) return genesis(CHAINS.remote, options, state);
+  if (local === undefined) return genesis(CHAINS.remote, options, state);
   const ibc = openConnectionGenesis({
-    remote: { header: firstLocalHeader(timeNs, localPowers) },
+    remote: { header: firstLocalHeader(timeNs, local) },
     settings: CLIENT_SETTINGS,
     ownChainId: CHAINS.remote.chainId,
     ownTimeNs: timeNs,
@@ -73,7 +80,7 @@ export function remoteGenesis(
  * What a client stores of the first header of the local chain, which does not exist yet. Its validators are test keys, its time
  * is the genesis time of both chains, and its app hash is that of an empty state: a genesis is part of the state after block 1.
  */
-function firstLocalHeader(timeNs: bigint, powers: readonly bigint[]): TrustedHeader {
+function firstLocalHeader(timeNs: bigint, { powers, emptyAppHash }: FutureLocalChain): TrustedHeader {
   const chain = CHAINS.local;
   const seeds = localnetSeeds(chain, powers.length);
   const validators = seeds.map((seed, index) => ({
@@ -84,7 +91,7 @@ function firstLocalHeader(timeNs: bigint, powers: readonly bigint[]): TrustedHea
     chainId: chain.chainId,
     height: 1n,
     timeNs,
-    appHash: createApp({ ...chain, kind: chain.part }).info().appHash,
+    appHash: emptyAppHash,
     nextValidatorsHash: validatorsHash(createValidatorSet(validators).validators),
   };
 }

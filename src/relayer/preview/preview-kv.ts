@@ -25,7 +25,7 @@ import { refreshed } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import { RelayError } from "../chain/relay-error.ts";
-import { failureText, isRedundant } from "../submit/attribute-error.ts";
+import { failureText, isRedundant } from "../submit/apply-failure.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 
 /** The result that a relayer would submit for one KV query now, compared with the last one on the chain. */

@@ -1,6 +1,5 @@
 import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
-import { applyFailure } from "./apply-failure.ts";
-import { attributeError, failureText, type Slot } from "./attribute-error.ts";
+import { applyFailure, attributeError, failureText, type Slot } from "./apply-failure.ts";
 import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
 import {

@@ -1,7 +1,6 @@
 import type { SimulationOutcome } from "../../cosmos/client/tx/tx-types.ts";
 import { wasRejected } from "../registry/query-state.ts";
-import { applyFailure, rereadQueries } from "./apply-failure.ts";
-import { layOut, type Slot, toMessages } from "./attribute-error.ts";
+import { applyFailure, rereadQueries, layOut, type Slot, toMessages } from "./apply-failure.ts";
 import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
 import type { Entry, ExpectedEntry } from "./pipeline.ts";
 import {

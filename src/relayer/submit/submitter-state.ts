@@ -10,7 +10,7 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { AttemptOutcome, AttemptSink } from "../state/attempt.ts";
-import type { Slot } from "./attribute-error.ts";
+import type { Slot } from "./apply-failure.ts";
 import { type BatchBudget, type BlockBudget, createBatchBudget, createBlockBudget } from "./budgets.ts";
 import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
 import { type BatchLimits, GAS_PER_CLIENT_UPDATE } from "./plan.ts";

@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../src/platform/base/bytes.ts";
-import { ProtoError } from "../../../src/cosmos/proto/errors.ts";
+import { ProtoError } from "../../../src/cosmos/proto/registry.ts";
 import { ModeInfo } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgExecuteContract } from "../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { Model } from "../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { ProtoError } from "../../../src/cosmos/proto/errors.ts";
-import { findMessageByTypeUrl, protoRegistry } from "../../../src/cosmos/proto/registry.ts";
 import {
+  ProtoError,
+  findMessageByTypeUrl,
+  protoRegistry,
   CANONICAL_CHAIN_NAME,
   parseChainName,
   TYPE_URL,
@@ -9,7 +10,7 @@ import {
   toChainRestPath,
   toChainTypeUrl,
   typeNameOf,
-} from "../../../src/cosmos/proto/type-urls.ts";
+} from "../../../src/cosmos/proto/registry.ts";
 
 describe("the chain's own name", () => {
   it("replaces the root of type URLs, type names and gRPC paths in both directions", () => {

@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, it } from "vitest";
 import { fromHex } from "../../../src/platform/base/bytes.ts";
-import { ProtoError } from "../../../src/cosmos/proto/errors.ts";
+import { ProtoError } from "../../../src/cosmos/proto/registry.ts";
 import { Coin } from "../../../src/cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import { MsgSend } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { TxBody } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";

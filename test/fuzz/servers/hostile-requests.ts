@@ -1,7 +1,11 @@
 import { RPC_METHODS, WEBSOCKET_METHODS } from "../../../src/localnet/node/rpc/json-rpc.ts";
 import { httpRules } from "../../../src/cosmos/proto/http-rules.ts";
-import { findService, requireMessage } from "../../../src/cosmos/proto/registry.ts";
-import { toCanonicalTypeUrl, toChainRestPath } from "../../../src/cosmos/proto/type-urls.ts";
+import {
+  findService,
+  requireMessage,
+  toCanonicalTypeUrl,
+  toChainRestPath,
+} from "../../../src/cosmos/proto/registry.ts";
 import type { Random } from "../random.ts";
 import { hostileMessage } from "./hostile-message.ts";
 import {

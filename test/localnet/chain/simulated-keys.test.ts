@@ -3,7 +3,7 @@ import type { TxResult } from "../../../src/localnet/chain/runtime/abci.ts";
 import { PubKey } from "../../../src/cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../../src/cosmos/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { AuthInfo, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { TYPE_URL } from "../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../src/cosmos/proto/registry.ts";
 import { startTestChain, testGenesis } from "../../support/test-chain.ts";
 import { createTestKey, type TestKey } from "../../support/test-keys.ts";
 import { sendMessage } from "../../support/test-tx.ts";

@@ -9,7 +9,7 @@ import { messageToJson } from "../../../src/cosmos/proto/json.ts";
 import { PubKey } from "../../../src/cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../../src/cosmos/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { AuthInfo, SignDoc, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { TYPE_URL } from "../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../src/cosmos/proto/registry.ts";
 
 describe("the canonical encoding of a transaction", () => {
   it.each([

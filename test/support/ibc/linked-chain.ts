@@ -30,7 +30,7 @@ import type { Any } from "../../../src/cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { Header } from "../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";
-import { TYPE_URL } from "../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../src/cosmos/proto/registry.ts";
 import { updateHeader } from "../comet/light-block.ts";
 import { createSigners, signBlock } from "../comet/signed-chain.ts";
 import { encodeMerkleProof } from "./merkle-proof.ts";

@@ -20,7 +20,7 @@ import type { Height } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/cl
 import { MsgCreateClient, MsgUpdateClient } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import * as connection from "../../../src/cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
 import { Header } from "../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { TYPE_URL } from "../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../src/cosmos/proto/registry.ts";
 import { updateHeader } from "../comet/light-block.ts";
 import type { ProvingChain } from "./proving-chain.ts";
 import type { RecordedHeaders } from "./recorded-headers.ts";

@@ -13,7 +13,7 @@ import {
 import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import type { Any } from "../../../src/cosmos/proto/gen/google/protobuf/any.ts";
 import { MsgCreateClient, MsgUpdateClient } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
-import { TYPE_URL } from "../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../src/cosmos/proto/registry.ts";
 import { type RecordedChainId, RECORDED_TXS } from "./recorded-packets.ts";
 
 /** What the recorded messages say about the headers of one chain. */

@@ -13,7 +13,7 @@ import {
 } from "../../../src/localnet/chain/modules/ibc/client/client-message.ts";
 import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgUpdateClient } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
-import { TYPE_URL } from "../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../src/cosmos/proto/registry.ts";
 import { createMemoryChain } from "../../support/ibc/memory-chain.ts";
 import { readRecordedClient } from "../../support/ibc/recorded-client.ts";
 

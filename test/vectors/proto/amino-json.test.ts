@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fromHex } from "../../../src/platform/base/bytes.ts";
 import { anyToAminoJson, stringifyAminoJson } from "../../../src/cosmos/proto/amino-json.ts";
-import { ProtoError } from "../../../src/cosmos/proto/errors.ts";
+import { ProtoError } from "../../../src/cosmos/proto/registry.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 
 // SOURCE: the Amino JSON encoder of the SDK (cosmossdk.io/x/tx v0.13.7, signing/aminojson) over the .proto files of SDK

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
-import { ProtoError } from "../../../src/cosmos/proto/errors.ts";
+import { ProtoError } from "../../../src/cosmos/proto/registry.ts";
 import { type HttpRule, httpRules } from "../../../src/cosmos/proto/http-rules.ts";
 import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";
 import { readFixtureList, textOf } from "../../support/proto/fixture.ts";

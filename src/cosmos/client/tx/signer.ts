@@ -5,7 +5,7 @@ import type { Secret } from "../../../platform/base/secret.ts";
 import { PubKey } from "../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { AuthInfo, TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { TYPE_URL } from "../../proto/type-urls.ts";
+import { TYPE_URL } from "../../proto/registry.ts";
 import { ClientError } from "../errors.ts";
 import { type KeyringKey, readKeyringKey } from "./keyring.ts";
 import type { WireMessage } from "./tx-types.ts";

@@ -5,13 +5,12 @@ import {
   secp256k1Address,
 } from "../../../cosmos/comet/validator-key.ts";
 import { anyToAminoJson, messageToAminoJson, stringifyAminoJson } from "../../../cosmos/proto/amino-json.ts";
-import { ProtoError } from "../../../cosmos/proto/errors.ts";
+import { ProtoError, TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { Coin } from "../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import { PubKey } from "../../../cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../../cosmos/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { SignDoc, type SignerInfo } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import type { Any } from "../../../cosmos/proto/gen/google/protobuf/any.ts";
-import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
 import { concat, equalBytes, fromHex, sha256, toBase64, utf8 } from "../../../platform/base/bytes.ts";
 import { createRecentCache } from "../../../platform/base/caches.ts";
 import { AddressError } from "./address.ts";

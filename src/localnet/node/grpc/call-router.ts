@@ -1,6 +1,5 @@
 import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
-import { findService, requireMessage } from "../../../cosmos/proto/registry.ts";
-import { toCanonicalTypeUrl } from "../../../cosmos/proto/type-urls.ts";
+import { findService, requireMessage, toCanonicalTypeUrl } from "../../../cosmos/proto/registry.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { QueryRequest, QueryResponse } from "../../chain/runtime/abci.ts";

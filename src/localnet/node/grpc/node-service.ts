@@ -12,7 +12,7 @@ import {
   ListImplementationsResponse,
 } from "../../../cosmos/proto/gen/cosmos/base/reflection/v1beta1/reflection.ts";
 import { ParamsResponse } from "../../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
-import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { formatDec18 } from "../../../platform/base/decimal.ts";
 import { QueryError } from "../../chain/runtime/errors.ts";
 import type { NodeView } from "../base/node-view.ts";

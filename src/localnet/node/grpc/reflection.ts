@@ -5,8 +5,14 @@ import type {
   ServerReflectionRequest,
   ServerReflectionResponse,
 } from "../../../cosmos/proto/gen/grpc/reflection/v1/reflection.ts";
-import { type FileInfo, findFile, findFileOfSymbol, protoRegistry } from "../../../cosmos/proto/registry.ts";
-import { toCanonicalTypeUrl, toChainRestPath } from "../../../cosmos/proto/type-urls.ts";
+import {
+  type FileInfo,
+  findFile,
+  findFileOfSymbol,
+  protoRegistry,
+  toCanonicalTypeUrl,
+  toChainRestPath,
+} from "../../../cosmos/proto/registry.ts";
 import { GRPC } from "./node-method.ts";
 
 /** One reflection stream. A file is sent with its imports, each of them once in a stream. */

@@ -22,7 +22,7 @@ import type { Block as SdkBlock } from "../../../cosmos/proto/gen/cosmos/base/te
 import { PubKey } from "../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
 import type { Block } from "../../../cosmos/proto/gen/tendermint/types/block.ts";
 import type { BlockID } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
-import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { encodeBech32, fromHex } from "../../../platform/base/bytes.ts";
 import { QueryError } from "../../chain/runtime/errors.ts";
 import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../base/node-identity.ts";

@@ -18,7 +18,7 @@ import {
 } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/service.ts";
 import { AuthInfo, Tx, TxBody, TxRaw } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import type { Event } from "../../../cosmos/proto/gen/tendermint/abci/types.ts";
-import { TYPE_URL } from "../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { sha256, upperHex } from "../../../platform/base/bytes.ts";
 import { formatRfc3339Ns, NS_PER_SECOND } from "../../../platform/base/time.ts";
 import { ErrInvalidHeight, ErrInvalidRequest, ModuleError, QueryError } from "../../chain/runtime/errors.ts";

@@ -1,5 +1,5 @@
 import { type HttpRule, httpRules } from "../../../cosmos/proto/http-rules.ts";
-import { toChainRestPath, toChainTypeUrl } from "../../../cosmos/proto/type-urls.ts";
+import { toChainRestPath, toChainTypeUrl } from "../../../cosmos/proto/registry.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 
 /** One route of the gateway. */

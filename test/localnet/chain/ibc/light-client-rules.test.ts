@@ -20,7 +20,7 @@ import {
   Header,
   type Misbehaviour,
 } from "../../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { TYPE_URL } from "../../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../src/cosmos/proto/registry.ts";
 import { type LightBlock, updateHeader } from "../../../support/comet/light-block.ts";
 import { blockTimeNs, createSigners, signBlock, type Signers } from "../../../support/comet/signed-chain.ts";
 import { clientStatus } from "../../../support/ibc/client-status.ts";

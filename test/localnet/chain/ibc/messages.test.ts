@@ -22,7 +22,7 @@ import {
   type ClientState,
   Header,
 } from "../../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { TYPE_URL } from "../../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../src/cosmos/proto/registry.ts";
 import { blockTimeNs, createSigners, signBlock } from "../../../support/comet/signed-chain.ts";
 import { createMemoryChain, type MemoryChain } from "../../../support/ibc/memory-chain.ts";
 import { channelParams } from "../../../../src/localnet/chain/modules/ibc/host/params.ts";

@@ -4,7 +4,7 @@ import {
   Header,
   Misbehaviour,
 } from "../../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { TYPE_URL } from "../../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../src/cosmos/proto/registry.ts";
 import {
   openClientStore,
   packClientState,

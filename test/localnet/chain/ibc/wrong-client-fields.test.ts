@@ -15,7 +15,7 @@ import {
   Header,
   Misbehaviour,
 } from "../../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { TYPE_URL } from "../../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../src/cosmos/proto/registry.ts";
 import { updateHeader } from "../../../support/comet/light-block.ts";
 import { blockTimeNs, createSigners, signBlock } from "../../../support/comet/signed-chain.ts";
 import { createMemoryChain, type MemoryChain } from "../../../support/ibc/memory-chain.ts";

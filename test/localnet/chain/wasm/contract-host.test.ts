@@ -14,7 +14,7 @@ import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import * as wire from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import * as query from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
-import { TYPE_URL } from "../../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../src/cosmos/proto/registry.ts";
 import { createFakeIbc } from "../../../support/fake-ibc.ts";
 import {
   addContract,

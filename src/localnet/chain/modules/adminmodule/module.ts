@@ -8,7 +8,7 @@ import {
   MsgSubmitProposalResponse,
 } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/tx.ts";
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";

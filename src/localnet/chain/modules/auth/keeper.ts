@@ -1,7 +1,7 @@
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { BaseAccount, ModuleAccount, Params } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../runtime/address.ts";
 import type { Account, AnteAccounts } from "../../runtime/ante-step.ts";
 import type { Context } from "../../runtime/context.ts";

@@ -1,6 +1,6 @@
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/genesis.ts";
 import { MsgMultiSend, MsgSend } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import {
   areValidCoins,

@@ -5,7 +5,7 @@ import {
   MsgResubmitFailure,
   MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/neutron/contractmanager/tx.ts";
-import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonValue, member } from "../../../../platform/base/json.ts";

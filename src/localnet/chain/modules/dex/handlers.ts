@@ -1,6 +1,6 @@
 import { encodeMessage } from "../../../../cosmos/proto/encode.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
-import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import type { Context } from "../../runtime/context.ts";
 import { toMessageHandler, type WireType } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";

@@ -1,4 +1,4 @@
-import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { GrpcCode, ModuleError, QueryError } from "../../runtime/errors.ts";
 import { orPanic } from "./errors.ts";
 import type {

@@ -5,7 +5,7 @@ import {
   type HookSubscription,
   MsgManageHookSubscription,
 } from "../../../../cosmos/proto/gen/neutron/harpoon/tx.ts";
-import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";

@@ -4,7 +4,7 @@ import {
   QueryParamsResponse,
 } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/query.ts";
 import { MsgUpdateParams } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/tx.ts";
-import { toChainTypeUrl, TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { toChainTypeUrl, TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, wrapErrors } from "../../runtime/errors.ts";

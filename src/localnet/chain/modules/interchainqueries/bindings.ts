@@ -1,7 +1,7 @@
 import type { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
 import {
   asBase64,

@@ -2,7 +2,7 @@ import { createProofVerifier } from "../../../../cosmos/merkle/ics23/proof-verif
 import { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import * as queryTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import * as txTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { toChainTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";

@@ -10,7 +10,7 @@ import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { Header as TendermintHeader } from "../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import type { TxValue } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { Proof } from "../../../../cosmos/proto/gen/tendermint/crypto/proof.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { equalBytes, sha256, toHex, upperHex } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { ErrTxDecode, type ModuleError } from "../../runtime/errors.ts";

@@ -3,7 +3,7 @@ import { PubKey } from "../../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.
 import { ValidatorSigningInfo } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/slashing.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { concat, prefixEnd } from "../../../../platform/base/bytes.ts";
 import type { LastCommitVote, Misbehavior } from "../../runtime/abci.ts";
 import type { Context } from "../../runtime/context.ts";

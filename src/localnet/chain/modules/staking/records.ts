@@ -3,7 +3,7 @@ import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp
 import type { Dec18 } from "../../../../platform/base/decimal.ts";
 import { PubKey } from "../../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { ErrTxDecode } from "../../runtime/errors.ts";
 import { type Codec, mappedCodec, messageCodec } from "../../store/collections.ts";
 

@@ -10,7 +10,7 @@ import {
   MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 import { MsgTransferResponse as OwnResponse } from "../../../../cosmos/proto/gen/neutron/transfer/tx.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { upperHex } from "../../../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";

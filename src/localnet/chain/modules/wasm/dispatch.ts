@@ -3,7 +3,7 @@ import {
   MsgExecuteContract,
   MsgInstantiateContract,
 } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { type Coin, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import {

@@ -5,7 +5,7 @@ import {
   ContractInfo,
 } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { fromHex, fromUtf8, prefixEnd, toBase64, toHex } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import {

@@ -11,8 +11,7 @@ import {
   required,
 } from "../../../../platform/base/json.ts";
 import { messageToJson } from "../../../../cosmos/proto/json.ts";
-import { findService } from "../../../../cosmos/proto/registry.ts";
-import { toCanonicalTypeUrl } from "../../../../cosmos/proto/type-urls.ts";
+import { findService, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidAddress, ErrNotSupported, QueryError } from "../../runtime/errors.ts";
 import { readAddress } from "./loading.ts";

@@ -11,8 +11,7 @@ import type { Context } from "../../../../../src/localnet/chain/runtime/context.
 import { ModuleError, QueryError } from "../../../../../src/localnet/chain/runtime/errors.ts";
 import type { Any } from "../../../../../src/cosmos/proto/gen/google/protobuf/any.ts";
 import { Header } from "../../../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { TYPE_URL } from "../../../../../src/cosmos/proto/type-urls.ts";
-import { requireMessage } from "../../../../../src/cosmos/proto/registry.ts";
+import { TYPE_URL, requireMessage } from "../../../../../src/cosmos/proto/registry.ts";
 import { arbitraryBytes } from "../../../../support/proto/arbitrary-message.ts";
 import { blockTimeNs, createSigners, signBlock } from "../../../../support/comet/signed-chain.ts";
 import { createMemoryChain, type MemoryChain } from "../../../../support/ibc/memory-chain.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromBase64 } from "../../../../../src/platform/base/bytes.ts";
-import { TYPE_URL } from "../../../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../../src/cosmos/proto/registry.ts";
 import { fixtureFile } from "../../../../support/fixture-file.ts";
 import type { PackedMessage } from "../../../../support/icq-chain.ts";
 import { list, readJson, record, text } from "../../../../support/recorded-client.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toBase64, utf8 } from "../../../../../src/platform/base/bytes.ts";
 import { MsgExecuteContract } from "../../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import { TYPE_URL } from "../../../../../src/cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../../src/cosmos/proto/registry.ts";
 import { createFakeIbc } from "../../../../support/fake-ibc.ts";
 import { addContract, ALICE, createIcqChain, ESCROW, type IcqChain } from "../../../../support/icq-chain.ts";
 

@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from "commander";
 import type { Timestamp } from "../../../../../cosmos/proto/gen/google/protobuf/timestamp.ts";
 import * as wire from "../../../../../cosmos/proto/gen/neutron/dex/tx.ts";
-import { toChainTypeUrl } from "../../../../../cosmos/proto/type-urls.ts";
+import { toChainTypeUrl } from "../../../../../cosmos/proto/registry.ts";
 import { EXIT } from "../../../../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";

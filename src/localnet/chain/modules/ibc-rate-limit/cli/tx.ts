@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { EXIT } from "../../../../../platform/base/errors.ts";
-import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import { AUTHORITY_HELP, sendAuthorityMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";

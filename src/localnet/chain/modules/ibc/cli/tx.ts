@@ -5,7 +5,7 @@ import { revisionOfChainId } from "../../../../../cosmos/comet/ibc-height.ts";
 import { createTrustFinder, headerAny } from "../../../../../cosmos/light-client/client-update.ts";
 import { createLightClientQueries } from "../../../../../cosmos/light-client/client-queries.ts";
 import { MsgUpdateClient } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
-import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import { parseNodeUrl, withChain } from "../../../../cli/chain-connection.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { channelArgument, clientArgument, connectionArgument, portArgument } from "./arguments.ts";

@@ -22,7 +22,7 @@ import {
   Header,
   Misbehaviour,
 } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import { equalBytes, upperHex } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { unregisteredError, wrapErrors } from "../../../runtime/errors.ts";

@@ -7,7 +7,7 @@ import {
   ClientState as TendermintState,
   ConsensusState as WireConsensusState,
 } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import {
   concat,
   equalBytes,

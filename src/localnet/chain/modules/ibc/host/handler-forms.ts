@@ -1,6 +1,6 @@
 import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
-import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import { errorText } from "../../../../../platform/base/errors.ts";
 import { parseAddress } from "../../../runtime/address.ts";
 import type { Context } from "../../../runtime/context.ts";

@@ -7,7 +7,7 @@ import {
   QueryResult,
 } from "../../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { messageFromJson } from "../../../../../cosmos/proto/json.ts";
-import { toChainTypeUrl, TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
+import { toChainTypeUrl, TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { queryIdArgument } from "../../../../../platform/cli/query-id.ts";

@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { systemClock } from "../../../../../platform/base/clock.ts";
 import type { JsonObject } from "../../../../../platform/base/json.ts";
-import { TYPE_URL } from "../../../../../cosmos/proto/type-urls.ts";
+import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { channelArgument, parseHeight, portArgument, timeoutFields } from "../../ibc/cli/arguments.ts";
 import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";

@@ -1,0 +1,40 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { ROOT } from "./source-files.ts";
+
+const figures = z
+  .object({
+    files: z.number(),
+    depth: z.number(),
+    mutualFolders: z.number(),
+    importPercent: z.number(),
+    oncePercent: z.number(),
+    medianLines: z.number(),
+    largestLines: z.number(),
+    roomImports: z.number(),
+  })
+  .parse(
+    JSON.parse(
+      execFileSync(process.execPath, ["test/arch/measure.mjs", "--json"], { cwd: ROOT, encoding: "utf8" }),
+    ),
+  );
+
+describe("the measures of ARCHITECTURE.md", () => {
+  it("were taken of the whole program", () => expect(figures.files).toBeGreaterThan(300));
+
+  it("meet their marks", () => {
+    expect(figures.mutualFolders).toBeLessThanOrEqual(8);
+    expect(figures.medianLines).toBeGreaterThanOrEqual(100);
+    expect(figures.medianLines).toBeLessThanOrEqual(150);
+    expect(figures.largestLines).toBeLessThanOrEqual(400);
+    expect(figures.roomImports).toBeLessThanOrEqual(20);
+    expect(figures.depth).toBeLessThanOrEqual(12);
+  });
+
+  it("get no worse where the mark is not met", () => {
+    // Marks: 6 % and 20 %. Lower these bounds with the figures.
+    expect(figures.importPercent).toBeLessThanOrEqual(7.7);
+    expect(figures.oncePercent).toBeLessThanOrEqual(28);
+  });
+});
