@@ -13,6 +13,7 @@ import {
   REDUNDANT,
   requeue,
   resolve,
+  type Slot,
   type SubmitterState,
 } from "./submitter-state.ts";
 
@@ -195,11 +196,6 @@ function isRedundantNow({ deps }: SubmitterState, { result }: Entry): boolean {
   const { id, type } = result.query;
   return type === "kv" && !isNewer(result.at, deps.registry.state(id)?.query.lastRemoteHeight);
 }
-
-/** One message of a transaction: a result, or the update in front of the results that need it. */
-export type Slot =
-  | { readonly kind: "result"; readonly entry: Entry }
-  | { readonly kind: "update"; readonly update: ClientUpdate };
 
 /** Puts each client update for which `isNeeded` is true in front of the first result that needs it. Keeps the order. */
 export function layOut(

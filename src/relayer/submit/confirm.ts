@@ -1,5 +1,6 @@
 import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
-import { applyFailure, attributeError, failureText, type Slot } from "./apply-failure.ts";
+import { applyFailure, attributeError, failureText } from "./apply-failure.ts";
+import { type Slot } from "./submitter-state.ts";
 import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
 import {

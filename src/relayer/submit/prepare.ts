@@ -1,6 +1,7 @@
 import type { SimulationOutcome } from "../../cosmos/client/tx/tx-types.ts";
 import { wasRejected } from "../registry/query-state.ts";
-import { applyFailure, rereadQueries, layOut, type Slot, toMessages } from "./apply-failure.ts";
+import { applyFailure, rereadQueries, layOut, toMessages } from "./apply-failure.ts";
+import { type Slot } from "./submitter-state.ts";
 import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
 import type { Entry, ExpectedEntry } from "./pipeline.ts";
 import {

@@ -10,7 +10,6 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { AttemptOutcome, AttemptSink } from "../state/attempt.ts";
-import type { Slot } from "./apply-failure.ts";
 import { type BatchBudget, type BlockBudget, createBatchBudget, createBlockBudget } from "./budgets.ts";
 import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
 import { type BatchLimits, GAS_PER_CLIENT_UPDATE } from "./plan.ts";
@@ -45,6 +44,11 @@ export interface SubmitterDeps {
   readonly logger: Logger;
   readonly metrics: RelayerMetrics;
 }
+
+/** One message of a transaction: a result, or the update in front of the results that need it. */
+export type Slot =
+  | { readonly kind: "result"; readonly entry: Entry }
+  | { readonly kind: "update"; readonly update: ClientUpdate };
 
 /** A simulated transaction that is not broadcast yet. */
 export interface Prepared {
