@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Params } from "../../src/cosmos/proto/gen/neutron/contractmanager/params.ts";
+import {
+  QueryParamsRequest,
+  QueryParamsResponse,
+} from "../../src/cosmos/proto/gen/neutron/contractmanager/query.ts";
+import { messageToJson } from "../../src/cosmos/proto/json.ts";
+import { unregisteredError } from "../../src/localnet/chain/runtime/errors.ts";
+import { toQueryHandler } from "../../src/localnet/chain/runtime/handlers.ts";
+import { defineParams } from "../../src/localnet/chain/runtime/params.ts";
+import { createMemoryWorld } from "../support/memory-context.ts";
+import { ROOT } from "./source-files.ts";
+
+const MOST_FILES = 4;
+
+/** A link of CONTRIBUTING.md to a recipe. */
+const LINK = /\]\((?<path>[\w/-]+\.md)#(?<anchor>add-[\w-]+)\)/g;
+
+/** Returns the numbers of the entries of a recipe's lists, one text for each list: "123". */
+function listsOf(path: string, anchor: string): readonly string[] {
+  const sections = readFileSync(join(ROOT, path), "utf8").split(/^#+ /m);
+  const section = sections.find(
+    (text) => text.split("\n", 1)[0]?.toLowerCase().replaceAll(" ", "-") === anchor,
+  );
+  const numbers = [...(section ?? "").matchAll(/^(\d+)\. /gm)].map(([, number]) => number ?? "");
+  return numbers.join(" ").split(/ (?=1\b)/);
+}
+
+describe("the recipes of CONTRIBUTING.md", () => {
+  const links = [...readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8").matchAll(LINK)].map(({ groups }) => [
+    groups?.["path"] ?? "",
+    groups?.["anchor"] ?? "",
+  ]);
+
+  it("were found", () => {
+    expect(links.length).toBeGreaterThan(8);
+  });
+
+  it.each(links)("%s#%s lists its files, at most four", (path = "", anchor = "") => {
+    for (const list of listsOf(path, anchor)) {
+      expect(list).toMatch(/^1\b/);
+      expect(list.split(" ").length).toBeLessThanOrEqual(MOST_FILES);
+    }
+  });
+});
+
+describe("a parameter, as its recipe adds it", () => {
+  const params = defineParams<Params>({
+    store: "recipe",
+    key: Uint8Array.of(1),
+    type: Params,
+    defaults: { sudoCallGasLimit: 7n },
+    validate: ({ sudoCallGasLimit }) => {
+      if (sudoCallGasLimit === 0n) throw unregisteredError("the limit must be above 0");
+    },
+  });
+  const handler = toQueryHandler(
+    "/neutron.recipe.Query/Params",
+    { request: QueryParamsRequest, response: QueryParamsResponse },
+    (context) => ({ params: params.get(context) }),
+  );
+
+  it("is in the query's response: first its default, then the stored value; an invalid one is not stored", () => {
+    const { context, dump } = createMemoryWorld();
+    const response = (): unknown =>
+      messageToJson(
+        "neutron.contractmanager.QueryParamsResponse",
+        handler.query(context(), new Uint8Array(0)),
+      );
+    expect(response()).toEqual({ params: { sudo_call_gas_limit: "7" } });
+    params.set(context(), { sudoCallGasLimit: 9n });
+    expect(() => params.set(context(), { sudoCallGasLimit: 0n })).toThrow("the limit must be above 0");
+    expect(response()).toEqual({ params: { sudo_call_gas_limit: "9" } });
+    expect(dump("recipe")).toEqual([["01", "0809"]]);
+  });
+});
