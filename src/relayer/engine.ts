@@ -1,24 +1,22 @@
-import type { Clock } from "../platform/base/clock.ts";
-import type { Logger } from "../platform/base/logger.ts";
-import type { Service } from "../platform/base/service.ts";
 import type { ChainClient } from "../cosmos/client/chain-client.ts";
 import type { ChainSubscription } from "../cosmos/client/events/subscription.ts";
 import type { TxWindow } from "../cosmos/client/tx/tx-types.ts";
+import type { Clock } from "../platform/base/clock.ts";
+import type { Logger } from "../platform/base/logger.ts";
+import type { Service } from "../platform/base/service.ts";
 import type { RelayerMetrics } from "./api/metrics.ts";
+import type { LocalQueries } from "./chain/local-queries.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";
-import { runWorker } from "./worker-loop.ts";
-import type { ConnectionWorker } from "./connection/worker.ts";
+import { type ConnectionWorker, createSubmissionHealth } from "./connection/worker.ts";
 import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
 import type { Registry } from "./registry/registry.ts";
-import type { LocalQueries } from "./chain/local-queries.ts";
-import { createSubmissionHealth } from "./connection/worker.ts";
 import type { AttemptSink } from "./state/attempt.ts";
 import type { SubmitGate, Upkeep } from "./submit/submit-gate.ts";
-import { createSubmitter, type Submitter } from "./submit/submitter.ts";
 import type { SubmitterOptions } from "./submit/submitter-state.ts";
-import type { SubmitterStatus } from "./submit/submitter.ts";
+import { createSubmitter, type Submitter, type SubmitterStatus } from "./submit/submitter.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
+import { runWorker } from "./worker-loop.ts";
 
 /** A worker without the parts that its cycles change. The engine adds those. */
 type WorkerParts = Omit<ConnectionWorker, "localHeight" | "client" | "submission" | "submitter" | "attempts">;

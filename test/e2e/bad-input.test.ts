@@ -105,7 +105,7 @@ http: { listen: "127.0.0.1:${ports.relayer}" }
     for (const place of places) expect(validate.stdout).toContain(place);
   });
 
-  it("ends with 1 when a proof's verdict is not the recorded one", async () => {
+  it("ends with 1 when a proof's result is not the recorded one", async () => {
     const path = "test/fixtures/proofs/kv.json";
     const cases: unknown = JSON.parse(readFileSync(path, "utf8"));
     if (!Array.isArray(cases) || !isRecord(cases[0])) throw new Error("cases were expected");
@@ -117,7 +117,7 @@ http: { listen: "127.0.0.1:${ports.relayer}" }
       home.run("proof", "verify", altered),
     ]);
     expect([good.code, good.stderr]).toEqual([0, ""]);
-    expectRefusal(bad, 1, `1 of ${cases.length} verdicts differs`, String(first["name"]).slice(0, 10));
+    expectRefusal(bad, 1, `1 of ${cases.length} results differs`, String(first["name"]).slice(0, 10));
   });
 });
 

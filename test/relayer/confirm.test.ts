@@ -1,11 +1,10 @@
 import type { Counter, Histogram } from "prom-client";
 import { describe, expect, it } from "vitest";
 import type { FinalTx } from "../../src/cosmos/client/tx/tx-types.ts";
-import type { Slot } from "../../src/relayer/submit/submitter-state.ts";
 import { confirm } from "../../src/relayer/submit/confirm.ts";
 import { GAS_PER_TRANSACTION } from "../../src/relayer/submit/plan.ts";
 import type { ClientUpdate } from "../../src/relayer/submit/proven-result.ts";
-import type { SentTransaction } from "../../src/relayer/submit/submitter-state.ts";
+import type { SentTransaction, Slot } from "../../src/relayer/submit/submitter-state.ts";
 import { sampleResult, sampleState } from "./samples.ts";
 import { place, sampleSubmitter } from "./submitter-samples.ts";
 

@@ -1,12 +1,11 @@
 import type { comet38 } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
-import { toHex, utf8, sha256 } from "../../src/platform/base/bytes.ts";
-import { silentLogger } from "../../src/platform/base/logger.ts";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { verifySimpleProof } from "../../src/cosmos/merkle/simple-tree.ts";
+import { sha256, toHex, utf8 } from "../../src/platform/base/bytes.ts";
+import { silentLogger } from "../../src/platform/base/logger.ts";
 import { splitPruned } from "../../src/relayer/tx/tx-cycle.ts";
-import { createTxFinder } from "../../src/relayer/tx/tx-finder.ts";
-import { MAX_BLOCKS_PER_SCAN } from "../../src/relayer/tx/tx-finder.ts";
+import { createTxFinder, MAX_BLOCKS_PER_SCAN } from "../../src/relayer/tx/tx-finder.ts";
 
 const signal = new AbortController().signal;
 

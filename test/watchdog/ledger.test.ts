@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addCounts, NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
-import { advance, type Baseline } from "../../src/watchdog/ledger/counter-state.ts";
-import type { CounterReading } from "../../src/watchdog/ledger/counter-state.ts";
-import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
 import { monthOf } from "../../src/platform/base/month.ts";
+import { addCounts, NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
+import { advance, type Baseline, type CounterReading } from "../../src/watchdog/ledger/counter-state.ts";
+import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
 import { splitByMonth } from "../../src/watchdog/ledger/rollups.ts";
 import { countsOf, observationOf, up } from "../support/watchdog/observations.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseDurationMs } from "../../src/platform/config/config-fields.ts";
+import { durationText, parseDurationMs } from "../../src/platform/config/config-fields.ts";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
-import { durationText } from "../../src/platform/config/config-fields.ts";
 import { alertName, runbookFile } from "../../src/watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
 

@@ -362,6 +362,6 @@ function parse<Schema extends z.ZodType>(schema: Schema, json: unknown, path: st
     first === undefined || first.path.length === 0 ? "" : ` at ${first.path.map(String).join(".")}`;
   throw new CliError(
     EXIT.fatal,
-    `${path} is not a recorded proof file (a list of kv and tx cases) or light-client cases (blocks and cases)${where}: ${errorText(new Error(first?.message ?? "no case"))}`,
+    `${path} has neither recorded proofs (a list of kv and tx cases) nor light-client cases (blocks and cases)${where}: ${errorText(new Error(first?.message ?? "no case"))}`,
   );
 }

@@ -1,12 +1,5 @@
-import { equalBytes } from "../../platform/base/bytes.ts";
-import { errorText } from "../../platform/base/errors.ts";
-import { mapLimit } from "../../platform/base/waits.ts";
 import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
-import {
-  MsgSubmitQueryResult,
-  type StorageValue,
-} from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { createDryIntermediateHeaders } from "../connection/intermediate-headers.ts";
+import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import {
   createTrustFinder,
   headerAny,
@@ -14,17 +7,23 @@ import {
   updateClientMessage,
 } from "../../cosmos/light-client/client-update.ts";
 import {
+  MsgSubmitQueryResult,
+  type StorageValue,
+} from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { equalBytes } from "../../platform/base/bytes.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { mapLimit } from "../../platform/base/waits.ts";
+import { readQueryResult } from "../chain/local-queries.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
+import { RelayError } from "../chain/relay-error.ts";
+import {
   type ConnectionView,
   createClientOfConnection,
   viewConnection,
 } from "../connection/connection-view.ts";
-import { proveResults } from "../kv/prove.ts";
-import { readKeys } from "../kv/prove.ts";
-import { readQueryResult } from "../chain/local-queries.ts";
+import { createDryIntermediateHeaders } from "../connection/intermediate-headers.ts";
+import { proveResults, readKeys } from "../kv/prove.ts";
 import { refreshed } from "../registry/query-state.ts";
-import type { RegisteredQuery } from "../chain/registered-query.ts";
-import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
-import { RelayError } from "../chain/relay-error.ts";
 import { failureText, isRedundant } from "../submit/apply-failure.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 

@@ -2,7 +2,6 @@ import { feeFor } from "../../cosmos/client/tx/tx-queries.ts";
 import type { BroadcastResult, TxDraft } from "../../cosmos/client/tx/tx-types.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 import { applyFailure, layOut, toMessages } from "./apply-failure.ts";
-import { type Slot } from "./submitter-state.ts";
 import { evaluateResult, isTooOld, TOO_OLD } from "./evaluate-result.ts";
 import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
@@ -16,6 +15,7 @@ import {
   requeue,
   resolve,
   type SentTransaction,
+  type Slot,
   slotItems,
   type SubmitterState,
   unsent,

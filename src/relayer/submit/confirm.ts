@@ -1,6 +1,5 @@
 import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
 import { applyFailure, attributeError, failureText } from "./apply-failure.ts";
-import { type Slot } from "./submitter-state.ts";
 import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
 import {
@@ -11,6 +10,7 @@ import {
   requeue,
   resolve,
   type SentTransaction,
+  type Slot,
   slotItems,
   type SubmitterState,
 } from "./submitter-state.ts";

@@ -1,9 +1,8 @@
 import type { SimulationOutcome } from "../../cosmos/client/tx/tx-types.ts";
 import { wasRejected } from "../registry/query-state.ts";
-import { applyFailure, rereadQueries, layOut, toMessages } from "./apply-failure.ts";
-import { type Slot } from "./submitter-state.ts";
-import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
+import { applyFailure, layOut, rereadQueries, toMessages } from "./apply-failure.ts";
 import type { Entry, ExpectedEntry } from "./pipeline.ts";
+import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
 import {
   byNeed,
   gasInFlight,
@@ -12,6 +11,7 @@ import {
   type Prepared,
   requeue,
   resolve,
+  type Slot,
   slotItems,
   type SubmitterState,
 } from "./submitter-state.ts";

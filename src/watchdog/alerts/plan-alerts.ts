@@ -8,8 +8,7 @@ import { type AlertCost, type AlertEvent, alertKey, type EventKind } from "../no
 import type { ChannelSettings } from "../notify/channels/channel.ts";
 import type { ReminderTimes } from "../notify/notify-config.ts";
 import { type Delivery, enqueue } from "../notify/outbox.ts";
-import type { Assessment } from "../policy/assessment.ts";
-import { rewardCents } from "../policy/assessment.ts";
+import { type Assessment, rewardCents } from "../policy/assessment.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
 import { type Silence, silences, withoutExpired } from "../silences/silence.ts";
 import type { Observation } from "../sources/observation.ts";

@@ -1,12 +1,17 @@
-import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { type Month, monthOf, monthsBefore, nextMonthMs } from "../../platform/base/month.ts";
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerView, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
-import type { Assessment, BurnWindow, Policy, RotationRisk } from "./assessment.ts";
+import {
+  type Assessment,
+  type BurnWindow,
+  type Policy,
+  rewardCents,
+  type RotationRisk,
+} from "./assessment.ts";
 import { forecastOf } from "./forecast.ts";
 import { headroomOf, type OpenMonth } from "./headroom.ts";
 import { successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
-import { rewardCents } from "./assessment.ts";
 
 /** What the policy is applied to. */
 export interface AssessmentInput {

@@ -1,9 +1,8 @@
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
-import type { Forecast, Policy } from "./assessment.ts";
+import { type Forecast, type Policy, rewardCents } from "./assessment.ts";
 import type { OpenMonth } from "./headroom.ts";
 import { type SuccessRate, type Tier, tierOf } from "./reward-tier.ts";
-import { rewardCents } from "./assessment.ts";
 
 /** What the forecast is drawn from. */
 export interface ForecastSamples {

@@ -1,10 +1,9 @@
 import { unreachable } from "../../platform/base/errors.ts";
-import type { Assessment, Outcome, Policy, WhatIf } from "./assessment.ts";
 import { blocksUntil } from "./assess.ts";
+import { type Assessment, type Outcome, type Policy, rewardCents, type WhatIf } from "./assessment.ts";
 import { endRate } from "./forecast.ts";
 import { missesByBoundary, type OpenMonth } from "./headroom.ts";
 import { BOUNDARIES, type SuccessRate, tierOf } from "./reward-tier.ts";
-import { rewardCents } from "./assessment.ts";
 
 /** A restart of the sidecar. */
 export interface SidecarRestart {

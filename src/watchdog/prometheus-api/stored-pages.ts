@@ -1,4 +1,3 @@
-import { type NodePage, type PricesPage, type SidecarPage, SourceError } from "../sources/observation.ts";
 import {
   CALL_METRICS,
   isNodeFamily,
@@ -6,17 +5,17 @@ import {
   REPORTS_METRIC,
   toNodeReading,
 } from "../sources/node-reading.ts";
+import { type NodePage, type PricesPage, type SidecarPage, SourceError } from "../sources/observation.ts";
 import { isSidecarFamily, toSidecarReading } from "../sources/sidecar-reading.ts";
-import type { ReadSamples } from "./api-client.ts";
 import { type Labels, selectorsOf } from "../sources/targets.ts";
-import type { Selected, SharedQuery } from "./api-client.ts";
+import type { ReadSamples, Selected, SharedQuery } from "./api-client.ts";
 import {
-  TARGET_METRICS,
   findTarget,
   labelsText,
   lastFailureMs,
   type StoredScrape,
   type StoredTarget,
+  TARGET_METRICS,
 } from "./stored-scrapes.ts";
 
 /** Whose node it is. */

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { Baseline } from "../ledger/counter-state.ts";
 import type { Processes } from "../ledger/ledger-events.ts";
+import { LEDGER_SOURCES, type LedgerSource } from "../ledger/ledger-view.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { LedgerSource } from "../ledger/ledger-view.ts";
-import { LEDGER_SOURCES } from "../ledger/ledger-view.ts";
 import { EMPTY_SOURCE, type SourceLedger } from "../ledger/source-ledger.ts";
 
 const integer = z.string().transform((text, context) => {

@@ -66,9 +66,9 @@ describe("verifyProofFile", () => {
 
   it("rejects other files with a message that says what was expected", () => {
     expect(() => verifyProofFile(join(folder, "nothing.json"))).toThrow("cannot be read as JSON");
-    expect(() => verifyProofFile(fixture("rest.json"))).toThrow("is not a file of recorded proofs");
+    expect(() => verifyProofFile(fixture("rest.json"))).toThrow("has neither recorded proofs");
     expect(() => verifyProofFile(altered("proofs/kv.json", () => "[]"))).toThrow(
-      "is not a file of recorded proofs",
+      "has neither recorded proofs",
     );
     expect(() => verifyProofFile(altered("proofs/kv.json", () => "{"))).toThrow("cannot be read as JSON");
   });

@@ -1,19 +1,23 @@
-import { signedHeaderToJson } from "../../support/comet/light-block.ts";
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex } from "../../../src/platform/base/bytes.ts";
-import { medianTimeNs } from "../../../src/cosmos/comet/validator-set.ts";
-import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/cosmos/comet/proto-blocks.ts";
-import { timestampToNs } from "../../../src/cosmos/comet/timestamp.ts";
-import { signedHeaderToProto, validatorSetToProto } from "../../../src/cosmos/comet/proto-blocks.ts";
-import { verifyEd25519 } from "../../../src/cosmos/comet/validator-key.ts";
 import {
+  signedHeaderFromProto,
+  signedHeaderToProto,
+  validatorSetFromProto,
+  validatorSetToProto,
+} from "../../../src/cosmos/comet/proto-blocks.ts";
+import {
+  commitToJson,
+  headerToJson,
   MAX_VALIDATORS,
   parseSignedHeader,
   parseValidators,
-  commitToJson,
-  headerToJson,
   validatorToJson,
 } from "../../../src/cosmos/comet/rpc-json.ts";
+import { timestampToNs } from "../../../src/cosmos/comet/timestamp.ts";
+import { verifyEd25519 } from "../../../src/cosmos/comet/validator-key.ts";
+import { medianTimeNs } from "../../../src/cosmos/comet/validator-set.ts";
+import { fromHex, toHex } from "../../../src/platform/base/bytes.ts";
+import { signedHeaderToJson } from "../../support/comet/light-block.ts";
 import { createSigners, signBlock } from "../../support/comet/signed-chain.ts";
 
 const four = createSigners("four", [4n, 3n, 2n, 1n]);

@@ -1,18 +1,17 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
+import { commitSignBytes, validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import type { Validator } from "../../../src/cosmos/comet/block-types.ts";
-import { commitSignBytes } from "../../../src/cosmos/comet/block-hashes.ts";
 import { validatorSetFromProto, validatorSetToProto } from "../../../src/cosmos/comet/proto-blocks.ts";
 import { parseValidators, validatorToJson } from "../../../src/cosmos/comet/rpc-json.ts";
-import { newValidator, validatorSetOf } from "../../../src/cosmos/comet/validator-set.ts";
-import { validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { addressOf, verifySignature } from "../../../src/cosmos/comet/validator-key.ts";
+import { newValidator, validatorSetOf } from "../../../src/cosmos/comet/validator-set.ts";
 import {
   createSignatureChecks,
   verifyCommitLight,
   verifyCommitLightTrusting,
 } from "../../../src/cosmos/comet/verify-commit.ts";
+import { fromHex, sha256, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import { createSigners, signBlock } from "../../support/comet/signed-chain.ts";
 
 const SECRET = sha256(utf8("validator"));

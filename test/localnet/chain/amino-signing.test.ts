@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { utf8 } from "../../../src/platform/base/bytes.ts";
-import { TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { SignMode } from "../../../src/cosmos/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
-import { AuthInfo } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { AuthInfo, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { messageFromJson } from "../../../src/cosmos/proto/json.ts";
+import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { startTestChain, testGenesis } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";
 import { buildTx, type PackedMessage } from "../../support/test-tx.ts";

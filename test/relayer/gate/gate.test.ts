@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createGate } from "../../../src/relayer/gate/create-gate.ts";
-import { createReserve } from "../../../src/relayer/gate/spending.ts";
 import type { LeadershipStatus } from "../../../src/relayer/gate/leadership.ts";
-import { createSpending, type SpendingLimits } from "../../../src/relayer/gate/spending.ts";
+import { createReserve, createSpending, type SpendingLimits } from "../../../src/relayer/gate/spending.ts";
 import type { RelayerStore } from "../../../src/relayer/state/store.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { openTestStore } from "../../support/relayer-store.ts";

@@ -1,11 +1,15 @@
-import type { LightBlock } from "./light-block.ts";
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
-import { toHex, fromHex, concat, sha256 } from "../../../src/platform/base/bytes.ts";
-import type { CommitSig, Header, ValidatorSet } from "../../../src/cosmos/comet/block-types.ts";
-import { BLOCK_ID_FLAG, NO_BLOCK_ID } from "../../../src/cosmos/comet/block-types.ts";
-import { commitSignBytes, headerHash } from "../../../src/cosmos/comet/block-hashes.ts";
+import { commitSignBytes, headerHash, validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
+import {
+  BLOCK_ID_FLAG,
+  type CommitSig,
+  type Header,
+  NO_BLOCK_ID,
+  type ValidatorSet,
+} from "../../../src/cosmos/comet/block-types.ts";
 import { createValidatorSet } from "../../../src/cosmos/comet/validator-set.ts";
-import { validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
+import { concat, fromHex, sha256, toHex } from "../../../src/platform/base/bytes.ts";
+import type { LightBlock } from "./light-block.ts";
 
 const PKCS8_PREFIX = fromHex("302e020100300506032b657004220420");
 const SECOND = 1_000_000_000n;

@@ -1,12 +1,11 @@
-import type { BlockCounts } from "../../../src/watchdog/ledger/block-counts.ts";
-import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
+import { monthStartMs } from "../../../src/platform/base/month.ts";
+import { type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
 import type {
   LedgerEvent,
   LedgerView,
   MonthRecord,
   Rollup,
 } from "../../../src/watchdog/ledger/ledger-view.ts";
-import { monthStartMs } from "../../../src/platform/base/month.ts";
 
 /** Contents of a ledger view. */
 export interface LedgerContents {

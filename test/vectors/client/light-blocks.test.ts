@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { equalBytes } from "../../../src/platform/base/bytes.ts";
-import { headerHash } from "../../../src/cosmos/comet/block-hashes.ts";
-import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/cosmos/comet/proto-blocks.ts";
-import { validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
+import { readLightBlock, type ReadRpc } from "../../../src/cosmos/client/chain-reads.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import { type ReadRpc, readLightBlock } from "../../../src/cosmos/client/chain-reads.ts";
+import { headerHash, validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
+import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/cosmos/comet/proto-blocks.ts";
 import { SignedHeader } from "../../../src/cosmos/proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../../src/cosmos/proto/gen/tendermint/types/validator.ts";
+import { equalBytes } from "../../../src/platform/base/bytes.ts";
 import { fixtureText } from "../../support/client/fixture.ts";
 
 interface RecordedBlock {

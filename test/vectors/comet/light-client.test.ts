@@ -1,9 +1,6 @@
-import { signedHeaderToJson } from "../../support/comet/light-block.ts";
 import { describe, expect, it } from "vitest";
-import { toHex } from "../../../src/platform/base/bytes.ts";
-import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
+import { headerHash, validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { CometError } from "../../../src/cosmos/comet/comet-error.ts";
-import { headerHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { verifyHeader } from "../../../src/cosmos/comet/light-client.ts";
 import {
   signedHeaderFromProto,
@@ -12,10 +9,12 @@ import {
   validatorSetToProto,
 } from "../../../src/cosmos/comet/proto-blocks.ts";
 import { validatorToJson } from "../../../src/cosmos/comet/rpc-json.ts";
-import { validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { SignedHeader } from "../../../src/cosmos/proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../../../src/cosmos/proto/gen/tendermint/types/validator.ts";
-import { readRecordedChain, type RecordedChain, recordedBlock } from "../../support/comet/recorded-chain.ts";
+import { toHex } from "../../../src/platform/base/bytes.ts";
+import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
+import { signedHeaderToJson } from "../../support/comet/light-block.ts";
+import { readRecordedChain, recordedBlock, type RecordedChain } from "../../support/comet/recorded-chain.ts";
 
 const NS = 1_000_000_000n;
 const TRUST_LEVEL = { numerator: 1n, denominator: 3n };

@@ -1,13 +1,12 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { ChainClient, StoreAnswer } from "../../../src/cosmos/client/chain-client.ts";
 import { decodeStoreAnswer } from "../../../src/cosmos/client/chain-reads.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { type ProofOutcome, type ProofPoint, proveResults } from "../../../src/relayer/kv/prove.ts";
+import { type ProofOutcome, type ProofPoint, proveResults, readKeys } from "../../../src/relayer/kv/prove.ts";
 import type { QueryState } from "../../../src/relayer/registry/query-state.ts";
-import { readKeys } from "../../../src/relayer/kv/prove.ts";
-import { readFileSync } from "node:fs";
 import { sampleState } from "../../relayer/samples.ts";
-import { type RecordedProof, readRecordedProofs } from "../../support/merkle/recorded-proofs.ts";
+import { readRecordedProofs, type RecordedProof } from "../../support/merkle/recorded-proofs.ts";
 
 const cases = readRecordedProofs();
 const raw: readonly { readonly abci_query_response: unknown }[] = JSON.parse(

@@ -2,11 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE, formatDec18, parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { assess, rotationRisk } from "../../../src/watchdog/policy/assess.ts";
-import { type Policy, chainPolicy, SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
+import {
+  chainPolicy,
+  type Policy,
+  rewardCents,
+  SPECIFIED_POLICY,
+} from "../../../src/watchdog/policy/assessment.ts";
 import { endRate } from "../../../src/watchdog/policy/forecast.ts";
 import { allowedMisses } from "../../../src/watchdog/policy/headroom.ts";
 import { isAtLeast, type SuccessRate } from "../../../src/watchdog/policy/reward-tier.ts";
-import { rewardCents } from "../../../src/watchdog/policy/assessment.ts";
 import { outageMisses, restartMisses, whatIf } from "../../../src/watchdog/policy/what-if.ts";
 import { ledgerViewOf, monthRecord, rollup } from "../../support/watchdog/ledger-view.ts";
 

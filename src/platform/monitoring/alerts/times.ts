@@ -1,5 +1,4 @@
-import { parseDurationMs } from "../../config/config-fields.ts";
-import { durationText } from "../../config/config-fields.ts";
+import { durationText, parseDurationMs } from "../../config/config-fields.ts";
 
 /** Converts a time of a rule, "5m", to the time that is written into the file. */
 export type Times = (duration: string) => string;

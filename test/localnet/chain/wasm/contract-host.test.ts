@@ -1,20 +1,19 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { fromBase64, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
-import type { JsonValue } from "../../../../src/platform/base/json.ts";
-import { isRecord } from "../../../../src/platform/base/json.ts";
+import * as query from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
+import * as wire from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
+import { QueryParamsResponse } from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/query.ts";
+import { TYPE_URL } from "../../../../src/cosmos/proto/registry.ts";
+import { defaultParams } from "../../../../src/localnet/chain/modules/interchainqueries/params.ts";
+import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
 import {
   type ContractCode,
   NO_RESPONSE,
   subMessage,
 } from "../../../../src/localnet/chain/modules/wasm/contract.ts";
-import { defaultParams } from "../../../../src/localnet/chain/modules/interchainqueries/params.ts";
-import { QueryParamsResponse } from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/query.ts";
-import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
-import * as wire from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import * as query from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
-import { TYPE_URL } from "../../../../src/cosmos/proto/registry.ts";
+import { fromBase64, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
+import { isRecord, type JsonValue } from "../../../../src/platform/base/json.ts";
 import { createFakeIbc } from "../../../support/fake-ibc.ts";
 import {
   addContract,

@@ -4,13 +4,12 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { OracleFaultName } from "../../../../src/localnet/node/oracle/oracle-client.ts";
 import type { FaultName } from "../../../../src/localnet/sidecar/faults.ts";
-import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/assessment.ts";
+import { rewardCents, SPECIFIED_POLICY } from "../../../../src/watchdog/policy/assessment.ts";
 import { formatPercent, successRate, tierOf } from "../../../../src/watchdog/policy/reward-tier.ts";
-import { rewardCents } from "../../../../src/watchdog/policy/assessment.ts";
 import { createSimulatedValidator } from "../../../support/localnet/simulated-validator.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 import { playMonth } from "../../../support/watchdog/month/replay.ts";
-import { type ReplayResult, readResult } from "../../../support/watchdog/month/result.ts";
+import { readResult, type ReplayResult } from "../../../support/watchdog/month/result.ts";
 import { planSteady, type SteadyOptions } from "../../../support/watchdog/month/steady.ts";
 import { createReceiver, rigConfig, startRig } from "../../../support/watchdog/rig.ts";
 

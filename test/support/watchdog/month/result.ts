@@ -1,9 +1,8 @@
 import { stringifyJson } from "../../../../src/platform/base/json.ts";
 import type { PastAlert } from "../../../../src/watchdog/alerts/alert-state.ts";
 import type { LedgerEvent, MonthRecord } from "../../../../src/watchdog/ledger/ledger-view.ts";
-import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/assessment.ts";
+import { rewardCents, SPECIFIED_POLICY } from "../../../../src/watchdog/policy/assessment.ts";
 import { formatPercent, successRate, tierOf } from "../../../../src/watchdog/policy/reward-tier.ts";
-import { rewardCents } from "../../../../src/watchdog/policy/assessment.ts";
 import { openLedgerFile, openSqliteState } from "../../../../src/watchdog/state/sqlite-state.ts";
 import { readReceived, type Received } from "./receiver.ts";
 

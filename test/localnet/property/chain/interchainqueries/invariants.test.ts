@@ -1,13 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fromHex, uint64BigEndian, toHex } from "../../../../../src/platform/base/bytes.ts";
-import * as keeper from "../../../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
-import { defaultParams } from "../../../../../src/localnet/chain/modules/interchainqueries/params.ts";
 import {
   MsgSubmitQueryResult,
   type QueryResult,
 } from "../../../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { fromBase64 } from "../../../../../src/platform/base/bytes.ts";
+import * as keeper from "../../../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
+import { defaultParams } from "../../../../../src/localnet/chain/modules/interchainqueries/params.ts";
+import { fromBase64, fromHex, toHex, uint64BigEndian } from "../../../../../src/platform/base/bytes.ts";
 import { createFakeIbc } from "../../../../support/fake-ibc.ts";
 import { fixtureFile } from "../../../../support/fixture-file.ts";
 import {

@@ -8,13 +8,13 @@ import {
 import type * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
 import { wrapErrors } from "../../../runtime/errors.ts";
-import { ErrInvalidProof } from "../host/errors.ts";
 import {
   ErrInvalidAcknowledgement,
   ErrInvalidChannelIdentifier,
   ErrInvalidChannelOrdering,
   ErrInvalidChannelState,
   ErrInvalidCounterparty,
+  ErrInvalidProof,
   ErrInvalidSequence,
   ErrTooManyConnectionHops,
 } from "../host/errors.ts";
@@ -26,8 +26,8 @@ import {
   validateConnectionId,
   validatePortId,
 } from "../host/identifiers.ts";
-import { channelParams } from "../host/params.ts";
 import { packetOf, validatePacket } from "../host/packet.ts";
+import { channelParams } from "../host/params.ts";
 
 // Stateless checks of the messages of channels and packets (`ValidateBasic`), in ibc-go's order. All throw `ModuleError`.
 
