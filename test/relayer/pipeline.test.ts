@@ -56,6 +56,15 @@ describe("the queued results", () => {
     expect(pipeline.queued()).toEqual([young]);
   });
 
+  it("stay when their read is given up after it was proven", () => {
+    const pipeline = createPipeline();
+    const [id] = pipeline.expect([at(1n, 10n)], 5n);
+    const { entry } = pipeline.queue(at(1n, 10n), 0, id);
+    pipeline.giveUp([entry.id]);
+    expect(pipeline.queued()).toEqual([entry]);
+    expect(entry.stage).toEqual({ kind: "queued" });
+  });
+
   it("are none after all were resolved", () => {
     const pipeline = createPipeline();
     add(pipeline, at(1n, 10n));
