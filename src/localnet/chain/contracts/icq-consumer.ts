@@ -104,7 +104,7 @@ function execute(scope: ContractScope, name: string, fields: JsonField): Contrac
   }
 }
 
-/** Registers a query. The chain checks `connection_id` and `update_period`, so they pass through unread. */
+/** Registers a query. The chain checks `connection_id` and `update_period`, so they are passed on without a check. */
 function register(fields: JsonField, query: JsonObject): ContractResponse {
   return binding({
     register_interchain_query: {
@@ -154,7 +154,7 @@ const KV_RESULT = utf8("kv/");
 const KV_COUNT = utf8("kv-count/");
 const TRANSACTION = utf8("tx/");
 
-/** Stored switch that makes callbacks fail. */
+/** The stored setting that makes callbacks fail. */
 const callbackFailures = {
   get: ({ storage }: ContractScope): CallbackFailures => {
     const bits = storage.get(FAILURE_KEY)?.[0] ?? 0;

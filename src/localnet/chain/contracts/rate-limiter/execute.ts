@@ -1,12 +1,12 @@
 import { decodeBech32 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import {
-  type JsonValue,
   asText,
   asUint32,
   elements,
   isPresent,
   type JsonField,
+  type JsonValue,
   member,
   required,
 } from "../../../../platform/base/json.ts";
@@ -17,12 +17,19 @@ import {
   type ContractScope,
   NO_RESPONSE,
 } from "../../modules/wasm/contract.ts";
+import { text } from "../messages.ts";
 import type { Path } from "./packet.ts";
 import { createQuota, newFlow, type Quota, type RateLimit } from "./quota.ts";
-import { text } from "../messages.ts";
 import { readVariant, uint64, type Variant } from "./serde.ts";
-import { accounts, allowedChannels, limitsOf, rolesOf, timelockDelay } from "./state.ts";
-import { processMessages, queueMessage, removeMessage } from "./timelock.ts";
+import {
+  accounts,
+  allowedChannels,
+  limitsOf,
+  type QueuedMessage,
+  queuedMessages,
+  rolesOf,
+  timelockDelay,
+} from "./state.ts";
 
 /** Roles in the order of the contract's enum. The governance account has all of them. */
 const ROLES = [
@@ -85,6 +92,7 @@ function runQueued(scope: ContractScope, { fields }: Variant): ContractResponse 
     ids: isPresent(ids) ? elements(ids).map(asText) : undefined,
     count: isPresent(count) ? Number(uint64(fields, "count")) : undefined,
   };
+  // Sender and role were checked when the message was queued.
   processMessages(scope, chosen, (queued) => {
     const { name, fields: own } = readVariant("ExecuteMsg", queued, VARIANTS);
     MESSAGES[name]?.handle(scope, own);
@@ -97,7 +105,7 @@ function addPath(scope: ContractScope, fields: JsonField): ContractResponse {
   return respond({ method: "try_add_channel", channel_id: channel, denom });
 }
 
-/** Stores new quotas of a path. Those that it had, and their flows, are replaced. */
+/** Stores the quotas of a path. They replace the earlier ones and their flows. */
 function storePath(scope: ContractScope, fields: JsonField): Path {
   const path = readPath(fields);
   const limits = elements(required(member(fields, "quotas"))).map((each): RateLimit => {
@@ -229,4 +237,71 @@ function respond(attributes: Readonly<Record<string, string>>): ContractResponse
     ...NO_RESPONSE,
     attributes: Object.entries(attributes).map(([key, value]) => ({ key, value })),
   };
+}
+
+/** Queues the message of a sender with a delay. Returns undefined for a sender without one. */
+function queueMessage(
+  scope: ContractScope,
+  sender: string,
+  message: JsonValue,
+): ContractResponse | undefined {
+  const delayHours = timelockDelay(sender).get(scope.storage) ?? 0;
+  if (delayHours === 0) return undefined;
+  const index = scope.transactionIndex();
+  if (index === undefined) throw new ContractError("a message with a delay must be sent in a transaction");
+  const id = `${scope.height}_${index}`;
+  const queue = queuedMessages.get(scope.storage) ?? [];
+  queuedMessages.set(scope.storage, [...queue, { message, submittedAt: scope.timeNs, delayHours, id }]);
+  return { ...NO_RESPONSE, attributes: [{ key: "message.id", value: id }] };
+}
+
+/** Removes all queued messages with an id. An unknown id removes nothing. */
+function removeMessage({ storage }: ContractScope, id: string): void {
+  const queue = queuedMessages.get(storage) ?? [];
+  queuedMessages.set(
+    storage,
+    queue.filter((message) => message.id !== id),
+  );
+}
+
+/**
+ * Runs queued messages whose delay is over: those with the given ids, or else the first `count`. A message that is not due
+ * goes to the end of the queue. A message that fails is dropped, as in the reference contract.
+ */
+function processMessages(
+  scope: ContractScope,
+  chosen: { readonly ids: readonly string[] | undefined; readonly count: number | undefined },
+  run: (message: JsonValue) => void,
+): void {
+  const queue = queuedMessages.get(scope.storage) ?? [];
+  const [taken, left] = takeMessages(queue, chosen);
+  const due = taken.filter((message) => isDue(message, scope.timeNs));
+  const early = taken.filter((message) => !isDue(message, scope.timeNs));
+  queuedMessages.set(scope.storage, [...left, ...early]);
+  for (const { message } of due) runOrDrop(() => run(message));
+}
+
+function takeMessages(
+  queue: readonly QueuedMessage[],
+  { ids, count }: { readonly ids: readonly string[] | undefined; readonly count: number | undefined },
+): readonly [taken: readonly QueuedMessage[], left: readonly QueuedMessage[]] {
+  if (ids !== undefined)
+    return [queue.filter(({ id }) => ids.includes(id)), queue.filter(({ id }) => !ids.includes(id))];
+  if (count === undefined) throw new ContractError("both count and message_ids are None");
+  return [queue.slice(0, count), queue.slice(count)];
+}
+
+const HOUR_NS = 3_600_000_000_000n;
+
+function isDue({ submittedAt, delayHours }: QueuedMessage, nowNs: bigint): boolean {
+  return nowNs >= submittedAt + BigInt(delayHours) * HOUR_NS;
+}
+
+function runOrDrop(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    // Any other exception is a bug of the contract.
+    if (!(error instanceof ContractError)) throw error;
+  }
 }

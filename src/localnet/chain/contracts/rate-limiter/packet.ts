@@ -3,7 +3,7 @@ import { type JsonField, member, required } from "../../../../platform/base/json
 import { text } from "../messages.ts";
 import { uint256, uint64 } from "./serde.ts";
 
-/** What the limiter reads of a transfer packet. */
+/** Fields of a transfer packet that the limiter reads. */
 export interface Packet {
   readonly sourceChannel: string;
   readonly destinationChannel: string;

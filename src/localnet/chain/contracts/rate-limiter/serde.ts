@@ -8,9 +8,9 @@ import {
 } from "../../../../platform/base/json.ts";
 import { ContractError } from "../../modules/wasm/contract.ts";
 import { text, unknownVariant } from "../messages.ts";
+import { MAX_UINT256 } from "./quota.ts";
 
 const PACKAGE = "rate_limiter::msg::";
-const MAX_UINT256 = (1n << 256n) - 1n;
 
 /** A message of an enum: its name and its fields. */
 export interface Variant {
@@ -31,9 +31,9 @@ export function readVariant(
   if (entry === undefined || entries.length !== 1)
     throw new ContractError(`Error parsing into type ${fullType}: expected one variant`);
   const [name, value] = entry;
-  const form = Object.hasOwn(known, name) ? known[name] : undefined;
-  if (form === undefined) throw unknownVariant(fullType, name, Object.keys(known));
-  if ((form === "bare") !== (typeof message === "string"))
+  const kind = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (kind === undefined) throw unknownVariant(fullType, name, Object.keys(known));
+  if ((kind === "bare") !== (typeof message === "string"))
     throw new ContractError(`Error parsing into type ${fullType}: Invalid type`);
   return { name, fields: { value, path: "", error: fieldError(fullType) } };
 }

@@ -80,7 +80,7 @@ export function allowedChannels(denom: string): Entry<readonly string[]> {
   return textList(concat(RESTRICTIONS, utf8(denom)));
 }
 
-/** Hours that the messages of an account wait before they run. */
+/** Delay of the messages of an account, hours. */
 export function timelockDelay(account: string): Entry<number> {
   return jsonEntry(concat(DELAYS, utf8(account)), Number, (hours) => hours);
 }
@@ -90,7 +90,7 @@ export function roleOwners(storage: KVStore): readonly string[] {
   return [...storage.iterate(ROLES, prefixEnd(ROLES))].map(([key]) => fromUtf8(key.subarray(ROLES.length)));
 }
 
-/** A message that waits for its time. */
+/** A message that runs after its delay. */
 export interface QueuedMessage {
   readonly message: JsonValue;
   /** Block time at which it was sent, nanoseconds since the Unix epoch. */
@@ -106,7 +106,7 @@ export const queuedMessages = jsonEntry<readonly QueuedMessage[]>(
   (messages) => messages.map(queuedJson),
 );
 
-/** Stored form of the governance account and the address of the transfer module. */
+/** The stored governance account and the stored address of the transfer module. */
 export const accounts = {
   governance: jsonEntry(utf8("gov_module"), String, (address) => address),
   transferModule: jsonEntry(utf8("ibc_module"), String, (address) => address),
@@ -120,7 +120,7 @@ function textList(key: Uint8Array): Entry<readonly string[]> {
   );
 }
 
-/** JSON of a quota with its flow, as stored and as in the answer to `get_quotas`. */
+/** JSON of a quota with its flow, as stored and as in the response to `get_quotas`. */
 export function limitJson({ quota, flow }: RateLimit): JsonObject {
   return {
     quota: {
@@ -134,7 +134,7 @@ export function limitJson({ quota, flow }: RateLimit): JsonObject {
   };
 }
 
-/** JSON of a queued message, as stored and as in the answer to `get_message`. */
+/** JSON of a queued message, as stored and as in the response to `get_message`. */
 export function queuedJson({ message, submittedAt, delayHours, id }: QueuedMessage): JsonObject {
   return { message, submitted_at: `${submittedAt}`, timelock_delay: delayHours, message_id: id };
 }
