@@ -1,6 +1,6 @@
 import { toBase64 } from "../../../../platform/base/bytes.ts";
 import { type Dec18, parseDec18 } from "../../../../platform/base/decimal.ts";
-import { asBase64, elements, isPresent, type JsonField, member } from "../../../../platform/base/json.ts";
+import type { JsonField } from "../../../../platform/base/json.ts";
 import {
   QueryDelegationRequest,
   QueryValidatorDelegationsRequest,
@@ -17,7 +17,7 @@ const PAGE = 100n;
 /** Reads a validator of the staking module. */
 export function queryValidator(scope: ContractScope, validatorAddr: string): TrackedValidator {
   const response = query(scope, "Validator", QueryValidatorRequest.encode({ validatorAddr }));
-  const validator = member(response, "validator");
+  const validator = response.member("validator");
   return {
     tokens: BigInt(text(validator, "tokens")),
     shares: parseDec18(text(validator, "delegator_shares")),
@@ -28,7 +28,7 @@ export function queryValidator(scope: ContractScope, validatorAddr: string): Tra
 /** Reads the shares of a delegation that exists. */
 export function queryShares(scope: ContractScope, delegatorAddr: string, validatorAddr: string): Dec18 {
   const request = QueryDelegationRequest.encode({ delegatorAddr, validatorAddr });
-  return delegationOf(member(query(scope, "Delegation", request), "delegation_response")).shares;
+  return delegationOf(query(scope, "Delegation", request).member("delegation_response")).shares;
 }
 
 interface Delegation {
@@ -43,14 +43,14 @@ export function* queryDelegations(scope: ContractScope, validatorAddr: string): 
     const pagination = { key, offset: 0n, limit: PAGE, countTotal: false, reverse: false };
     const request = QueryValidatorDelegationsRequest.encode({ validatorAddr, pagination });
     const response = query(scope, "ValidatorDelegations", request);
-    yield* elements(member(response, "delegation_responses")).map(delegationOf);
-    const next = member(member(response, "pagination"), "next_key");
-    key = isPresent(next) ? Uint8Array.from(asBase64(next)) : new Uint8Array(0);
+    yield* response.member("delegation_responses").elements().map(delegationOf);
+    const next = response.member("pagination").member("next_key");
+    key = next.isPresent() ? Uint8Array.from(next.asBase64()) : new Uint8Array(0);
   } while (key.length > 0);
 }
 
 function delegationOf(response: JsonField): Delegation {
-  const delegation = member(response, "delegation");
+  const delegation = response.member("delegation");
   return {
     delegator: text(delegation, "delegator_address"),
     shares: parseDec18(text(delegation, "shares")),

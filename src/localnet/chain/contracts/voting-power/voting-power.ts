@@ -1,11 +1,4 @@
-import {
-  type JsonObject,
-  type JsonValue,
-  asUint64,
-  isPresent,
-  type JsonField,
-  member,
-} from "../../../../platform/base/json.ts";
+import type { JsonObject, JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import {
   type ContractCode,
   ContractError,
@@ -143,8 +136,8 @@ const QUERIES: Readonly<Record<string, Query>> = {
 };
 
 function heightOf(scope: ContractScope, fields: JsonField): bigint {
-  const field = member(fields, "height");
-  const height = isPresent(field) ? asUint64(field) : scope.height;
+  const field = fields.member("height");
+  const height = field.isPresent() ? field.asUint64() : scope.height;
   if (height <= scope.height) return height;
   throw new ContractError(`height ${height} is in the future; the chain is at ${scope.height}`);
 }
