@@ -18,6 +18,15 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Parses JSON. Returns undefined for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** `JSON.stringify` that formats a bigint as a decimal string. */
 export function stringifyJson(value: unknown, indent?: number): string {
   return JSON.stringify(

@@ -1,5 +1,5 @@
 import { sha256 } from "../../../platform/base/bytes.ts";
-import { isRecord, type JsonField } from "../../../platform/base/json.ts";
+import { isRecord, type JsonField, parseJson } from "../../../platform/base/json.ts";
 import { TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { ClientError } from "../errors.ts";
 import { parseRpcResponse, resultField } from "../rpc-response.ts";
@@ -19,7 +19,8 @@ export type EventFrame =
 
 /** Decodes the text of a frame. Throws `bad-answer` when it is not a JSON-RPC response. */
 export function decodeEventFrame(source: string, endpoint: string): EventFrame {
-  const response = parseRpcResponse(parseFrame(source), endpoint);
+  // For text that is not JSON, `parseRpcResponse` rejects the undefined value.
+  const response = parseRpcResponse(parseJson(source), endpoint);
   const id = typeof response.id === "number" ? response.id : -1;
   if (!("result" in response))
     return {
@@ -40,15 +41,6 @@ function readEvent(data: JsonField): DecodedEvent {
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     return { kind: "unreadable", error };
-  }
-}
-
-/** Returns undefined for text that is not JSON. `parseRpcResponse` rejects undefined. */
-function parseFrame(source: string): unknown {
-  try {
-    return JSON.parse(source);
-  } catch {
-    return undefined;
   }
 }
 
