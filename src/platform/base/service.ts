@@ -48,3 +48,9 @@ export async function supervise(
   signal.removeEventListener("abort", onAbort);
   return errors;
 }
+
+/** Throws the first error of {@link supervise}, if any. */
+export function throwFirst(errors: readonly ServiceError[]): void {
+  const [first] = errors;
+  if (first !== undefined) throw first.error;
+}

@@ -65,6 +65,11 @@ export interface HttpStream {
  */
 export type WriteChunk = (text: string) => Promise<void>;
 
+/** Creates a route for GET and HEAD. */
+export function getRoute(path: string, handle: HttpRoute["handle"]): HttpRoute {
+  return { method: "GET", path, handle };
+}
+
 /** A JSON reply; a bigint prints as a decimal string. */
 export function jsonReply(status: number, value: unknown): HttpReply {
   return {

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { hash as nodeHash } from "node:crypto";
-import { encodeUvarint } from "../../../platform/base/bytes.ts";
+import { encodeUvarint, latin1 } from "../../../platform/base/bytes.ts";
 import { bad, good, type Result } from "../../../platform/base/errors.ts";
 import {
   type ExistenceProof,
@@ -169,7 +169,7 @@ const SHORT = 64;
 
 /** Converts bytes to a {@link HashText}. */
 export function toHashText(bytes: Uint8Array): HashText {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  return latin1(bytes);
 }
 
 /** Converts a {@link HashText} to bytes. */

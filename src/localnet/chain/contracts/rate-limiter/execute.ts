@@ -1,15 +1,6 @@
 import { decodeBech32 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import {
-  asText,
-  asUint32,
-  elements,
-  isPresent,
-  type JsonField,
-  type JsonValue,
-  member,
-  required,
-} from "../../../../platform/base/json.ts";
+import type { JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import {
   type Caller,
   ContractError,
@@ -72,7 +63,7 @@ export function instantiate(scope: ContractScope, message: JsonField): ContractR
   accounts.governance.set(scope.storage, governance);
   accounts.transferModule.set(scope.storage, transferModule);
   rolesOf(governance).set(scope.storage, ROLES);
-  for (const path of elements(required(member(message, "paths")))) storePath(scope, path);
+  for (const path of message.member("paths").required().elements()) storePath(scope, path);
   return respond({ method: "instantiate", ibc_module: transferModule, gov_module: governance });
 }
 
@@ -87,10 +78,10 @@ export function execute(scope: ContractScope, { sender }: Caller, message: JsonV
 }
 
 function runQueued(scope: ContractScope, { fields }: Variant): ContractResponse {
-  const [ids, count] = [member(fields, "message_ids"), member(fields, "count")];
+  const [ids, count] = [fields.member("message_ids"), fields.member("count")];
   const chosen = {
-    ids: isPresent(ids) ? elements(ids).map(asText) : undefined,
-    count: isPresent(count) ? Number(uint64(fields, "count")) : undefined,
+    ids: ids.isPresent() ? ids.elements().map((field) => field.asText()) : undefined,
+    count: count.isPresent() ? Number(uint64(fields, "count")) : undefined,
   };
   // Sender and role were checked when the message was queued.
   processMessages(scope, chosen, (queued) => {
@@ -108,10 +99,14 @@ function addPath(scope: ContractScope, fields: JsonField): ContractResponse {
 /** Stores the quotas of a path. They replace the earlier ones and their flows. */
 function storePath(scope: ContractScope, fields: JsonField): Path {
   const path = readPath(fields);
-  const limits = elements(required(member(fields, "quotas"))).map((each): RateLimit => {
-    const quota = readQuota(each);
-    return { quota, flow: newFlow(quota.duration, scope.timeNs) };
-  });
+  const limits = fields
+    .member("quotas")
+    .required()
+    .elements()
+    .map((each): RateLimit => {
+      const quota = readQuota(each);
+      return { quota, flow: newFlow(quota.duration, scope.timeNs) };
+    });
   limitsOf(path).set(scope.storage, limits);
   return path;
 }
@@ -131,7 +126,7 @@ function resetPathQuota(scope: ContractScope, fields: JsonField): ContractRespon
 
 /** Changes percentages and length of a quota. Its flow, its channel value and the present window stay. */
 function editPathQuota(scope: ContractScope, fields: JsonField): ContractResponse {
-  const edited = readQuota(required(member(fields, "quota")));
+  const edited = readQuota(fields.member("quota").required());
   changeQuotas(scope, readPath(fields), edited.name, ({ quota, flow }) => ({
     quota: { ...edited, channelValue: quota.channelValue },
     flow,
@@ -155,7 +150,11 @@ function changeQuotas(
 }
 
 function setDenomRestrictions({ storage }: ContractScope, fields: JsonField): ContractResponse {
-  const channels = elements(required(member(fields, "allowed_channels"))).map(asText);
+  const channels = fields
+    .member("allowed_channels")
+    .required()
+    .elements()
+    .map((field) => field.asText());
   allowedChannels(text(fields, "denom")).set(storage, channels);
   return respond({ method: "set_denom_restrictions" });
 }
@@ -189,7 +188,7 @@ function revokeRole(scope: ContractScope, fields: JsonField): ContractResponse {
 
 function setTimelockDelay({ storage }: ContractScope, fields: JsonField): ContractResponse {
   const signer = text(fields, "signer");
-  const hours = asUint32(required(member(fields, "hours")));
+  const hours = fields.member("hours").required().asUint32();
   timelockDelay(signer).set(storage, hours);
   return respond({ method: "set_timelock_delay", signer, hours: hours.toString() });
 }
@@ -204,7 +203,11 @@ function readPath(fields: JsonField): Path {
 }
 
 function readQuota(fields: JsonField): Quota {
-  const [send, receive, ...others] = elements(required(member(fields, "send_recv"))).map(asUint32);
+  const [send, receive, ...others] = fields
+    .member("send_recv")
+    .required()
+    .elements()
+    .map((field) => field.asUint32());
   if (send === undefined || receive === undefined || others.length > 0)
     throw fields.error(`${fields.path}.send_recv`, "a list of two percentages");
   return createQuota(text(fields, "name"), uint64(fields, "duration"), [send, receive]);
@@ -213,10 +216,14 @@ function readQuota(fields: JsonField): Quota {
 function readGrant(fields: JsonField): { readonly signer: string; readonly roles: readonly Role[] } {
   const signer = text(fields, "signer");
   requireAddress(signer);
-  const roles = elements(required(member(fields, "roles"))).map((field) => {
-    const name = asText(field);
-    return ROLES.find((role) => role === name) ?? fail(field, name);
-  });
+  const roles = fields
+    .member("roles")
+    .required()
+    .elements()
+    .map((field) => {
+      const name = field.asText();
+      return ROLES.find((role) => role === name) ?? fail(field, name);
+    });
   return { signer, roles };
 }
 

@@ -1,5 +1,5 @@
 import { NS_PER_SECOND } from "../../../../platform/base/time.ts";
-import { asText, type JsonField, member, required } from "../../../../platform/base/json.ts";
+import type { JsonField } from "../../../../platform/base/json.ts";
 import {
   type ContractAttribute,
   ContractError,
@@ -94,7 +94,7 @@ function saveLimits({ storage }: ContractScope, path: Path, { any, own }: PathLi
 
 function supplyOf(scope: ContractScope, denom: string): bigint {
   const response = messageFields(scope.query({ bank: { supply: { denom } } }));
-  return BigInt(asText(required(member(required(member(response, "amount")), "amount"))));
+  return BigInt(response.member("amount").required().member("amount").required().asText());
 }
 
 function unlimited(path: Path): ContractResponse {

@@ -1,11 +1,4 @@
-import {
-  isRecord,
-  type JsonValue,
-  asUint64,
-  type JsonField,
-  member,
-  required,
-} from "../../../../platform/base/json.ts";
+import { isRecord, type JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import { ContractError } from "../../modules/wasm/contract.ts";
 import { text, unknownVariant } from "../messages.ts";
 import { MAX_UINT256 } from "./quota.ts";
@@ -35,7 +28,7 @@ export function readVariant(
   if (kind === undefined) throw unknownVariant(fullType, name, Object.keys(known));
   if ((kind === "bare") !== (typeof message === "string"))
     throw new ContractError(`Error parsing into type ${fullType}: Invalid type`);
-  return { name, fields: { value, path: "", error: fieldError(fullType) } };
+  return { name, fields: new JsonField(value, "", fieldError(fullType)) };
 }
 
 function fieldError(type: string): JsonField["error"] {
@@ -49,7 +42,7 @@ function fieldError(type: string): JsonField["error"] {
 
 /** Reads a required unsigned 64-bit integer. */
 export function uint64(fields: JsonField, name: string): bigint {
-  return asUint64(required(member(fields, name)));
+  return fields.member(name).required().asUint64();
 }
 
 /** Reads a required unsigned 256-bit integer in decimal text. */

@@ -1,15 +1,5 @@
 import { concat, fromUtf8, prefixEnd, utf8 } from "../../../../platform/base/bytes.ts";
-import {
-  isRecord,
-  type JsonObject,
-  type JsonValue,
-  asText,
-  asUint32,
-  asUint64,
-  isPresent,
-  type JsonField,
-  member,
-} from "../../../../platform/base/json.ts";
+import { isRecord, type JsonObject, type JsonValue, type JsonField } from "../../../../platform/base/json.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 import { messageFields } from "../messages.ts";
@@ -141,22 +131,22 @@ export function queuedJson({ message, submittedAt, delayHours, id }: QueuedMessa
 
 function readLimit(json: JsonValue): RateLimit {
   const stored = messageFields(json);
-  return { quota: readQuota(member(stored, "quota")), flow: readFlow(member(stored, "flow")) };
+  return { quota: readQuota(stored.member("quota")), flow: readFlow(stored.member("flow")) };
 }
 
 function readQuota(stored: JsonField): Quota {
-  const value = member(stored, "channel_value");
+  const value = stored.member("channel_value");
   return {
-    name: asText(member(stored, "name")),
-    maxPercentageSend: asUint32(member(stored, "max_percentage_send")),
-    maxPercentageRecv: asUint32(member(stored, "max_percentage_recv")),
-    duration: asUint64(member(stored, "duration")),
-    channelValue: isPresent(value) ? BigInt(asText(value)) : undefined,
+    name: stored.member("name").asText(),
+    maxPercentageSend: stored.member("max_percentage_send").asUint32(),
+    maxPercentageRecv: stored.member("max_percentage_recv").asUint32(),
+    duration: stored.member("duration").asUint64(),
+    channelValue: value.isPresent() ? BigInt(value.asText()) : undefined,
   };
 }
 
 function readFlow(stored: JsonField): Flow {
-  const integer = (name: string): bigint => BigInt(asText(member(stored, name)));
+  const integer = (name: string): bigint => BigInt(stored.member(name).asText());
   return { inflow: integer("inflow"), outflow: integer("outflow"), periodEnd: integer("period_end") };
 }
 
@@ -164,9 +154,9 @@ function readQueued(json: JsonValue): QueuedMessage {
   const stored = messageFields(json);
   return {
     message: isRecord(json) ? (json["message"] ?? null) : null,
-    submittedAt: BigInt(asText(member(stored, "submitted_at"))),
-    delayHours: asUint32(member(stored, "timelock_delay")),
-    id: asText(member(stored, "message_id")),
+    submittedAt: BigInt(stored.member("submitted_at").asText()),
+    delayHours: stored.member("timelock_delay").asUint32(),
+    id: stored.member("message_id").asText(),
   };
 }
 

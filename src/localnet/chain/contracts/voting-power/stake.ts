@@ -1,6 +1,6 @@
 import { concat, fromUtf8, prefixEnd, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Dec18, quoDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
-import { asBoolean, type JsonField, type JsonValue, member } from "../../../../platform/base/json.ts";
+import type { JsonField, JsonValue } from "../../../../platform/base/json.ts";
 import type { ContractScope } from "../../modules/wasm/contract.ts";
 import { messageFields, text } from "../messages.ts";
 
@@ -16,7 +16,7 @@ const validatorHistory = createHistory<TrackedValidator>("validator", {
   read: (json) => ({
     tokens: BigInt(text(json, "tokens")),
     shares: BigInt(text(json, "shares")),
-    bonded: asBoolean(member(json, "bonded")),
+    bonded: json.member("bonded").asBoolean(),
   }),
   write: ({ tokens, shares, bonded }) => ({ tokens: `${tokens}`, shares: `${shares}`, bonded }),
 });

@@ -5,16 +5,7 @@ import {
 } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
 import { toBase64 } from "../../../../platform/base/bytes.ts";
 import { type Dec18, parseDec18 } from "../../../../platform/base/decimal.ts";
-import {
-  asBase64,
-  asUint64,
-  elements,
-  isPresent,
-  type JsonField,
-  type JsonObject,
-  type JsonValue,
-  member,
-} from "../../../../platform/base/json.ts";
+import type { JsonObject, JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import {
   type ContractCode,
   ContractError,
@@ -158,8 +149,8 @@ const QUERIES: Readonly<Record<string, Query>> = {
 };
 
 function heightOf(scope: ContractScope, fields: JsonField): bigint {
-  const field = member(fields, "height");
-  const height = isPresent(field) ? asUint64(field) : scope.height;
+  const field = fields.member("height");
+  const height = field.isPresent() ? field.asUint64() : scope.height;
   if (height <= scope.height) return height;
   throw new ContractError(`height ${height} is in the future; the chain is at ${scope.height}`);
 }
@@ -178,7 +169,7 @@ const PAGE = 100n;
 /** Reads a validator of the staking module. */
 function queryValidator(scope: ContractScope, validatorAddr: string): TrackedValidator {
   const response = queryStaking(scope, "Validator", QueryValidatorRequest.encode({ validatorAddr }));
-  const validator = member(response, "validator");
+  const validator = response.member("validator");
   return {
     tokens: BigInt(text(validator, "tokens")),
     shares: parseDec18(text(validator, "delegator_shares")),
@@ -189,7 +180,7 @@ function queryValidator(scope: ContractScope, validatorAddr: string): TrackedVal
 /** Reads the shares of a delegation that exists. */
 function queryShares(scope: ContractScope, delegatorAddr: string, validatorAddr: string): Dec18 {
   const request = QueryDelegationRequest.encode({ delegatorAddr, validatorAddr });
-  return delegationOf(member(queryStaking(scope, "Delegation", request), "delegation_response")).shares;
+  return delegationOf(queryStaking(scope, "Delegation", request).member("delegation_response")).shares;
 }
 
 interface Delegation {
@@ -204,14 +195,14 @@ function* queryDelegations(scope: ContractScope, validatorAddr: string): Iterabl
     const pagination = { key, offset: 0n, limit: PAGE, countTotal: false, reverse: false };
     const request = QueryValidatorDelegationsRequest.encode({ validatorAddr, pagination });
     const response = queryStaking(scope, "ValidatorDelegations", request);
-    yield* elements(member(response, "delegation_responses")).map(delegationOf);
-    const next = member(member(response, "pagination"), "next_key");
-    key = isPresent(next) ? Uint8Array.from(asBase64(next)) : new Uint8Array(0);
+    yield* response.member("delegation_responses").elements().map(delegationOf);
+    const next = response.member("pagination").member("next_key");
+    key = next.isPresent() ? Uint8Array.from(next.asBase64()) : new Uint8Array(0);
   } while (key.length > 0);
 }
 
 function delegationOf(response: JsonField): Delegation {
-  const delegation = member(response, "delegation");
+  const delegation = response.member("delegation");
   return {
     delegator: text(delegation, "delegator_address"),
     shares: parseDec18(text(delegation, "shares")),

@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from "commander";
 import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
-import { cellText, column, type Column, fieldAt } from "../../../../../platform/cli/table.ts";
+import { cellText, column, type Column, fieldAt, listAt } from "../../../../../platform/cli/table.ts";
 import {
   type AnswerTable,
   PARAMS_TABLE,
@@ -218,9 +218,4 @@ function entriesOf(record: JsonValue, fields: JsonValue = record): readonly Json
     ...(isRecord(fields) ? fields : {}),
     ...(isRecord(entry) ? entry : {}),
   }));
-}
-
-function listAt(value: JsonValue, path: string): readonly JsonValue[] {
-  const list = fieldAt(value, path);
-  return Array.isArray(list) ? list : [];
 }
