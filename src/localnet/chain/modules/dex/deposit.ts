@@ -61,7 +61,7 @@ export function deposit(context: Context, request: DepositRequest, keepers: DexK
   const deposited = outcomes.filter((outcome) => "facts" in outcome);
   for (const { facts } of deposited) context.emit(depositLp(request, facts));
   const shares = sumCoins(deposited.map((outcome) => outcome.shares));
-  settle(context, { request, deposited, shares }, keepers);
+  transferCoins(context, { request, deposited, shares }, keepers);
   return {
     reserve0Deposited: outcomes.map((outcome) => depositedText(outcome, 0)),
     reserve1Deposited: outcomes.map((outcome) => depositedText(outcome, 1)),
@@ -176,9 +176,9 @@ function tickOf(record: TickLiquidity): bigint {
 }
 
 /** Coins as one message moves them: the payment of each token, then the shares, even when there are none. */
-function settle(
+function transferCoins(
   context: Context,
-  { request, deposited, shares }: Settlement,
+  { request, deposited, shares }: Payments,
   { bank, bech32Prefix }: DexKeepers,
 ): void {
   const creator = parseAddress(bech32Prefix, request.creator);
@@ -192,7 +192,7 @@ function settle(
   bank.sendFromDex(context, parseAddress(bech32Prefix, request.receiver), shares);
 }
 
-interface Settlement {
+interface Payments {
   readonly request: DepositRequest;
   readonly deposited: readonly Deposited[];
   readonly shares: readonly Coin[];

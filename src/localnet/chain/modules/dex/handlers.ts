@@ -16,41 +16,54 @@ import { placeLimitOrder } from "./place-limit-order.ts";
 import type { DexKeepers } from "./types.ts";
 import { withdraw } from "./withdraw.ts";
 
-/** A message of a user: its stateless checks, and what it does with the checked request. */
-interface UserMessage<Message, Request, Response> {
+/** The stateless checks of a message, and its effects. */
+export interface Operation<Message, Request, Response> {
+  /** Throws `ModuleError`. */
+  readonly parse: (message: Message, bech32Prefix: string) => Request;
+  readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
+}
+
+/** Operations of the six messages of users. The simulations run the same. */
+export const OPERATIONS = {
+  deposit: { parse: messages.parseDeposit, run: deposit },
+  withdrawal: { parse: messages.parseWithdrawal, run: withdraw },
+  placeLimitOrder: { parse: messages.parsePlaceLimitOrder, run: placeLimitOrder },
+  withdrawFilledLimitOrder: { parse: messages.parseTrancheMessage, run: withdrawFilled },
+  cancelLimitOrder: { parse: messages.parseTrancheMessage, run: cancelLimitOrder },
+  multiHopSwap: { parse: messages.parseMultiHopSwap, run: multiHopSwap },
+} as const;
+
+/** A message of a user. */
+interface UserMessage<Message, Request, Response> extends Operation<Message, Request, Response> {
   readonly name: string;
   readonly type: WireType<Message>;
   readonly response: WireType<Response>;
   /**
    * Checks the texts of numbers, in the order of their fields; absent without such fields. Go decodes them with the transaction,
-   * so that CheckTx refuses a malformed one. Throws a plain error.
+   * so that CheckTx rejects a malformed one. Throws a plain error.
    */
   readonly checkNumbers?: (message: Message) => void;
-  /** Throws `ModuleError`. */
-  readonly parse: (message: Message, bech32Prefix: string) => Request;
-  readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
 }
 
 /** Handlers of the six messages of users, and of MsgUpdateParams. */
 export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
   return [
     userHandler(keepers, {
+      ...OPERATIONS.deposit,
       name: "MsgDeposit",
       type: tx.MsgDeposit,
       response: tx.MsgDepositResponse,
       checkNumbers: ({ amountsA, amountsB }) => checkAmountTexts(...amountsA, ...amountsB),
-      parse: messages.parseDeposit,
-      run: deposit,
     }),
     userHandler(keepers, {
+      ...OPERATIONS.withdrawal,
       name: "MsgWithdrawal",
       type: tx.MsgWithdrawal,
       response: tx.MsgWithdrawalResponse,
       checkNumbers: ({ sharesToRemove }) => checkAmountTexts(...sharesToRemove),
-      parse: messages.parseWithdrawal,
-      run: withdraw,
     }),
     userHandler(keepers, {
+      ...OPERATIONS.placeLimitOrder,
       name: "MsgPlaceLimitOrder",
       type: tx.MsgPlaceLimitOrder,
       response: tx.MsgPlaceLimitOrderResponse,
@@ -58,24 +71,21 @@ export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
         checkAmountTexts(amountIn, maxAmountOut);
         checkDecimalTexts(limitSellPrice, minAverageSellPrice);
       },
-      parse: messages.parsePlaceLimitOrder,
-      run: placeLimitOrder,
     }),
     userHandler(keepers, {
+      ...OPERATIONS.withdrawFilledLimitOrder,
       name: "MsgWithdrawFilledLimitOrder",
       type: tx.MsgWithdrawFilledLimitOrder,
       response: tx.MsgWithdrawFilledLimitOrderResponse,
-      parse: messages.parseTrancheMessage,
-      run: withdrawFilled,
     }),
     userHandler(keepers, {
+      ...OPERATIONS.cancelLimitOrder,
       name: "MsgCancelLimitOrder",
       type: tx.MsgCancelLimitOrder,
       response: tx.MsgCancelLimitOrderResponse,
-      parse: messages.parseTrancheMessage,
-      run: cancelLimitOrder,
     }),
     userHandler(keepers, {
+      ...OPERATIONS.multiHopSwap,
       name: "MsgMultiHopSwap",
       type: tx.MsgMultiHopSwap,
       response: tx.MsgMultiHopSwapResponse,
@@ -83,8 +93,6 @@ export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
         checkAmountTexts(amountIn);
         checkDecimalTexts(exitLimitPrice);
       },
-      parse: messages.parseMultiHopSwap,
-      run: multiHopSwap,
     }),
     toMessageHandler<tx.MsgUpdateParams>({
       typeUrl: toChainTypeUrl("/neutron.dex.MsgUpdateParams", keepers.chainName),

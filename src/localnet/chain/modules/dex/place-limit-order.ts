@@ -62,7 +62,7 @@ export function placeLimitOrder(
   const maker = makerPart(context, keepers.chainName, { request, limit, taker });
   const totalIn = checkInt(taker.amountIn + (maker.shares ?? 0n));
   if (orderType === LimitOrderType.JUST_IN_TIME) countJit(context);
-  settle(context, { request, totalIn, out: taker.amountOut }, keepers);
+  transferCoins(context, { request, totalIn, out: taker.amountOut }, keepers);
   context.emit(
     placeLimitOrderEvent(request, {
       tokenIn,
@@ -217,16 +217,16 @@ function countJit(context: Context): void {
   store.setJitsInBlock(context, count + 1n);
 }
 
-interface Settlement {
+interface Payments {
   readonly request: OrderRequest;
   readonly totalIn: bigint;
   readonly out: bigint;
 }
 
 /** Pays the receiver first, then charges the creator. */
-function settle(
+function transferCoins(
   context: Context,
-  { request, totalIn, out }: Settlement,
+  { request, totalIn, out }: Payments,
   { bank, bech32Prefix }: DexKeepers,
 ): void {
   const { creator, receiver, tokenIn, tokenOut } = request;

@@ -15,7 +15,7 @@ import * as keys from "./keys.ts";
 import type { PairId, TradePairId } from "./types.ts";
 
 /** The gRPC service under the canonical chain name. */
-export const SERVICE = "/neutron.dex.Query";
+const SERVICE = "/neutron.dex.Query";
 
 type Answer<Request, Response> = (context: Context, request: Request) => Response;
 
