@@ -36,7 +36,7 @@ interface Position {
   readonly options: PositionOptions;
 }
 
-/** What a deposit issued, beside the response. */
+/** Shares that a deposit issued, and the facts of its event. */
 interface Deposited {
   readonly facts: DepositFacts;
   readonly shares: Coin;
@@ -50,7 +50,7 @@ interface Failed {
 
 type Outcome = Deposited | Failed;
 
-/** MsgDeposit: positions one after the other; a position that fails leaves nothing behind (dex.md, "Messages", rule 1). */
+/** MsgDeposit: positions one after the other; the writes of a failed position are dropped (dex.md, "Messages", rule 1). */
 export function deposit(context: Context, request: DepositRequest, keepers: DexKeepers): MsgDepositResponse {
   const positions = request.entries.map((entry) => toPosition(request, entry));
   const outcomes = positions.map((position) => {
@@ -198,7 +198,7 @@ interface Payments {
   readonly shares: readonly Coin[];
 }
 
-/** What the creator pays, and what is offered to the pool after the swaps. */
+/** Amounts that the creator pays, and amounts that are offered to the pool after the swaps. */
 interface SwappedOffer {
   readonly amountsIn: Amounts;
   readonly offered: Amounts;

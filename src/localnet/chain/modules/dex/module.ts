@@ -35,7 +35,7 @@ export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule
 }
 
 /**
- * Begin of a block: takes the orders out of the book that expired before the block time, also while the module is paused.
+ * Begin of a block: removes the orders that expired before the block time from the order book, even while the module is paused.
  * Stops once the allowance of gas is used up; orders of one second are in the order of their keys, so an order that is not
  * yet expired can hide one that is.
  */

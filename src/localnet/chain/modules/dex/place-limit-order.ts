@@ -40,7 +40,7 @@ import type { DexKeepers, TradePairId, Tranche } from "./types.ts";
 /** Gas that an order with an expiration pays for its purge. */
 const EXPIRING_ORDER_GAS = 10_000n;
 
-/** What an order may cost. `price` is the price of the tick, token in for one token out. */
+/** Price limits of an order. `price` is the price of the tick, token in for one token out. */
 interface Limit {
   readonly tick: bigint;
   readonly price: PrecDec;
@@ -132,7 +132,7 @@ function requireTakerResult(result: SwapResult, orderType: LimitOrderType, limit
     throw errors.ErrLimitPriceNotSatisfied();
 }
 
-/** The part that goes on the book counts at the price of the tick. */
+/** Throws when the average price is too low. The rest, which becomes a maker order, is valued at the price of the tick. */
 function requireMakerResult(result: SwapResult, amountIn: bigint, limit: Limit): void {
   const makerOut = quoPrec(precFromInt(amountIn - result.amountIn), limit.price);
   const average = quoPrecInt(addPrec(makerOut, precFromInt(result.amountOut)), amountIn);

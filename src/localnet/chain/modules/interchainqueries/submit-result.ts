@@ -93,7 +93,7 @@ interface ClaimedValue {
 const EMPTY = new Uint8Array(0);
 
 /**
- * Verifies all values of a KV query, stores the result and calls the owner if the submitter asks for it. As in Go, the
+ * Verifies all values of a KV query, stores the result and calls the owner if the submitter requests it. As in Go, the
  * client's status is not checked: consensus states of an expired or frozen client still verify values. Store accesses
  * and the callback cost gas; the verification of proofs costs none.
  */
@@ -182,8 +182,8 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
  */
 function verifyValue(proofs: ProofVerifier, { value, ...claim }: ClaimedValue): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
-  const verdict = isAbsent ? proofs.verifyNonMembership(claim) : proofs.verifyMembership(claim, value);
-  if (!verdict.ok) throw ErrInvalidProof(`failed to verify proof: ${verdict.error.text}`);
+  const result = isAbsent ? proofs.verifyNonMembership(claim) : proofs.verifyMembership(claim, value);
+  if (!result.ok) throw ErrInvalidProof(`failed to verify proof: ${result.error.text}`);
   return isAbsent ? EMPTY : value;
 }
 
@@ -218,7 +218,7 @@ function processBlock(context: Context, submission: TxSubmission, keepers: Keepe
   const hash = sha256(tx.data);
   if (isSubmitted(context, { queryId: query.id, hash })) return;
   const hashHex = toHex(hash);
-  // Go replaces the code of the inner error by ErrInternal and keeps the text.
+  // Go replaces the code of the inner error by ErrInternal; the text is unchanged.
   wrapErrors(
     (error) => ErrInternal(`failed to verifyTransaction ${hashHex}: ${error.message}`),
     () => verifyTransaction(tx, { dataHash: header.dataHash, resultsHash: next.lastResultsHash }),
@@ -299,8 +299,8 @@ function txQueryResult(queryId: bigint, { height, data }: DeliveredTx): string {
 
 /**
  * Calls the owner's sudo entry point in the context of the submission. As in Go, there is no cache layer and no gas limit
- * of its own: writes of the contract and of the module are kept or reverted together. Also as in Go, undefined/1 replaces
- * the codespace and code of the contract's error, and its text is kept. An out-of-gas error passes through unchanged.
+ * of its own: writes of the contract and of the module are written or dropped together. Also as in Go, undefined/1 replaces
+ * the codespace and code of the contract's error, and its text is unchanged. An out-of-gas error passes through unchanged.
  */
 function callOwner(
   context: Context,
