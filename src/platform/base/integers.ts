@@ -75,7 +75,7 @@ function parseLiteral(text: string): { readonly bigIntPrefix: string; readonly d
 }
 
 /** Type of an integer. Base 0 accepts Go's prefixes (0x, 0o, 0b, a leading 0) and underscores. */
-export interface GoIntegerForm {
+export interface GoIntegerType {
   readonly signed: boolean;
   readonly bits: 32 | 64;
   readonly base: 0 | 10;
@@ -84,13 +84,13 @@ export interface GoIntegerForm {
 const DECIMAL = /^\d+$/;
 
 /** Parses an integer as Go's `strconv.ParseInt` and `ParseUint`. Throws an `Error` with Go's text. */
-export function parseGoInteger(text: string, form: GoIntegerForm): bigint {
-  const sign = form.signed ? (/^[+-]/.exec(text)?.[0] ?? "") : "";
-  const magnitude = magnitudeOf(text.slice(sign.length), form.base);
-  if (magnitude === undefined) throw integerError(text, form, "invalid syntax");
+export function parseGoInteger(text: string, type: GoIntegerType): bigint {
+  const sign = type.signed ? (/^[+-]/.exec(text)?.[0] ?? "") : "";
+  const magnitude = magnitudeOf(text.slice(sign.length), type.base);
+  if (magnitude === undefined) throw integerError(text, type, "invalid syntax");
   const value = sign === "-" ? -magnitude : magnitude;
-  const wrapped = form.signed ? BigInt.asIntN(form.bits, value) : BigInt.asUintN(form.bits, value);
-  if (wrapped !== value) throw integerError(text, form, "value out of range");
+  const wrapped = type.signed ? BigInt.asIntN(type.bits, value) : BigInt.asUintN(type.bits, value);
+  if (wrapped !== value) throw integerError(text, type, "value out of range");
   return value;
 }
 
@@ -107,9 +107,9 @@ function magnitudeOf(digits: string, base: 0 | 10): bigint | undefined {
   return BigInt(literal.bigIntPrefix + significant.slice(0, MAX_DIGITS));
 }
 
-function integerError(text: string, form: GoIntegerForm, why: string): Error {
+function integerError(text: string, type: GoIntegerType, why: string): Error {
   return new Error(
-    `strconv.${form.signed ? "ParseInt" : "ParseUint"}: parsing ${JSON.stringify(text)}: ${why}`,
+    `strconv.${type.signed ? "ParseInt" : "ParseUint"}: parsing ${JSON.stringify(text)}: ${why}`,
   );
 }
 

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { createSendBudget } from "../../../platform/http/http-connections.ts";
 import { type HttpReply, type HttpRequest, textReply } from "../../../platform/http/http-route.ts";
-import { escapeHtml } from "../../../platform/web/html-escape.ts";
+import { escapeHtml } from "../../../platform/web/html.ts";
 import { goJsonParse } from "../base/go-decoding.ts";
 import {
   createNodeHttpServer,

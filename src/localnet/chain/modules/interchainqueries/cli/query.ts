@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { queryIdArgument } from "../../../../../platform/cli/query-id.ts";
+import { queryIdArgument } from "../../../../../platform/cli/options.ts";
 import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/module-query.ts";
 
 /** `relaywatch query interchainqueries` (chain-extension-modules.md, "Interchain queries module: queries"). */
