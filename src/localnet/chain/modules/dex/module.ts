@@ -1,10 +1,9 @@
-import { createSimulations } from "./simulations.ts";
+import { createSimulations, createHandlers } from "./handlers.ts";
 import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { purgeHitGasLimit, tickCount, tradePairText, trancheUpdated } from "./events.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
-import { createHandlers } from "./handlers.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { createQueries } from "./queries.ts";
