@@ -76,7 +76,7 @@ function setQueryParameters(
   pathVariables: readonly string[],
 ): void {
   for (const [name, values] of form) {
-    // `name[key]=value` is the gateway's form for map fields. For other fields it treats the key as the first value.
+    // `name[key]=value` is the gateway's syntax for map fields. For other fields it treats the key as the first value.
     const indexed = INDEXED.exec(name);
     const path = (indexed?.[1] ?? name).split(".");
     if (isPathVariable(message, path, pathVariables)) continue;
@@ -208,12 +208,12 @@ export function parseFieldValue(field: DescField, text: string, source: ValueSou
   if (field.enum !== undefined) return parseEnum(field.enum, text, source);
   if (field.scalar === undefined) throw notSupported();
   const { number } = formOf(field);
-  // Go has no form for these numbers in a query. The estimates of the dex module are of no use without one.
+  // The Go gateway cannot read these numbers from a query. Without them, the dex module's simulations could not be called.
   if (number !== undefined && field.scalar === ScalarType.STRING) return numberFromJson(text, number);
   return parseScalar(field.scalar, text);
 }
 
-/** The error for a field whose type has no form in a query. The odd text is what Go prints for the type. */
+/** Error for a field whose type a query cannot contain. The odd text is Go's name of the type. */
 function notSupported(): Error {
   return new Error("field type *reflect.rtype is not supported in query parameters");
 }
