@@ -26,7 +26,7 @@ export interface Flight {
 interface Refusal {
   /** Height of the first of these refusals. */
   readonly at: bigint;
-  /** Whether they say that the sequence is used: a block holds this transaction or another one in its place. */
+  /** True if they say that the sequence is used: a block holds this transaction or another one in its place. */
   readonly isSequence: boolean;
 }
 
