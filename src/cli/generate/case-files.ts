@@ -54,7 +54,7 @@ interface Minutes {
 }
 
 function minutesOf({ for: lasting, example }: Testable): Minutes {
-  const fires = Math.ceil(toMinutes(lasting) + toMinutes(example.settles ?? "10m"));
+  const fires = Math.ceil(toMinutes(lasting) + toMinutes(example.trueAfter ?? "10m"));
   return { fires, end: fires + Math.ceil(toMinutes(example.resolves ?? "15m") + toMinutes(lasting)) };
 }
 

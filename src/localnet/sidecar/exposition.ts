@@ -1,3 +1,4 @@
+import { ascending } from "../../platform/base/order.ts";
 type SeriesLabels = Readonly<Record<string, string>>;
 
 /** A metric family and its series. */
@@ -61,7 +62,7 @@ export function createFamily(options: FamilyOptions): Family {
 /** Writes a metrics page. Families are sorted by name. A family without series is omitted. */
 export function writeExposition(families: readonly Family[]): string {
   return families
-    .toSorted((a, b) => compareText(a.name, b.name))
+    .toSorted((a, b) => ascending(a.name, b.name))
     .map((family) => family.write())
     .join("");
 }
@@ -121,7 +122,7 @@ function writeHistogram(
 
 function labelText(labels: SeriesLabels): string {
   return Object.entries(labels)
-    .toSorted(([a], [b]) => compareText(a, b))
+    .toSorted(([a], [b]) => ascending(a, b))
     .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
     .join(",");
 }
@@ -131,16 +132,11 @@ function escapeLabel(value: string): string {
 }
 
 function compareLabels(a: SeriesLabels, b: SeriesLabels): number {
-  for (const name of Object.keys(a).toSorted(compareText)) {
-    const order = compareText(a[name] ?? "", b[name] ?? "");
+  for (const name of Object.keys(a).toSorted(ascending)) {
+    const order = ascending(a[name] ?? "", b[name] ?? "");
     if (order !== 0) return order;
   }
   return 0;
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
 
 function braced(labels: string): string {

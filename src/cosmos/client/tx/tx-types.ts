@@ -128,7 +128,7 @@ export interface TxWindow {
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
   /** Reads the price of gas. Throws `ClientError`, also when the price exceeds the cap. */
   readonly gasPrice: (signal: AbortSignal) => Promise<Dec18>;
-  /** Whether the next sequence is certain at this height. Otherwise `broadcast` skips all drafts. */
+  /** Returns whether the next sequence is certain at this height. Otherwise `broadcast` skips all drafts. */
   readonly isOpen: (height: bigint) => boolean;
   /**
    * Signs the drafts and broadcasts them together, in this order. Results have the order of the drafts. Throws `ClientError`

@@ -21,7 +21,7 @@ export interface ProofItem {
 }
 
 /**
- * Verifies proofs with a cache. The verdicts are those of `verifyMembership` and `verifyNonMembership` without a cache.
+ * Verifies proofs with a cache. The results are those of `verifyMembership` and `verifyNonMembership` without a cache.
  * Proofs of one app hash share most of their steps, so verifying many of them takes less time. Uses at most about 10
  * MB.
  */

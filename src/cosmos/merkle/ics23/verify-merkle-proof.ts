@@ -141,7 +141,7 @@ function checkContent(
   return isValue(value, bytes, valueStart, valueEnd) ? undefined : "provided value doesn't match proof";
 }
 
-/** Whether `bytes` from `start` to `end` is the value. The value of the multistore's proof is a hash. */
+/** Returns whether `bytes` from `start` to `end` is the value. The value of the multistore's proof is a hash. */
 function isValue(value: Uint8Array | HashText, bytes: Uint8Array, start: number, end: number): boolean {
   return typeof value === "string"
     ? isHashText(value, bytes, start, end)
@@ -318,18 +318,18 @@ function checkAdjacent(
   return undefined;
 }
 
-/** Whether the path starts at the left-most leaf of the tree (ics23 `IsLeftMost`). */
+/** Returns whether the path starts at the left-most leaf of the tree (ics23 `IsLeftMost`). */
 function isLeftMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
   return path.every((step) => sideOf(step, spec) === "left");
 }
 
-/** Whether the path starts at the right-most leaf of the tree (ics23 `IsRightMost`). */
+/** Returns whether the path starts at the right-most leaf of the tree (ics23 `IsRightMost`). */
 function isRightMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
   return path.every((step) => sideOf(step, spec) === "right");
 }
 
 /**
- * Whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above it they
+ * Returns whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above it they
  * must be equal. At it, `left` must come from the left child and `right` from the right child. Below it, `left` must
  * start at the right-most leaf of its subtree, and `right` at the left-most leaf of its subtree.
  *

@@ -8,7 +8,7 @@ import {
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import { isRecord, type JsonValue, member } from "../../../../platform/base/json.ts";
+import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
@@ -147,7 +147,7 @@ function handleCustomMessage(
 ): CustomMessageResult | undefined {
   const fields = isRecord(message) ? message["resubmit_failure"] : undefined;
   if (!isRecord(fields)) return undefined;
-  const failureId = asUintNumber(member(customFields(fields), "failure_id"));
+  const failureId = asUintNumber(customFields(fields).member("failure_id"));
   wrapErrors(
     (error) => error.wrap("failed to resubmitFailure"),
     () => resubmitFailure(context, { sender, failureId }, keepers),

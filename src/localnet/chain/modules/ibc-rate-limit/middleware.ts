@@ -1,4 +1,4 @@
-import { fromUtf8 } from "../../../../platform/base/bytes.ts";
+import { fromUtf8, fromLossyUtf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -163,8 +163,8 @@ function badRevert(
   return event("bad_revert", [
     ["module", MODULE_NAME],
     ["failure_type", failure],
-    ["packet", textOf(packet)],
-    ...(acknowledgement === undefined ? [] : [["acknowledgement", textOf(acknowledgement)] as const]),
+    ["packet", fromLossyUtf8(packet)],
+    ...(acknowledgement === undefined ? [] : [["acknowledgement", fromLossyUtf8(acknowledgement)] as const]),
   ]);
 }
 
@@ -174,8 +174,4 @@ function packetRefused(error: string, reason?: string): ChainEvent {
     ["error", error],
     ...(reason === undefined ? [] : [["error-context", reason] as const]),
   ]);
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }

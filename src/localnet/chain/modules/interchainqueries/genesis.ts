@@ -1,18 +1,7 @@
 import { unregisteredError } from "../../runtime/errors.ts";
 import { fromHex, toHex } from "../../../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../../../platform/base/errors.ts";
-import {
-  isRecord,
-  type JsonObject,
-  type JsonValue,
-  asText,
-  asUint64,
-  elements,
-  isPresent,
-  type JsonField,
-  member,
-  required,
-} from "../../../../platform/base/json.ts";
+import { isRecord, type JsonObject, type JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import {
   GenesisState,
   type RegisteredQuery,
@@ -70,7 +59,7 @@ export function initGenesis(
   validateQueries(state.registeredQueries, { params, bech32Prefix });
   moduleParams.set(context, params);
   for (const query of state.registeredQueries) keeper.setQuery(context, query);
-  const added = readAddedState({ value: genesis, path: PATH, error: fieldError });
+  const added = readAddedState(new JsonField(genesis, PATH, fieldError));
   initLastId(context, state.registeredQueries, added.lastQueryId);
   for (const [id, result] of added.results) keeper.results.set(context, id, result);
   for (const tx of added.submittedTxs) keeper.markSubmitted(context, tx);
@@ -139,22 +128,29 @@ function initLastId(context: Context, queries: readonly RegisteredQuery[], given
 }
 
 function readAddedState(genesis: JsonField): AddedState {
-  const last = member(genesis, "last_query_id");
+  const last = genesis.member("last_query_id");
   return {
-    lastQueryId: isPresent(last) ? asUint64(last) : undefined,
-    results: elements(member(genesis, "query_results")).map(
-      (entry) => [asQueryId(entry), readResult(member(entry, "result"))] as const,
-    ),
-    submittedTxs: elements(member(genesis, "submitted_txs")).map((entry) => ({
-      queryId: asQueryId(entry),
-      hash: txHash(required(member(entry, "hash"))),
-    })),
-    removedTxQueries: elements(member(genesis, "removed_tx_queries")).map((id) => asUint64(required(id))),
+    lastQueryId: last.isPresent() ? last.asUint64() : undefined,
+    results: genesis
+      .member("query_results")
+      .elements()
+      .map((entry) => [asQueryId(entry), readResult(entry.member("result"))] as const),
+    submittedTxs: genesis
+      .member("submitted_txs")
+      .elements()
+      .map((entry) => ({
+        queryId: asQueryId(entry),
+        hash: txHash(entry.member("hash").required()),
+      })),
+    removedTxQueries: genesis
+      .member("removed_tx_queries")
+      .elements()
+      .map((id) => id.required().asUint64()),
   };
 }
 
 function asQueryId(entry: JsonField): bigint {
-  return asUint64(required(member(entry, "query_id")));
+  return entry.member("query_id").required().asUint64();
 }
 
 function readResult({ path, value }: JsonField): QueryResult {
@@ -162,7 +158,7 @@ function readResult({ path, value }: JsonField): QueryResult {
 }
 
 function txHash(field: JsonField): Uint8Array {
-  const text = asText(field);
+  const text = field.asText();
   if (!/^[0-9a-f]{64}$/.test(text)) throw field.error(field.path, "a SHA-256 hash in lower-case hex");
   return fromHex(text);
 }

@@ -13,7 +13,7 @@ import type {
   TxValue,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { ProofOps } from "../../../../cosmos/proto/gen/tendermint/crypto/proof.ts";
-import { equalBytes, sha256, toBase64, toHex } from "../../../../platform/base/bytes.ts";
+import { equalBytes, sha256, toBase64, toHex, goBytes } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { getQuery, isSubmitted, markSubmitted, saveKvResult, setQuery } from "./keeper.ts";
@@ -185,11 +185,6 @@ function verifyValue(proofs: ProofVerifier, { value, ...claim }: ClaimedValue): 
   const verdict = isAbsent ? proofs.verifyNonMembership(claim) : proofs.verifyMembership(claim, value);
   if (!verdict.ok) throw ErrInvalidProof(`failed to verify proof: ${verdict.error.text}`);
   return isAbsent ? EMPTY : value;
-}
-
-/** Prints bytes as Go prints a slice with `%v`: "[1 125 203]". */
-function goBytes(bytes: Uint8Array): string {
-  return `[${bytes.join(" ")}]`;
 }
 
 /** The TX part of a submission. `clientId` is the client of the query's connection. */

@@ -1,6 +1,6 @@
 import { Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
-import { equalBytes, sha256, uint64BigEndian } from "../../../../../platform/base/bytes.ts";
+import { equalBytes, sha256, uint64BigEndian, goBytes } from "../../../../../platform/base/bytes.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/errors.ts";
@@ -381,11 +381,6 @@ function requireDestination({ destination }: Packet, channel: Channel): void {
       `packet destination channel doesn't match the counterparty's channel (${destination.channelId} ≠ ${channelId})`,
     );
   }
-}
-
-/** Prints bytes as Go prints a slice with `%v`: "[1 125 203]". */
-function goBytes(bytes: Uint8Array): string {
-  return `[${bytes.join(" ")}]`;
 }
 
 function advanceAcknowledged(context: Context, { source, sequence }: Packet): void {
