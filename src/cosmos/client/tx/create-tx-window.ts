@@ -7,7 +7,7 @@ import { MsgSend } from "../../proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { ChainClient } from "../chain-client.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import { ClientError } from "../errors.ts";
-import { type BroadcastOutcome, broadcastTransaction, type Flight, settleFlights } from "./flights.ts";
+import { type BroadcastOutcome, broadcastTransaction, type Flight, confirmFlights } from "./flights.ts";
 import { encodeForSimulation, type SignedTransaction, type Signer, signTransaction } from "./signer.ts";
 import {
   type AccountState,
@@ -113,8 +113,8 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       const outcomes = await broadcastInOrder(state, signed, signal);
       return recordOutcomes(state, { account, signed, outcomes, height: at.height });
     },
-    settle: async (height, signal) => {
-      const { finals, remaining } = await settleFlights(
+    confirm: async (height, signal) => {
+      const { finals, remaining } = await confirmFlights(
         state.flights,
         { height, isUncertain: state.isUncertain },
         deps,

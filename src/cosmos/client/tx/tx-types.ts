@@ -116,7 +116,7 @@ export interface ChainMoment {
 
 /**
  * Sends transactions of one account with consecutive sequences, several in flight at a time. Not re-entrant: one caller
- * broadcasts and settles, one call after the other. Simulations may run at any time.
+ * broadcasts and confirms, one call after the other. Simulations may run at any time.
  *
  * After an irregularity (a lost transaction, a sequence that the node does not expect) the window is closed until
  * everything in flight is final. The account is then read again. A transaction that was given up can never be included
@@ -144,7 +144,7 @@ export interface TxWindow {
    * may have dropped them. Call it after each block. Throws only the signal's reason and errors that need an operator, for
    * instance when the node has no transaction index.
    */
-  readonly settle: (height: bigint, signal: AbortSignal) => Promise<readonly FinalTx[]>;
+  readonly confirm: (height: bigint, signal: AbortSignal) => Promise<readonly FinalTx[]>;
   /** By sequence. */
   readonly inFlight: () => readonly FlightTx[];
 }

@@ -6,7 +6,7 @@ import type { ProofFailure, CommitmentProof, ExistenceProof, HashText, MerklePro
 import {
   type Claim,
   type ComputeRoots,
-  type ProofVerdict,
+  type ProofResult,
   verifyMembership,
   verifyNonMembership,
 } from "./verify-merkle-proof.ts";
@@ -27,10 +27,10 @@ export interface ProofItem {
  */
 export interface ProofVerifier {
   readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFailure>;
-  readonly verifyMembership: (claim: Claim, value: Uint8Array) => ProofVerdict;
-  readonly verifyNonMembership: (claim: Claim) => ProofVerdict;
+  readonly verifyMembership: (claim: Claim, value: Uint8Array) => ProofResult;
+  readonly verifyNonMembership: (claim: Claim) => ProofResult;
   /** Decodes and verifies. */
-  readonly verify: (root: Uint8Array, item: ProofItem) => ProofVerdict;
+  readonly verify: (root: Uint8Array, item: ProofItem) => ProofResult;
 }
 
 /** Number of upper proofs that are cached, one per store and app hash. The oldest is evicted. */

@@ -40,7 +40,7 @@ export interface Claim {
 }
 
 /** Result of a verification: ok without a value, or the failure. */
-export type ProofVerdict = Result<void, ProofFailure>;
+export type ProofResult = Result<void, ProofFailure>;
 
 /** Functions that compute the roots of the two trees of a proof. */
 export type ComputeRoots = readonly [store: ComputeRoot, multistore: ComputeRoot];
@@ -55,7 +55,7 @@ export function verifyMembership(
   claim: Claim,
   value: Uint8Array,
   computeRoots: ComputeRoots = WITHOUT_CACHE,
-): ProofVerdict {
+): ProofResult {
   const error = checkArguments(claim);
   if (error !== undefined) return bad(error);
   if (value.length === 0) return bad(invalidProof("empty-value", "empty value in membership proof"));
@@ -66,7 +66,7 @@ export function verifyMembership(
  * Verifies that the store does not have the key (ibc-go v8 `MerkleProof.VerifyNonMembership` with the SDK's specs).
  * Does not throw for any proof.
  */
-export function verifyNonMembership(claim: Claim, computeRoots: ComputeRoots = WITHOUT_CACHE): ProofVerdict {
+export function verifyNonMembership(claim: Claim, computeRoots: ComputeRoots = WITHOUT_CACHE): ProofResult {
   const error = checkArguments(claim);
   if (error !== undefined) return bad(error);
   const [proof] = claim.proof;
@@ -98,7 +98,7 @@ function verifyChain(
   firstValue: Uint8Array | HashText,
   first: 0 | 1,
   computeRoots: ComputeRoots,
-): ProofVerdict {
+): ProofResult {
   let value = firstValue;
   for (let index = first; index < SDK_SPECS.length; index++) {
     const subroot = verifyLink(claim, value, index, computeRoots);
@@ -108,7 +108,7 @@ function verifyChain(
   return isValue(value, claim.root, 0, claim.root.length) ? VERIFIED : bad(wrongRoot(claim.root, value));
 }
 
-const VERIFIED: ProofVerdict = good(undefined);
+const VERIFIED: ProofResult = good(undefined);
 
 /** Verifies that proof `index` proves the value under its key. Returns the root of the proof. */
 function verifyLink(

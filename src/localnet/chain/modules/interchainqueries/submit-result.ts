@@ -182,8 +182,8 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
  */
 function verifyValue(proofs: ProofVerifier, { value, ...claim }: ClaimedValue): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
-  const verdict = isAbsent ? proofs.verifyNonMembership(claim) : proofs.verifyMembership(claim, value);
-  if (!verdict.ok) throw ErrInvalidProof(`failed to verify proof: ${verdict.error.text}`);
+  const result = isAbsent ? proofs.verifyNonMembership(claim) : proofs.verifyMembership(claim, value);
+  if (!result.ok) throw ErrInvalidProof(`failed to verify proof: ${result.error.text}`);
   return isAbsent ? EMPTY : value;
 }
 

@@ -49,7 +49,7 @@ interface PathProof {
 /** What the proof of the localhost client is: the client reads the chain's own store. */
 const SENTINEL_PROOF = Uint8Array.of(1);
 
-// The cache of the verifier is a pure function of the proofs; it cannot change a verdict.
+// The cache of the verifier is a pure function of the proofs; it cannot change a result.
 const proofs = createProofVerifier();
 
 /**
@@ -59,16 +59,16 @@ const proofs = createProofVerifier();
 export function verifyStored(context: Context, request: PathProof, value: Uint8Array): void {
   const { client, store } = activeClient(context, request);
   if (client.type === LOCALHOST) return verifyOwnValue(context, request, value);
-  const verdict = proofs.verifyMembership(claimOf(context, request, { client, store }), value);
-  if (!verdict.ok) throw commitmentError(verdict.error);
+  const result = proofs.verifyMembership(claimOf(context, request, { client, store }), value);
+  if (!result.ok) throw commitmentError(result.error);
 }
 
 /** Verifies that the counterparty stores nothing at the path (ibc-go `VerifyNonMembership`). Throws `ModuleError`. */
 function verifyAbsent(context: Context, request: PathProof): void {
   const { client, store } = activeClient(context, request);
   if (client.type === LOCALHOST) return verifyOwnAbsence(context, request);
-  const verdict = proofs.verifyNonMembership(claimOf(context, request, { client, store }));
-  if (!verdict.ok) throw commitmentError(verdict.error);
+  const result = proofs.verifyNonMembership(claimOf(context, request, { client, store }));
+  if (!result.ok) throw commitmentError(result.error);
 }
 
 interface OpenClient {
