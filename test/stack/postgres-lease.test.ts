@@ -92,7 +92,7 @@ describe("a lease", () => {
     expect(await one.isFenced()).toBe(false);
   });
 
-  it("goes at once to another process when it is released", async () => {
+  it("goes immediately to another process when it is released", async () => {
     const [one, two] = [process("one"), process("two")];
     await one.lease.acquire();
     await one.lease.release();
@@ -136,7 +136,7 @@ describe("a lease", () => {
 });
 
 describe("a store behind a lease", () => {
-  it("writes nothing after another process took the lease, and says so to who waits", async () => {
+  it("writes nothing after another process took the lease, and reports it to callers that wait", async () => {
     const [one, two] = [process("one", { ttlMs: 100 }), process("two")];
     const store = await openTestStore(server.placeOf(url));
     store.setGuard({ mayWrite: () => true, fence: one.lease.fence });

@@ -168,7 +168,7 @@ async function readValidators(height: bigint, read: ReadRpc): Promise<Validators
     });
     entries.push(...validators);
     if (entries.length === total) return parsed("validators", "chain", () => parseValidators(entries));
-    // A node that returns empty pages, or too many entries, must not keep this loop running.
+    // A node that returns empty pages, or too many entries, must not make this loop endless.
     if (validators.length === 0 || entries.length > total)
       throw badResponse("chain", "validators.validators", "does not add up to its total");
   }

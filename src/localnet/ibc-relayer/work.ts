@@ -39,7 +39,7 @@ export interface ProofPoint {
   readonly height: bigint;
 }
 
-const READS_AT_ONCE = 50;
+const CONCURRENT_READS = 50;
 
 /** Reads the proofs of work and builds its messages, in the same order. Rejects with `ClientError` or `IbcRelayerError`. */
 export function proveWork(
@@ -50,7 +50,7 @@ export function proveWork(
 ): Promise<readonly WireMessage[]> {
   const { client, point } = from;
   const height = { revisionNumber: point.revision, revisionHeight: point.height };
-  return mapLimit(work, READS_AT_ONCE, async ({ paths, message }) => {
+  return mapLimit(work, CONCURRENT_READS, async ({ paths, message }) => {
     const proofs = await Promise.all(
       paths.map(async (path) => {
         const read = { store: "ibc", key: utf8(path), height: point.height - 1n };

@@ -9,6 +9,7 @@ import { PubKey } from "../../cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { fromBase64, fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
 import { CodedError } from "../../platform/base/errors.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 import { isRecord, JsonField } from "../../platform/base/json.ts";
 import {
   errorReply,
@@ -124,7 +125,7 @@ async function reply(run: () => CommandResult): Promise<HttpReply> {
   }
 }
 
-/** Parses the body; an empty one counts as `{}`. */
+/** Parses the body; an empty one is treated as `{}`. */
 function readBody(request: RouteRequest): JsonField {
   const error = (path: string, expected: string): Error =>
     new InvalidBodyError(`${path}: ${expected} was expected`);
@@ -214,7 +215,7 @@ export function createFaucet(chain: ChainProfile): Faucet {
       prefix: chain.bech32Prefix,
     });
     const { accountNumber, sequence: committed } = readAccount(view, account.address);
-    const sequence = nextSequence > committed ? nextSequence : committed;
+    const sequence = maxInt(nextSequence, committed);
     const result = view.broadcast(await signTx(wallet, chain, { message, accountNumber, sequence }));
     const { code, codespace } = result.check;
     if (code === 0) nextSequence = sequence + 1n;

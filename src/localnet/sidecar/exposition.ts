@@ -67,7 +67,7 @@ export function writeExposition(families: readonly Family[]): string {
     .join("");
 }
 
-/** Formats a number as Go prints it: shortest digits, exponent form for 1e6 and more and for less than 1e-4. */
+/** Formats a number as Go prints it: shortest digits, with an exponent for 1e6 and more and for less than 1e-4. */
 export function formatGoFloat(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
@@ -82,7 +82,7 @@ export function formatGoFloat(value: number): string {
 function observe(series: Series, bounds: readonly number[], value: number): void {
   series.value += 1;
   series.sum += value;
-  // Buckets are cumulative: a value counts in every bucket whose bound it does not exceed.
+  // Buckets are cumulative: a value increments every bucket whose bound it does not exceed.
   for (const [index, bound] of bounds.entries()) {
     if (value <= bound) series.buckets[index] = (series.buckets[index] ?? 0) + 1;
   }

@@ -121,8 +121,8 @@ function verify(
   const claim = { root: point.appHash, store: key.path, key: key.key, proof: decoded.value };
   const isPresent = decoded.value[0]?.kind === "exist";
   const value = answer.value ?? new Uint8Array();
-  const verdict = isPresent ? verifier.verifyMembership(claim, value) : verifier.verifyNonMembership(claim);
-  if (!verdict.ok) return bad(queryFailure(verdict.error, key));
+  const result = isPresent ? verifier.verifyMembership(claim, value) : verifier.verifyNonMembership(claim);
+  if (!result.ok) return bad(queryFailure(result.error, key));
   const ops = answer.proof.map(({ type, key: opKey, data }) => ({ type, key: opKey, data }));
   return good({ storagePrefix: key.path, key: key.key, value, Proof: { ops } });
 }

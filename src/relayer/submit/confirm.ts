@@ -18,9 +18,9 @@ import { upperHex } from "../../platform/base/bytes.ts";
 /** Client updates that are remembered as included. A result needs one of the last few heights. */
 const MAX_INCLUDED = 1_000;
 
-/** Settles the results of transactions that have become final. Throws what `TxWindow.settle` throws. */
+/** Resolves the results of transactions that have become final. Throws as `TxWindow.confirm` does. */
 export async function confirm(state: SubmitterState, signal: AbortSignal): Promise<void> {
-  const finals = await state.deps.window.settle(state.deps.height.now(), signal);
+  const finals = await state.deps.window.confirm(state.deps.height.now(), signal);
   for (const final of finals) {
     const sent = state.sent.find(({ tx }) => tx === final.tx);
     if (sent === undefined) continue;

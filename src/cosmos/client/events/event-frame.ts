@@ -113,7 +113,7 @@ const LENGTH_DELIMITED = 2;
 const TX_RAW_FIELDS = 3;
 
 /**
- * Whether an entry of a block's `txs` is a transaction. On a chain with vote extensions the first entry is the
+ * Returns whether an entry of a block's `txs` is a transaction. On a chain with vote extensions the first entry is the
  * proposer's extended commit, possibly zstd-compressed, which is not a transaction.
  */
 export function isTransaction(bytes: Uint8Array): boolean {
@@ -130,7 +130,7 @@ export function isTransaction(bytes: Uint8Array): boolean {
 }
 
 /**
- * Whether the bytes consist of fields 1 to 3, all length-delimited. The generated decoder skips unknown fields, so other
+ * Returns whether the bytes consist of fields 1 to 3, all length-delimited. The generated decoder skips unknown fields, so other
  * protobuf messages would decode too.
  */
 function hasOnlyTxRawFields(bytes: Uint8Array): boolean {

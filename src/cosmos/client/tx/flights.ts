@@ -26,7 +26,7 @@ export interface Flight {
 interface Refusal {
   /** Height of the first of these refusals. */
   readonly at: bigint;
-  /** Whether they say that the sequence is used: a block holds this transaction or another one in its place. */
+  /** True if they say that the sequence is used: a block holds this transaction or another one in its place. */
   readonly isSequence: boolean;
 }
 
@@ -45,7 +45,7 @@ const OVERDUE_BLOCKS = 2n;
 /** A height below that of the broadcast by more than this: the chain was reset. */
 const RESET_DISTANCE = 20n;
 
-interface Settlement {
+interface ConfirmedFlights {
   readonly finals: readonly FinalTx[];
   readonly remaining: readonly Flight[];
 }
@@ -54,12 +54,12 @@ interface Settlement {
  * Looks up all flights at `height`. Those that are in no block and can be in none any more are lost. `isUncertain`: a node
  * may have dropped some, so they are broadcast again after one block.
  */
-export async function settleFlights(
+export async function confirmFlights(
   flights: readonly Flight[],
   { height, isUncertain }: { readonly height: bigint; readonly isUncertain: boolean },
   deps: FlightDeps,
   signal: AbortSignal,
-): Promise<Settlement> {
+): Promise<ConfirmedFlights> {
   const found = await Promise.all(
     flights.map(({ tx }) => findTransaction(deps.client.pool, tx.hash, signal)),
   );

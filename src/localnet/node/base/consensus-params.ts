@@ -41,7 +41,7 @@ export function consensusParamsToJson(
   };
 }
 
-/** Parses the JSON form of {@link consensusParamsToJson}. All parameters are required. Throws the error of the field. */
+/** Parses the JSON of {@link consensusParamsToJson}. All parameters are required. Throws the error of the field. */
 export function parseConsensusParams(params: JsonField): ConsensusParams {
   const block = params.member("block");
   const evidence = params.member("evidence");

@@ -21,7 +21,7 @@ export interface GenesisDoc {
   readonly appState: JsonObject;
 }
 
-/** Returns the document in CometBFT's JSON form. */
+/** Returns the document in CometBFT's JSON format. */
 export function genesisToJson(doc: GenesisDoc): JsonObject {
   return {
     genesis_time: formatRfc3339Ns(doc.genesisTimeNs),
@@ -57,7 +57,7 @@ export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
   return parseGenesis(document);
 }
 
-/** Parses a genesis document in CometBFT's JSON form. Throws `NodeError` `bad-genesis` with the path of the field. */
+/** Parses a genesis document in CometBFT's JSON format. Throws `NodeError` `bad-genesis` with the path of the field. */
 export function parseGenesis(document: unknown): GenesisDoc {
   const root = new JsonField(document, "", unexpected);
   return {

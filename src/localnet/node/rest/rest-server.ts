@@ -121,7 +121,7 @@ function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Array, d
     const json = JSON.stringify(messageToJson(route.responseType, reply.value, deps.chainName));
     return jsonReply(200, json, headers);
   } catch (thrown) {
-    deps.logger.error("response has no json form", { path: route.path, error: errorText(thrown) });
+    deps.logger.error("response cannot be encoded as json", { path: route.path, error: errorText(thrown) });
     return failure(GrpcCode.Internal, errorMessage(thrown), headers);
   }
 }

@@ -124,13 +124,13 @@ function markdownBlock(block: ReportBlock): string {
 
 function markdownTable(columns: readonly ReportColumn[], rows: readonly (readonly string[])[]): string {
   return [
-    line(columns.map(({ title }) => escapeMarkdown(title))),
-    line(columns.map(({ align }) => (align === "right" ? "---:" : "---"))),
-    ...rows.map((row) => line(row.map(escapeMarkdown))),
+    markdownRow(columns.map(({ title }) => escapeMarkdown(title))),
+    markdownRow(columns.map(({ align }) => (align === "right" ? "---:" : "---"))),
+    ...rows.map((row) => markdownRow(row.map(escapeMarkdown))),
   ].join("\n");
 }
 
-function line(cells: readonly string[]): string {
+function markdownRow(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
