@@ -198,7 +198,7 @@ export function indexUnbonding(context: Context, id: bigint, kind: bigint, key: 
   kindsById.set(context, id, kind);
 }
 
-/** Forgets an operation that is complete. As in the SDK, its kind stays. */
+/** Removes a complete operation from the index. As in the SDK, its kind stays. */
 export function forgetUnbonding(context: Context, id: bigint): void {
   keysById.delete(context, id);
 }

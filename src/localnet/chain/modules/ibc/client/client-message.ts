@@ -64,7 +64,7 @@ export function unpackClientMessage(any: Any | undefined): ClientMessage {
   }
 }
 
-/** What the checks of a header need of the block that they run in. */
+/** Facts of the block in which a header is checked. */
 export interface VerifyingBlock {
   readonly timeNs: bigint;
   /** Pays for a signature that only the slow verifier can decide. */
@@ -72,7 +72,7 @@ export interface VerifyingBlock {
 }
 
 /**
- * Gas of a signature that OpenSSL refuses, so that the ZIP-215 verifier decides. It takes 1 to 2 ms. Honest validators
+ * Gas of a signature that OpenSSL rejects, so that the ZIP-215 verifier decides. It takes 1 to 2 ms. Honest validators
  * never make such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as others and
  * charges nothing.
  */
@@ -287,7 +287,7 @@ export function verifyMisbehaviour(
   wrapWith("verifying Header2 in Misbehaviour failed", () => verifySigners(client, second, trusted2, block));
 }
 
-/** Whether two verified headers contradict each other: different blocks of one height, or times out of order. */
+/** Returns whether two verified headers contradict each other: different blocks of one height, or times out of order. */
 export function isContradiction(misbehaviour: Misbehaviour): boolean {
   const { first, second } = headersOf(misbehaviour);
   if (compareHeights(heightOfHeader(first), heightOfHeader(second)) === 0) {
@@ -298,7 +298,7 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
 }
 
 /**
- * Whether a verified header contradicts the stored consensus states: a different state of its height, or a time that is
+ * Returns whether a verified header contradicts the stored consensus states: a different state of its height, or a time that is
  * not between those of the neighbouring heights (ibc-go `CheckForMisbehaviour`).
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {

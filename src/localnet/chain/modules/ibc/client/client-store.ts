@@ -141,7 +141,7 @@ export function encodeConsensusState(state: ConsensusState): Uint8Array {
   return Any.encode(packConsensusState(state)).finish();
 }
 
-/** Whether two consensus states are equal. Different states of one height are misbehaviour. */
+/** Returns whether two consensus states are equal. Different states of one height are misbehaviour. */
 export function isSameState(a: ConsensusState, b: ConsensusState): boolean {
   return (
     a.timeNs === b.timeNs &&
@@ -261,13 +261,13 @@ export function statusOf(context: Context, client: StoredClient, store: ClientSt
   if (client.type === LOCALHOST) return "Active";
   if (!isZeroHeight(client.state.frozenHeight ?? ZERO_HEIGHT)) return "Frozen";
   const latest = store.consensusState(client.state.latestHeight ?? ZERO_HEIGHT);
-  // As in ibc-go, a client without the consensus state of its latest height counts as expired.
+  // As in ibc-go, a client without the consensus state of its latest height is treated as expired.
   if (latest === undefined) return "Expired";
   return isExpired(latest, durationNs(client.state.trustingPeriod), context.timeNs) ? "Expired" : "Active";
 }
 
 /**
- * Whether a consensus state is older than the trusting period at `nowNs`. An age of exactly the period counts as
+ * Returns whether a consensus state is older than the trusting period at `nowNs`. An age of exactly the period is treated as
  * expired.
  */
 export function isExpired(state: ConsensusState, trustingPeriodNs: bigint, nowNs: bigint): boolean {

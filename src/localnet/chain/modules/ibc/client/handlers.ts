@@ -29,7 +29,7 @@ import {
   requireSigner,
   signedHandler,
   unsupportedHandler,
-} from "../host/handler-forms.ts";
+} from "../host/signed-handler.ts";
 import { ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, TENDERMINT_TYPE, validateClientId } from "../host/identifiers.ts";
 import { clientParams } from "../host/params.ts";

@@ -236,7 +236,7 @@ function copySubstitute(subject: OpenClient, substitute: OpenClient): void {
   });
 }
 
-/** Whether two clients differ only in heights, chain id, trusting period and the deprecated flags. */
+/** Returns whether two clients differ only in heights, chain id, trusting period and the deprecated flags. */
 function isMatching(a: ClientState, b: ClientState): boolean {
   return equalBytes(settingsOf(a), settingsOf(b));
 }
