@@ -13,7 +13,7 @@ import { cellText, column, type Column, fieldAt, formatTable } from "../../platf
 import { addConnectionOptions, type ConnectionOptions, withChain } from "./chain-connection.ts";
 
 /** Options of every query command. */
-export interface QueryOptions extends ConnectionOptions {
+interface QueryOptions extends ConnectionOptions {
   /** State height to read; 0 for the latest. */
   readonly height: bigint;
 }
