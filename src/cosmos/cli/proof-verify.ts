@@ -142,12 +142,12 @@ function verifyClaim(
   recorded: z.output<typeof kvCase>,
   verifier: ProofVerifier,
 ): Pick<ProofResult, "valid" | "detail"> {
-  const { abci_query_response: answer, expect, store, key, height } = recorded;
-  if (answer.code !== 0) return { valid: false, detail: `the node rejected the query: ${answer.log}` };
+  const { abci_query_response: response, expect, store, key, height } = recorded;
+  if (response.code !== 0) return { valid: false, detail: `the node rejected the query: ${response.log}` };
   if (expect.kind === "query refused")
     return { valid: false, detail: "the node accepted a query that it should reject" };
-  const value = expect.kind === "membership" ? (answer.value ?? new Uint8Array()) : undefined;
-  const operations = answer.proofOps?.ops.map(({ data }) => data);
+  const value = expect.kind === "membership" ? (response.value ?? new Uint8Array()) : undefined;
+  const operations = response.proofOps?.ops.map(({ data }) => data);
   const result = verifier.verify(recorded.app_hash, { store, key, value, operations });
   if (!result.ok) return { valid: false, detail: result.error.text };
   const place = `${store}/${toHex(key)} at height ${height}`;

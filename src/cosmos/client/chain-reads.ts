@@ -11,7 +11,7 @@ import { signedHeaderToProto, validatorSetToProto } from "../comet/proto-blocks.
 import { MAX_VALIDATORS, parseHeader, parseSignedHeader, parseValidators } from "../comet/rpc-json.ts";
 import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
-import type { LightBlockBytes, ProofOp, QueryHeight, StoreAnswer, StoreRead } from "./chain-client.ts";
+import type { LightBlockBytes, ProofOp, QueryHeight, StoreResponse, StoreRead } from "./chain-client.ts";
 import { ClientError } from "./errors.ts";
 import type { RpcRead } from "./rpc-caller.ts";
 import { badResponse, resultField } from "./rpc-response.ts";
@@ -40,14 +40,14 @@ const UNAVAILABLE =
   /height has not been pruned|version does not exist|height in the future|failed to load state at height/i;
 
 /**
- * As {@link decodeStoreAnswer}, for a read at `height` (0: the latest one). Throws `height-unavailable` when the node does
+ * As {@link decodeStoreResponse}, for a read at `height` (0: the latest one). Throws `height-unavailable` when the node does
  * not have the height, so that the pool tries the next endpoint.
  */
-export function decodeStoreAnswerAt(height: bigint, result: unknown, endpoint: string): StoreAnswer {
-  const answer = decodeStoreAnswer(result, endpoint);
-  const isOther = answer.code === 0 && height !== 0n && answer.height !== height;
-  if (!isOther && (answer.code === 0 || !UNAVAILABLE.test(answer.log))) return answer;
-  const reason = isOther ? `it returned height ${answer.height}` : answer.log;
+export function decodeStoreResponseAt(height: bigint, result: unknown, endpoint: string): StoreResponse {
+  const response = decodeStoreResponse(result, endpoint);
+  const isOther = response.code === 0 && height !== 0n && response.height !== height;
+  if (!isOther && (response.code === 0 || !UNAVAILABLE.test(response.log))) return response;
+  const reason = isOther ? `it returned height ${response.height}` : response.log;
   throw new ClientError(
     { code: "height-unavailable", endpoint, height },
     `${endpoint} does not have the state at height ${height}: ${reason}`,
@@ -55,7 +55,7 @@ export function decodeStoreAnswerAt(height: bigint, result: unknown, endpoint: s
 }
 
 /** Decodes the result of `abci_query` with proof. */
-export function decodeStoreAnswer(result: unknown, endpoint: string): StoreAnswer {
+export function decodeStoreResponse(result: unknown, endpoint: string): StoreResponse {
   const response = resultField(result, "abci_query", endpoint).member("response");
   const value = response.member("value");
   const code = response.member("code").asUint32();

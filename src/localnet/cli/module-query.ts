@@ -8,7 +8,7 @@ import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/j
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
-import { printAnswer } from "../../platform/cli/print-answer.ts";
+import { printResponse } from "../../platform/cli/print-response.ts";
 import { cellText, column, type Column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 import { addConnectionOptions, type ConnectionOptions, withChain } from "./chain-connection.ts";
 
@@ -235,6 +235,6 @@ async function run(
   const { path, requestType, responseType } = method;
   const encoded = messageFromJson(requestType, request);
   const response = await fetchModule({ path, request: encoded, responseType }, options, context);
-  if (options.json || table === undefined) printAnswer(response, options, context);
+  if (options.json || table === undefined) printResponse(response, options, context);
   else context.print(formatAnswer(table, response));
 }

@@ -228,7 +228,7 @@ interface AminoSigner {
 
 /**
  * Encodes the document of SIGN_MODE_LEGACY_AMINO_JSON (`AminoSignDoc`): JSON with sorted names and no white space. Returns
- * undefined when the SDK has no document either: for a message without an amino form, and for a body with a part that the
+ * undefined when the SDK has no document either: for a message without an amino encoding, and for a body with a part that the
  * signature would not cover.
  */
 function encodeAminoSignDoc(tx: DecodedTx, signer: AminoSigner): Uint8Array | undefined {

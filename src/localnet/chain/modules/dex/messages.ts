@@ -300,7 +300,7 @@ function parseDecimal(text: string): PrecDec {
   return text === "" ? 0n : decoded(() => parseWirePrecDec(text));
 }
 
-/** The usual form of a number, which both types hold. */
+/** The usual text of a number, which both types can hold. */
 const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
 
 /** Checks integers of a message while it is decoded. Throws a plain error with Go's text. */

@@ -23,7 +23,7 @@ export interface Params {
   readonly window: bigint;
   readonly feeDenom: string;
   readonly enabled: boolean;
-  /** Whether fees are paid out. Otherwise they stay in escrow. */
+  /** True: fees are paid out. False: they stay in escrow. */
   readonly distributeFees: boolean;
   readonly sendTipToProposer: boolean;
 }

@@ -61,7 +61,7 @@ export function rateLimitMiddleware(inner: IBCModule, keepers: Keepers): IBCModu
   };
 }
 
-/** Throws when the contract refuses a packet. A packet that is no transfer passes. */
+/** Throws when the contract refuses a packet. A packet that is not a transfer passes. */
 function requireAllowed(context: Context, packet: OutgoingPacket, keepers: Keepers): void {
   const contract = moduleParams.get(context).contractAddress;
   if (contract === "" || !isTransfer(packet)) return;
@@ -120,7 +120,7 @@ function receiverError({ data }: RelayedPacket): string | undefined {
     .message;
 }
 
-/** Throws sdk/6 for an acknowledgement that is no JSON object. */
+/** Throws sdk/6 for an acknowledgement that is not a JSON object. */
 function isErrorAcknowledgement(acknowledgement: Uint8Array): boolean {
   let json: unknown;
   try {
@@ -137,7 +137,7 @@ function unreadable(reason: string): ModuleError {
   return ErrUnknownRequest(`cannot unmarshal ICS-20 transfer packet acknowledgement: ${reason}`);
 }
 
-/** Tells the contract of a packet that failed. Its own failure is an event only: the refund must not depend on it. */
+/** Calls the contract with a packet that failed. Its own failure is an event only: the refund must not depend on it. */
 function undo(
   context: Context,
   packet: RelayedPacket,

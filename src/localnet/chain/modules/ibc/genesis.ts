@@ -59,7 +59,7 @@ const CONNECTION = "ibc.core.connection.v1";
 const CHANNEL = "ibc.core.channel.v1";
 
 /**
- * Reads the module's genesis in ibc-go's form: `client_genesis`, `connection_genesis` and `channel_genesis`. Absent parts mean
+ * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. Absent parts mean
  * no clients, connections or channels, and default params. Creates the localhost client and its connection, as ibc-go does at
  * every start from a genesis. Throws `GenesisError`.
  */
@@ -173,7 +173,7 @@ function asMessages<T>(field: JsonField, type: MessageType<T>): readonly T[] {
   return field.elements().flatMap((element) => asMessage(element, type) ?? []);
 }
 
-/** A client in the form of the genesis. `metadata` contains all other entries of its store. */
+/** A client in the genesis format. `metadata` contains all other entries of its store. */
 interface ExportedClient {
   readonly clientId: string;
   readonly clientState: JsonValue;
@@ -256,7 +256,7 @@ function splitPath(path: Uint8Array): { readonly clientId?: string; readonly key
   return { clientId: textOf(path.subarray(start, end)), key: path.subarray(end + 1) };
 }
 
-/** Returns the genesis form of a consensus state; undefined for any other key. */
+/** Returns a consensus state in the genesis format; undefined for any other key. */
 function consensusStateJson(key: Uint8Array, value: Uint8Array): JsonObject | undefined {
   const match = /^consensusStates\/([^/]+)$/.exec(textOf(key));
   const height = parseHeight(match?.[1] ?? "");
@@ -290,7 +290,7 @@ const SEQUENCE_LISTS: readonly (readonly [list: string, name: SequenceName])[] =
 ];
 
 /**
- * Reads `channel_genesis` in ibc-go's form, after the connections. Throws `GenesisError` for a channel that is invalid, given
+ * Reads `channel_genesis` in ibc-go's format, after the connections. Throws `GenesisError` for a channel that is invalid, given
  * twice, or without its connection, and for entries of an unknown channel.
  */
 function initChannels(context: Context, genesis: JsonField): void {

@@ -128,7 +128,7 @@ function keyList(field: JsonField): KeyList {
 
 /**
  * Answers a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`.
- * Integers are JSON numbers, unlike in the REST form. Returns undefined for any other query.
+ * Integers are JSON numbers, unlike in the REST API. Returns undefined for any other query.
  */
 export function handleCustomQuery(context: Context, request: JsonObject): JsonValue | undefined {
   const {

@@ -26,7 +26,7 @@ import { validateRegisteredKeys } from "./messages.ts";
 import { validateTransactionsFilter } from "./transactions-filter.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 
-const FORM: GenesisSchema<GenesisState> = {
+const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.interchainqueries.GenesisState",
   type: GenesisState,
@@ -34,7 +34,7 @@ const FORM: GenesisSchema<GenesisState> = {
 const RESULT_TYPE = "neutron.interchainqueries.QueryResult";
 const PATH = `app_state.${MODULE_NAME}`;
 
-/** State that the deployed genesis form does not contain. Without it, an export would lose results and reuse ids. */
+/** State that the deployed genesis schema does not contain. Without it, an export would lose results and reuse ids. */
 interface AddedState {
   readonly lastQueryId: bigint | undefined;
   readonly results: readonly (readonly [queryId: bigint, result: QueryResult])[];
@@ -53,7 +53,7 @@ export function initGenesis(
   genesis: JsonValue | undefined,
   { bech32Prefix, denom }: Pick<InterchainqueriesOptions, "bech32Prefix" | "denom">,
 ): void {
-  const state = readGenesis(FORM, deployedPart(genesis));
+  const state = readGenesis(SCHEMA, deployedPart(genesis));
   if (state === undefined) return moduleParams.set(context, defaultParams(denom));
   const params = state.params ?? moduleParams.defaults;
   validateQueries(state.registeredQueries, { params, bech32Prefix });
@@ -69,7 +69,7 @@ export function initGenesis(
 /** Prints the complete state of the module. {@link initGenesis} restores the same store from it. */
 export function exportGenesis(context: Context): JsonObject {
   const registeredQueries = [...keeper.queries.entries(context)].map(([, query]) => query);
-  const deployed = printGenesis(FORM, { params: moduleParams.get(context), registeredQueries });
+  const deployed = printGenesis(SCHEMA, { params: moduleParams.get(context), registeredQueries });
   if (!isRecord(deployed)) return unreachable("a genesis state prints as an object");
   return {
     params: deployed["params"] ?? null,
@@ -113,7 +113,7 @@ function checkOwner(bech32Prefix: string, owner: string): void {
   }
 }
 
-/** Returns the members that the deployed form has; the proto JSON reader rejects all others. */
+/** Returns the members that the deployed schema has; the proto JSON reader rejects all others. */
 function deployedPart(genesis: JsonValue | undefined): JsonValue | undefined {
   if (!isRecord(genesis)) return genesis;
   return { params: genesis["params"] ?? null, registered_queries: genesis["registered_queries"] ?? [] };

@@ -38,7 +38,7 @@ export interface BlockHeader {
   readonly lastResultsHash: Uint8Array;
 }
 
-/** A decoded but unverified header, with its packed form. */
+/** A decoded but unverified header, with its `Any`. */
 export interface UnpackedHeader {
   readonly packed: Any;
   readonly message: TendermintHeader;

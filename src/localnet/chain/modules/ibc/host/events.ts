@@ -194,7 +194,7 @@ function idsOf({ timeout, sequence, source, destination }: Packet): readonly Att
   ];
 }
 
-/** The connection has two attributes: ibc-go keeps the earlier name of the attribute. */
+/** The connection has two attributes: ibc-go still emits the one with the earlier name. */
 function bothConnections(channel: Channel): readonly Attribute[] {
   const connection = connectionOf(channel);
   return [orderingOf(channel), ["packet_connection", connection], ["connection_id", connection]];
