@@ -4,7 +4,7 @@ import { supervise } from "../../src/platform/base/service.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { createReportRoutes } from "../../src/watchdog/report/report-data.ts";
 import { createReportService } from "../../src/watchdog/report/report-service.ts";
-import type { WatchdogConfig } from "../../src/watchdog/config.ts";
+import type { WatchdogConfig } from "../../src/watchdog/config/config.ts";
 import { postJson, sendSmtp } from "../../src/watchdog/notify/channels/transport.ts";
 import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
 import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";

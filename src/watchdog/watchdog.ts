@@ -12,10 +12,10 @@ import { LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import { createDeferred, type Deferred } from "../platform/process/deferred.ts";
 import { currentAlerts, type PastAlert } from "./alerts/alert-state.ts";
 import { createAlertRoutes, createWatchdogRoutes } from "./api-routes.ts";
-import type { WatchdogConfig } from "./config.ts";
+import type { WatchdogConfig } from "./config/config.ts";
 import type { LedgerView } from "./ledger/ledger-view.ts";
 import { memoryView } from "./ledger/ledger.ts";
-import { createWatchdogMetrics } from "./metrics.ts";
+import { createWatchdogMetrics } from "./polling/metrics.ts";
 import type { PostJson, SendMail } from "./notify/channels/transport.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
 import { createWatchdogPage } from "./page/create-page.ts";
@@ -30,7 +30,7 @@ import { createHttpPageReader, type HttpPageReader, type Reach, reachTcp } from 
 import { openSqliteState } from "./state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
 import { createMemoryState, type StateStore } from "./state/state-store.ts";
-import type { ValidatorConfig } from "./validators-config.ts";
+import type { ValidatorConfig } from "./config/validators-config.ts";
 
 export interface WatchdogDeps {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import { isRecord, type JsonValue } from "../../src/platform/base/json.ts";
 import { parseRfc3339Ns } from "../../src/platform/base/time.ts";
-import { setParams } from "../../src/localnet/chain/modules/dex/params.ts";
+import { moduleParams } from "../../src/localnet/chain/modules/dex/params.ts";
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
 import { ModuleError, QueryError } from "../../src/localnet/chain/runtime/errors.ts";
 import { findService } from "../../src/cosmos/proto/registry.ts";
@@ -74,7 +74,7 @@ export function runStep(world: DexWorld, step: Fields): string | undefined {
       return undefined;
     case "set_params":
       world.run(0n, (context) =>
-        setParams(context, Params.decode(messageFromJson("neutron.dex.Params", step["params"]))),
+        moduleParams.set(context, Params.decode(messageFromJson("neutron.dex.Params", step["params"]))),
       );
       return undefined;
     case "begin_block":

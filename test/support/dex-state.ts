@@ -1,7 +1,7 @@
 import { toHex } from "../../src/platform/base/bytes.ts";
 import { formatRfc3339Ns } from "../../src/platform/base/time.ts";
 import type { Tranche } from "../../src/localnet/chain/modules/dex/types.ts";
-import { getParams } from "../../src/localnet/chain/modules/dex/params.ts";
+import { moduleParams } from "../../src/localnet/chain/modules/dex/params.ts";
 import {
   toWireTick,
   toWireTranche,
@@ -28,7 +28,7 @@ function print<T>(name: string, type: MessageType<T>, message: T): unknown {
 /** Prints the state in the form of `final` of a vector. */
 export function printState(context: Context): Readonly<Record<string, unknown>> {
   return {
-    params: print("Params", Params, getParams(context)),
+    params: print("Params", Params, moduleParams.get(context)),
     tick_liquidity: [...store.allTicks(context)].map((record) =>
       print("TickLiquidity", TickLiquidity, toWireTick(record)),
     ),

@@ -3,7 +3,7 @@ import { balances as storedBalances, supplies } from "../../src/localnet/chain/m
 import type { BankKeeper } from "../../src/localnet/chain/modules/bank/keeper.ts";
 import { createBankModule } from "../../src/localnet/chain/modules/bank/module.ts";
 import { createDexModule } from "../../src/localnet/chain/modules/dex/module.ts";
-import { defaultParams, setParams } from "../../src/localnet/chain/modules/dex/params.ts";
+import { moduleParams } from "../../src/localnet/chain/modules/dex/params.ts";
 import type { DexBank } from "../../src/localnet/chain/modules/dex/types.ts";
 import type { DexBalances } from "../../src/localnet/chain/modules/dex/user-deposits.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../src/localnet/chain/runtime/address.ts";
@@ -71,7 +71,7 @@ export function createDexWorld({ bank, balances, fund }: WorldBank = createRealB
     branch.write();
     return { result, events, gas: gas.used() };
   };
-  run(0n, (context) => setParams(context, defaultParams()));
+  run(0n, (context) => moduleParams.set(context, moduleParams.defaults));
   return {
     module: createDexModule(
       { chainName: "neutron", bech32Prefix: PREFIX, authority: AUTHORITY },

@@ -7,7 +7,7 @@ import { keySchema } from "../../src/cli/generate/config-schema.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
 import { SPECIFIED_POLICY } from "../../src/watchdog/policy/assessment.ts";
-import { type WatchdogConfig, watchdogConfigSchema } from "../../src/watchdog/config.ts";
+import { type WatchdogConfig, watchdogConfigSchema } from "../../src/watchdog/config/config.ts";
 
 const example = new URL("../../config/oracle-watchdog.example.yaml", import.meta.url);
 

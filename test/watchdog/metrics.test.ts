@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { createWatchdogMetrics } from "../../src/watchdog/metrics.ts";
+import { createWatchdogMetrics } from "../../src/watchdog/polling/metrics.ts";
 
 const readme = readFileSync(new URL("../../src/watchdog/README.md", import.meta.url), "utf8");
 

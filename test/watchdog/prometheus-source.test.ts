@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { WatchdogConfig } from "../../src/watchdog/config.ts";
+import type { WatchdogConfig } from "../../src/watchdog/config/config.ts";
 import type { ReadSamples } from "../../src/watchdog/prometheus-api/api-client.ts";
 import { SourceError } from "../../src/watchdog/sources/observation.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";

@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import type { AlertState } from "../../src/watchdog/alerts/alert-state.ts";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
-import { createWatchdogMetrics } from "../../src/watchdog/metrics.ts";
+import { createWatchdogMetrics } from "../../src/watchdog/polling/metrics.ts";
 import { planEvaluation } from "../../src/watchdog/polling/evaluation.ts";
 import { SPECIFIED_POLICY } from "../../src/watchdog/policy/assessment.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";

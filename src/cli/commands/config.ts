@@ -13,7 +13,7 @@ import {
   loadConfig,
 } from "../../platform/config/config.ts";
 import { relayerConfigSchema } from "../../relayer/config/relayer-config.ts";
-import { watchdogConfigSchema } from "../../watchdog/config.ts";
+import { watchdogConfigSchema } from "../../watchdog/config/config.ts";
 
 const COMMANDS: readonly LazyCommand[] = [
   {

@@ -7,7 +7,7 @@ import { loadConfig } from "../../platform/config/config.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
-import { watchdogConfigSchema } from "../../watchdog/config.ts";
+import { watchdogConfigSchema } from "../../watchdog/config/config.ts";
 
 interface Options {
   readonly config?: string;

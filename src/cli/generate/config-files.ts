@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import { relayerConfigSchema } from "../../relayer/config/relayer-config.ts";
-import { watchdogConfigSchema } from "../../watchdog/config.ts";
+import { watchdogConfigSchema } from "../../watchdog/config/config.ts";
 import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { isSecret, jsonSchemaFile, keySchema, type KeySchema } from "./config-schema.ts";
 

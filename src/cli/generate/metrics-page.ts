@@ -4,7 +4,7 @@ import { registerIbcRelayerMetrics } from "../../localnet/ibc-relayer/metrics.ts
 import { createRelayerMetrics } from "../../relayer/api/metrics.ts";
 import { registerStatusGauges } from "../../relayer/api/status-gauges.ts";
 import { registerGateMetrics } from "../../relayer/gate/gate-metrics.ts";
-import { createWatchdogMetrics } from "../../watchdog/metrics.ts";
+import { createWatchdogMetrics } from "../../watchdog/polling/metrics.ts";
 
 /** Metric names by operator question. */
 interface Question {

@@ -8,7 +8,7 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import { loadConfig } from "../../platform/config/config.ts";
 import { type BacktestOptions, backtestReport } from "../report/backtest.ts";
 import { formatMinute } from "../../platform/base/text.ts";
-import { watchdogConfigSchema } from "../config.ts";
+import { watchdogConfigSchema } from "../config/config.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { CheckExit } from "../../platform/cli/check-exit.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";

@@ -1,7 +1,7 @@
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
 import { parseConfig } from "../../platform/config/config.ts";
-import { type WatchdogConfig, watchdogConfigSchema } from "../config.ts";
+import { type WatchdogConfig, watchdogConfigSchema } from "../config/config.ts";
 
 /** Watchdog configuration for a localnet at this port offset. The control API's token grants access to guarded routes. */
 export function localnetWatchdogConfig(

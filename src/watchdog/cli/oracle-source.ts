@@ -6,7 +6,7 @@ import type { Secret } from "../../platform/base/secret.ts";
 import { loadConfig } from "../../platform/config/config.ts";
 import { type DataRange, parseValidatorData } from "../report/report-data.ts";
 import type { ValidatorData } from "../report/validator-data.ts";
-import { watchdogConfigSchema } from "../config.ts";
+import { watchdogConfigSchema } from "../config/config.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";

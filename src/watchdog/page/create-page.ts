@@ -5,7 +5,7 @@ import { livePageRoutes } from "../../platform/web/live-page.ts";
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
 import { badge, grouped, verdict } from "../../platform/web/parts.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
-import type { WatchdogConfig } from "../config.ts";
+import type { WatchdogConfig } from "../config/config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/status.ts";

@@ -9,7 +9,7 @@ import type { Assessment, Forecast, Headroom } from "../policy/assessment.ts";
 import { formatPercent, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
 import type { SourceName } from "../sources/targets.ts";
 import type { WatchdogState } from "../state/state-store.ts";
-import type { ValidatorConfig } from "../validators-config.ts";
+import type { ValidatorConfig } from "../config/validators-config.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { type SeenSource, seenSources } from "./poller.ts";
 

@@ -8,7 +8,7 @@ import { keySchema, type KeySchema } from "../../../src/cli/generate/config-sche
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { parseConfig } from "../../../src/platform/config/config.ts";
 import { relayerConfigSchema } from "../../../src/relayer/config/relayer-config.ts";
-import { watchdogConfigSchema } from "../../../src/watchdog/config.ts";
+import { watchdogConfigSchema } from "../../../src/watchdog/config/config.ts";
 import { ROOT } from "../../arch/source-files.ts";
 
 type Json = Record<string, unknown>;

@@ -1,9 +1,9 @@
-import { reportsSchema } from "../../../src/watchdog/reports-config.ts";
+import { reportsSchema } from "../../../src/watchdog/config/reports-config.ts";
 import type { ManualClock } from "../manual-clock.ts";
 import { Registry } from "prom-client";
 import type { LogFields, Logger } from "../../../src/platform/base/logger.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
-import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
+import type { WatchdogConfig } from "../../../src/watchdog/config/config.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import type { ValidatorTarget } from "../../../src/watchdog/sources/targets.ts";
 import { DEFAULT_VALIDATOR } from "../../../src/watchdog/state/schema.ts";

@@ -1,4 +1,4 @@
-import { reportsSchema } from "../../../src/watchdog/reports-config.ts";
+import { reportsSchema } from "../../../src/watchdog/config/reports-config.ts";
 import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { Secret } from "../../../src/platform/base/secret.ts";
 import { createSidecar } from "../../../src/localnet/sidecar/sidecar.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
-import type { WatchdogConfig } from "../../../src/watchdog/config.ts";
+import type { WatchdogConfig } from "../../../src/watchdog/config/config.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import type { NodeTarget } from "../../../src/watchdog/sources/targets.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";

@@ -127,6 +127,7 @@ export function isOutOfGas(error: ModuleError): boolean {
 
 /** gRPC status codes (`google.rpc.Code`) under the names that Go prints in "rpc error: code = …". */
 export const GrpcCode = {
+  OK: 0,
   Canceled: 1,
   Unknown: 2,
   InvalidArgument: 3,

@@ -8,15 +8,17 @@ export interface ParamsDefinition<T> {
   readonly key: Uint8Array;
   /** The generated protobuf message; its encoding is stored. */
   readonly type: Parameters<typeof messageCodec<T>>[0];
-  /** In effect until others are stored. */
+  /** Parameters of a genesis document without any. */
   readonly defaults: T;
+  /** Parameters before any are stored. Default: `defaults`. */
+  readonly unset?: T;
   /** Checks parameters of a message or of a genesis document. Throws `ModuleError`. Default: everything is valid. */
   readonly validate?: (params: T) => void;
 }
 
 /** The parameters of a module, with their definition. */
 export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
-  /** Returns the stored parameters, or the defaults before any are stored. */
+  /** Returns the stored parameters, or `unset` before any are stored. */
   readonly get: (context: Context) => T;
   /** Stores parameters. Throws `ModuleError` when they are invalid. */
   readonly set: (context: Context, params: T) => void;
@@ -24,12 +26,13 @@ export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
 
 /** Creates the parameters of a module from their definition. */
 export function defineParams<T extends object>(definition: ParamsDefinition<T>): ModuleParams<T> {
-  const { store, key, type, defaults, validate = () => undefined } = definition;
+  const { store, key, type, defaults, unset = defaults, validate = () => undefined } = definition;
   const item = createItem(store, key, rememberingCodec(messageCodec<T>(type)));
   return {
     ...definition,
+    unset,
     validate,
-    get: (context) => item.get(context) ?? defaults,
+    get: (context) => item.get(context) ?? unset,
     set: (context, params) => {
       validate(params);
       item.set(context, params);

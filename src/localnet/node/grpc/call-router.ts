@@ -3,13 +3,18 @@ import { findService, requireMessage, toCanonicalTypeUrl } from "../../../cosmos
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { QueryRequest, QueryResponse } from "../../chain/runtime/abci.ts";
-import { ErrInvalidRequest, ErrPanic, ModuleError, QueryError } from "../../chain/runtime/errors.ts";
+import {
+  ErrInvalidRequest,
+  ErrPanic,
+  GrpcCode,
+  ModuleError,
+  QueryError,
+} from "../../chain/runtime/errors.ts";
 import { errorResponse, okResponse, toQueryFailure } from "../../chain/runtime/query-router.ts";
 import type { NodeServer } from "../base/node-server.ts";
 import type { NodeView } from "../base/node-view.ts";
 import {
   blockHeightOf,
-  GRPC,
   type NodeMethod,
   requireQueryHeight,
   type ServiceContext,
@@ -72,7 +77,7 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
   return {
     paths: [...paths],
     call: (call) => {
-      if (!paths.has(call.path)) return failed(GRPC.unimplemented, `unknown method ${call.path}`);
+      if (!paths.has(call.path)) return failed(GrpcCode.Unimplemented, `unknown method ${call.path}`);
       try {
         const height = blockHeightOf(call.heights);
         const method = own.get(call.path);
@@ -82,7 +87,7 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
       } catch (thrown) {
         if (isQueryFailure(thrown)) return toFailure(thrown, undefined);
         logger.error("grpc call failed", { path: call.path, error: errorText(thrown) });
-        return failed(GRPC.internal, "internal error");
+        return failed(GrpcCode.Internal, "internal error");
       }
     },
     query: (request) => routeAbciQuery(request, routes, context, logger),
@@ -113,7 +118,8 @@ function callApp(
   const response = view.query({ path, data, height, prove: false });
   // The application reports height 0 when it read no state.
   const readHeight = response.height === 0n ? undefined : response.height;
-  if (response.code === 0) return { code: GRPC.ok, message: "", value: response.value, height: readHeight };
+  if (response.code === 0)
+    return { code: GrpcCode.OK, message: "", value: response.value, height: readHeight };
   return failed(response.grpcCode, response.grpcMessage, readHeight);
 }
 
@@ -134,14 +140,14 @@ function callNode(
   context: ServiceContext,
 ): UnaryReply {
   if (method.stateless === true) {
-    return { code: GRPC.ok, message: "", value: method.handle(data, context, 0n), height: undefined };
+    return { code: GrpcCode.OK, message: "", value: method.handle(data, context, 0n), height: undefined };
   }
   const { latestHeight } = context.view.status();
   // baseapp's interceptor opens the state of the requested height for every method, also for those that do not read it.
   requireQueryHeight(requested, latestHeight);
   const height = requested === 0n ? latestHeight : requested;
   try {
-    return { code: GRPC.ok, message: "", value: method.handle(data, context, height), height };
+    return { code: GrpcCode.OK, message: "", value: method.handle(data, context, height), height };
   } catch (thrown) {
     if (isQueryFailure(thrown)) return toFailure(thrown, height);
     throw thrown;
@@ -157,7 +163,11 @@ function isQueryFailure(thrown: unknown): thrown is GrpcFailure {
 function toFailure(thrown: GrpcFailure, height: bigint | undefined): UnaryReply {
   if (thrown instanceof UnreadableRequest) {
     // grpc-go reports Internal, not InvalidArgument.
-    return failed(GRPC.internal, `grpc: failed to unmarshal the received message: ${thrown.message}`, height);
+    return failed(
+      GrpcCode.Internal,
+      `grpc: failed to unmarshal the received message: ${thrown.message}`,
+      height,
+    );
   }
   const { grpcCode, grpcMessage } = toQueryFailure(thrown);
   return failed(grpcCode, grpcMessage, height);
@@ -222,10 +232,10 @@ function respond(
     if (thrown instanceof QueryError || thrown instanceof ModuleError) return failure(thrown, height);
     // baseapp reports a request that does not decode as a plain error.
     if (thrown instanceof UnreadableRequest)
-      return failure(new QueryError(GRPC.unknown, thrown.message), height);
+      return failure(new QueryError(GrpcCode.Unknown, thrown.message), height);
     logger.error("abci query failed", { path, error: errorText(thrown) });
     const grpcMessage = "internal error";
-    return errorResponse(ErrPanic(grpcMessage), { grpcCode: GRPC.internal, grpcMessage });
+    return errorResponse(ErrPanic(grpcMessage), { grpcCode: GrpcCode.Internal, grpcMessage });
   }
 }
 

@@ -18,9 +18,10 @@ import {
 import type { Logger } from "../../../platform/base/logger.ts";
 import { createSendBudget, type SendBudget } from "../../../platform/http/http-connections.ts";
 import { listen } from "../../../platform/http/listen.ts";
+import { GrpcCode } from "../../chain/runtime/errors.ts";
 import type { ServerAddress } from "../base/node-server.ts";
 import type { CallRouter, ServerFactory } from "./call-router.ts";
-import { BLOCK_HEIGHT_KEY, GRPC } from "./node-method.ts";
+import { BLOCK_HEIGHT_KEY } from "./node-method.ts";
 import { createReflectionStream, REFLECTION_PATHS } from "./reflection.ts";
 
 export interface GrpcEndpointOptions extends ServerAddress {
@@ -144,7 +145,7 @@ function unaryHandler(
       // and carry status and message.
       call.sendMetadata(metadata);
     }
-    if (reply.code === GRPC.ok) done(null, reply.value);
+    if (reply.code === GrpcCode.OK) done(null, reply.value);
     else done({ code: reply.code, details: reply.message });
   };
   return (call, done) => {

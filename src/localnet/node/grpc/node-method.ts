@@ -60,16 +60,6 @@ export class UnreadableRequest extends Error {
   }
 }
 
-/** The gRPC status codes that the node itself returns. */
-export const GRPC = {
-  ok: 0,
-  unknown: 2,
-  invalidArgument: 3,
-  notFound: 5,
-  unimplemented: 12,
-  internal: 13,
-} as const;
-
 /** Metadata key of a height. A call requests a height with it. A response reports the height that the call read. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 

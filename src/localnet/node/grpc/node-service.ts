@@ -14,9 +14,9 @@ import {
 import { ParamsResponse } from "../../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { formatDec18 } from "../../../platform/base/decimal.ts";
-import { QueryError } from "../../chain/runtime/errors.ts";
+import { GrpcCode, QueryError } from "../../chain/runtime/errors.ts";
 import type { NodeView } from "../base/node-view.ts";
-import { GRPC, nodeMethod, type NodeMethod } from "./node-method.ts";
+import { nodeMethod, type NodeMethod } from "./node-method.ts";
 
 const SERVICE = "/cosmos.base.node.v1beta1.Service";
 
@@ -31,7 +31,7 @@ export const NODE_METHODS: readonly NodeMethod[] = [
   })),
   nodeMethod(`${SERVICE}/Status`, StatusRequest, StatusResponse, (_request, { view }, height) => {
     const block = view.block(height);
-    if (block === undefined) throw new QueryError(GRPC.unknown, `height ${height} is not available`);
+    if (block === undefined) throw new QueryError(GrpcCode.Unknown, `height ${height} is not available`);
     const { timeNs, appHash, nextValidatorsHash } = block.header;
     return {
       // SDK 0.50 never sets it.
@@ -77,7 +77,7 @@ export const INTERFACE_METHODS: readonly NodeMethod[] = [
     ListImplementationsRequest,
     ListImplementationsResponse,
     ({ interfaceName }, { view }) => {
-      if (interfaceName === "") throw new QueryError(GRPC.invalidArgument, "invalid interface name");
+      if (interfaceName === "") throw new QueryError(GrpcCode.InvalidArgument, "invalid interface name");
       return { implementationMessageNames: [...(interfacesOf(view).get(interfaceName) ?? [])] };
     },
   ),

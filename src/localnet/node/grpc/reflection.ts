@@ -13,7 +13,7 @@ import {
   toCanonicalTypeUrl,
   toChainRestPath,
 } from "../../../cosmos/proto/registry.ts";
-import { GRPC } from "./node-method.ts";
+import { GrpcCode } from "../../chain/runtime/errors.ts";
 
 /** One reflection stream. A file is sent with its imports, each of them once in a stream. */
 export interface ReflectionStream {
@@ -77,7 +77,7 @@ function messageResponse(
       return {
         $case: "errorResponse",
         value: {
-          errorCode: GRPC.invalidArgument,
+          errorCode: GrpcCode.InvalidArgument,
           errorMessage: "invalid MessageRequest: nothing is asked for",
         },
       };
@@ -85,7 +85,7 @@ function messageResponse(
 }
 
 function notFound(): MessageResponse {
-  return { $case: "errorResponse", value: { errorCode: GRPC.notFound, errorMessage: "not found" } };
+  return { $case: "errorResponse", value: { errorCode: GrpcCode.NotFound, errorMessage: "not found" } };
 }
 
 interface StreamScope {

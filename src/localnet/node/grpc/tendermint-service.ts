@@ -24,10 +24,10 @@ import type { Block } from "../../../cosmos/proto/gen/tendermint/types/block.ts"
 import type { BlockID } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
 import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { encodeBech32, fromHex } from "../../../platform/base/bytes.ts";
-import { QueryError } from "../../chain/runtime/errors.ts";
+import { GrpcCode, QueryError } from "../../chain/runtime/errors.ts";
 import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../base/node-identity.ts";
 import type { StoredBlock } from "../base/node-view.ts";
-import { GRPC, nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.ts";
+import { nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.ts";
 
 const SERVICE = "/cosmos.base.tendermint.v1beta1.Service";
 
@@ -70,21 +70,21 @@ export const TENDERMINT_METHODS: readonly NodeMethod[] = [
 function requireHeight(height: bigint, { view }: ServiceContext): void {
   const { latestHeight, earliestHeight } = view.status();
   if (height > latestHeight) {
-    throw new QueryError(GRPC.invalidArgument, "requested block height is bigger then the chain length");
+    throw new QueryError(GrpcCode.InvalidArgument, "requested block height is bigger then the chain length");
   }
   if (height <= 0n) {
-    throw new QueryError(GRPC.unknown, `height must be greater than 0, but got ${height}`);
+    throw new QueryError(GrpcCode.Unknown, `height must be greater than 0, but got ${height}`);
   }
   if (height < earliestHeight) {
     const text = `height ${height} is not available, lowest height is ${earliestHeight}`;
-    throw new QueryError(GRPC.unknown, text);
+    throw new QueryError(GrpcCode.Unknown, text);
   }
 }
 
 function getBlock(height: bigint, context: ServiceContext): GetBlockByHeightResponse {
   requireHeight(height, context);
   const stored = context.view.block(height);
-  if (stored === undefined) throw new QueryError(GRPC.unknown, `height ${height} is not available`);
+  if (stored === undefined) throw new QueryError(GrpcCode.Unknown, `height ${height} is not available`);
   return {
     blockId: protoBlockId(stored.blockId),
     block: protoBlock(stored),
@@ -105,14 +105,14 @@ function getValidators(
   { view, consensusPrefix }: ServiceContext,
 ): GetValidatorSetByHeightResponse {
   const set = view.validators(height)?.validators;
-  if (set === undefined) throw new QueryError(GRPC.unknown, `height ${height} is not available`);
+  if (set === undefined) throw new QueryError(GrpcCode.Unknown, `height ${height} is not available`);
   const limit = pagination === undefined || pagination.limit === 0n ? DEFAULT_LIMIT : pagination.limit;
   const page = (pagination?.offset ?? 0n) / limit + 1n;
   const perPage = limit > MAX_PER_PAGE ? MAX_PER_PAGE : limit;
   const count = BigInt(set.length);
   const pages = count === 0n ? 1n : (count + perPage - 1n) / perPage;
   if (page > pages) {
-    throw new QueryError(GRPC.unknown, `page should be within [1, ${pages}] range, given ${page}`);
+    throw new QueryError(GrpcCode.Unknown, `page should be within [1, ${pages}] range, given ${page}`);
   }
   const start = Number((page - 1n) * perPage);
   return {
@@ -140,9 +140,9 @@ const ABCI_PATHS: ReadonlySet<string> = new Set(["app", "store", "p2p", "custom"
 /** An `abci_query` over gRPC. It reads stores and the application, and refuses gRPC paths. */
 function abciQuery(request: ABCIQueryRequest, { view }: ServiceContext): ABCIQueryResponse {
   const { path, data, height, prove } = request;
-  if (path === "") throw new QueryError(GRPC.invalidArgument, "empty query path");
+  if (path === "") throw new QueryError(GrpcCode.InvalidArgument, "empty query path");
   if (!ABCI_PATHS.has(path.replace(/^\//, "").split("/")[0] ?? "")) {
-    throw new QueryError(GRPC.invalidArgument, `unsupported ABCI query path: ${path}`);
+    throw new QueryError(GrpcCode.InvalidArgument, `unsupported ABCI query path: ${path}`);
   }
   const response = view.query({ path, data, height, prove });
   return {

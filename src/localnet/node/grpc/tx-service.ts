@@ -21,14 +21,20 @@ import type { Event } from "../../../cosmos/proto/gen/tendermint/abci/types.ts";
 import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { sha256, upperHex } from "../../../platform/base/bytes.ts";
 import { formatRfc3339Ns, NS_PER_SECOND } from "../../../platform/base/time.ts";
-import { ErrInvalidHeight, ErrInvalidRequest, ModuleError, QueryError } from "../../chain/runtime/errors.ts";
+import {
+  ErrInvalidHeight,
+  ErrInvalidRequest,
+  GrpcCode,
+  ModuleError,
+  QueryError,
+} from "../../chain/runtime/errors.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 import { decodeTx } from "../../chain/runtime/tx.ts";
 import { MempoolError, type MempoolErrorFacts, PageError } from "../base/errors.ts";
 import { goHexDecode } from "../base/go-decoding.ts";
 import type { BroadcastResult, NodeView, SearchPage, StoredTx } from "../base/node-view.ts";
 import { MAX_QUERY_LENGTH, QueryLanguageError } from "../query-language/parse-query.ts";
-import { GRPC, nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.ts";
+import { nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.ts";
 import { protoBlock, protoBlockId } from "./tendermint-service.ts";
 
 const SERVICE = "/cosmos.tx.v1beta1.Service";
@@ -51,11 +57,11 @@ export const TX_METHODS: readonly NodeMethod[] = [
   },
   nodeMethod(`${SERVICE}/GetBlockWithTxs`, GetBlockWithTxsRequest, GetBlockWithTxsResponse, getBlockWithTxs),
   nodeMethod(`${SERVICE}/TxDecode`, TxDecodeRequest, TxDecodeResponse, ({ txBytes }, { chainName }) => {
-    if (txBytes.length === 0) throw new QueryError(GRPC.invalidArgument, "invalid empty tx bytes");
+    if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx bytes");
     return { tx: decodeFullTx(txBytes, chainName) };
   }),
   nodeMethod(`${SERVICE}/TxEncode`, TxEncodeRequest, TxEncodeResponse, ({ tx }) => {
-    if (tx === undefined) throw new QueryError(GRPC.invalidArgument, "invalid empty tx");
+    if (tx === undefined) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
     return { txBytes: encodeTx(tx) };
   }),
 ];
@@ -111,9 +117,9 @@ const MAX_PAGE_SIZE = 100n;
 
 /** Returns the transaction with this hash (hex, either case). Throws `QueryError`. */
 function getTx(hash: string, context: ServiceContext): GetTxResponse {
-  if (hash === "") throw new QueryError(GRPC.invalidArgument, "tx hash cannot be empty");
+  if (hash === "") throw new QueryError(GrpcCode.InvalidArgument, "tx hash cannot be empty");
   const stored = context.view.tx(decodeHash(hash));
-  if (stored === undefined) throw new QueryError(GRPC.notFound, `tx not found: ${hash}`);
+  if (stored === undefined) throw new QueryError(GrpcCode.NotFound, `tx not found: ${hash}`);
   const tx = decodeFullTx(stored.tx, context.chainName);
   return { tx, txResponse: storedTxResponse(stored, tx, blockTimeNs(context.view, stored.height)) };
 }
@@ -122,7 +128,7 @@ function decodeHash(hash: string): Uint8Array {
   try {
     return goHexDecode(hash);
   } catch (thrown) {
-    throw new QueryError(GRPC.unknown, thrown instanceof Error ? thrown.message : "not hex");
+    throw new QueryError(GrpcCode.Unknown, thrown instanceof Error ? thrown.message : "not hex");
   }
 }
 
@@ -174,7 +180,7 @@ function pageSize(limit: bigint): bigint {
 }
 
 function searchError(text: string): QueryError {
-  return new QueryError(GRPC.internal, text);
+  return new QueryError(GrpcCode.Internal, text);
 }
 
 /** Decodes an entry of a block. Returns undefined when it is not a transaction. */
@@ -189,7 +195,7 @@ function decodeIfTx(entry: Pick<StoredTx, "tx">, chainName: string): GetTxRespon
 
 function blockTimeNs(view: NodeView, height: bigint): bigint {
   const block = view.block(height);
-  if (block === undefined) throw new QueryError(GRPC.unknown, `height ${height} is not available`);
+  if (block === undefined) throw new QueryError(GrpcCode.Unknown, `height ${height} is not available`);
   return block.header.timeNs;
 }
 
@@ -205,9 +211,12 @@ const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
  * not exist since SDK 0.47. Throws `QueryError`.
  */
 function broadcast({ txBytes, mode }: BroadcastTxRequest, view: NodeView): TxResponse {
-  if (txBytes.length === 0) throw new QueryError(GRPC.invalidArgument, "invalid empty tx");
+  if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
   if (mode !== BroadcastMode.BROADCAST_MODE_SYNC && mode !== BroadcastMode.BROADCAST_MODE_ASYNC) {
-    throw new QueryError(GRPC.unknown, "unsupported return type unspecified; supported types: sync, async");
+    throw new QueryError(
+      GrpcCode.Unknown,
+      "unsupported return type unspecified; supported types: sync, async",
+    );
   }
   try {
     const result = view.broadcast(txBytes);

@@ -4,9 +4,10 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { type HttpReply, type HttpRequest, textReply } from "../../../platform/http/http-route.ts";
+import { GrpcCode } from "../../chain/runtime/errors.ts";
 import { createNodeHttpServer, type ServerAddress } from "../base/node-server.ts";
 import type { CallRouter, ServerFactory, UnaryReply } from "../grpc/call-router.ts";
-import { BLOCK_HEIGHT_KEY, GRPC } from "../grpc/node-method.ts";
+import { BLOCK_HEIGHT_KEY } from "../grpc/node-method.ts";
 import { type FormValues, goUnescape, joinForms, parseForm } from "./form.ts";
 import { buildRequest } from "./request-message.ts";
 import { createRouteTable, type FoundRoute, type RouteTable } from "./route-table.ts";
@@ -66,7 +67,7 @@ export function createGateway(deps: GatewayDeps): (request: HttpRequest, body: U
       // When no route matches then, the path is split before it is decoded.
       findRoute(table, request, pathname.slice(1).split("/").map(unescapeSegment));
     // The gateway has no 404 and no 405: an unknown path and a wrong method are Unimplemented, HTTP 501.
-    if (found === undefined) return failure(GRPC.unimplemented, "Not Implemented");
+    if (found === undefined) return failure(GrpcCode.Unimplemented, "Not Implemented");
     return callMethod(found, request, body, deps);
   };
 }
@@ -110,18 +111,18 @@ function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Array, d
   try {
     data = buildRequest(found, { form, body, chainName: deps.chainName });
   } catch (thrown) {
-    return failure(GRPC.invalidArgument, errorMessage(thrown));
+    return failure(GrpcCode.InvalidArgument, errorMessage(thrown));
   }
   const reply = deps.router.call({ path: route.path, data, heights: requestedHeights(request) });
   // The gateway forwards the call's metadata also for a failed call, so errors carry the height too.
   const headers = heightHeaders(reply);
-  if (reply.code !== GRPC.ok) return failure(reply.code, reply.message, headers);
+  if (reply.code !== GrpcCode.OK) return failure(reply.code, reply.message, headers);
   try {
     const json = JSON.stringify(messageToJson(route.responseType, reply.value, deps.chainName));
     return jsonReply(200, json, headers);
   } catch (thrown) {
     deps.logger.error("response has no json form", { path: route.path, error: errorText(thrown) });
-    return failure(GRPC.internal, errorMessage(thrown), headers);
+    return failure(GrpcCode.Internal, errorMessage(thrown), headers);
   }
 }
 

@@ -1,7 +1,6 @@
 import { isRecord, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
 import { goKind } from "../base/go-decoding.ts";
-import { BLOCK_METHODS } from "./block-methods.ts";
-import { CHAIN_METHODS } from "./chain-methods.ts";
+import { BLOCK_METHODS, CHAIN_METHODS } from "./chain-methods.ts";
 import { type Parameters, parametersFromJson, type RpcContext, type RpcMethod } from "./method.ts";
 import { RpcError, rpcErrorToJson, toRpcError } from "./rpc-error.ts";
 import { TX_METHODS } from "./tx-methods.ts";

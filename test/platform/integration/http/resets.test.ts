@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { parseConfig } from "../../../../src/platform/config/config.ts";
-import { watchdogConfigSchema } from "../../../../src/watchdog/config.ts";
+import { watchdogConfigSchema } from "../../../../src/watchdog/config/config.ts";
 import { createWatchdog } from "../../../../src/watchdog/watchdog.ts";
 import { createGrpcTestClient } from "../../../support/grpc-client.ts";
 import { openRawSocket } from "../../../support/raw-socket.ts";

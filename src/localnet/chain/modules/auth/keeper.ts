@@ -1,5 +1,5 @@
 import { unreachable } from "../../../../platform/base/errors.ts";
-import { BaseAccount, ModuleAccount, Params } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
+import { BaseAccount, ModuleAccount } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../runtime/address.ts";
@@ -14,7 +14,7 @@ import {
   uint64Codec,
 } from "../../store/collections.ts";
 import { ACCOUNT_PREFIX, NEXT_NUMBER_KEY, NUMBER_PREFIX, STORE_NAME } from "./keys.ts";
-import { storedParams } from "./params.ts";
+import { moduleParams } from "./params.ts";
 
 /** Permissions by name of module account ("minter", "burner", "staking"). */
 export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
@@ -26,7 +26,6 @@ export interface AuthOptions {
 
 /** Keeper of accounts. Addresses are bytes unless a parameter is named `text`. */
 export interface AuthKeeper extends AnteAccounts {
-  readonly setParams: (context: Context, params: Params) => void;
   readonly has: (context: Context, address: Uint8Array) => boolean;
   /** Creates an account with the next number and no key, unless the address has an account. */
   readonly ensure: (context: Context, address: Uint8Array) => void;
@@ -81,8 +80,7 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
     return account;
   };
   return {
-    params: (context) => storedParams.get(context) ?? Params.decode(new Uint8Array(0)),
-    setParams: storedParams.set,
+    params: moduleParams.get,
     get: accounts.get,
     set,
     has: accounts.has,

@@ -12,7 +12,7 @@ import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { type AuthKeeper, type AuthOptions, createAuthKeeper, fromAny, toAny } from "./keeper.ts";
 import { ACCOUNT_PREFIX, MODULE_NAME, STORE_NAME } from "./keys.ts";
-import { DEFAULT_PARAMS, validateParams } from "./params.ts";
+import { moduleParams } from "./params.ts";
 
 /** Creates the module `auth`: accounts with numbers, sequences and keys. */
 export function createAuthModule(options: AuthOptions): ChainModule & { readonly keeper: AuthKeeper } {
@@ -40,9 +40,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keeper: AuthKeeper): void {
   const state = readGenesis(SCHEMA, json);
-  const params = partOr(json, "params", state?.params, DEFAULT_PARAMS);
-  validateParams(params);
-  keeper.setParams(context, params);
+  moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
   const accounts = (state?.accounts ?? []).map((any, index) => readAccount(keeper, any, index));
   let last = -1n;
   for (const account of withUniqueNumbers(accounts)) {
@@ -56,7 +54,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keeper: Auth
 /** Exports parameters and all accounts in the order of their numbers. */
 function exportGenesis(context: Context, keeper: AuthKeeper): JsonValue {
   const accounts = [...keeper.all(context)].toSorted(byNumber);
-  return printGenesis(SCHEMA, { params: keeper.params(context), accounts: accounts.map(toAny) });
+  return printGenesis(SCHEMA, { params: moduleParams.get(context), accounts: accounts.map(toAny) });
 }
 
 function readAccount(keeper: AuthKeeper, any: Any, index: number): Account {
@@ -142,7 +140,7 @@ function accountQueries(keeper: AuthKeeper): readonly QueryHandler[] {
     toQueryHandler(
       `${SERVICE}/Params`,
       { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: keeper.params(context) }),
+      (context) => ({ params: moduleParams.get(context) }),
     ),
   ];
 }

@@ -1,21 +1,26 @@
 import { Params } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import { GenesisError } from "../../runtime/genesis.ts";
-import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
+import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { PARAMS_KEY, STORE_NAME } from "./keys.ts";
 
-/** Parameters of a genesis without any: the SDK's defaults. */
-export const DEFAULT_PARAMS: Params = {
-  maxMemoCharacters: 256n,
-  txSigLimit: 7n,
-  txSizeCostPerByte: 10n,
-  sigVerifyCostEd25519: 590n,
-  sigVerifyCostSecp256k1: 1000n,
-};
-
-export const storedParams = createItem(STORE_NAME, PARAMS_KEY, rememberingCodec(messageCodec(Params)));
+/** Limits and gas costs of transactions. The defaults are the SDK's. */
+export const moduleParams: ModuleParams<Params> = defineParams({
+  store: STORE_NAME,
+  key: PARAMS_KEY,
+  type: Params,
+  defaults: {
+    maxMemoCharacters: 256n,
+    txSigLimit: 7n,
+    txSizeCostPerByte: 10n,
+    sigVerifyCostEd25519: 590n,
+    sigVerifyCostSecp256k1: 1000n,
+  },
+  unset: Params.decode(new Uint8Array(0)),
+  validate: requirePositive,
+});
 
 /** Throws `GenesisError` when a parameter is zero. */
-export function validateParams(params: Params): void {
+function requirePositive(params: Params): void {
   const fields: readonly (readonly [name: string, value: bigint])[] = [
     ["max_memo_characters", params.maxMemoCharacters],
     ["tx_sig_limit", params.txSigLimit],

@@ -14,7 +14,7 @@ import {
   subtractCoins,
   supplies,
 } from "./balances.ts";
-import { storedParams } from "./params.ts";
+import { moduleParams } from "./params.ts";
 
 /** Functions of the auth module that bank calls. */
 export interface BankAccounts {
@@ -184,8 +184,7 @@ function equalCoins(a: readonly Coin[], b: readonly Coin[]): boolean {
 
 function requireSendEnabled(context: Context, coins: readonly Coin[]): void {
   for (const { denom } of coins) {
-    const isEnabled =
-      sendEnabled.get(context, denom) ?? storedParams.get(context)?.defaultSendEnabled ?? false;
+    const isEnabled = sendEnabled.get(context, denom) ?? moduleParams.get(context).defaultSendEnabled;
     if (!isEnabled) throw ErrSendDisabled(`${denom} transfers are currently disabled`);
   }
 }

@@ -34,7 +34,7 @@ import {
   type Payment,
 } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
-import { DEFAULT_PARAMS, storedParams } from "./params.ts";
+import { moduleParams } from "./params.ts";
 import { createQueries } from "./queries.ts";
 
 export interface BankOptions {
@@ -71,8 +71,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
  */
 function initGenesis(context: Context, json: JsonValue | undefined, accounts: BankAccounts): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
-  const { defaultSendEnabled } = partOr(json, "params", state.params, DEFAULT_PARAMS);
-  storedParams.set(context, { sendEnabled: [], defaultSendEnabled });
+  const { defaultSendEnabled } = partOr(json, "params", state.params, moduleParams.defaults);
+  moduleParams.set(context, { sendEnabled: [], defaultSendEnabled });
   for (const { denom, enabled } of [...(state.params?.sendEnabled ?? []), ...state.sendEnabled])
     sendEnabled.set(context, denom, enabled);
   for (const metadata of state.denomMetadata) metadatas.set(context, metadata.base, metadata);
@@ -118,7 +118,7 @@ function exportGenesis(context: Context, accounts: BankAccounts): JsonValue {
     byAddress.set(text, [...(byAddress.get(text) ?? []), { denom, amount }]);
   }
   return printGenesis(SCHEMA, {
-    params: storedParams.get(context),
+    params: moduleParams.get(context),
     balances: [...byAddress].map(([address, coins]) => ({ address, coins: coins.map(toWireCoin) })),
     supply: [...supplies.entries(context)].map(([denom, amount]) => toWireCoin({ denom, amount })),
     denomMetadata: [...metadatas.entries(context)].map(([, metadata]) => metadata),

@@ -25,7 +25,7 @@ import {
   SEND_ENABLED_PREFIX,
   SUPPLY_PREFIX,
 } from "./keys.ts";
-import { storedParams } from "./params.ts";
+import { moduleParams } from "./params.ts";
 
 const SERVICE = "/cosmos.bank.v1beta1.Query";
 
@@ -190,7 +190,7 @@ const paramsQueries: readonly QueryHandler[] = [
   toQueryHandler(
     `${SERVICE}/Params`,
     { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-    (context) => ({ params: storedParams.get(context) }),
+    (context) => ({ params: moduleParams.get(context) }),
   ),
   toQueryHandler(
     `${SERVICE}/SendEnabled`,

@@ -23,7 +23,7 @@ import {
 import { type DepositFacts, depositLp } from "./events.ts";
 import { MODULE_NAME, poolDenom } from "./keys.ts";
 import type { DepositEntry, DepositRequest, PositionOptions } from "./messages.ts";
-import { getParams } from "./params.ts";
+import { moduleParams } from "./params.ts";
 import { type Amounts, buyingSide, calcDeposit, getOrCreatePool, savePool, withReserves } from "./pool.ts";
 import { calcPrice, MAX_TICK } from "./price.ts";
 import { bestRecord, swap, type SwapResult } from "./swap.ts";
@@ -139,7 +139,7 @@ function depositPosition(
 
 /** Whitelisted creators may use any fee. Throws dex/1148. */
 function requireFeeTier(context: Context, creator: string, fee: bigint): void {
-  const { feeTiers, whitelistedLps } = getParams(context);
+  const { feeTiers, whitelistedLps } = moduleParams.get(context);
   if (feeTiers.includes(fee) || whitelistedLps.includes(creator)) return;
   throw errors.ErrInvalidFee(`[${feeTiers.join(" ")}]`);
 }

@@ -13,7 +13,7 @@ import {
 } from "../../runtime/genesis.ts";
 import { ModuleError } from "../../runtime/errors.ts";
 import { MODULE_NAME, poolDenom, poolReservesKey, trancheRef, trancheUserKey } from "./keys.ts";
-import { defaultParams, getParams, setParams, validateParams } from "./params.ts";
+import { moduleParams, validateParams } from "./params.ts";
 import { getPool } from "./pool.ts";
 import * as records from "./records.ts";
 import * as store from "./store.ts";
@@ -40,12 +40,12 @@ interface GenesisRecords {
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
-  const params = partOr(json, "params", state.params, defaultParams());
+  const params = partOr(json, "params", state.params, moduleParams.defaults);
   const genesis = { params, ticks: readTicks(state), state };
   validate(genesis, bech32Prefix);
   store.setPoolCount(context, state.poolCount);
   store.setTrancheCount(context, state.trancheCount);
-  setParams(context, params);
+  moduleParams.set(context, params);
   for (const tick of genesis.ticks) initTick(context, tick);
   for (const tranche of state.inactiveLimitOrderTrancheList)
     store.setInactiveTranche(context, records.fromWireTranche(tranche));
@@ -113,7 +113,7 @@ function failure(text: string, cause?: unknown): GenesisError {
 export function exportGenesis(context: Context, balances: DexBalances): JsonValue {
   const poolMetadataList = [...store.poolMetadata.entries(context)].map(([, metadata]) => metadata);
   return printGenesis(SCHEMA, {
-    params: getParams(context),
+    params: moduleParams.get(context),
     tickLiquidityList: [...store.allTicks(context)].map(records.toWireTick),
     inactiveLimitOrderTrancheList: [...store.allInactiveTranches(context)].map(records.toWireTranche),
     limitOrderTrancheUserList: [...store.trancheUsers(context)].map(records.toWireTrancheUser),

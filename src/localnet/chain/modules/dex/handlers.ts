@@ -11,7 +11,7 @@ import { ErrDexPaused, orPanic, unregistered } from "./errors.ts";
 import { checkAmountTexts, checkDecimalTexts } from "./messages.ts";
 import * as messages from "./messages.ts";
 import { multiHopSwap } from "./multi-hop.ts";
-import { getParams, setParams } from "./params.ts";
+import { moduleParams } from "./params.ts";
 import { placeLimitOrder } from "./place-limit-order.ts";
 import type { DexKeepers } from "./types.ts";
 import { withdraw } from "./withdraw.ts";
@@ -112,7 +112,7 @@ function userHandler<Message extends { readonly creator: string }, Request, Resp
     signers: ({ creator }) => [creator],
     handle: (context, message) => {
       const request = validated(name, () => parse(message, bech32Prefix));
-      if (getParams(context).paused) throw ErrDexPaused();
+      if (moduleParams.get(context).paused) throw ErrDexPaused();
       return encodeMessage(
         response,
         orPanic(() => run(context, request, keepers)),
@@ -136,6 +136,6 @@ function updateParams(
     throw unregistered(
       `rpc error: code = PermissionDenied desc = invalid authority; expected ${authority}, got ${message.authority}`,
     );
-  if (message.params !== undefined) setParams(context, message.params);
+  if (message.params !== undefined) moduleParams.set(context, message.params);
   return tx.MsgUpdateParamsResponse.encode({}).finish();
 }

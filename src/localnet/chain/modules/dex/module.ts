@@ -6,7 +6,7 @@ import { purgeHitGasLimit, tickCount, tradePairText, trancheUpdated } from "./ev
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createHandlers } from "./handlers.ts";
 import { MODULE_NAME } from "./keys.ts";
-import { getParams } from "./params.ts";
+import { moduleParams } from "./params.ts";
 import { createQueries } from "./queries.ts";
 import * as store from "./store.ts";
 import type { DexBank, DexOptions, Expiration } from "./types.ts";
@@ -40,7 +40,7 @@ export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule
  * yet expired can hide one that is.
  */
 function purgeExpired(context: Context, chainName: string): void {
-  const { goodTilPurgeAllowance } = getParams(context);
+  const { goodTilPurgeAllowance } = moduleParams.get(context);
   const walk = store.expirations(context);
   // Opening the walk costs gas, which the allowance does not pay for.
   let at = walk.next();

@@ -1,34 +1,23 @@
 import { Params } from "../../../../cosmos/proto/gen/neutron/dex/params.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
-import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
+import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { unregistered } from "./errors.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
-/** Default parameters (dex.md, "Resources and their fields"). */
-export function defaultParams(): Params {
-  return {
+/** Fee tiers and limits. The defaults are those of dex.md, "Resources and their fields". */
+export const moduleParams: ModuleParams<Params> = defineParams({
+  store: MODULE_NAME,
+  key: PARAMS_KEY,
+  type: Params,
+  defaults: {
     feeTiers: [0n, 1n, 2n, 3n, 4n, 5n, 10n, 20n, 50n, 100n, 150n, 200n],
     paused: false,
     maxJitsPerBlock: 25n,
     goodTilPurgeAllowance: 540_000n,
     whitelistedLps: [],
-  };
-}
-
-const ZERO_PARAMS: Params = Params.decode(new Uint8Array(0));
-
-const paramsItem = createItem(MODULE_NAME, PARAMS_KEY, rememberingCodec(messageCodec<Params>(Params)));
-
-/** Returns the parameters; all zero when none were ever stored. */
-export function getParams(context: Context): Params {
-  return paramsItem.get(context) ?? ZERO_PARAMS;
-}
-
-/** Replaces the parameters without a check. */
-export function setParams(context: Context, params: Params): void {
-  paramsItem.set(context, params);
-}
+  },
+  unset: Params.decode(new Uint8Array(0)),
+});
 
 /** Checks parameters as x/dex does: fee tiers are unique, whitelisted addresses are valid. Throws undefined/1. */
 export function validateParams(params: Params, bech32Prefix: string): void {

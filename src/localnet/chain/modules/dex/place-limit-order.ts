@@ -21,7 +21,7 @@ import * as errors from "./errors.ts";
 import { placeLimitOrder as placeLimitOrderEvent } from "./events.ts";
 import { trancheRef } from "./keys.ts";
 import { isTakerOnly, type OrderRequest } from "./messages.ts";
-import { getParams } from "./params.ts";
+import { moduleParams } from "./params.ts";
 import { calcPrice, calcTickIndexFromPrice, requireFairOutput } from "./price.ts";
 import * as store from "./store.ts";
 import { swap, type SwapResult } from "./swap.ts";
@@ -213,7 +213,7 @@ function addToTranche(context: Context, chainName: string, tranche: Tranche, amo
 /** Throws dex/1156 at the limit. A count above a lowered limit passes, as in the deployed module. */
 function countJit(context: Context): void {
   const count = store.getJitsInBlock(context);
-  if (count === getParams(context).maxJitsPerBlock) throw errors.ErrOverJitPerBlockLimit();
+  if (count === moduleParams.get(context).maxJitsPerBlock) throw errors.ErrOverJitPerBlockLimit();
   store.setJitsInBlock(context, count + 1n);
 }
 

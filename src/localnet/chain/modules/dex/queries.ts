@@ -9,7 +9,7 @@ import { parseAddress } from "../../runtime/address.ts";
 import { orQueryError } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import * as keys from "./keys.ts";
-import { getParams } from "./params.ts";
+import { moduleParams } from "./params.ts";
 import { getPool } from "./pool.ts";
 import {
   found,
@@ -46,7 +46,7 @@ export function createQueries(keepers: DexQueryKeepers): readonly QueryHandler[]
 function paramsAndPools(): readonly QueryHandler[] {
   return [
     query("Params", wire.QueryParamsRequest, wire.QueryParamsResponse, (context) => ({
-      params: getParams(context),
+      params: moduleParams.get(context),
     })),
     query("Pool", wire.QueryPoolRequest, wire.QueryPoolResponse, (context, { pairId, tickIndex, fee }) => {
       const key = { pairId: parsePairId(pairId), tick: tickIndex, fee };

@@ -10,7 +10,7 @@ import type { Context } from "../../runtime/context.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
 import { bytesCodec, type Codec, createMap, mappedCodec, messageCodec } from "../../store/collections.ts";
 import { MISSED_BLOCKS, MODULE_NAME, PUBLIC_KEYS, SIGNING_INFOS } from "./keys.ts";
-import { fractionOf, jailTimeNs, leastSigned, paramsOf } from "./params.ts";
+import { fractionOf, jailTimeNs, leastSigned, moduleParams } from "./params.ts";
 import type { Keepers } from "./types.ts";
 
 /** What a validator signed. */
@@ -153,7 +153,7 @@ export function countVote(context: Context, keepers: Keepers, vote: LastCommitVo
 }
 
 function countBlock(context: Context, info: SigningInfo, { address, signed }: LastCommitVote): SigningInfo {
-  const index = info.indexOffset % paramsOf(context).signedBlocksWindow;
+  const index = info.indexOffset % moduleParams.get(context).signedBlocksWindow;
   // The window has one bit for each block. This block takes the bit of the block one window ago, so the counter changes only when
   // the two differ.
   const before = hasMissed(context, address, index);
@@ -167,7 +167,7 @@ function countBlock(context: Context, info: SigningInfo, { address, signed }: La
 }
 
 function isBelowMinimum(context: Context, info: SigningInfo): boolean {
-  const params = paramsOf(context);
+  const params = moduleParams.get(context);
   const most = params.signedBlocksWindow - leastSigned(params);
   // A validator that is younger than a window cannot have signed enough blocks yet.
   return context.height > info.startHeight + params.signedBlocksWindow && info.missedBlocksCounter > most;
@@ -179,7 +179,7 @@ function punish(
   info: SigningInfo,
   { address, power }: LastCommitVote,
 ): SigningInfo {
-  const params = paramsOf(context);
+  const params = moduleParams.get(context);
   const burned = staking.slash(context, {
     consensus: address,
     height: context.height - VOTE_SET_DELAY,
@@ -211,7 +211,7 @@ export function punishDoubleSign(context: Context, keepers: Keepers, evidence: M
   const info = signingInfos.get(context, address);
   const isKnown = publicKeys.has(context, address);
   if (!isKnown || info === undefined || info.tombstoned || isTooOld(context, keepers, evidence)) return;
-  const fraction = fractionOf(paramsOf(context).slashFractionDoubleSign);
+  const fraction = fractionOf(moduleParams.get(context).slashFractionDoubleSign);
   const burned = staking.slash(context, {
     consensus: address,
     height: height - EVIDENCE_SET_DELAY,

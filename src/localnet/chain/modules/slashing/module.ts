@@ -29,7 +29,7 @@ import {
   type SlashingHooks,
 } from "./keeper.ts";
 import { MODULE_NAME, SIGNING_INFOS } from "./keys.ts";
-import { DEFAULT_PARAMS, paramsOf, storedParams, validateParams } from "./params.ts";
+import { moduleParams } from "./params.ts";
 import type { Keepers, SlashingDeps, SlashingOptions } from "./types.ts";
 
 /** The module with its hooks for staking. */
@@ -67,9 +67,8 @@ const PATH = `app_state.${MODULE_NAME}`;
 /** Stores parameters and signing infos, and the public keys of the validators of staking, whose genesis runs before. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
-  const params = partOr(json, "params", state.params, DEFAULT_PARAMS);
-  atPath(`${PATH}.params`, () => validateParams(params));
-  storedParams.set(context, params);
+  const params = partOr(json, "params", state.params, moduleParams.defaults);
+  atPath(`${PATH}.params`, () => moduleParams.set(context, params));
   const prefix = `${keepers.bech32Prefix}valcons`;
   const { afterValidatorCreated } = createHooks(keepers);
   for (const operator of keepers.staking.operators(context)) afterValidatorCreated(context, operator);
@@ -97,7 +96,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: Kee
 function exportGenesis(context: Context): JsonValue {
   const infos = [...signingInfos.entries(context)];
   return printGenesis(SCHEMA, {
-    params: paramsOf(context),
+    params: moduleParams.get(context),
     signingInfos: infos.map(([, info]) => ({
       address: info.address,
       validatorSigningInfo: infoToWire(info),
@@ -110,7 +109,7 @@ function exportGenesis(context: Context): JsonValue {
 }
 
 function missedOf(context: Context, consensus: Uint8Array) {
-  const window = Number(paramsOf(context).signedBlocksWindow);
+  const window = Number(moduleParams.get(context).signedBlocksWindow);
   return Array.from({ length: window }, (_, index) => BigInt(index))
     .filter((index) => hasMissed(context, consensus, index))
     .map((index) => ({ index, missed: true }));
@@ -125,7 +124,7 @@ function createQueryHandlers({ bech32Prefix }: Keepers): readonly QueryHandler[]
     toQueryHandler(
       `${SERVICE}/Params`,
       { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: paramsOf(context) }),
+      (context) => ({ params: moduleParams.get(context) }),
     ),
     toQueryHandler(
       `${SERVICE}/SigningInfo`,
@@ -189,9 +188,8 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
       handle: (context, message) => {
         if (message.authority !== authority)
           throw ErrInvalidSigner(`invalid authority; expected ${authority}, got ${message.authority}`);
-        const params = message.params ?? { ...DEFAULT_PARAMS, signedBlocksWindow: 0n };
-        validateParams(params);
-        storedParams.set(context, params);
+        const params = message.params ?? { ...moduleParams.defaults, signedBlocksWindow: 0n };
+        moduleParams.set(context, params);
       },
     }),
   ];

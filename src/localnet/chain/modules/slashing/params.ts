@@ -2,29 +2,24 @@ import { joinNs } from "../../../../platform/base/time.ts";
 import { latin1, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Dec18, DEC18_ONE, mulDec18 } from "../../../../platform/base/decimal.ts";
 import { Params } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/slashing.ts";
-import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
-import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
+import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { MODULE_NAME, PARAMS } from "./keys.ts";
 
-/** Parameters of a genesis without any: those of the SDK. Fractions are decimals, stored as their digits. */
-export const DEFAULT_PARAMS: Params = {
-  signedBlocksWindow: 100n,
-  minSignedPerWindow: utf8((DEC18_ONE / 2n).toString()),
-  downtimeJailDuration: { seconds: 600n, nanos: 0 },
-  slashFractionDoubleSign: utf8((DEC18_ONE / 20n).toString()),
-  slashFractionDowntime: utf8((DEC18_ONE / 100n).toString()),
-};
-
-export const storedParams = createItem(
-  MODULE_NAME,
-  PARAMS,
-  rememberingCodec<Params>(messageCodec<Params>(Params)),
-);
-
-export function paramsOf(context: Context): Params {
-  return storedParams.get(context) ?? DEFAULT_PARAMS;
-}
+/** Window and penalties. Fractions are decimals, stored as their digits. The defaults are the SDK's. */
+export const moduleParams: ModuleParams<Params> = defineParams({
+  store: MODULE_NAME,
+  key: PARAMS,
+  type: Params,
+  defaults: {
+    signedBlocksWindow: 100n,
+    minSignedPerWindow: utf8((DEC18_ONE / 2n).toString()),
+    downtimeJailDuration: { seconds: 600n, nanos: 0 },
+    slashFractionDoubleSign: utf8((DEC18_ONE / 20n).toString()),
+    slashFractionDowntime: utf8((DEC18_ONE / 100n).toString()),
+  },
+  validate: validateParams,
+});
 
 /** The number of a stored fraction. */
 export function fractionOf(digits: Uint8Array): Dec18 {
@@ -45,7 +40,7 @@ export function jailTimeNs({ downtimeJailDuration }: Params): bigint {
 }
 
 /** Throws an unregistered error for parameters that the chain could not run with. Texts as in the SDK. */
-export function validateParams(params: Params): void {
+function validateParams(params: Params): void {
   if (params.signedBlocksWindow <= 0n)
     throw unregisteredError(`signed blocks window must be positive: ${params.signedBlocksWindow}`);
   if (jailTimeNs(params) <= 0n)

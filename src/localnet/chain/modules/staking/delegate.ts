@@ -17,7 +17,7 @@ import {
   ErrTinyRedelegationAmount,
   ErrTransitiveRedelegation,
 } from "./errors.ts";
-import { bondCoins, paramsOf, unbondingTimeNs } from "./params.ts";
+import { bondCoins, moduleParams, unbondingTimeNs } from "./params.ts";
 import { consensusAddressOf, type Delegation, type Validator } from "./records.ts";
 import type { Keepers, Pair, Triplet } from "./types.ts";
 import {
@@ -166,7 +166,7 @@ interface Undelegated {
 /** Starts an undelegation of shares. Its tokens leave at the end of the unbonding time. */
 export function undelegate(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): Undelegated {
   const validator = requireValidator(context, pair.validator);
-  const params = paramsOf(context);
+  const params = moduleParams.get(context);
   if ((unbondings.get(context, pair)?.entries.length ?? 0) >= params.maxEntries)
     throw ErrMaxUnbondingDelegationEntries();
   const amount = unbond(context, keepers, pair, shares);
@@ -207,7 +207,7 @@ function requireRedelegation(context: Context, triplet: Triplet): void {
     if (validators.get(context, operator) === undefined) throw ErrBadRedelegationDst();
   if (hasReceiving(context, delegator, source)) throw ErrTransitiveRedelegation();
   const entries = redelegations.get(context, triplet)?.entries.length ?? 0;
-  if (entries >= paramsOf(context).maxEntries) throw ErrMaxRedelegationEntries();
+  if (entries >= moduleParams.get(context).maxEntries) throw ErrMaxRedelegationEntries();
 }
 
 /** Height and end of a redelegation away from a validator; undefined when it is complete immediately. */
@@ -220,7 +220,7 @@ function beginOf(
     case BondStatus.BOND_STATUS_UNBONDING:
       return { creationHeight: validator.unbondingHeight, completionTimeNs: validator.unbondingTimeNs };
     case BondStatus.BOND_STATUS_BONDED: {
-      const completionTimeNs = context.timeNs + unbondingTimeNs(paramsOf(context));
+      const completionTimeNs = context.timeNs + unbondingTimeNs(moduleParams.get(context));
       return { creationHeight: context.height, completionTimeNs };
     }
     case BondStatus.BOND_STATUS_UNBONDED:

@@ -21,7 +21,7 @@ import {
   UNBONDINGS,
   UNBONDINGS_BY_VALIDATOR,
 } from "./keys.ts";
-import { paramsOf } from "./params.ts";
+import { moduleParams } from "./params.ts";
 import { delegatorOf, emptyAddress, operatorOf, SERVICE } from "./query-fields.ts";
 import {
   type Delegation,
@@ -92,7 +92,7 @@ function pairQueries(keepers: Keepers): readonly QueryHandler[] {
 function withBalance(context: Context, keepers: Keepers, delegation: Delegation): staking.DelegationResponse {
   const validator = requireValidator(context, keepers.operators.parse(delegation.validatorAddress));
   const amount = truncateDec18(tokensFromShares(validator, delegation.shares));
-  const balance = { denom: paramsOf(context).bondDenom, amount: amount.toString() };
+  const balance = { denom: moduleParams.get(context).bondDenom, amount: amount.toString() };
   return { delegation: delegationToWire(delegation), balance };
 }
 

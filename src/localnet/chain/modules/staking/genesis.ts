@@ -1,7 +1,7 @@
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/genesis.ts";
-import { BondStatus, type Params } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
@@ -14,7 +14,7 @@ import {
 } from "../../runtime/genesis.ts";
 import { delegations, setDelegation } from "./delegations.ts";
 import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL } from "./keys.ts";
-import { defaultParams, paramsOf, storedParams, validateParams } from "./params.ts";
+import { defaultParams, moduleParams } from "./params.ts";
 import {
   consensusAddressOf,
   consensusKeyOf,
@@ -66,7 +66,8 @@ const PATH = `app_state.${MODULE_NAME}`;
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
-  storeParams(context, partOr(json, "params", state.params, defaultParams(keepers.denom)));
+  const params = partOr(json, "params", state.params, defaultParams(keepers.denom));
+  atPath(`${PATH}.params`, () => moduleParams.set(context, params));
   const given = state.validators.map((one, index) =>
     atPath(`${PATH}.validators[${index}]`, () =>
       addValidator(context, keepers, state, validatorFromWire(one)),
@@ -85,11 +86,6 @@ export function initGenesis(context: Context, json: JsonValue | undefined, keepe
   lastUnbondingId.set(context, largestId(state));
   if (state.exported) restoreLastPowers(context, keepers, state);
   else updateValidatorSet(context, keepers);
-}
-
-function storeParams(context: Context, params: Params): void {
-  atPath(`${PATH}.params`, () => validateParams(params));
-  storedParams.set(context, params);
 }
 
 function addValidator(
@@ -186,7 +182,7 @@ function requirePools(
   given: readonly Validator[],
   waiting: bigint,
 ): void {
-  const { bondDenom } = paramsOf(context);
+  const { bondDenom } = moduleParams.get(context);
   const require = (pool: string, expected: bigint): void => {
     const { amount } = keepers.bank.balance(context, moduleAddress(pool), bondDenom);
     if (amount === expected) return;
@@ -228,7 +224,7 @@ function restoreLastPowers(context: Context, { operators }: Keepers, state: Gene
 /** Prints the state. Hooks do not run when it is imported. */
 export function exportGenesis(context: Context, { operators }: Keepers): JsonValue {
   return printGenesis(SCHEMA, {
-    params: paramsOf(context),
+    params: moduleParams.get(context),
     lastTotalPower: utf8((lastTotalPower.get(context) ?? 0n).toString()),
     lastValidatorPowers: [...lastPowers.entries(context)].map(([operator, power]) => ({
       address: operators.format(operator),

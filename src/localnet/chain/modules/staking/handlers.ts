@@ -54,7 +54,7 @@ import {
   validateCreate,
   validateNewRate,
 } from "./messages.ts";
-import { storedParams, validateParams } from "./params.ts";
+import { moduleParams } from "./params.ts";
 import { ed25519KeyOf, integerOf, type Unbonding, type UnbondingEntry, type Validator } from "./records.ts";
 import type { Keepers, Pair } from "./types.ts";
 import { saveUnbonding, unbondings } from "./unbondings.ts";
@@ -303,8 +303,7 @@ function updateParams(context: Context, { authority }: Keepers, message: MsgUpda
   if (message.authority !== authority)
     throw ErrInvalidSigner(`invalid authority; expected ${authority}, got ${message.authority}`);
   if (message.params === undefined) throw unregisteredError("unbonding time must be positive: 0");
-  validateParams(message.params);
-  storedParams.set(context, message.params);
+  moduleParams.set(context, message.params);
 }
 
 interface PairTexts {

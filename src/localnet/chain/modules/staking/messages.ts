@@ -18,7 +18,7 @@ import {
   ErrEmptyValidatorPubKey,
   ErrSelfDelegationBelowMinimum,
 } from "./errors.ts";
-import { paramsOf } from "./params.ts";
+import { moduleParams } from "./params.ts";
 import { type Commission, type Rates, integerOf, toInteger } from "./records.ts";
 import type { AddressCodec } from "./types.ts";
 
@@ -53,7 +53,7 @@ export function positiveCoin(amount: WireCoin | undefined, words: string): Coin 
 
 /** Throws sdk/18 unless a coin has the bonded denomination. */
 export function requireBondDenom(context: Context, { denom }: Coin): void {
-  const { bondDenom } = paramsOf(context);
+  const { bondDenom } = moduleParams.get(context);
   if (denom !== bondDenom)
     throw ErrInvalidRequest(`invalid coin denomination: got ${denom}, expected ${bondDenom}`);
 }
@@ -102,7 +102,7 @@ function validateRates({ rate, maxRate, maxChangeRate }: Rates): void {
 
 /** Throws staking/40 for a rate below the minimum of the parameters. */
 export function requireMinimumRate(context: Context, { rate }: Rates): void {
-  const least = toInteger(paramsOf(context).minCommissionRate);
+  const least = toInteger(moduleParams.get(context).minCommissionRate);
   if (rate >= least) return;
   const text = `cannot set validator commission to less than minimum rate of ${formatDec18(least)}`;
   throw ErrCommissionLTMinRate(text);
@@ -138,7 +138,7 @@ export function editDescription(
 export function validateNewRate(context: Context, rate: bigint): void {
   if (rate > DEC18_ONE || rate < 0n)
     throw ErrInvalidRequest("commission rate must be between 0 and 1 (inclusive)");
-  const least = toInteger(paramsOf(context).minCommissionRate);
+  const least = toInteger(moduleParams.get(context).minCommissionRate);
   if (rate < least)
     throw ErrInvalidRequest(
       `commission rate cannot be less than the min commission rate ${formatDec18(least)}`,

@@ -4,11 +4,20 @@ import { DEC18_ONE } from "../../../../platform/base/decimal.ts";
 import { Params } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
-import { createItem, messageCodec, rememberingCodec } from "../../store/collections.ts";
+import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { MODULE_NAME, PARAMS } from "./keys.ts";
 import { integerOf } from "./records.ts";
 
-/** Parameters of a genesis without any: those of the deployed chain. */
+/** All fields are zero before genesis stores parameters. */
+export const moduleParams: ModuleParams<Params> = defineParams({
+  store: MODULE_NAME,
+  key: PARAMS,
+  type: Params,
+  defaults: Params.decode(new Uint8Array(0)),
+  validate: validateParams,
+});
+
+/** Returns the parameters of a genesis without any: those of the deployed chain. */
 export function defaultParams(denom: string): Params {
   return {
     unbondingTime: { seconds: 1_814_400n, nanos: 0 },
@@ -20,24 +29,13 @@ export function defaultParams(denom: string): Params {
   };
 }
 
-export const storedParams = createItem(
-  MODULE_NAME,
-  PARAMS,
-  rememberingCodec<Params>(messageCodec<Params>(Params)),
-);
-
-/** Returns the stored parameters; before genesis, those without a value. */
-export function paramsOf(context: Context): Params {
-  return storedParams.get(context) ?? Params.decode(new Uint8Array(0));
-}
-
 /** The unbonding time in nanoseconds. */
 export function unbondingTimeNs({ unbondingTime }: Params): bigint {
   return joinNs(unbondingTime);
 }
 
 /** Throws an unregistered error for parameters that the chain could not run with. Texts as in the SDK. */
-export function validateParams(params: Params): void {
+function validateParams(params: Params): void {
   const time = unbondingTimeNs(params);
   if (time <= 0n) throw unregisteredError(`unbonding time must be positive: ${time}`);
   if (params.maxValidators === 0)
@@ -53,5 +51,5 @@ export function validateParams(params: Params): void {
 
 /** Returns an amount as coins of the bonded denomination; no coins for zero. */
 export function bondCoins(context: Context, amount: bigint): readonly Coin[] {
-  return amount === 0n ? [] : [{ denom: paramsOf(context).bondDenom, amount }];
+  return amount === 0n ? [] : [{ denom: moduleParams.get(context).bondDenom, amount }];
 }

@@ -8,7 +8,7 @@ import type { QueryHandler } from "../../runtime/module.ts";
 import { paginateFiltered } from "../../runtime/pagination.ts";
 import { historicalInfos } from "./validator-set.ts";
 import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL, VALIDATORS } from "./keys.ts";
-import { paramsOf } from "./params.ts";
+import { moduleParams } from "./params.ts";
 import { emptyAddress, operatorOf, SERVICE } from "./query-fields.ts";
 import { validatorCodec, validatorToWire } from "./records.ts";
 import type { Keepers } from "./types.ts";
@@ -71,7 +71,7 @@ function pageOfValidators(
 
 function chainQueries({ bank }: Keepers): readonly QueryHandler[] {
   const balance = (context: Context, pool: string): string =>
-    bank.balance(context, moduleAddress(pool), paramsOf(context).bondDenom).amount.toString();
+    bank.balance(context, moduleAddress(pool), moduleParams.get(context).bondDenom).amount.toString();
   return [
     toQueryHandler(
       `${SERVICE}/HistoricalInfo`,
@@ -97,7 +97,7 @@ function chainQueries({ bank }: Keepers): readonly QueryHandler[] {
     toQueryHandler(
       `${SERVICE}/Params`,
       { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: paramsOf(context) }),
+      (context) => ({ params: moduleParams.get(context) }),
     ),
   ];
 }

@@ -11,7 +11,7 @@ import type { Context } from "../../runtime/context.ts";
 import type { BlockInput } from "../../runtime/module.ts";
 import { createMap, mappedCodec, messageCodec, textCodec } from "../../store/collections.ts";
 import { HISTORICAL_INFO, lengthPrefixed, MODULE_NAME, VALIDATORS } from "./keys.ts";
-import { paramsOf, unbondingTimeNs } from "./params.ts";
+import { moduleParams, unbondingTimeNs } from "./params.ts";
 import { consensusAddressOf, consensusKeyOf, type Validator, validatorToWire } from "./records.ts";
 import type { Keepers } from "./types.ts";
 import { indexUnbonding, takeUnbondingId, UNBONDING_KIND } from "./unbondings.ts";
@@ -56,7 +56,7 @@ function fillActiveSet(
   last: LastPowers,
   updates: ValidatorPower[],
 ): { readonly tokens: bigint; readonly totalPower: bigint } {
-  const { maxValidators } = paramsOf(context);
+  const { maxValidators } = moduleParams.get(context);
   let count = 0;
   let tokens = 0n;
   let totalPower = 0n;
@@ -115,7 +115,7 @@ function beginUnbonding(context: Context, keepers: Keepers, validator: Validator
   const unbonding = {
     ...validator,
     status: BondStatus.BOND_STATUS_UNBONDING,
-    unbondingTimeNs: context.timeNs + unbondingTimeNs(paramsOf(context)),
+    unbondingTimeNs: context.timeNs + unbondingTimeNs(moduleParams.get(context)),
     unbondingHeight: context.height,
     unbondingIds: [...validator.unbondingIds, id],
   };
@@ -163,7 +163,7 @@ export const historicalInfos = createMap(
  * The set is that of the last block, highest power first.
  */
 export function trackHistoricalInfo(context: Context, block: BlockInput): void {
-  const entries = BigInt(paramsOf(context).historicalEntries);
+  const entries = BigInt(moduleParams.get(context).historicalEntries);
   // The entries to delete are neighbours: several only after the parameter became smaller.
   for (let old = context.height - entries; old >= 0n && historicalInfos.has(context, old); old -= 1n)
     historicalInfos.delete(context, old);

@@ -1,11 +1,16 @@
 import { z } from "zod";
-import { parseDec18 } from "../platform/base/decimal.ts";
-import { durationField, httpUrlField, issueText } from "../platform/config/config-fields.ts";
-import { addressField, nameField, targetField } from "./identity-fields.ts";
-import { CURVES, type PolicyChoice, SPECIFIED_POLICY } from "./policy/assessment.ts";
+import { decodeBech32 } from "../../platform/base/bytes.ts";
+import { parseDec18 } from "../../platform/base/decimal.ts";
+import {
+  durationField,
+  httpUrlField,
+  issueText,
+  parseListenAddress,
+} from "../../platform/config/config-fields.ts";
+import { CURVES, type PolicyChoice, SPECIFIED_POLICY } from "../policy/assessment.ts";
+import type { NodeTarget, ValidatorTarget } from "../sources/targets.ts";
+import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "../state/schema.ts";
 import { labelsField, METRIC_SOURCES } from "./prometheus-config.ts";
-import type { NodeTarget, ValidatorTarget } from "./sources/targets.ts";
-import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "./state/schema.ts";
 
 /** One validator, and how it is paid. */
 export interface ValidatorConfig {
@@ -329,4 +334,33 @@ function toPolicy(given: z.output<typeof policy>): ValidatorConfig["policy"] {
     policy: isSpecified ? SPECIFIED_POLICY : { ...configured, source: "configuration" },
     fromChain: given.from_chain,
   };
+}
+
+/** Field for a bech32 address whose prefix matches. */
+function addressField(prefix: RegExp, example: string) {
+  return z.string().refine((text) => hasPrefix(text, prefix), {
+    error: issueText("is not such an address", `bech32, such as ${example}`),
+  });
+}
+
+function hasPrefix(text: string, pattern: RegExp): boolean {
+  try {
+    return pattern.test(decodeBech32(text).prefix);
+  } catch {
+    return false;
+  }
+}
+
+/** Field for "host:port". */
+function targetField() {
+  return z.string().refine((text) => parseListenAddress(text) !== undefined, {
+    error: issueText("is not a host and a port", '"host:port", such as "127.0.0.1:9090"'),
+  });
+}
+
+/** Field for the name of a validator or a node. */
+function nameField() {
+  return z.string().refine((text) => /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(text), {
+    error: issueText("is not a name", 'letters, digits, "-", "_" and ".", at most 63'),
+  });
 }

@@ -1,6 +1,6 @@
-import { DEC18_ONE, type Dec18 } from "../platform/base/decimal.ts";
-import { type Assessment, BURN_WINDOWS, type Headroom } from "./policy/assessment.ts";
-import { BOUNDARIES, toRatio } from "./policy/reward-tier.ts";
+import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
+import { type Assessment, BURN_WINDOWS, type Headroom } from "../policy/assessment.ts";
+import { BOUNDARIES, toRatio } from "../policy/reward-tier.ts";
 import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 
 const PLACE = ["validator", "chain_id"] as const;

@@ -1,4 +1,4 @@
-import type { WatchdogStatus } from "./polling/status.ts";
+import type { WatchdogStatus } from "./status.ts";
 
 /** A gauge with a value from the status. */
 export interface StatusGauge {

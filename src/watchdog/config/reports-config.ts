@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { validate } from "node-cron";
 import { z } from "zod";
-import { issueText } from "../platform/config/config-fields.ts";
-import { REPORT_KINDS } from "./notify/channels/channel-kinds.ts";
-import type { NotifyConfig } from "./notify/notify-config.ts";
+import { issueText } from "../../platform/config/config-fields.ts";
+import { REPORT_KINDS } from "../notify/channels/channel-kinds.ts";
+import type { NotifyConfig } from "../notify/notify-config.ts";
 
 /** When reports are created, and where they go. */
 export interface ReportsConfig {

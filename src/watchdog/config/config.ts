@@ -1,15 +1,15 @@
 import { z } from "zod";
-import type { Secret } from "../platform/base/secret.ts";
+import type { Secret } from "../../platform/base/secret.ts";
 import {
   durationField,
   hostNamesField,
   type ListenAddress,
   listenField,
   secretField,
-} from "../platform/config/config-fields.ts";
-import { type AlertsConfig, alertsSchema } from "./conditions/alerts-config.ts";
-import { type NotifyConfig, notifySchema } from "./notify/notify-config.ts";
-import type { BackfillOptions } from "./prometheus-api/backfill.ts";
+} from "../../platform/config/config-fields.ts";
+import { type AlertsConfig, alertsSchema } from "../conditions/alerts-config.ts";
+import { type NotifyConfig, notifySchema } from "../notify/notify-config.ts";
+import type { BackfillOptions } from "../prometheus-api/backfill.ts";
 import {
   backfill,
   prometheus,
@@ -19,8 +19,8 @@ import {
   toPrometheusConfig,
 } from "./prometheus-config.ts";
 import { refuseReportChannels, type ReportsConfig, reportsSchema, withDirectory } from "./reports-config.ts";
-import { maintenanceField, type MaintenanceWindow } from "./silences/maintenance.ts";
-import type { SourceLimits } from "./sources/targets.ts";
+import { maintenanceField, type MaintenanceWindow } from "../silences/maintenance.ts";
+import type { SourceLimits } from "../sources/targets.ts";
 import {
   chain,
   identity,

@@ -1,12 +1,12 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { AlertState } from "./alerts/alert-state.ts";
-import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "./notify/delivery.ts";
+import type { AlertState } from "../alerts/alert-state.ts";
+import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "../notify/delivery.ts";
 import { ASSESSMENT_GAUGES } from "./assessment-gauges.ts";
-import { TIERS, toRatio } from "./policy/reward-tier.ts";
-import type { Observation } from "./sources/observation.ts";
-import { seenSources } from "./polling/poller.ts";
-import { SOURCE_NAMES } from "./sources/targets.ts";
-import type { WatchdogStatus } from "./polling/status.ts";
+import { TIERS, toRatio } from "../policy/reward-tier.ts";
+import type { Observation } from "../sources/observation.ts";
+import { seenSources } from "./poller.ts";
+import { SOURCE_NAMES } from "../sources/targets.ts";
+import type { WatchdogStatus } from "./status.ts";
 import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 
 const STATUS_GAUGES: readonly StatusGauge[] = [
