@@ -99,22 +99,22 @@ function readJson(file: string): unknown {
  * next height, the genesis time is the time of the last block, and the validators include all committed updates. A node may
  * be using the home: the export shows the state of one height. Throws `NodeError` `home-unusable` or `no-state`.
  */
-export function exportHomeGenesis(home: string, createApp: CreateApp): GenesisDoc {
+export function exportHomeGenesis(home: string, openApp: CreateApp): GenesisDoc {
   const store = readBlockStore(home);
   try {
-    return exportGenesis(store, createApp, home);
+    return exportGenesis(store, openApp, home);
   } finally {
     store.close();
   }
 }
 
-function exportGenesis(store: BlockStore, createApp: CreateApp, home: string): GenesisDoc {
+function exportGenesis(store: BlockStore, openApp: CreateApp, home: string): GenesisDoc {
   const document = store.genesis();
   if (document === undefined || store.latestHeight() === undefined) {
     throw new NodeError({ code: "no-state", home }, `the chain in ${home} has made no block yet`);
   }
   const genesis = decodeGenesis(document);
-  const app = createApp(store.state);
+  const app = openApp(store.state);
   const { height, lastTimeNs, nextValidators } = loadChainState(store, app, genesis);
   return {
     ...genesis,
@@ -129,7 +129,7 @@ function exportGenesis(store: BlockStore, createApp: CreateApp, home: string): G
  * Stores a genesis document in a home directory and creates the directory if necessary. Throws `NodeError` `other-genesis`
  * when the home has a genesis document, and the error of the application when it rejects the document.
  */
-export function importHomeGenesis(home: string, genesis: GenesisDoc, createApp: CreateApp): void {
+export function importHomeGenesis(home: string, genesis: GenesisDoc, openApp: CreateApp): void {
   const store = openBlockStore(home);
   try {
     if (store.genesis() !== undefined) {
@@ -138,7 +138,7 @@ export function importHomeGenesis(home: string, genesis: GenesisDoc, createApp: 
         `the home directory ${home} holds a chain already; choose another --home`,
       );
     }
-    loadChainState(store, createApp(store.state), genesis);
+    loadChainState(store, openApp(store.state), genesis);
   } finally {
     store.close();
   }

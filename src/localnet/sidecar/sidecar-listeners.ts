@@ -198,7 +198,7 @@ async function replyPrices(request: RouteRequest, deps: PriceRoutesDeps): Promis
   try {
     if (deps.faults.has("slow")) await deps.clock.sleep(deps.slowMs, request.signal);
   } catch (error) {
-    // The client cancelled its request, as a node does at its timeout. A node counts this as a failure.
+    // The client cancelled its request, as a node does at its timeout. A node records this as a failure.
     record("Failure");
     throw error;
   }

@@ -65,7 +65,7 @@ export interface Sidecar extends Service {
 
 interface SidecarState {
   running: boolean;
-  /** The last change of the listeners, including one that is under way. Never rejects. */
+  /** The last change of the listeners, including one in progress. Never rejects. */
   lastChange: Promise<unknown>;
 }
 
@@ -114,7 +114,7 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   };
 }
 
-/** Runs `change` after the change that is under way. */
+/** Runs `change` after the change in progress, if any. */
 function inOrder<T>(state: SidecarState, change: () => Promise<T>): Promise<T> {
   // Fault switches, ticks and the end of `run` change the listeners at any time, and two changes must not overlap. An
   // error goes to the caller of its change only; the next change runs nevertheless.
@@ -194,7 +194,7 @@ export interface SidecarProcess {
 type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; readonly endsAtMs: number };
 
 /** Faults that begin with a new process. */
-const STARTS_ANEW: readonly FaultName[] = ["startup", "market-map-empty"];
+const RESTARTING_FAULTS: readonly FaultName[] = ["startup", "market-map-empty"];
 
 /** Creates a process that is up. `drainMs` is the time from a stop to the end of the process. */
 export function createSidecarProcess(
@@ -218,7 +218,7 @@ export function createSidecarProcess(
       const changed = switches.has(name) !== on;
       switches.set(name, on, forMs);
       if (changed) logger.info("sidecar fault switched", { name, on });
-      if (changed && on && STARTS_ANEW.includes(name)) state = createProcessState(options);
+      if (changed && on && RESTARTING_FAULTS.includes(name)) state = createProcessState(options);
       follow();
     },
     state: () => state,
@@ -232,8 +232,8 @@ export function createSidecarProcess(
 }
 
 /**
- * Returns the stage that follows, or the same one. A process that was stopped drains to its end, even when it is to start
- * again meanwhile.
+ * Returns the stage that follows, or the same one. A stopped process drains to its end, even when its fault is switched off
+ * during that time.
  */
 function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: number): Stage {
   const isKilled = faults.has("sidecar-killed");

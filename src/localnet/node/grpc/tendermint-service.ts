@@ -179,7 +179,7 @@ const BUILD_DEPS = [
   },
 ];
 
-/** What the node reports about itself. The Go version stays empty, and so do the dependencies that no client uses. */
+/** The node's report about itself. The Go version and the build dependencies that no client uses are left out. */
 function nodeInfo({ view, chainName, rpcAddress }: ServiceContext): GetNodeInfoResponse {
   const { chainId, moniker, appVersion, latestHeight } = view.status();
   const version = view.block(latestHeight)?.header.version ?? { block: 11n, app: 0n };

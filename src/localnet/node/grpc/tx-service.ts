@@ -135,7 +135,7 @@ function decodeHash(hash: string): Uint8Array {
 /**
  * Returns one page of the transactions that match a query in CometBFT's language. Throws `QueryError`.
  *
- * With vote extensions on, the first entry of a block is no transaction. Like the deployed chain, the search leaves out
+ * With vote extensions on, the first entry of a block is not a transaction. Like the deployed chain, the search leaves out
  * such entries but counts them in the total, so a page may hold fewer transactions than its limit.
  */
 function searchTxs(request: GetTxsEventRequest, context: ServiceContext): GetTxsEventResponse {

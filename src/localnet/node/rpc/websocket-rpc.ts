@@ -42,7 +42,7 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
   maxBufferedBytes: 16_777_216,
-  // 64 KiB, as much as Node reads at once, hold about 11,000 smallest messages.
+  // 64 KiB, as much as Node reads in one chunk, hold about 11,000 smallest messages.
   maxPendingRequests: 12_000,
   pingIntervalMs: 27_000,
   readTimeoutMs: 30_000,
@@ -166,7 +166,7 @@ function serveClient(
   });
 }
 
-/** Unsent bytes of a client above which the node answers no pings. */
+/** Unsent bytes of a client above which the node does not respond to pings. */
 const MAX_BYTES_BEFORE_PONG = 1_048_576;
 
 /** Sends pings, and cuts the connection when nothing arrives. `extend` restarts the timeout. */
@@ -263,7 +263,7 @@ interface PendingBound {
 
 /** Unanswered messages above which the node stops reading from a client. */
 const PAUSE_AT = 16;
-/** Unsent bytes above which the node answers no further message of the client. */
+/** Unsent bytes above which the node does not respond to further messages of the client. */
 const MAX_UNSENT_BYTES = 1_048_576;
 
 /** Creates the counter of unanswered messages. */
@@ -297,7 +297,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
         await options.handle(data);
         pending.remove(1);
         await drained(client);
-        // Other clients get their turn. Without a pause, responses that the socket takes at once would not let them.
+        // Lets other clients run: while the socket accepts every response immediately, this loop would not yield otherwise.
         if (queue.length > 0) await new Promise((resolve) => setImmediate(resolve));
         else if (client.isPaused) client.resume();
       }

@@ -105,7 +105,7 @@ export interface SettleDeps extends FeeDeps {
 }
 
 /**
- * Creates the post step that settles the fee in escrow: the fee for the used gas goes to the fee recipient, the remainder
+ * Creates the post step that pays the fee out of escrow: the fee for the used gas goes to the fee recipient, the remainder
  * to the proposer as a tip. It also adds the gas to the block (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
  */
 export function createSettleFee(deps: SettleDeps): AnteStep {

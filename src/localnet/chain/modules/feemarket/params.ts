@@ -9,7 +9,7 @@ import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 export interface Params extends MarketParams {
   readonly feeDenom: string;
   readonly enabled: boolean;
-  /** Whether fees are paid out. Otherwise they stay in escrow. */
+  /** True: fees are paid out. False: they stay in escrow. */
   readonly distributeFees: boolean;
   readonly sendTipToProposer: boolean;
 }
