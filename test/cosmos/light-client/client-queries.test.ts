@@ -7,11 +7,13 @@ const signal = new AbortController().signal;
 
 describe("the state of a light client", () => {
   const stateWith = async (trustLevel: { numerator: bigint; denominator: bigint } | undefined) => {
-    const value = ClientState.encode(ClientState.fromPartial({ chainId: "hub-1", trustLevel })).finish();
+    const empty = ClientState.decode(new Uint8Array());
+    const value = ClientState.encode({ ...empty, chainId: "hub-1", trustLevel }).finish();
     const clientState = { typeUrl: "/ibc.lightclients.tendermint.v1.ClientState", value };
-    const response = QueryClientStateResponse.encode(
-      QueryClientStateResponse.fromPartial({ clientState }),
-    ).finish();
+    const response = QueryClientStateResponse.encode({
+      ...QueryClientStateResponse.decode(new Uint8Array()),
+      clientState,
+    }).finish();
     const queries = createLightClientQueries({ grpcQuery: () => Promise.resolve(response) });
     return await queries.clientState("07-tendermint-0", signal);
   };
