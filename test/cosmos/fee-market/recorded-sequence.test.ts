@@ -25,7 +25,7 @@ interface RecordedMarket {
   readonly blocks: readonly RecordedBlock[];
 }
 
-const recorded = JSON.parse(readFileSync(fixtureFile("feemarket/sequence.json"), "utf8")) as RecordedMarket;
+const recorded: RecordedMarket = JSON.parse(readFileSync(fixtureFile("feemarket/sequence.json"), "utf8"));
 const decimal = (name: string): Dec18 => parseDec18(recorded.params[name] ?? "");
 
 const PARAMS: MarketParams = {
