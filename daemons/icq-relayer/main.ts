@@ -1,4 +1,4 @@
-import { type ServiceError, supervise } from "../../src/platform/base/service.ts";
+import { supervise, throwFirst } from "../../src/platform/base/service.ts";
 import { httpUrl } from "../../src/platform/config/config-fields.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
@@ -30,9 +30,4 @@ export async function runIcqRelayer(
   } finally {
     await relayer.close();
   }
-}
-
-function throwFirst(errors: readonly ServiceError[]): void {
-  const [first] = errors;
-  if (first !== undefined) throw first.error;
 }

@@ -33,7 +33,7 @@ import { createSidecar, type Sidecar } from "../../src/localnet/sidecar/sidecar.
 import { raceAbort, untilAborted } from "../../src/platform/base/abort.ts";
 import { createFaultSwitches, type FaultSwitches } from "../../src/platform/base/fault-switches.ts";
 import type { Secret } from "../../src/platform/base/secret.ts";
-import { type Service, supervise } from "../../src/platform/base/service.ts";
+import { type Service, supervise, throwFirst } from "../../src/platform/base/service.ts";
 import { createHttpService } from "../../src/platform/http/route-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
@@ -76,8 +76,7 @@ export async function runLocalnet(
     if (chains.remote !== undefined) makeProvable(chains.remote);
     onReady({ chains, ibcRelayer, endpoints: localnetEndpoints(options) });
   });
-  const [first] = await supervise([...services, announcement], context.signal, context.logger);
-  if (first !== undefined) throw first.error;
+  throwFirst(await supervise([...services, announcement], context.signal, context.logger));
 }
 
 /** Calls `announce` once when all parts are ready. A part that does not start rejects its own `run`. */

@@ -1,6 +1,6 @@
 import { httpUrl } from "../../src/platform/config/config-fields.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
-import { supervise } from "../../src/platform/base/service.ts";
+import { supervise, throwFirst } from "../../src/platform/base/service.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { createReportRoutes } from "../../src/watchdog/report/report-data.ts";
 import { createReportService } from "../../src/watchdog/report/report-service.ts";
@@ -38,8 +38,7 @@ export async function runOracleWatchdog(
     validators: reports.validators,
   });
   try {
-    const [first] = await supervise([watchdog, schedule], context.signal, context.logger);
-    if (first !== undefined) throw first.error;
+    throwFirst(await supervise([watchdog, schedule], context.signal, context.logger));
   } finally {
     reports.close();
   }

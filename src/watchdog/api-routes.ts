@@ -4,6 +4,7 @@ import type { Clock } from "../platform/base/clock.ts";
 import type { Logger } from "../platform/base/logger.ts";
 import {
   errorReply,
+  getRoute,
   type HttpReply,
   type HttpRoute,
   jsonReply,
@@ -28,25 +29,21 @@ export interface RoutesDeps {
 /** Creates the routes of the watchdog's HTTP API. All are read-only. */
 export function createWatchdogRoutes({ statuses, isAlive, registry }: RoutesDeps): readonly HttpRoute[] {
   return [
-    get("/api/status", () => jsonReply(200, allStatusJson(statuses()))),
-    get("/metrics", async () => ({
+    getRoute("/api/status", () => jsonReply(200, allStatusJson(statuses()))),
+    getRoute("/metrics", async () => ({
       status: 200,
       headers: { "content-type": registry.contentType },
       body: await registry.metrics(),
     })),
-    get("/livez", () =>
+    getRoute("/livez", () =>
       isAlive() ? textReply(200, "ok\n") : errorReply(503, "stuck", "the last poll ended too long ago"),
     ),
-    get("/readyz", () =>
+    getRoute("/readyz", () =>
       statuses().some(({ polledAtMs }) => polledAtMs === undefined)
         ? errorReply(503, "not-ready", "the first poll has not ended yet")
         : textReply(200, "ok\n"),
     ),
   ];
-}
-
-function get(path: string, handle: HttpRoute["handle"]): HttpRoute {
-  return { method: "GET", path, handle };
 }
 
 interface AlertRoutesDeps {

@@ -4,6 +4,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
+// A reader that closes the pipe early (`| head`) is not an error.
+process.stdout.on("error", () => process.exit());
+
 const areaAt = process.argv.indexOf("--area");
 const area = areaAt < 0 ? undefined : process.argv[areaAt + 1];
 
@@ -17,7 +20,7 @@ const known = new Set(files);
 
 const STATIC = /^(import|export)\b([^;]*?)\bfrom\s+"([^"]+)"[^;\n]*;|^import\s+"([^"]+)";/gm;
 
-/** Whether an import clause names types only, so that nothing is loaded when the program runs. */
+/** Returns whether an import clause names types only, so that nothing is loaded when the program runs. */
 function isTypeOnly(clause) {
   if (/^\s*type\b/.test(clause)) return true;
   const names = clause.replaceAll(/[{}]/g, " ").split(",");

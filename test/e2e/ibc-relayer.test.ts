@@ -35,8 +35,8 @@ async function killAll(...processes: readonly CliProcess[]): Promise<void> {
 /** Waits until every packet is acknowledged, and checks that each coin in escrow has one voucher: none is lost or doubled. */
 async function checkSettled(packets: Readonly<Record<ChainPart, number>>): Promise<void> {
   for (const part of BOTH) {
-    await until(`no packet of ${part} on its way`, async () =>
-      (await transfers.onTheWay(part)).length === 0 ? true : undefined,
+    await until(`no packet of ${part} in flight`, async () =>
+      (await transfers.inFlight(part)).length === 0 ? true : undefined,
     );
     const sent = await transfers.sent(part);
     expect(sent).toBe(packets[part]);
@@ -57,7 +57,7 @@ async function sendBothWays(count: number): Promise<void> {
 
 describe("a localnet with a home and an IBC relayer", () => {
   it(
-    "goes on after SIGKILL of everything with packets on their way: none is lost, none is doubled",
+    "goes on after SIGKILL of everything with packets in flight: none is lost, none is doubled",
     async () => {
       const everything = (): Promise<CliProcess> =>
         start("local", "remote", "sidecar", "--courier", "--home", STATE);
@@ -87,7 +87,7 @@ describe("a localnet with a home and an IBC relayer", () => {
         await killAll(ibcRelayer);
       }
       await sendBothWays(4);
-      for (const part of BOTH) expect((await transfers.onTheWay(part)).length).toBeGreaterThanOrEqual(4);
+      for (const part of BOTH) expect((await transfers.inFlight(part)).length).toBeGreaterThanOrEqual(4);
       await killAll(remote);
       await start("courier");
       const again = await start("remote", "--home", STATE);

@@ -9,7 +9,7 @@ import { testAccount } from "../support/e2e/test-account.ts";
 
 /** `npm run test:kill` sets 200. */
 const KILLS = Number(process.env["RELAYWATCH_KILLS"] ?? "4");
-/** A process starts, settles what the one before it sent, and submits for a while. */
+/** A process starts, resolves the transactions of the previous one, and submits for a while. */
 const MAX_LIFE_MS = 2_500;
 const TIMEOUT_MS = 120_000 + KILLS * 15_000;
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(home.close);
 
 /** The audit when all transfers were delivered, or when none was for a while. */
-async function settledAudit(address: string, transfers: number): Promise<RelayerAudit> {
+async function completeAudit(address: string, transfers: number): Promise<RelayerAudit> {
   const countOf = (audit: RelayerAudit): number => audit.tx.get(load.txQueryId)?.length ?? 0;
   let last = await auditRelayer(localnet, address);
   while (countOf(last) < transfers) {
@@ -67,7 +67,7 @@ describe("SIGKILL of the relayer at random instants", () => {
       await load.stop();
       const sent = load.sent();
       expect(sent.length).toBeGreaterThan(KILLS);
-      const audit = await settledAudit(address, sent.length);
+      const audit = await completeAudit(address, sent.length);
       expect(audit.tx.get(load.txQueryId)).toEqual(sent);
       expect(doubledValues(audit, load.kvIds, load.updatePeriod)).toEqual([]);
       for (const id of load.kvIds) expect(audit.kv.get(id)?.length ?? 0).toBeGreaterThan(0);

@@ -116,13 +116,13 @@ describe.each([
     const height = (await client.status()).syncInfo.latestBlockHeight - 1;
     const read = await client.abciQuery({ path: "store/bank/key", data: key, height, prove: true });
     const { header } = await client.commit(height + 1);
-    const verdict = createProofVerifier().verify(header.appHash, {
+    const result = createProofVerifier().verify(header.appHash, {
       store: "bank",
       key,
       value: read.value,
       operations: read.proof?.ops.map(({ data }) => data),
     });
-    expect(verdict).toEqual({ ok: true, value: undefined });
+    expect(result).toEqual({ ok: true, value: undefined });
     client.disconnect();
   });
 });

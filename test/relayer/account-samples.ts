@@ -86,7 +86,7 @@ export function sampleAccount(given: Partial<Scene> = {}) {
         flying = transaction(drafts[0]?.gasLimit ?? 0n);
         return [scene.broadcast(drafts)].flatMap((result) => result ?? []);
       },
-      settle: async () => {
+      confirm: async () => {
         lookUps += 1;
         const confirmation = scene.ending(sent.length);
         // One that the submitter sent before, and was not looked up then.

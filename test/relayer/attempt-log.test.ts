@@ -1,10 +1,9 @@
 import Database from "libsql";
 import { describe, expect, it } from "vitest";
-import { migrateSchema } from "../../src/platform/storage/sqlite-schema.ts";
+import { migrateSchema, createSqliteDatabase } from "../../src/platform/storage/sqlite-database.ts";
 import { createAttemptLog } from "../../src/relayer/state/attempt-log.ts";
 import { dayOf } from "../../src/relayer/state/attempt.ts";
 import { MIGRATIONS } from "../../src/relayer/state/store.ts";
-import { createSqliteDatabase } from "../../src/platform/storage/sqlite-database.ts";
 import { createWriteQueue } from "../../src/platform/storage/write-queue.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { sampleAttempt } from "./samples.ts";

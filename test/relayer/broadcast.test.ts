@@ -62,8 +62,8 @@ describe("the cost of a transaction", () => {
     if (tx === undefined) throw new Error("nothing was sent");
     const block = { height: 101n, gasUsed: 400_000n, gasWanted: 500_000n, data: new Uint8Array() };
     const confirmation = { kind: "included", ...block } as const;
-    const settle = async () => [{ tx, confirmation }];
-    const deps = { ...sample.state.deps, window: { ...sample.state.deps.window, settle } };
+    const finals = async () => [{ tx, confirmation }];
+    const deps = { ...sample.state.deps, window: { ...sample.state.deps.window, confirm: finals } };
     await confirm({ ...sample.state, deps }, signal);
     const sum = (read: (attempt: (typeof sample.attempts)[number]) => bigint): bigint =>
       sample.attempts.reduce((total, attempt) => total + read(attempt), 0n);

@@ -267,7 +267,7 @@ describe("when nothing can be sent", () => {
     const { sample, log } = setUp();
     const { state, clock } = sample;
     sample.finals = [];
-    Object.assign(state.deps.window, { settle: () => Promise.reject(new Error("no index")) });
+    Object.assign(state.deps.window, { confirm: () => Promise.reject(new Error("no index")) });
     state.sent = [inFlight];
     start(runSending, sample);
     await clock.advance(60_000);

@@ -75,7 +75,7 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
             },
           }));
         },
-        settle: async (at) => {
+        confirm: async (at) => {
           sample.lookUps.push(at);
           return sample.finals;
         },

@@ -202,7 +202,7 @@ describe("the situations of the alerts, fed as metrics", () => {
           .map(({ labels }) => JSON.stringify(labels)),
       120_000,
     );
-    // A scrape that a busy machine misses ends an alert and begins it again: each time one message says so.
+    // A scrape that a busy machine misses ends an alert and begins it again: each time with one message.
     await untilNone(
       async () => active.filter((key) => receiver.count(key, "firing") !== receiver.count(key, "resolved")),
       60_000,

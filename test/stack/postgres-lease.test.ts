@@ -2,8 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { MIGRATIONS } from "../../src/relayer/state/store.ts";
 import { createLease, type Lease, LeaseLostError } from "../../src/platform/storage/lease.ts";
-import { createPostgresDatabase } from "../../src/platform/storage/postgres-database.ts";
-import { migratePostgres } from "../../src/platform/storage/postgres-schema.ts";
+import { createPostgresDatabase, migratePostgres } from "../../src/platform/storage/postgres-database.ts";
 import type { SqlDatabase } from "../../src/platform/storage/sql-database.ts";
 import { openTestStore } from "../support/relayer-store.ts";
 import { type PostgresServer, startPostgres } from "../support/stack/postgres-server.ts";
@@ -93,7 +92,7 @@ describe("a lease", () => {
     expect(await one.isFenced()).toBe(false);
   });
 
-  it("goes at once to another process when it is released", async () => {
+  it("goes immediately to another process when it is released", async () => {
     const [one, two] = [process("one"), process("two")];
     await one.lease.acquire();
     await one.lease.release();
@@ -137,7 +136,7 @@ describe("a lease", () => {
 });
 
 describe("a store behind a lease", () => {
-  it("writes nothing after another process took the lease, and says so to who waits", async () => {
+  it("writes nothing after another process took the lease, and reports it to callers that wait", async () => {
     const [one, two] = [process("one", { ttlMs: 100 }), process("two")];
     const store = await openTestStore(server.placeOf(url));
     store.setGuard({ mayWrite: () => true, fence: one.lease.fence });

@@ -142,7 +142,7 @@ describe("the relayer's page", () => {
     ]);
   });
 
-  it("says at once that it is old when the connection breaks, and is live again afterwards", async () => {
+  it("shows immediately that it is old when the connection breaks, and is live again afterwards", async () => {
     const { server } = await serve(healthyRelayer());
     const { page } = await open(server);
     await untilLive(page);

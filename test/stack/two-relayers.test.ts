@@ -125,7 +125,7 @@ describe("two relayers on one PostgreSQL", () => {
     }
   }, 240_000);
 
-  it("take over at once after SIGTERM of the leader", async () => {
+  it("take over immediately after SIGTERM of the leader", async () => {
     const first = await startInstance();
     await until("a leader", async () => ((await roleOf(first)) === "leader" ? true : undefined));
     const second = await startInstance();

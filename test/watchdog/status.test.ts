@@ -13,7 +13,7 @@ import {
   type WatchdogStatus,
 } from "../../src/watchdog/polling/status.ts";
 
-import { escapeHtml } from "../../src/platform/web/html-escape.ts";
+import { escapeHtml } from "../../src/platform/web/html.ts";
 import { nodePage, NOT_CONFIGURED, observationOf, pricesPage, up } from "../support/watchdog/observations.ts";
 import { pageText } from "../support/watchdog/page-text.ts";
 import { fieldNames } from "../support/field-names.ts";

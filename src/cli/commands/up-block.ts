@@ -7,15 +7,17 @@ import { type Freshness, payStatusOf } from "../../watchdog/page/pay-status.ts";
 import type { WatchdogStatus } from "../../watchdog/polling/status.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
-/** Contents of the block besides the parts. */
+/** Values of the block besides the parts' state. */
 export interface BlockContext extends Freshness {
   readonly startedAtMs: number;
   /** The status pages' addresses; undefined before the page listens. */
   readonly pages: { readonly relayer: string | undefined; readonly watchdog: string | undefined };
 }
 
-/** Open conditions and problems in the block; more are counted. */
+/** Maximum number of open conditions and problems in the block; the rest are counted. */
 const SHOWN = 4;
+/** Maximum length of the IBC relayer's reason. */
+const MAX_REASON = 100;
 
 type Paint = ReturnType<typeof pc.createColors>;
 
@@ -61,12 +63,10 @@ function ibcRelayerLines({ ibcRelayer }: UpParts, nowMs: number, paint: Paint): 
   const tone = { starting: "unknown", carrying: "good", blocked: "warn", failing: "bad" } as const;
   const pending = status.chains.reduce((sum, chain) => sum + chain.pending, 0);
   const received = status.chains.reduce((sum, chain) => sum + chain.done.receive, 0);
-  const numbers = `${counted(received, "packet")} received, ${pending} on the way`;
+  const numbers = `${counted(received, "packet")} received, ${pending} pending`;
   const text = reason === "" ? `${state} (${numbers})` : `${state}: ${reason.slice(0, MAX_REASON)}`;
   return [row("ibc", toned(tone[state], text, paint), paint)];
 }
-
-const MAX_REASON = 100;
 
 function relayerLines(parts: UpParts, paint: Paint): readonly string[] {
   const status = parts.relayer?.status();

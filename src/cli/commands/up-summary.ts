@@ -20,12 +20,12 @@ export function hasFirstResults(parts: UpParts): boolean {
   return resultCount(parts) > 0 && parts.watchdog?.status().current.rate !== undefined;
 }
 
-/** Says which first results are missing, and why. */
+/** Returns the missing first results, with the reasons. */
 export function whatIsMissing(parts: UpParts): string {
   const missing: string[] = [];
   if (parts.chains.local === undefined) missing.push("the local chain is not up");
   if (parts.relayer === undefined) missing.push("the relayer is not up");
-  else if (resultCount(parts) === 0) missing.push(`no query has a result${relayerTrouble(parts)}`);
+  else if (resultCount(parts) === 0) missing.push(`no query has a result${missingReasons(parts)}`);
   if (parts.watchdog?.status().current.rate === undefined) missing.push("the watchdog has no success rate");
   return missing.join("; ");
 }
@@ -51,10 +51,10 @@ function relayerText(parts: UpParts, paint: Paint): string {
   if (status === undefined) return "relayer starting";
   const backingOff = status.queries.filter(({ state }) => state === "backing_off").length;
   const error = status.connections.find((connection) => connection.error !== undefined)?.error;
-  const trouble = error === undefined ? "" : `, ${paint.red(error)}`;
+  const problem = error === undefined ? "" : `, ${paint.red(error)}`;
   const queries = counted(status.queries.length, "query", "queries");
   const results = counted(resultCount(parts), "result");
-  return `relayer: ${queries}, ${results}, ${backingOff} backing off${trouble}`;
+  return `relayer: ${queries}, ${results}, ${backingOff} backing off${problem}`;
 }
 
 function watchdogText({ watchdog }: UpParts, paint: Paint): string {
@@ -83,7 +83,7 @@ export function resultCount(parts: UpParts): number {
   return parts.relayer?.status().queries.reduce((sum, { results }) => sum + results, 0) ?? 0;
 }
 
-function relayerTrouble(parts: UpParts): string {
+function missingReasons(parts: UpParts): string {
   const status = parts.relayer?.status();
   const reasons = [
     ...(status?.connections.flatMap(({ error }) => error ?? []) ?? []),

@@ -7,7 +7,7 @@ import { systemClock } from "../../platform/base/clock.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { type Ports, portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
-import { type Service, supervise } from "../../platform/base/service.ts";
+import { type Service, supervise, throwFirst } from "../../platform/base/service.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
@@ -80,8 +80,7 @@ async function up(options: Options, context: CliContext): Promise<void> {
     },
   };
   try {
-    const [first] = await supervise([...parts.services, watcher], stop.signal, daemon.logger);
-    if (first !== undefined) throw first.error;
+    throwFirst(await supervise([...parts.services, watcher], stop.signal, daemon.logger));
   } finally {
     unwatch();
     context.screen?.close();
@@ -175,7 +174,7 @@ async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<voi
 /** Output for the state of `up`. */
 interface StateOutput {
   readonly portOffset: number;
-  /** Prints a line that stays. */
+  /** Prints a line above the block. */
   readonly print: (line: string) => void;
   readonly context: Pick<CliContext, "isTerminal" | "screen">;
 }
@@ -229,7 +228,7 @@ function addressOf(port: number): string {
   return `http://127.0.0.1:${port}/`;
 }
 
-/** How the reader starts the program. npm names its script to what it runs. */
+/** Returns the command that starts the program. npm sets the variable for its scripts. */
 function commandName(): string {
   return process.env["npm_lifecycle_event"] === undefined ? "relaywatch" : "npm run -s relaywatch --";
 }

@@ -9,14 +9,14 @@ import { RULE_FILES } from "./rules.ts";
 import { toMinutes } from "../../platform/monitoring/alerts/times.ts";
 
 /** Sampling and evaluation interval: short, or long for cases that last many hours. */
-interface Pace {
+interface Sampling {
   readonly name: "short" | "long";
   /** Samples per minute. */
   readonly samples: number;
   readonly evaluation: string;
 }
 
-const PACES: readonly Pace[] = [
+const SAMPLINGS: readonly Sampling[] = [
   { name: "short", samples: 4, evaluation: "30s" },
   { name: "long", samples: 1, evaluation: "5m" },
 ];
@@ -32,15 +32,15 @@ export function caseFiles(file: string): ReadonlyMap<string, string> {
     .filter(isTestable)
     .map((alert) => ({ alert, minutes: minutesOf(alert) }));
   return new Map(
-    PACES.flatMap((pace) => {
-      const tests = cases.filter(({ minutes }) => minutes.end > LONG_MINUTES === (pace.name === "long"));
+    SAMPLINGS.flatMap((sampling) => {
+      const tests = cases.filter(({ minutes }) => minutes.end > LONG_MINUTES === (sampling.name === "long"));
       if (tests.length === 0) return [];
       const content = {
         rule_files: [`../${file}`],
-        evaluation_interval: pace.evaluation,
-        tests: tests.map(({ alert, minutes }) => caseYaml(alert, minutes, pace)),
+        evaluation_interval: sampling.evaluation,
+        tests: tests.map(({ alert, minutes }) => caseYaml(alert, minutes, sampling)),
       };
-      return [[file.replace(".rules.", `.${pace.name}.test.`), GENERATED + yamlText(content)] as const];
+      return [[file.replace(".rules.", `.${sampling.name}.test.`), GENERATED + yamlText(content)] as const];
     }),
   );
 }
@@ -54,7 +54,7 @@ interface Minutes {
 }
 
 function minutesOf({ for: lasting, example }: Testable): Minutes {
-  const fires = Math.ceil(toMinutes(lasting) + toMinutes(example.settles ?? "10m"));
+  const fires = Math.ceil(toMinutes(lasting) + toMinutes(example.trueAfter ?? "10m"));
   return { fires, end: fires + Math.ceil(toMinutes(example.resolves ?? "15m") + toMinutes(lasting)) };
 }
 
@@ -62,7 +62,7 @@ function isTestable(alert: AlertSpec): alert is Testable {
   return alert.example !== undefined && alert.example.fires.length > 0;
 }
 
-function caseYaml(alert: Testable, minutes: Minutes, pace: Pace) {
+function caseYaml(alert: Testable, minutes: Minutes, sampling: Sampling) {
   const lasting = toMinutes(alert.for);
   const check = (minute: number, isFiring: boolean) => ({
     eval_time: `${minute}m`,
@@ -73,8 +73,8 @@ function caseYaml(alert: Testable, minutes: Minutes, pace: Pace) {
   });
   return {
     name: alert.alert,
-    interval: `${60 / pace.samples}s`,
-    input_series: inputSeries(alert, minutes, pace),
+    interval: `${60 / sampling.samples}s`,
+    input_series: inputSeries(alert, minutes, sampling),
     promql_expr_test: [
       ...(lasting >= 2 ? [check(Math.floor(lasting - 1), false)] : []),
       check(minutes.fires, true),
@@ -83,7 +83,7 @@ function caseYaml(alert: Testable, minutes: Minutes, pace: Pace) {
   };
 }
 
-function inputSeries(alert: Testable, minutes: Minutes, { samples }: Pace) {
+function inputSeries(alert: Testable, minutes: Minutes, { samples }: Sampling) {
   const { fires, clears } = alert.example;
   const first = minutes.fires * samples + 1;
   const second = (minutes.end - minutes.fires) * samples;
@@ -112,7 +112,7 @@ function continued(next: SeriesCase, before: SeriesCase, minutes: number): Serie
   return { ...next, from: next.from ?? (clock ? from : from + jump + step * minutes) };
 }
 
-interface Stretch {
+interface Phase {
   readonly atMinute: number;
   readonly count: number;
   /** Per minute. */
@@ -122,7 +122,7 @@ interface Stretch {
 /** Samples in promtool's notation, "0+5x9" for ten. Time begins at 0. */
 function ramp(
   { from = 0, step = 0, jump = 0, ends, clock }: SeriesCase,
-  { atMinute, count, samples }: Stretch,
+  { atMinute, count, samples }: Phase,
 ): string {
   const start = clock ? from + atMinute * 60 : from;
   const growth = (clock ? 60 : step) / samples;

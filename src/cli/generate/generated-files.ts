@@ -1,13 +1,25 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { z } from "zod";
+import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
+import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import { alertTable } from "../../watchdog/monitoring/alert-docs.ts";
-import { channelTable } from "./channel-docs.ts";
-import { alertFiles } from "./alert-files.ts";
+import { MONTH_FILES } from "../../watchdog/monitoring/month-cases.ts";
+import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
+import { COMMON_FIELDS } from "../../watchdog/notify/channels/channel.ts";
+import {
+  alertmanagerExample,
+  alertmanagerLocalnet,
+  prometheusExample,
+  prometheusLocalnet,
+} from "./alert-config-examples.ts";
+import { caseFiles } from "./case-files.ts";
 import { configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { metricsPage, watchdogMetricTable } from "./metrics-page.ts";
-import { runbookIndex } from "./runbook-files.ts";
+import { RULE_FILES } from "./rules.ts";
+import { runbookFiles, runbookIndex } from "./runbook-files.ts";
 
 /** Folders in which every file is generated: a removed alert's file is stale. */
 const FOLDERS = [
@@ -97,4 +109,55 @@ function withoutSource(root: string, files: ReadonlyMap<string, string>): readon
 
 function textOf(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}
+
+/** Returns every generated file in `alerts`, by its path in the repository. */
+export function alertFiles(): ReadonlyMap<string, string> {
+  return new Map<string, string>([
+    ...[...RULE_FILES].map(
+      ([name, groups]) => [`alerts/prometheus/${name}`, ruleFile(groups, REAL_TIMES)] as const,
+    ),
+    ...[...RULE_FILES.keys()].flatMap((name) => [...caseFiles(name)].map(inTests)),
+    ...MONTH_FILES.map(inTests),
+    ["alerts/prometheus/prometheus.example.yaml", prometheusExample()],
+    ["alerts/prometheus/prometheus.localnet.yaml", prometheusLocalnet()],
+    ["alerts/alertmanager/alertmanager.example.yaml", alertmanagerExample()],
+    ["alerts/alertmanager/alertmanager.localnet.yaml", alertmanagerLocalnet()],
+    ...runbookFiles(),
+  ]);
+}
+
+function inTests([name, content]: readonly [string, string]): readonly [string, string] {
+  return [`alerts/prometheus/tests/${name}`, content];
+}
+
+/** The keys of a kind, in the order of its schema. */
+const keySchema = z.object({
+  properties: z.record(
+    z.string(),
+    z.object({ description: z.string().optional(), default: z.unknown().optional() }),
+  ),
+});
+
+type Key = z.output<typeof keySchema>["properties"][string] & { readonly key: string };
+
+/** Returns the kinds of channels as a Markdown table. */
+function channelTable(): string {
+  const rows = CHANNEL_KINDS.map((kind) => {
+    const own = keysOf(kind.schema).filter(({ key }) => !isCommon(key));
+    const keys = own.map(({ key, description = "" }) => `\`${key}\`: ${description}`).join("<br>");
+    return `| \`${kind.kind}\` | ${kind.about} | ${keys} | ${kind.takesReports ? "yes" : "no"} |`;
+  });
+  return ["| kind | receiver | keys | reports |", "|---|---|---|---|", ...rows, ""].join("\n");
+}
+
+function keysOf(schema: z.ZodType): readonly Key[] {
+  const { properties } = keySchema.parse(z.toJSONSchema(schema, { io: "input", unrepresentable: "throw" }));
+  return Object.entries(properties)
+    .filter(([key]) => key !== "kind")
+    .map(([key, value]) => ({ key, ...value }));
+}
+
+function isCommon(key: string): boolean {
+  return key in COMMON_FIELDS;
 }

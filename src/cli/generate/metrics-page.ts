@@ -1,39 +1,11 @@
 import { Registry } from "prom-client";
 import { unstartedStatus } from "../../localnet/ibc-relayer/ibc-relayer.ts";
 import { registerIbcRelayerMetrics } from "../../localnet/ibc-relayer/metrics.ts";
+import { METRIC_QUESTIONS } from "../../platform/process/metrics.ts";
 import { createRelayerMetrics } from "../../relayer/api/metrics.ts";
 import { registerStatusGauges } from "../../relayer/api/status-gauges.ts";
 import { registerGateMetrics } from "../../relayer/gate/gate-metrics.ts";
 import { createWatchdogMetrics } from "../../watchdog/polling/metrics.ts";
-
-/** Metric names by operator question. */
-interface Question {
-  readonly title: string;
-  readonly has: (name: string) => boolean;
-}
-
-/** The first question that has a metric counts. */
-const RELAYER_QUESTIONS: readonly Question[] = [
-  {
-    title: "Is it safe?",
-    has: (name) =>
-      /_(?:account|client_(?:active|expiry|trusting)|backing_off|endpoint|dead_letters|role|store|admitted|daily_fee_limit|daily_gas|balance_reserve)/.test(
-        name,
-      ),
-  },
-  {
-    title: "What does it cost?",
-    has: (name) =>
-      /_(?:gas|fees?|tx_bytes|client_updates|simulations?|batch|rpc|spend|spent_today|budget)_/.test(name),
-  },
-  {
-    title: "Is it active?",
-    has: (name) => /_total$|_last_(?:included|cycle)_/.test(name),
-  },
-  { title: "Is it current?", has: () => true },
-];
-
-const ORDER = ["Is it active?", "Is it current?", "What does it cost?", "Is it safe?"];
 
 /** A registry with all relayer metrics; it cannot be scraped. */
 export function relayerRegistry(): Registry {
@@ -80,7 +52,7 @@ export Node.js' default metrics and \`relaywatch_build_info\`.
 
 ## icq-relayer
 
-${ORDER.map((title) => section(title, relayer)).join("\n")}
+${METRIC_QUESTIONS.map((question) => section(question, relayer)).join("\n")}
 ## oracle-watchdog
 
 ${watchdogMetricTable()}
@@ -91,16 +63,15 @@ A localnet's control API serves them (\`http://127.0.0.1:9997/metrics\`) when th
 ${table(ibcRelayerRegistry(), () => true)}`;
 }
 
-function section(title: string, registry: Registry): string {
-  const belongs = (name: string): boolean =>
-    RELAYER_QUESTIONS.find((question) => question.has(name))?.title === title;
-  return `### ${title}\n\n${table(registry, belongs)}`;
+function section(question: string, registry: Registry): string {
+  const belongs = (metric: object): boolean => Reflect.get(metric, "question") === question;
+  return `### ${question}\n\n${table(registry, belongs)}`;
 }
 
-function table(registry: Registry, belongs: (name: string) => boolean): string {
+function table(registry: Registry, belongs: (metric: object) => boolean): string {
   const rows = registry
     .getMetricsAsArray()
-    .filter(({ name }) => belongs(name))
+    .filter(belongs)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map((metric) => {
       const labels: unknown = Reflect.get(metric, "labelNames");

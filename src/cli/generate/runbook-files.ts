@@ -1,19 +1,14 @@
-import { type Condition } from "../../watchdog/conditions/condition.ts";
+import type { Condition } from "../../watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import { type Check, COMMANDS } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { ALERTS } from "./rules.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
+import { DASHBOARD_SPECS } from "./dashboard-files.ts";
 
-const DASHBOARD_TITLES: Readonly<Record<string, string>> = {
-  [DASHBOARDS.paid]: "Oracle: am I paid?",
-  [DASHBOARDS.paidRaw]: "Oracle: am I paid? (without the watchdog)",
-  [DASHBOARDS.fleet]: "Oracle fleet",
-  [DASHBOARDS.relayer]: "ICQ relayer",
-  [DASHBOARDS.query]: "ICQ query detail",
-  [DASHBOARDS.process]: "Process",
-};
+const DASHBOARD_TITLES: ReadonlyMap<string, string> = new Map(
+  DASHBOARD_SPECS.map(({ uid, title }) => [uid, title]),
+);
 
 /** Returns all runbooks by their path in the repository. */
 export function runbookFiles(): ReadonlyMap<string, string> {
@@ -51,7 +46,7 @@ function page(alerts: readonly AlertSpec[]): string {
   const condition = CONDITIONS.find((one) => one.name === alert.name);
   return [
     `# ${alert.summary.slice(0, -1)}`,
-    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...new Set(alerts.map(({ dashboard }) => DASHBOARD_TITLES[dashboard] ?? dashboard))].join(", ")}.`,
+    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...new Set(alerts.map(({ dashboard }) => DASHBOARD_TITLES.get(dashboard) ?? dashboard))].join(", ")}.`,
     "## Meaning",
     meaning(alerts, condition),
     "## Impact",

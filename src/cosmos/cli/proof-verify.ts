@@ -32,43 +32,43 @@ export function proofCommand(context: CliContext): Command {
 }
 
 function verifyFiles(files: readonly string[], options: { readonly json?: true }, context: CliContext): void {
-  const verdicts = files.flatMap((file) => verifyProofFile(file).map((verdict) => ({ file, ...verdict })));
-  const differing = verdicts.filter((verdict) => !isAsRecorded(verdict));
+  const results = files.flatMap((file) => verifyProofFile(file).map((result) => ({ file, ...result })));
+  const differing = results.filter((result) => !isAsRecorded(result));
   if (options.json)
     context.print(
       stringifyJson(
-        verdicts.map((verdict) => ({ ...verdict, as_recorded: isAsRecorded(verdict) })),
+        results.map((result) => ({ ...result, as_recorded: isAsRecorded(result) })),
         2,
       ),
     );
-  else printText(verdicts, differing.length, context);
+  else printText(results, differing.length, context);
   if (differing.length === 0) return;
   const names = differing.slice(0, 5).map(({ name }) => name);
   throw new CliError(
     EXIT.fatal,
-    `${differing.length} of ${counted(verdicts.length, "result")} ${differing.length === 1 ? "differs" : "differ"} from the recorded ones: ${names.join("; ")}`,
+    `${differing.length} of ${counted(results.length, "result")} ${differing.length === 1 ? "differs" : "differ"} from the recorded ones: ${names.join("; ")}`,
   );
 }
 
 function printText(
-  verdicts: readonly (ProofVerdict & { readonly file: string })[],
+  results: readonly (ProofResult & { readonly file: string })[],
   differing: number,
   context: CliContext,
 ): void {
-  for (const verdict of verdicts) {
-    const mark = isAsRecorded(verdict)
+  for (const result of results) {
+    const mark = isAsRecorded(result)
       ? "as recorded"
-      : `DIFFERS: recorded ${verdict.expected ? "valid" : "invalid"}`;
+      : `DIFFERS: recorded ${result.expected ? "valid" : "invalid"}`;
     context.print(
-      `${verdict.valid ? "valid  " : "invalid"}  ${verdict.kind}  ${verdict.name}: ${verdict.detail}  [${mark}]`,
+      `${result.valid ? "valid  " : "invalid"}  ${result.kind}  ${result.name}: ${result.detail}  [${mark}]`,
     );
   }
-  const matching = verdicts.length - differing;
-  context.print(`${counted(verdicts.length, "case")}: ${matching} as recorded, ${differing} not`);
+  const matching = results.length - differing;
+  context.print(`${counted(results.length, "case")}: ${matching} as recorded, ${differing} not`);
 }
 
 /** Result of verifying one recorded case. */
-interface ProofVerdict {
+interface ProofResult {
   readonly name: string;
   /** "membership", "non-membership", "query refused", "transaction" or "light client". */
   readonly kind: string;
@@ -80,8 +80,8 @@ interface ProofVerdict {
 }
 
 /** True if the result equals the recorded one. */
-export function isAsRecorded(verdict: ProofVerdict): boolean {
-  return verdict.valid === verdict.expected;
+export function isAsRecorded(result: ProofResult): boolean {
+  return result.valid === result.expected;
 }
 
 /** Hex in either case, parsed to bytes. */
@@ -133,7 +133,7 @@ const kvCase = z.object({
 });
 
 /** Verifies a recorded response against the recorded app hash. */
-function verifyKvCase(recorded: z.output<typeof kvCase>, verifier: ProofVerifier): ProofVerdict {
+function verifyKvCase(recorded: z.output<typeof kvCase>, verifier: ProofVerifier): ProofResult {
   const { name, expect } = recorded;
   return { name, kind: expect.kind, expected: expect.valid, ...verifyClaim(recorded, verifier) };
 }
@@ -141,15 +141,15 @@ function verifyKvCase(recorded: z.output<typeof kvCase>, verifier: ProofVerifier
 function verifyClaim(
   recorded: z.output<typeof kvCase>,
   verifier: ProofVerifier,
-): Pick<ProofVerdict, "valid" | "detail"> {
-  const { abci_query_response: answer, expect, store, key, height } = recorded;
-  if (answer.code !== 0) return { valid: false, detail: `the node rejected the query: ${answer.log}` };
+): Pick<ProofResult, "valid" | "detail"> {
+  const { abci_query_response: response, expect, store, key, height } = recorded;
+  if (response.code !== 0) return { valid: false, detail: `the node rejected the query: ${response.log}` };
   if (expect.kind === "query refused")
     return { valid: false, detail: "the node accepted a query that it should reject" };
-  const value = expect.kind === "membership" ? (answer.value ?? new Uint8Array()) : undefined;
-  const operations = answer.proofOps?.ops.map(({ data }) => data);
-  const verdict = verifier.verify(recorded.app_hash, { store, key, value, operations });
-  if (!verdict.ok) return { valid: false, detail: verdict.error.text };
+  const value = expect.kind === "membership" ? (response.value ?? new Uint8Array()) : undefined;
+  const operations = response.proofOps?.ops.map(({ data }) => data);
+  const result = verifier.verify(recorded.app_hash, { store, key, value, operations });
+  if (!result.ok) return { valid: false, detail: result.error.text };
   const place = `${store}/${toHex(key)} at height ${height}`;
   const detail =
     value === undefined
@@ -181,7 +181,7 @@ type LightClientFile = z.output<typeof lightClientFile>;
 type LightClientCase = LightClientFile["cases"][number];
 
 /** Verifies each untrusted header from its trusted header, at the recorded time, with trust level 1/3. */
-function verifyLightClientFile(file: LightClientFile): readonly ProofVerdict[] {
+function verifyLightClientFile(file: LightClientFile): readonly ProofResult[] {
   const blocks = new Map(file.blocks.map((block) => [block.height, block]));
   return file.cases.map((one) => verifyCase(file, blocks, one));
 }
@@ -190,7 +190,7 @@ function verifyCase(
   file: LightClientFile,
   blocks: ReadonlyMap<bigint, LightClientFile["blocks"][number]>,
   one: LightClientCase,
-): ProofVerdict {
+): ProofResult {
   const step = `${file.chain_id}: ${one.trusted} → ${one.untrusted}`;
   const name = one.note === undefined || one.note === "" ? step : `${step} (${one.note})`;
   const common = { name, kind: "light client", expected: one.valid };
@@ -259,7 +259,7 @@ const txCase = z.object({
 type TxCase = z.output<typeof txCase>;
 
 /** Verifies that a transaction is in its block and succeeded, and that the validators signed both headers. */
-function verifyTxCase(recorded: TxCase): ProofVerdict {
+function verifyTxCase(recorded: TxCase): ProofResult {
   const common = { name: recorded.name, kind: "transaction", expected: recorded.expect.valid };
   try {
     const error = errorOf(recorded);
@@ -334,7 +334,7 @@ const proofCases = z.array(z.discriminatedUnion("kind", [kvCase, txCase])).min(1
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 /** Reads a file with recorded proofs or light-client cases and verifies each case. Throws `CliError` for other contents. */
-export function verifyProofFile(path: string): readonly ProofVerdict[] {
+export function verifyProofFile(path: string): readonly ProofResult[] {
   const json = readJson(path);
   if (Array.isArray(json)) {
     const verifier = createProofVerifier();

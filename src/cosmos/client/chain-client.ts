@@ -15,7 +15,7 @@ export interface StoreRead {
 }
 
 /** Response to a store read. */
-export interface StoreAnswer {
+export interface StoreResponse {
   /** 0 for success. Otherwise the application refused the query, and `log` says why. */
   readonly code: number;
   readonly codespace: string;
@@ -63,7 +63,7 @@ export interface ChainClient {
   readonly status: (signal: AbortSignal) => Promise<NodeStatus>;
   /** Returns the lowest height that some endpoint has not pruned. Rejects when no endpoint responds. */
   readonly earliestHeight: (signal: AbortSignal) => Promise<bigint>;
-  readonly readStore: (read: StoreRead, signal: AbortSignal) => Promise<StoreAnswer>;
+  readonly readStore: (read: StoreRead, signal: AbortSignal) => Promise<StoreResponse>;
   /**
    * Runs a gRPC query over `abci_query`; takes the encoded request and returns the encoded response. Rejects with `abci`
    * when the application refuses, and with `height-unavailable` when every endpoint is below `atLeast`. `height` defaults to 0.

@@ -1,16 +1,6 @@
 import { equalBytes, toHex } from "../../platform/base/bytes.ts";
 import { CodedError } from "../../platform/base/errors.ts";
-import {
-  asBase64,
-  asInt64,
-  asText,
-  asUint32,
-  elements,
-  isPresent,
-  type JsonField,
-  type JsonObject,
-  member,
-} from "../../platform/base/json.ts";
+import type { JsonField, JsonObject } from "../../platform/base/json.ts";
 import { headerHash, validatorsHash } from "../comet/block-hashes.ts";
 import type {
   Header,
@@ -21,7 +11,7 @@ import { signedHeaderToProto, validatorSetToProto } from "../comet/proto-blocks.
 import { MAX_VALIDATORS, parseHeader, parseSignedHeader, parseValidators } from "../comet/rpc-json.ts";
 import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
-import type { LightBlockBytes, ProofOp, QueryHeight, StoreAnswer, StoreRead } from "./chain-client.ts";
+import type { LightBlockBytes, ProofOp, QueryHeight, StoreResponse, StoreRead } from "./chain-client.ts";
 import { ClientError } from "./errors.ts";
 import type { RpcRead } from "./rpc-caller.ts";
 import { badResponse, resultField } from "./rpc-response.ts";
@@ -50,14 +40,14 @@ const UNAVAILABLE =
   /height has not been pruned|version does not exist|height in the future|failed to load state at height/i;
 
 /**
- * As {@link decodeStoreAnswer}, for a read at `height` (0: the latest one). Throws `height-unavailable` when the node does
+ * As {@link decodeStoreResponse}, for a read at `height` (0: the latest one). Throws `height-unavailable` when the node does
  * not have the height, so that the pool tries the next endpoint.
  */
-export function decodeStoreAnswerAt(height: bigint, result: unknown, endpoint: string): StoreAnswer {
-  const answer = decodeStoreAnswer(result, endpoint);
-  const isOther = answer.code === 0 && height !== 0n && answer.height !== height;
-  if (!isOther && (answer.code === 0 || !UNAVAILABLE.test(answer.log))) return answer;
-  const reason = isOther ? `it returned height ${answer.height}` : answer.log;
+export function decodeStoreResponseAt(height: bigint, result: unknown, endpoint: string): StoreResponse {
+  const response = decodeStoreResponse(result, endpoint);
+  const isOther = response.code === 0 && height !== 0n && response.height !== height;
+  if (!isOther && (response.code === 0 || !UNAVAILABLE.test(response.log))) return response;
+  const reason = isOther ? `it returned height ${response.height}` : response.log;
   throw new ClientError(
     { code: "height-unavailable", endpoint, height },
     `${endpoint} does not have the state at height ${height}: ${reason}`,
@@ -65,20 +55,20 @@ export function decodeStoreAnswerAt(height: bigint, result: unknown, endpoint: s
 }
 
 /** Decodes the result of `abci_query` with proof. */
-export function decodeStoreAnswer(result: unknown, endpoint: string): StoreAnswer {
-  const response = member(resultField(result, "abci_query", endpoint), "response");
-  const value = member(response, "value");
-  const code = asUint32(member(response, "code"));
-  const proof = elements(member(objectOrEmpty(member(response, "proofOps")), "ops")).map(decodeProofOp);
+export function decodeStoreResponse(result: unknown, endpoint: string): StoreResponse {
+  const response = resultField(result, "abci_query", endpoint).member("response");
+  const value = response.member("value");
+  const code = response.member("code").asUint32();
+  const proof = response.member("proofOps").orEmpty().member("ops").elements().map(decodeProofOp);
   // A node whose application runs behind an ABCI socket prints null both for an absent key and for an empty value.
   // The kind of the first proof then tells them apart.
-  const exists = isPresent(value) || (code === 0 && proof[0]?.data[0] === EXISTENCE_TAG);
+  const exists = value.isPresent() || (code === 0 && proof[0]?.data[0] === EXISTENCE_TAG);
   return {
     code,
-    codespace: asText(member(response, "codespace")),
-    log: asText(member(response, "log")),
-    height: asInt64(member(response, "height")),
-    value: exists ? asBase64(value) : undefined,
+    codespace: response.member("codespace").asText(),
+    log: response.member("log").asText(),
+    height: response.member("height").asInt64(),
+    value: exists ? value.asBase64() : undefined,
     proof,
     endpoint,
   };
@@ -90,18 +80,18 @@ export function decodeGrpcResponse(
   { path, height }: { readonly path: string; readonly height: QueryHeight },
   endpoint: string,
 ): Uint8Array {
-  const response = member(resultField(result, "abci_query", endpoint), "response");
-  const abciCode = asUint32(member(response, "code"));
-  const codespace = asText(member(response, "codespace"));
-  const log = asText(member(response, "log"));
+  const response = resultField(result, "abci_query", endpoint).member("response");
+  const abciCode = response.member("code").asUint32();
+  const codespace = response.member("codespace").asText();
+  const log = response.member("log").asText();
   if (abciCode !== 0)
     throw new ClientError(
       { code: "abci", path, abciCode, codespace, log },
       `${path} was refused: ${codespace}/${abciCode}: ${log}`,
     );
   if (typeof height !== "bigint")
-    requireHeight(asInt64(member(response, "height")), height.atLeast, endpoint);
-  return asBase64(member(response, "value"));
+    requireHeight(response.member("height").asInt64(), height.atLeast, endpoint);
+  return response.member("value").asBase64();
 }
 
 /** Throws `height-unavailable` for a node below `atLeast`. Height 0 passes: the node does not say what it has read. */
@@ -114,14 +104,9 @@ function requireHeight(height: bigint, atLeast: bigint, endpoint: string): void 
 }
 
 function decodeProofOp(op: JsonField): ProofOp {
-  const type = member(op, "type");
-  if (asText(type) === "") throw type.error(type.path, "a proof type");
-  return { type: asText(type), key: asBase64(member(op, "key")), data: asBase64(member(op, "data")) };
-}
-
-/** Go prints a nil pointer as null. It is treated as an object without members. */
-function objectOrEmpty(field: JsonField): JsonField {
-  return isPresent(field) ? field : { ...field, value: {} };
+  const type = op.member("type");
+  if (type.asText() === "") throw type.error(type.path, "a proof type");
+  return { type: type.asText(), key: op.member("key").asBase64(), data: op.member("data").asBase64() };
 }
 
 /** Largest page that CometBFT returns. */
@@ -153,13 +138,13 @@ export async function readLightBlock(height: bigint, read: ReadRpc): Promise<Lig
 
 /** Decodes the result of `header`. */
 export function decodeHeader(result: unknown, endpoint: string): Header {
-  const header = member(resultField(result, "header", endpoint), "header");
+  const header = resultField(result, "header", endpoint).member("header");
   return parsed("header", endpoint, () => parseHeader(header.value));
 }
 
 /** Decodes the result of `commit`. Throws `bad-answer` also when the commit is for another header. */
 export function decodeSignedHeader(result: unknown, endpoint: string): SignedHeaderParts {
-  const field = member(resultField(result, "commit", endpoint), "signed_header");
+  const field = resultField(result, "commit", endpoint).member("signed_header");
   const signed = parsed("commit", endpoint, () => parseSignedHeader(field.value));
   const { header, commit } = signed;
   if (commit.height !== header.height || !equalBytes(commit.blockId.hash, headerHash(header)))
@@ -183,7 +168,7 @@ async function readValidators(height: bigint, read: ReadRpc): Promise<Validators
     });
     entries.push(...validators);
     if (entries.length === total) return parsed("validators", "chain", () => parseValidators(entries));
-    // A node that returns empty pages, or too many entries, must not keep this loop running.
+    // A node that returns empty pages, or too many entries, must not make this loop endless.
     if (validators.length === 0 || entries.length > total)
       throw badResponse("chain", "validators.validators", "does not add up to its total");
   }
@@ -196,13 +181,16 @@ export function decodeValidatorsPage(
   endpoint: string,
 ): { readonly validators: readonly unknown[]; readonly total: number } {
   const root = resultField(result, "validators", endpoint);
-  const blockHeight = member(root, "block_height");
-  if (asInt64(blockHeight) !== height) throw blockHeight.error(blockHeight.path, "the requested height");
-  const totalField = member(root, "total");
-  const total = asInt64(totalField);
+  const blockHeight = root.member("block_height");
+  if (blockHeight.asInt64() !== height) throw blockHeight.error(blockHeight.path, "the requested height");
+  const totalField = root.member("total");
+  const total = totalField.asInt64();
   if (total < 1n || total > MAX_VALIDATORS)
     throw totalField.error(totalField.path, `a number from 1 to ${MAX_VALIDATORS}`);
-  const validators = elements(member(root, "validators")).map(({ value }) => value);
+  const validators = root
+    .member("validators")
+    .elements()
+    .map(({ value }) => value);
   return { validators, total: Number(total) };
 }
 

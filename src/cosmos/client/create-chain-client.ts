@@ -19,7 +19,7 @@ import {
   decodeHeader,
   readLightBlock,
   decodeGrpcResponse,
-  decodeStoreAnswerAt,
+  decodeStoreResponseAt,
   grpcQueryParams,
   storeReadParams,
 } from "./chain-reads.ts";
@@ -98,7 +98,7 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
         {
           method: "abci_query",
           params: storeReadParams(read),
-          decode: (result, endpoint) => decodeStoreAnswerAt(read.height, result, endpoint),
+          decode: (result, endpoint) => decodeStoreResponseAt(read.height, result, endpoint),
         },
         signal,
       ),

@@ -96,7 +96,7 @@ const INVALID_PARAMS = -32602;
 /** JSON-RPC error code: the node does not know the method. */
 const METHOD_NOT_FOUND = -32601;
 
-/** Whether the error concerns the endpoint rather than the request, so that another endpoint may succeed. */
+/** Returns whether the error concerns the endpoint rather than the request, so that another endpoint may succeed. */
 export function isEndpointError(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false;
   return ENDPOINT_ERRORS.has(error.facts.code);
@@ -105,7 +105,7 @@ export function isEndpointError(error: unknown): boolean {
 /** CometBFT's texts for a height that the node has not reached, or has pruned. */
 const NO_SUCH_HEIGHT = /must be less than or equal to the current blockchain height|lowest height is/;
 
-/** Whether the node does not have the requested height. Another node may have it. */
+/** Returns whether the node does not have the requested height. Another node may have it. */
 export function isHeightUnavailable(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false;
   const { facts } = error;
@@ -126,7 +126,7 @@ function classifyRpc(rpcCode: number, data: string): ErrorClass {
   return rpcCode === INVALID_PARAMS || rpcCode === METHOD_NOT_FOUND ? "skip" : "retry";
 }
 
-/** Whether a later attempt may succeed: 408, 429 and 5xx. Other statuses (401, 403, 404) point to a wrong setting. */
+/** Returns whether a later attempt may succeed: 408, 429 and 5xx. Other statuses (401, 403, 404) point to a wrong setting. */
 function isTransientStatus(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
 }

@@ -1,12 +1,4 @@
-import {
-  asBoolean,
-  asInt64,
-  asText,
-  asTimeNs,
-  isRecord,
-  type JsonField,
-  member,
-} from "../../platform/base/json.ts";
+import { isRecord, JsonField } from "../../platform/base/json.ts";
 import type { NodeStatus } from "./chain-client.ts";
 import { ClientError } from "./errors.ts";
 
@@ -57,15 +49,10 @@ function parseRpcError(
 }
 
 /**
- * Returns a call's result as a field with the path `path`. The readers of `src/platform/base/json.ts` then throw `bad-answer`
- * for a member that has the wrong type.
+ * Returns a call's result as a field with the path `path`. Its methods throw `bad-answer` for a value of the wrong type.
  */
 export function resultField(value: unknown, path: string, endpoint: string): JsonField {
-  return {
-    value,
-    path,
-    error: (where, expected) => badResponse(endpoint, where, `is not ${expected}`),
-  };
+  return new JsonField(value, path, (where, expected) => badResponse(endpoint, where, `is not ${expected}`));
 }
 
 /** Creates a `bad-answer` error. The message has the path but never the value, because the page of a proxy may contain secrets. */
@@ -84,14 +71,14 @@ function parseJson(body: string, endpoint: string): unknown {
 /** Decodes the result of `status`. */
 export function decodeStatus(result: unknown, endpoint: string): NodeStatus {
   const root = resultField(result, "status", endpoint);
-  const network = member(member(root, "node_info"), "network");
-  if (asText(network) === "") throw network.error(network.path, "a chain id");
-  const sync = member(root, "sync_info");
+  const network = root.member("node_info").member("network");
+  if (network.asText() === "") throw network.error(network.path, "a chain id");
+  const sync = root.member("sync_info");
   return {
-    chainId: asText(network),
-    latestHeight: asInt64(member(sync, "latest_block_height")),
-    latestTimeNs: asTimeNs(member(sync, "latest_block_time")),
-    earliestHeight: asInt64(member(sync, "earliest_block_height")),
-    catchingUp: asBoolean(member(sync, "catching_up")),
+    chainId: network.asText(),
+    latestHeight: sync.member("latest_block_height").asInt64(),
+    latestTimeNs: sync.member("latest_block_time").asTimeNs(),
+    earliestHeight: sync.member("earliest_block_height").asInt64(),
+    catchingUp: sync.member("catching_up").asBoolean(),
   };
 }

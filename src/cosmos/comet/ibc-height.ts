@@ -27,7 +27,7 @@ export interface RemoteHeight {
   readonly height: bigint;
 }
 
-/** Whether `candidate` is higher than `last`; the revision is compared first. Any height is newer than undefined. */
+/** Returns whether `candidate` is higher than `last`; the revision is compared first. Any height is newer than undefined. */
 export function isNewer(candidate: RemoteHeight, last: RemoteHeight | undefined): boolean {
   if (last === undefined) return true;
   if (candidate.revision !== last.revision) return candidate.revision > last.revision;

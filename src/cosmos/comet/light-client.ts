@@ -72,7 +72,7 @@ export function verifyHeader(
 }
 
 /**
- * Whether a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest. So a
+ * Returns whether a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest. So a
  * header that more than 1/3 signed has an honest signer, and a lower level would not ensure this. Like Go's uint64, the
  * tripled numerator wraps around at 2^64.
  */

@@ -1,18 +1,5 @@
 import { fromHex, toBase64, upperHex } from "../../platform/base/bytes.ts";
-import {
-  asBase64,
-  asInt64,
-  asText,
-  asTimeNs,
-  asUint32,
-  elements,
-  isPresent,
-  type JsonField,
-  type JsonObject,
-  type JsonValue,
-  member,
-  required,
-} from "../../platform/base/json.ts";
+import { JsonField, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { formatRfc3339Ns } from "../../platform/base/time.ts";
 import type {
   BlockId,
@@ -39,7 +26,7 @@ const MAX_STRING_LENGTH = 256;
  */
 export function parseSignedHeader(json: unknown): SignedHeader {
   const signed = root(json, "signed_header");
-  return { header: headerOf(member(signed, "header")), commit: commitOf(member(signed, "commit")) };
+  return { header: headerOf(signed.member("header")), commit: commitOf(signed.member("commit")) };
 }
 
 /** Parses a block header. */
@@ -53,18 +40,18 @@ export function parseValidators(json: unknown): ValidatorSet {
 }
 
 function headerOf(field: JsonField): Header {
-  const version = member(field, "version");
-  const hash = (name: string): Uint8Array => hex(member(field, name));
+  const version = field.member("version");
+  const hash = (name: string): Uint8Array => hex(field.member(name));
   return {
     // CometBFT omits version numbers that are zero, and an empty version.
     version: {
-      block: isPresent(version) ? int64OrZero(member(version, "block")) : 0n,
-      app: isPresent(version) ? int64OrZero(member(version, "app")) : 0n,
+      block: version.isPresent() ? int64OrZero(version.member("block")) : 0n,
+      app: version.isPresent() ? int64OrZero(version.member("app")) : 0n,
     },
-    chainId: string(member(field, "chain_id")),
-    height: int64(member(field, "height")),
-    timeNs: asTimeNs(bounded(member(field, "time"))),
-    lastBlockId: blockIdOf(member(field, "last_block_id")),
+    chainId: string(field.member("chain_id")),
+    height: int64(field.member("height")),
+    timeNs: bounded(field.member("time")).asTimeNs(),
+    lastBlockId: blockIdOf(field.member("last_block_id")),
     lastCommitHash: hash("last_commit_hash"),
     dataHash: hash("data_hash"),
     validatorsHash: hash("validators_hash"),
@@ -79,50 +66,50 @@ function headerOf(field: JsonField): Header {
 
 function commitOf(field: JsonField): Commit {
   return {
-    height: int64(member(field, "height")),
-    round: uint32(member(field, "round")),
-    blockId: blockIdOf(member(field, "block_id")),
-    signatures: list(member(field, "signatures")).map(commitSigOf),
+    height: int64(field.member("height")),
+    round: uint32(field.member("round")),
+    blockId: blockIdOf(field.member("block_id")),
+    signatures: list(field.member("signatures")).map(commitSigOf),
   };
 }
 
 function blockIdOf(field: JsonField): BlockId {
-  const parts = member(field, "parts");
+  const parts = field.member("parts");
   return {
-    hash: hex(member(field, "hash")),
-    parts: { total: uint32(member(parts, "total")), hash: hex(member(parts, "hash")) },
+    hash: hex(field.member("hash")),
+    parts: { total: uint32(parts.member("total")), hash: hex(parts.member("hash")) },
   };
 }
 
 function commitSigOf(field: JsonField): CommitSig {
-  const signature = member(field, "signature");
+  const signature = field.member("signature");
   return {
-    flag: uint32(member(field, "block_id_flag")),
-    validatorAddress: hex(member(field, "validator_address")),
-    timestampNs: asTimeNs(bounded(member(field, "timestamp"))),
+    flag: uint32(field.member("block_id_flag")),
+    validatorAddress: hex(field.member("validator_address")),
+    timestampNs: bounded(field.member("timestamp")).asTimeNs(),
     // Go prints an empty byte slice as null: the signature of an absent validator.
-    signature: signature.value === null ? new Uint8Array(0) : asBase64(bounded(signature)),
+    signature: signature.value === null ? new Uint8Array(0) : bounded(signature).asBase64(),
   };
 }
 
 function validatorOf(field: JsonField): Validator {
-  const key = member(field, "pub_key");
-  const type = string(member(key, "type"));
+  const key = field.member("pub_key");
+  const type = string(key.member("type"));
   const keyType = Object.values(KEY_TYPES).find(({ jsonType }) => jsonType === type);
   if (keyType === undefined) throw malformed("validator", `key type ${type} is not supported`);
-  const value = member(key, "value");
-  const publicKey = asBase64(bounded(value));
+  const value = key.member("value");
+  const publicKey = bounded(value).asBase64();
   if (publicKey.length !== keyType.size) throw value.error(value.path, `${keyType.size} bytes`);
   return {
-    address: hex(member(field, "address")),
+    address: hex(field.member("address")),
     publicKey,
-    power: int64(member(field, "voting_power")),
-    priority: int64OrZero(member(field, "proposer_priority")),
+    power: int64(field.member("voting_power")),
+    priority: int64OrZero(field.member("proposer_priority")),
   };
 }
 
 function root(value: unknown, path: string): JsonField {
-  return { value, path, error: wrongField };
+  return new JsonField(value, path, wrongField);
 }
 
 function wrongField(path: string, expected: string): CometError {
@@ -131,10 +118,10 @@ function wrongField(path: string, expected: string): CometError {
 
 /** Returns the elements of a list. Checks the length first, so that the work on a hostile response stays small. */
 function list(field: JsonField): readonly JsonField[] {
-  const { value } = required(field);
+  const { value } = field.required();
   if (Array.isArray(value) && value.length > MAX_VALIDATORS)
     throw field.error(field.path, `at most ${MAX_VALIDATORS} entries`);
-  return elements(field);
+  return field.elements();
 }
 
 /** Checks that a field is a string of limited length. */
@@ -145,22 +132,22 @@ function bounded(field: JsonField): JsonField {
 }
 
 function string(field: JsonField): string {
-  return asText(bounded(field));
+  return bounded(field).asText();
 }
 
 /** Parses a 64-bit integer. CometBFT prints them as strings and refuses JSON numbers, which are inexact above 2^53. */
 function int64(field: JsonField): bigint {
-  return asInt64(bounded(field));
+  return bounded(field).asInt64();
 }
 
 function int64OrZero(field: JsonField): bigint {
-  return isPresent(field) ? int64(field) : 0n;
+  return field.isPresent() ? int64(field) : 0n;
 }
 
 /** Parses a 32-bit integer. CometBFT prints them as JSON numbers. */
 function uint32(field: JsonField): number {
   if (typeof field.value !== "number") throw field.error(field.path, "a 32-bit unsigned integer");
-  return asUint32(field);
+  return field.asUint32();
 }
 
 function hex(field: JsonField): Uint8Array {

@@ -63,7 +63,7 @@ export interface SignedMessage {
   readonly signature: Uint8Array;
 }
 
-/** Whether the signature is valid. `beforeSlow` runs before the slow verifier of ZIP-215; see `verifyEd25519`. */
+/** Returns whether the signature is valid. `beforeSlow` runs before the slow verifier of ZIP-215; see `verifyEd25519`. */
 export function verifySignature(signed: SignedMessage, beforeSlow?: () => void): boolean {
   const { publicKey, message, signature } = signed;
   return keyTypeOf(publicKey) === SECP256K1
@@ -87,7 +87,7 @@ export function ed25519Address(publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Whether a signature is valid under the ZIP-215 rules, which CometBFT uses.
+ * Returns whether a signature is valid under the ZIP-215 rules, which CometBFT uses.
  *
  * OpenSSL is tried first because it is much faster. It is also stricter: it checks the equation without the cofactor.
  * Every signature that satisfies this equation also satisfies the one with the cofactor, which ZIP-215 uses, so an

@@ -132,8 +132,10 @@ function updatedProposer(
   proposer: Validator | undefined,
   validators: readonly Validator[],
 ): Validator | undefined {
-  const kept = validators.find((one) => proposer !== undefined && equalBytes(one.address, proposer.address));
-  return kept ?? highestPriority(validators);
+  const current = validators.find(
+    (one) => proposer !== undefined && equalBytes(one.address, proposer.address),
+  );
+  return current ?? highestPriority(validators);
 }
 
 /**

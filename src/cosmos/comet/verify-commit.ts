@@ -161,7 +161,7 @@ function verifyClaims(
   for (const claim of batch) check(claim);
 }
 
-/** Whether CometBFT verifies in a batch: it can only batch ed25519 keys. */
+/** Returns whether CometBFT verifies in a batch: it can only batch ed25519 keys. */
 function isBatchVerified({ validators, proposer }: ValidatorSet, commit: Commit): boolean {
   if (commit.signatures.length < BATCH_THRESHOLD) return false;
   return [proposer, ...validators].every(

@@ -45,7 +45,7 @@ export interface LightClientQueries {
 }
 
 const PAGE_LIMIT = 100n;
-/** A list may have 100,000 entries. A node whose list never ends must not keep the relayer busy for ever. */
+/** A list may have 100,000 entries. The bound protects the relayer from a node whose list never ends. */
 const MAX_PAGES = 1_000;
 
 /** Creates the queries. */

@@ -111,8 +111,8 @@ function headersMissing(
   return new LightClientError(
     { code: "trusted-headers-missing", clientId, heights },
     heights.length === 1
-      ? `no endpoint of ${chainId} has header ${heights[0]}, which follows the trusted height of ${clientId}; add an endpoint that keeps it`
-      : `no endpoint of ${chainId} has the headers ${heights.join(", ")}, which follow the trusted heights of ${clientId}; add an endpoint that keeps them`,
+      ? `no endpoint of ${chainId} has header ${heights[0]}, which follows the trusted height of ${clientId}; add an endpoint that has it`
+      : `no endpoint of ${chainId} has the headers ${heights.join(", ")}, which follow the trusted heights of ${clientId}; add an endpoint that has them`,
   );
 }
 
@@ -132,7 +132,7 @@ function noTrustedHeight(client: LightClientState, at: RemoteHeight): LightClien
   );
 }
 
-/** Whether `at` is the client's latest height. Then its consensus state exists and no update is needed. */
+/** Returns whether `at` is the client's latest height. Then its consensus state exists and no update is needed. */
 export function isUpdatedTo(client: LightClientState, at: RemoteHeight): boolean {
   return client.latestHeight.revision === at.revision && client.latestHeight.height === at.height;
 }

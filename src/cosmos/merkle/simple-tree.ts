@@ -83,7 +83,7 @@ export function verifySimpleProof(
 }
 
 /**
- * Checks the form of a proof: no negative number, hashes of 32 bytes, at most 100 aunts (CometBFT
+ * Checks the structure of a proof: no negative number, hashes of 32 bytes, at most 100 aunts (CometBFT
  * `Proof.ValidateBasic`).
  */
 export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFailure> {

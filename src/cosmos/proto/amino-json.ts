@@ -19,7 +19,7 @@ import {
   CANONICAL_CHAIN_NAME,
   typeNameOf,
 } from "./registry.ts";
-import { extensionOf, formOf, numberToJson, timestampToText } from "./field-formats.ts";
+import { extensionOf, formatOf, numberToJson, timestampToText } from "./field-formats.ts";
 
 /** Recursion limit, since every Any starts a decoding of its own. */
 const MAX_DEPTH = 100;
@@ -86,7 +86,7 @@ function printFields(message: ReflectMessage, context: AminoContext): JsonObject
   for (const field of message.fields) {
     // The SDK needs an option for every member of a oneof, and none of the routed messages has it.
     if (field.oneof !== undefined) throw noAminoJson(message.desc.typeName, `${field.name} is in a oneof`);
-    const { name, always } = formOf(field).amino;
+    const { name, always } = formatOf(field).amino;
     if (!message.isSet(field) && !always) continue;
     entries.push([name, printField(message, field, inner)]);
   }
@@ -98,7 +98,7 @@ function printField(message: ReflectMessage, field: DescField, context: AminoCon
   if (isReflectMap(value)) throw noAminoJson(message.desc.typeName, `${field.name} is a map`);
   if (isReflectList(value)) {
     const items = [...value].map((item) => printValue(item, field, context));
-    return items.length === 0 && formOf(field).amino.encoding !== "legacy_coins" ? null : items;
+    return items.length === 0 && formatOf(field).amino.encoding !== "legacy_coins" ? null : items;
   }
   if (isReflectMessage(value) && !message.isSet(field))
     throw noAminoJson(message.desc.typeName, `${field.name} is absent`);
@@ -113,18 +113,18 @@ function printValue(value: unknown, field: DescField, context: AminoContext): Js
   if (typeof value === "boolean") return value;
   if (typeof value === "number" && field.scalar !== ScalarType.DOUBLE && field.scalar !== ScalarType.FLOAT)
     return value;
-  throw noAminoJson(field.parent.typeName, `${field.name} has no form`);
+  throw noAminoJson(field.parent.typeName, `${field.name} has no format`);
 }
 
 /** Go prints integers and 27-digit decimals as they are on the wire, and 18-digit decimals as a decimal. */
 function printString(value: string, field: DescField): string {
-  const { number } = formOf(field);
+  const { number } = formatOf(field);
   if (number === "dec") return numberToJson(value, number);
   return number === "int" && value === "" && field.fieldKind === "scalar" ? "0" : value;
 }
 
 function printBytes(value: Uint8Array, field: DescField): JsonValue {
-  const { number, amino } = formOf(field);
+  const { number, amino } = formatOf(field);
   if (number !== undefined) return numberToJson(fromUtf8(value), number);
   if (amino.encoding !== "inline_json") return toBase64(value);
   return toJsonValue(parseGoJson(fromUtf8(value)));

@@ -5,11 +5,11 @@ import { type FileInfo, CANONICAL_CHAIN_NAME, toChainRestPath, toChainTypeUrl } 
 
 /**
  * Returns a definition file as a chain called `chainName` serves it to gRPC reflection. The package, the type names and the
- * paths of the chain's own files carry that name. REST options keep the canonical name.
+ * paths of the chain's own files carry that name. REST options use the canonical name.
  */
 export function toChainFile(file: FileInfo, chainName: string): FileInfo {
   if (chainName === CANONICAL_CHAIN_NAME) return file;
-  // Decode a copy: descriptors of the shared registry must keep their names.
+  // Decode a copy: the names in the shared registry must not change.
   const descriptor = fromBinary(FileDescriptorProtoSchema, file.bytes);
   renameStrings(reflect(FileDescriptorProtoSchema, descriptor), chainName);
   return {

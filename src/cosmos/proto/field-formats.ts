@@ -9,23 +9,23 @@ import { formatDec18, formatPrecDec, parseDec18, parsePrecDec } from "../../plat
 import { unreachable } from "../../platform/base/errors.ts";
 import { protoRegistry } from "./registry.ts";
 
-/** The part of a field's JSON form that its wire type does not determine. */
-export interface FieldForm {
+/** The part of a field's JSON format that its wire type does not determine. */
+export interface FieldFormat {
   /** Set if the string or bytes hold the digits of a number. */
-  readonly number: NumberForm | undefined;
+  readonly number: NumberFormat | undefined;
   /** Bytes printed as upper-case hex, or as the JSON text that they hold. Undefined is base64. */
   readonly bytes: "hex" | "raw" | undefined;
   /** The Go field is not a pointer (`gogoproto.nullable = false`). An absent message is printed and written with its defaults. */
   readonly neverNull: boolean;
-  /** The form that amino signs (`amino` options). */
-  readonly amino: AminoForm;
+  /** The format that amino signs (`amino` options). */
+  readonly amino: AminoFormat;
   /** The Go field is a pointer to a number. An absent number is printed as null instead of "0". */
   readonly nullWhenEmpty: boolean;
   /** A query parameter holds the message as proto JSON. */
   readonly queryJson: boolean;
 }
 
-interface AminoForm {
+interface AminoFormat {
   /** `amino.field_name`, or the name of the field. */
   readonly name: string;
   /** `amino.encoding`, e.g. "legacy_coins". */
@@ -34,27 +34,27 @@ interface AminoForm {
   readonly always: boolean;
 }
 
-/** Number forms by the value of `cosmos_proto.scalar`. */
-const NUMBER_FORMS: Readonly<Record<string, NumberForm>> = { "cosmos.Dec": "dec", "cosmos.Int": "int" };
+/** Number formats by the value of `cosmos_proto.scalar`. */
+const NUMBER_FORMATS: Readonly<Record<string, NumberFormat>> = { "cosmos.Dec": "dec", "cosmos.Int": "int" };
 /** Values of `relaywatch.JsonForm` in the definitions. */
 const JSON_FORM_HEX = 1;
 const JSON_FORM_RAW = 2;
-// Options are decoded at every read, so each field's form is read once.
-const forms = new WeakMap<DescField, FieldForm>();
+// Options are decoded at every read, so each field's format is read once.
+const formats = new WeakMap<DescField, FieldFormat>();
 
-/** Returns the form that the options of a field declare. */
-export function formOf(field: DescField): FieldForm {
-  let form = forms.get(field);
-  if (form === undefined) {
-    form = readForm(field);
-    forms.set(field, form);
+/** Returns the format that the options of a field declare. */
+export function formatOf(field: DescField): FieldFormat {
+  let format = formats.get(field);
+  if (format === undefined) {
+    format = readFormat(field);
+    formats.set(field, format);
   }
-  return form;
+  return format;
 }
 
 const goJson = new WeakMap<DescMessage, boolean>();
 
-/** Whether Go's `encoding/json` prints a message with everything in it. */
+/** Returns whether Go's `encoding/json` prints a message with everything in it. */
 export function isGoJson(message: DescMessage): boolean {
   let is = goJson.get(message);
   if (is === undefined) {
@@ -70,13 +70,13 @@ export function jsonNameOf(value: DescEnumValue): string {
   return typeof name === "string" && name !== "" ? name : value.name;
 }
 
-function readForm(field: DescField): FieldForm {
+function readFormat(field: DescField): FieldFormat {
   const scalar = getOption(field, extensionOf("cosmos_proto.scalar"));
   const isPrecDec = getOption(field, extensionOf("relaywatch.prec_dec")) === true;
-  const jsonForm = getOption(field, extensionOf("relaywatch.json_form"));
+  const jsonFormat = getOption(field, extensionOf("relaywatch.json_form"));
   return {
-    number: isPrecDec ? "prec-dec" : typeof scalar === "string" ? NUMBER_FORMS[scalar] : undefined,
-    bytes: jsonForm === JSON_FORM_HEX ? "hex" : jsonForm === JSON_FORM_RAW ? "raw" : undefined,
+    number: isPrecDec ? "prec-dec" : typeof scalar === "string" ? NUMBER_FORMATS[scalar] : undefined,
+    bytes: jsonFormat === JSON_FORM_HEX ? "hex" : jsonFormat === JSON_FORM_RAW ? "raw" : undefined,
     amino: readAmino(field),
     neverNull: getOption(field, extensionOf("relaywatch.never_null")) === true,
     nullWhenEmpty: getOption(field, extensionOf("relaywatch.null_when_empty")) === true,
@@ -84,7 +84,7 @@ function readForm(field: DescField): FieldForm {
   };
 }
 
-function readAmino(field: DescField): AminoForm {
+function readAmino(field: DescField): AminoFormat {
   const [name, encoding] = [
     getOption(field, extensionOf("amino.field_name")),
     getOption(field, extensionOf("amino.encoding")),
@@ -102,7 +102,7 @@ export function extensionOf(name: string): DescExtension {
 }
 
 /** Meaning of digits on the wire: "dec" is v × 10^18 for a decimal v, "prec-dec" is v × 10^27, "int" is the integer itself. */
-type NumberForm = "dec" | "prec-dec" | "int";
+type NumberFormat = "dec" | "prec-dec" | "int";
 
 // The SDK's Int has 256 bits, its Dec 315 and the dex decimal 345: at most 104 digits. The limit bounds the cost of BigInt on
 // input from outside.
@@ -112,17 +112,17 @@ const DIGITS = /^-?\d{1,104}$/;
  * Converts digits on the wire to a JSON string. As "dec", `500000000000000000` is "0.500000000000000000". Empty input is "0".
  * Throws if the input is not an integer.
  */
-export function numberToJson(wire: string, form: NumberForm): string {
+export function numberToJson(wire: string, format: NumberFormat): string {
   if (wire === "") return "0";
   if (!DIGITS.test(wire)) throw new Error(`not an integer: ${JSON.stringify(wire.slice(0, 80))}`);
-  if (form === "dec") return formatDec18(BigInt(wire));
-  return form === "prec-dec" ? formatPrecDec(BigInt(wire)) : BigInt(wire).toString();
+  if (format === "dec") return formatDec18(BigInt(wire));
+  return format === "prec-dec" ? formatPrecDec(BigInt(wire)) : BigInt(wire).toString();
 }
 
-/** Converts a JSON string to digits on the wire. Throws if the string is not a number of this form. */
-export function numberFromJson(text: string, form: NumberForm): string {
-  if (form === "dec") return parseDec18(text).toString();
-  if (form === "prec-dec") return parsePrecDec(text).toString();
+/** Converts a JSON string to digits on the wire. Throws if the string is not a number of this format. */
+export function numberFromJson(text: string, format: NumberFormat): string {
+  if (format === "dec") return parseDec18(text).toString();
+  if (format === "prec-dec") return parsePrecDec(text).toString();
   if (!DIGITS.test(text)) throw new Error(`not an integer: ${JSON.stringify(text.slice(0, 80))}`);
   return BigInt(text).toString();
 }
@@ -139,7 +139,7 @@ export interface SecondsAndNanos {
 /** 0001-01-01T00:00:00Z: the zero value of Go's `time.Time` and the earliest Timestamp. */
 export const GO_ZERO_TIME: SecondsAndNanos = { seconds: -62_135_596_800n, nanos: 0 };
 
-// Limits and forms of google/protobuf/timestamp.proto and duration.proto: 9999-12-31T23:59:59Z, and ±10,000 years.
+// Limits and formats of google/protobuf/timestamp.proto and duration.proto: 9999-12-31T23:59:59Z, and ±10,000 years.
 const LAST_SECOND = 253_402_300_799n;
 const MAX_DURATION_SECONDS = 315_576_000_000n;
 const RFC3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)$/;
@@ -154,7 +154,7 @@ export function timestampToText(time: SecondsAndNanos): string {
   return `${whole}${fraction(time.nanos)}Z`;
 }
 
-/** Parses RFC 3339 with any UTC offset and at most nine fractional digits. Throws on any other form. */
+/** Parses RFC 3339 with any UTC offset and at most nine fractional digits. Throws on any other format. */
 export function timestampFromText(text: string): SecondsAndNanos {
   const match = RFC3339.exec(text);
   const zone = match?.[4]?.toUpperCase() ?? "";
@@ -175,7 +175,7 @@ export function durationToText(duration: SecondsAndNanos): string {
   return `${negative ? "-" : ""}${magnitude.seconds}${fraction(magnitude.nanos)}s`;
 }
 
-/** Parses seconds with at most nine fractional digits, then "s". Throws on any other form and beyond ±10,000 years. */
+/** Parses seconds with at most nine fractional digits, then "s". Throws on any other format and beyond ±10,000 years. */
 export function durationFromText(text: string): SecondsAndNanos {
   const match = SECONDS.exec(text);
   const seconds = BigInt(match?.[2] ?? "0");

@@ -1,6 +1,7 @@
 import { type DescMethod, getOption, hasOption, isMessage } from "@bufbuild/protobuf";
 import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { unreachable } from "../../platform/base/errors.ts";
+import { fieldValue } from "./json.ts";
 import { protoRegistry, requireMessage } from "./registry.ts";
 
 /** One REST route of a gRPC method. */
@@ -42,7 +43,7 @@ function methodRules(method: DescMethod): readonly HttpRule[] {
 }
 
 function additionalBindings(rule: ReflectMessage): readonly ReflectMessage[] {
-  const list = valueOf(rule, "additional_bindings");
+  const list = fieldValue(rule, "additional_bindings");
   return isReflectList(list) ? [...list].filter((item) => isReflectMessage(item)) : [];
 }
 
@@ -50,9 +51,11 @@ function toRule(method: DescMethod, rule: ReflectMessage): HttpRule {
   const pattern = rule.oneofs.map((oneof) => rule.oneofCase(oneof)).find((field) => field !== undefined);
   const verb = Object.entries(VERBS).find(([name]) => name === pattern?.name)?.[1];
   const template = pattern === undefined ? undefined : rule.get(pattern);
-  const body = valueOf(rule, "body");
+  const body = fieldValue(rule, "body");
   if (verb === undefined || typeof template !== "string" || (body !== "" && body !== "*")) {
-    return unreachable(`the http option of ${method.parent.typeName}/${method.name} has an unsupported form`);
+    return unreachable(
+      `the http option of ${method.parent.typeName}/${method.name} has an unsupported format`,
+    );
   }
   return {
     method: verb,
@@ -63,9 +66,4 @@ function toRule(method: DescMethod, rule: ReflectMessage): HttpRule {
     responseType: method.output.typeName,
     body,
   };
-}
-
-function valueOf(message: ReflectMessage, name: string): unknown {
-  const field = message.fields.find((each) => each.name === name) ?? unreachable(`no field ${name}`);
-  return message.get(field);
 }

@@ -5,8 +5,8 @@ import { errorText } from "../../platform/base/errors.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import { ProtoError, findMessageByTypeUrl } from "./registry.ts";
 import {
-  type FieldForm,
-  formOf,
+  type FieldFormat,
+  formatOf,
   jsonNameOf,
   numberFromJson,
   durationFromText,
@@ -27,7 +27,7 @@ export interface ParseContext {
 
 // Bounds the recursion: the JSON comes from outside.
 const MAX_DEPTH = 100;
-/** Messages with a JSON form of their own. In an Any their JSON is the member "value". */
+/** Messages with a JSON format of their own. In an Any their JSON is the member "value". */
 const WELL_KNOWN = new Set(["google.protobuf.Any", "google.protobuf.Timestamp", "google.protobuf.Duration"]);
 
 /** Builds a message from proto JSON as specified by `messageFromJson`. Throws the same errors. */
@@ -62,11 +62,11 @@ function parseFields(desc: DescMessage, json: unknown, context: ParseContext): R
 /** Sets an absent field that Go always writes: a non-nullable message with its defaults, a non-nullable number as "0". */
 function fillNonNullable(message: ReflectMessage, field: DescField): void {
   if (message.isSet(field)) return;
-  const form = formOf(field);
-  if (field.fieldKind === "scalar" && form.number !== undefined && !form.nullWhenEmpty) {
+  const format = formatOf(field);
+  if (field.fieldKind === "scalar" && format.number !== undefined && !format.nullWhenEmpty) {
     message.set(field, field.scalar === ScalarType.BYTES ? utf8("0") : "0");
   }
-  if (field.fieldKind !== "message" || !form.neverNull) return;
+  if (field.fieldKind !== "message" || !format.neverNull) return;
   // The zero value of Go's time is in year 1. An empty Timestamp is 1970.
   const isTime = field.message.typeName === "google.protobuf.Timestamp";
   const inner = isTime ? timeMessage(field.message, GO_ZERO_TIME) : reflect(field.message);
@@ -114,17 +114,17 @@ function parseValue(field: DescField, json: unknown, context: ParseContext): unk
   if (field.message !== undefined)
     return parseMessage(field.message, json, { ...context, depth: context.depth + 1 });
   if (field.enum !== undefined) return parseEnum(field.enum, json, context);
-  const form = formOf(field);
-  if (field.scalar === ScalarType.BYTES) return parseBytes(json, form, context);
-  const { number } = form;
+  const format = formatOf(field);
+  if (field.scalar === ScalarType.BYTES) return parseBytes(json, format, context);
+  const { number } = format;
   if (number !== undefined) return parseText(json, (text) => numberFromJson(text, number), context);
   return parseScalar(field.scalar, json, context);
 }
 
-function parseBytes(json: unknown, form: FieldForm, context: ParseContext): Uint8Array {
-  const { number } = form;
-  if (form.bytes === "raw") return utf8(JSON.stringify(json));
-  if (form.bytes === "hex") return parseText(json, fromHex, context);
+function parseBytes(json: unknown, format: FieldFormat, context: ParseContext): Uint8Array {
+  const { number } = format;
+  if (format.bytes === "raw") return utf8(JSON.stringify(json));
+  if (format.bytes === "hex") return parseText(json, fromHex, context);
   if (number !== undefined) return parseText(json, (text) => utf8(numberFromJson(text, number)), context);
   return parseText(json, fromBase64, context);
 }
@@ -165,7 +165,7 @@ function parseScalar(type: ScalarType, json: unknown, context: ParseContext): un
       return parseText(json, fromBase64, context);
     case ScalarType.DOUBLE:
     case ScalarType.FLOAT:
-      throw badJson(context, "fields of this type have no JSON form");
+      throw badJson(context, "fields of this type have no JSON format");
   }
 }
 

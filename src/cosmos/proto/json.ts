@@ -12,8 +12,8 @@ import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/j
 import { decodeByDescriptor } from "./wire-fields.ts";
 import { ProtoError, findMessageByTypeUrl, requireMessage, CANONICAL_CHAIN_NAME } from "./registry.ts";
 import {
-  type FieldForm,
-  formOf,
+  type FieldFormat,
+  formatOf,
   isGoJson,
   jsonNameOf,
   numberToJson,
@@ -76,7 +76,7 @@ interface PrintContext {
   readonly chainName: string;
   /** Number of enclosing messages. */
   readonly depth: number;
-  /** Whether an enclosing message is printed by Go's `encoding/json`. */
+  /** True if an enclosing message is printed by Go's `encoding/json`. */
   readonly asGo?: boolean;
 }
 
@@ -119,44 +119,44 @@ function printFields(message: ReflectMessage, context: PrintContext): JsonObject
 
 /** Go leaves out the zero value of a field, but not of one whose type is a struct or a list of structs. */
 function isLeftOut(message: ReflectMessage, field: DescField): boolean {
-  const { number, neverNull } = formOf(field);
+  const { number, neverNull } = formatOf(field);
   const isStructs = field.fieldKind === "list" && field.listKind === "message";
   return !message.isSet(field) && number === undefined && !neverNull && !isStructs;
 }
 
 function printField(message: ReflectMessage, field: DescField, context: PrintContext): JsonValue {
   const value: unknown = message.get(field);
-  const form = formOf(field);
+  const format = formatOf(field);
   if (isReflectList(value))
     return context.asGo && value.size === 0
       ? null
       : [...value].map((item) => printValue(item, field, context));
   if (isReflectMap(value)) return printMap(value, field, context);
-  if (isReflectMessage(value)) return printSubMessage(message, field, form, context);
+  if (isReflectMessage(value)) return printSubMessage(message, field, format, context);
   const absent = field.oneof === undefined && !message.isSet(field);
-  if (absent && (form.nullWhenEmpty || (field.scalar === ScalarType.BYTES && nullWhenAbsent(form))))
+  if (absent && (format.nullWhenEmpty || (field.scalar === ScalarType.BYTES && nullWhenAbsent(format))))
     return null;
   return printValue(value, field, context);
 }
 
 /**
- * Whether absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have a method of
+ * Returns whether absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have a method of
  * their own, which prints nil as "" and "0".
  */
-function nullWhenAbsent(form: FieldForm): boolean {
-  return form.bytes !== "hex" && form.number === undefined;
+function nullWhenAbsent(format: FieldFormat): boolean {
+  return format.bytes !== "hex" && format.number === undefined;
 }
 
 function printSubMessage(
   message: ReflectMessage,
   field: DescField,
-  form: FieldForm,
+  format: FieldFormat,
   context: PrintContext,
 ): JsonValue {
   const value: unknown = message.get(field);
   if (!isReflectMessage(value)) return unreachable(`${field.name} is not a message`);
   if (message.isSet(field)) return printMessage(value, context);
-  if (!form.neverNull) return null;
+  if (!format.neverNull) return null;
   if (value.desc.typeName === "google.protobuf.Timestamp") return timestampToText(GO_ZERO_TIME);
   return printMessage(value, context);
 }
@@ -172,15 +172,16 @@ function printMap(map: Iterable<[unknown, unknown]>, field: DescField, context: 
 
 /** Prints one value of a field, a list item or a map entry. */
 function printValue(value: unknown, field: DescField, context: PrintContext): JsonValue {
-  const form = formOf(field);
+  const format = formatOf(field);
   if (isReflectMessage(value)) return printMessage(value, context);
-  if (value instanceof Uint8Array) return printBytes(value, form);
+  if (value instanceof Uint8Array) return printBytes(value, format);
   if (typeof value === "bigint") {
     // A number of JSON text would lose digits beyond 2^53.
     const isExact = BigInt.asIntN(53, value) === value;
     return context.asGo && isExact ? Number(value) : value.toString();
   }
-  if (typeof value === "string") return form.number === undefined ? value : numberToJson(value, form.number);
+  if (typeof value === "string")
+    return format.number === undefined ? value : numberToJson(value, format.number);
   if (typeof value === "boolean") return value;
   if (typeof value !== "number") return unreachable(`a value of type ${typeof value}`);
   // An enum number without a name is printed as the number.
@@ -188,10 +189,10 @@ function printValue(value: unknown, field: DescField, context: PrintContext): Js
   return named === undefined ? value : jsonNameOf(named);
 }
 
-function printBytes(bytes: Uint8Array, form: FieldForm): JsonValue {
-  if (form.number !== undefined) return numberToJson(fromUtf8(bytes), form.number);
-  if (form.bytes === "hex") return toHex(bytes).toUpperCase();
-  if (form.bytes === "raw") return rawJson(bytes);
+function printBytes(bytes: Uint8Array, format: FieldFormat): JsonValue {
+  if (format.number !== undefined) return numberToJson(fromUtf8(bytes), format.number);
+  if (format.bytes === "hex") return toHex(bytes).toUpperCase();
+  if (format.bytes === "raw") return rawJson(bytes);
   return toBase64(bytes);
 }
 
@@ -228,7 +229,8 @@ function secondsAndNanos(message: ReflectMessage): SecondsAndNanos {
   return { seconds, nanos };
 }
 
-function fieldValue(message: ReflectMessage, name: string): unknown {
+/** Returns the value of the field `name`. */
+export function fieldValue(message: ReflectMessage, name: string): unknown {
   const field = message.fields.find((each) => each.name === name) ?? unreachable(`no field ${name}`);
   return message.get(field);
 }

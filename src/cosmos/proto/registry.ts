@@ -116,7 +116,7 @@ type ProtoErrorFacts =
   | { readonly code: "too-deep" }
   | { readonly code: "bad-chain-name"; readonly chainName: string };
 
-/** Thrown for an unusable message type, encoding or JSON form. */
+/** Thrown for an unusable message type, encoding or JSON format. */
 export class ProtoError extends CodedError<ProtoErrorFacts> {}
 
 interface MethodInfo {

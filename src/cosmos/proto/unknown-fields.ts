@@ -21,7 +21,10 @@ export interface UnknownFieldRules {
   readonly allowNonCritical?: boolean;
   /** The chain name in type URLs. Absent is the canonical name. */
   readonly chainName?: string;
-  /** Whether an Any may hold this type URL, as written in the transaction. Absent allows every message of the definitions. */
+  /**
+   * Returns whether an Any may hold this type URL, as written in the transaction. Absent allows every message of the
+   * definitions.
+   */
   readonly isRegistered?: (typeUrl: string) => boolean;
 }
 

@@ -32,7 +32,7 @@ const MAX_GROUP_DEPTH = 10_000;
 
 /**
  * Reads a varint of at most 64 bits, as Go's `protowire.ConsumeVarint`: up to ten bytes, of which the tenth holds one bit.
- * It need not be the shortest form.
+ * It need not be the shortest encoding.
  */
 export function readVarint(bytes: Uint8Array, start: number): Varint | WireFailure {
   let value = 0;
@@ -147,7 +147,7 @@ export function wireTypeOf(type: FieldType): number {
 
 /**
  * Returns whether the SDK accepts this wire type for a field of this type. It accepts length-delimited bytes for every type,
- * since a packed list has that form.
+ * since a packed list has that encoding.
  */
 export function canCarry(wireType: number, type: FieldType): boolean {
   return wireType === WIRE.bytes || wireType === wireTypeOf(type);
@@ -170,7 +170,7 @@ export function decodeByDescriptor<Desc extends DescMessage>(
   }
 }
 
-/** Encodes every tag in its shortest form. Returns undefined for bytes that are not a sequence of fields. */
+/** Encodes every tag as its shortest varint. Returns undefined for bytes that are not a sequence of fields. */
 function withShortTags(desc: DescMessage, bytes: Uint8Array): Uint8Array | undefined {
   const writer = new BinaryWriter();
   for (let at = 0; at < bytes.length; ) {

@@ -11,8 +11,15 @@ import { createApp } from "../chain/app.ts";
 import type { Application } from "../chain/runtime/abci.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 import { type ChainPart, type ChainProfile, CHAINS } from "../network/chains.ts";
-import { type GenesisDoc, genesisToJson, parseGenesis } from "../node/base/genesis-doc.ts";
-import { exportHomeGenesis, importHomeGenesis } from "../node/home-genesis.ts";
+import { NodeError } from "../node/base/errors.ts";
+import { decodeGenesis, type GenesisDoc, genesisToJson, parseGenesis } from "../node/base/genesis-doc.ts";
+import { loadChainState } from "../node/consensus/chain-state.ts";
+import { type BlockStore, openBlockStore, readBlockStore } from "../node/storage/block-store.ts";
+
+/** Upper bound, to detect a wrong file; localnet exports are far smaller. */
+const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
+
+type CreateApp = (storage: StateStorage) => Application;
 
 interface Options {
   readonly home?: string;
@@ -64,12 +71,9 @@ function homeOf({ home, portOffset }: Options, { chainId }: ChainProfile): strin
   return join(home ?? localnetChainsHome(portOffset), chainId);
 }
 
-function appOf(profile: ChainProfile): (storage: StateStorage) => Application {
+function appOf(profile: ChainProfile): CreateApp {
   return (storage) => createApp({ ...profile, kind: profile.part }, { storage });
 }
-
-/** Upper bound, to detect a wrong file; localnet exports are far smaller. */
-const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
 function readGenesis(file: string, { chainId }: ChainProfile): GenesisDoc {
   const genesis = parseGenesis(readJson(file));
@@ -87,5 +91,55 @@ function readJson(file: string): unknown {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
     throw new CliError(EXIT.badConfig, `${file} cannot be read as JSON`, { cause });
+  }
+}
+
+/**
+ * Exports the state of a home directory as the genesis document of a chain that continues it. The initial height is the
+ * next height, the genesis time is the time of the last block, and the validators include all committed updates. A node may
+ * be using the home: the export shows the state of one height. Throws `NodeError` `home-unusable` or `no-state`.
+ */
+export function exportHomeGenesis(home: string, openApp: CreateApp): GenesisDoc {
+  const store = readBlockStore(home);
+  try {
+    return exportGenesis(store, openApp, home);
+  } finally {
+    store.close();
+  }
+}
+
+function exportGenesis(store: BlockStore, openApp: CreateApp, home: string): GenesisDoc {
+  const document = store.genesis();
+  if (document === undefined || store.latestHeight() === undefined) {
+    throw new NodeError({ code: "no-state", home }, `the chain in ${home} has made no block yet`);
+  }
+  const genesis = decodeGenesis(document);
+  const app = openApp(store.state);
+  const { height, lastTimeNs, nextValidators } = loadChainState(store, app, genesis);
+  return {
+    ...genesis,
+    genesisTimeNs: lastTimeNs,
+    initialHeight: height + 1n,
+    validators: nextValidators.validators.map(({ publicKey, power }) => ({ publicKey, power })),
+    appState: app.exportState(),
+  };
+}
+
+/**
+ * Stores a genesis document in a home directory and creates the directory if necessary. Throws `NodeError` `other-genesis`
+ * when the home has a genesis document, and the error of the application when it rejects the document.
+ */
+export function importHomeGenesis(home: string, genesis: GenesisDoc, openApp: CreateApp): void {
+  const store = openBlockStore(home);
+  try {
+    if (store.genesis() !== undefined) {
+      throw new NodeError(
+        { code: "other-genesis", chainId: genesis.chainId },
+        `the home directory ${home} holds a chain already; choose another --home`,
+      );
+    }
+    loadChainState(store, openApp(store.state), genesis);
+  } finally {
+    store.close();
   }
 }

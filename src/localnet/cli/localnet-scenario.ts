@@ -52,7 +52,7 @@ function play({ portOffset, keep = false }: Options, context: CliContext): Promi
   );
 }
 
-/** The scenario's environment. */
+/** The scenario's chain, output and options. */
 interface OverQuota {
   readonly local: ScenarioChain;
   readonly print: (line: string) => void;
@@ -74,7 +74,7 @@ const POLL_MS = 200;
 
 /**
  * Puts the reference limiter in front of transfers, and shows one that passes, one that it rejects, and one that is refunded. Switches
- * it off again, also after an error. Throws `CliError`, for instance when no IBC relayer carries packets.
+ * it off again, also after an error. Throws `CliError`, for instance when no IBC relayer is running.
  */
 async function runOverQuota(scenario: OverQuota): Promise<void> {
   const { local, print, keep } = scenario;
@@ -124,7 +124,7 @@ async function showPass(scenario: OverQuota, limiter: LimiterDemo, channel: stri
     requireDone(await transfer(scenario, channel, amount, RECEIVER)).response,
     "sequence",
   );
-  await untilSettled(scenario, channel, sequence);
+  await untilAcknowledged(scenario, channel, sequence);
   print(
     `   Packet ${sequence} arrived and was acknowledged. Used: ${await limiter.used()} of ${limiter.quota}.`,
   );
@@ -158,7 +158,7 @@ async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: stri
   const sent = requireDone(await transfer(scenario, channel, amount, NOBODY));
   const sequence = textAt(sent.response, "sequence");
   print(`   Packet ${sequence} is in flight. Used: ${await limiter.used()} of ${limiter.quota}.`);
-  await untilSettled(scenario, channel, sequence);
+  await untilAcknowledged(scenario, channel, sequence);
   const events = await local.eventsOf(
     `acknowledge_packet.packet_src_channel='${channel}' AND acknowledge_packet.packet_sequence='${sequence}'`,
   );
@@ -205,10 +205,7 @@ function showLooks(
       "its quota and the used amount",
       `curl -s ${rest}/cosmwasm/wasm/v1/contract/${address}/smart/${encodeURIComponent(query)}`,
     ],
-    [
-      "packets on their way",
-      `relaywatch query ibc channel packet-commitments transfer ${channel}${portOption}`,
-    ],
+    ["packets in flight", `relaywatch query ibc channel packet-commitments transfer ${channel}${portOption}`],
     [
       "switch the limiter off",
       `relaywatch tx ibc-rate-limit update-params --none --from operator${portOption}`,
@@ -235,8 +232,8 @@ function transfer(
 }
 
 /** Waits until a packet is acknowledged. */
-function untilSettled(scenario: OverQuota, channel: string, sequence: string): Promise<true> {
-  const isSettled = async (): Promise<true | undefined> => {
+function untilAcknowledged(scenario: OverQuota, channel: string, sequence: string): Promise<true> {
+  const isAcknowledged = async (): Promise<true | undefined> => {
     const request = { port_id: "transfer", channel_id: channel, packet_ack_sequences: [sequence] };
     const left = fieldAt(
       await scenario.local.ask("ibc.core.channel.v1.Query", "UnreceivedAcks", request),
@@ -244,7 +241,7 @@ function untilSettled(scenario: OverQuota, channel: string, sequence: string): P
     );
     return Array.isArray(left) && left.length === 0 ? true : undefined;
   };
-  return waitFor(`packet ${sequence} did not arrive`, isSettled, scenario);
+  return waitFor(`packet ${sequence} did not arrive`, isAcknowledged, scenario);
 }
 
 async function waitFor<T>(

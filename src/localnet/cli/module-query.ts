@@ -8,18 +8,18 @@ import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/j
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
-import { printAnswer } from "../../platform/cli/print-answer.ts";
+import { printResponse } from "../../platform/cli/print-response.ts";
 import { cellText, column, type Column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 import { addConnectionOptions, type ConnectionOptions, withChain } from "./chain-connection.ts";
 
 /** Options of every query command. */
-export interface QueryOptions extends ConnectionOptions {
+interface QueryOptions extends ConnectionOptions {
   /** State height to read; 0 for the latest. */
   readonly height: bigint;
 }
 
 /** A chain module's gRPC query. */
-export interface ModuleQuery {
+interface ModuleQuery {
   /** gRPC path: `/neutron.interchainqueries.Query/Params`. */
   readonly path: string;
   /** Encoded request message. */
@@ -29,22 +29,13 @@ export interface ModuleQuery {
 }
 
 /** Creates a command with the options of {@link QueryOptions}. */
-export function moduleQueryCommand(name: string, description: string): Command {
+function moduleQueryCommand(name: string, description: string): Command {
   return addConnectionOptions(new Command(name).description(description)).addOption(
     new Option("--height <n>", "state height to read").default(0n, "latest").argParser(parseUint64),
   );
 }
 
-/** Sends a query to the chain and prints the response. `path` and `responseType` use the canonical chain name. */
-export async function queryModule(
-  query: ModuleQuery,
-  options: QueryOptions,
-  context: CliContext,
-): Promise<void> {
-  printAnswer(await fetchModule(query, options, context), options, context);
-}
-
-/** Sends a query to the chain and returns the response as REST API JSON. */
+/** Sends a query to the chain and returns the response as REST API JSON. `path` and `responseType` use the canonical chain name. */
 async function fetchModule(
   query: ModuleQuery,
   options: QueryOptions,
@@ -83,8 +74,8 @@ export function addPageOptions(command: Command): Command {
 export function toPageRequest(options: PageOptions): PageRequest {
   const { page, pageKey, offset, limit } = options;
   if (page < 1n) throw new CliError(EXIT.usage, "--page starts at 1");
-  const ways = [page > 1n, pageKey !== undefined, offset > 0n].filter(Boolean).length;
-  if (ways > 1) throw new CliError(EXIT.usage, "give only one of --page, --page-key and --offset");
+  const given = [page > 1n, pageKey !== undefined, offset > 0n].filter(Boolean).length;
+  if (given > 1) throw new CliError(EXIT.usage, "give only one of --page, --page-key and --offset");
   return {
     key: pageKey ?? new Uint8Array(),
     offset: offset + (page - 1n) * limit,
@@ -143,8 +134,8 @@ interface QueryService<Field extends string, Rpc extends string> {
   readonly service: string;
   /** Arguments by the request field that they set. */
   readonly arguments: Readonly<Record<Field, () => Argument>>;
-  /** Table layout for each response. */
-  readonly tables: Readonly<Record<Rpc, AnswerTable>>;
+  /** Table layout for each response. Absent: responses are printed as YAML. */
+  readonly tables?: Readonly<Record<Rpc, AnswerTable>>;
   readonly queries: readonly ServiceQuery<Field, Rpc>[];
 }
 
@@ -156,8 +147,8 @@ export interface ServiceQuery<Field extends string, Rpc extends string> {
   readonly description: string;
   readonly rpc: Rpc;
   readonly arguments?: readonly Field[];
-  /** An option, and the request field that its value sets. */
-  readonly option?: { readonly flags: string; readonly field: string; readonly description: string };
+  /** Options by the request field that they set. */
+  readonly options?: Readonly<Record<string, () => Option>>;
   readonly isList?: boolean;
 }
 
@@ -180,13 +171,13 @@ function queryCommand<Field extends string, Rpc extends string>(
   const command = moduleQueryCommand(query.name, query.description);
   if (query.alias !== undefined) command.alias(query.alias);
   for (const field of fields) command.addArgument(service.arguments[field]());
-  if (query.option !== undefined) command.option(query.option.flags, query.option.description);
+  for (const option of Object.values(query.options ?? {})) command.addOption(option());
   if (query.isList) addPageOptions(command);
   return command.action((...words: readonly unknown[]) => {
     const given = Object.fromEntries(fields.map((field, index) => [field, toJson(words[index])]));
-    const request = { ...given, ...optionField(query, command), ...pageField(query, command) };
+    const request = { ...given, ...optionFields(query, command), ...pageField(query, command) };
     const { rpc } = query;
-    const target = { service: service.service, rpc, table: service.tables[rpc] };
+    const target = { service: service.service, rpc, table: service.tables?.[rpc] };
     return run(target, request, command.opts<QueryOptions>(), context);
   });
 }
@@ -197,10 +188,20 @@ function toJson(value: unknown): JsonValue {
   return typeof value === "number" ? value : String(value);
 }
 
-function optionField({ option }: Pick<ServiceQuery<string, string>, "option">, command: Command): JsonObject {
-  if (option === undefined) return {};
-  const value: unknown = command.getOptionValue(new Option(option.flags).attributeName());
-  return value === true || typeof value === "string" ? { [option.field]: value } : {};
+/** Returns the request fields of the given options: `true` for a flag, a text, or a list of texts. */
+function optionFields(
+  { options = {} }: Pick<ServiceQuery<string, string>, "options">,
+  command: Command,
+): JsonObject {
+  const given = Object.entries(options).map(([field, option]) => {
+    const value: unknown = command.getOptionValue(option().attributeName());
+    return [field, Array.isArray(value) ? value.map(String) : value] as const;
+  });
+  return Object.fromEntries(given.filter(isGiven));
+}
+
+function isGiven(entry: readonly [string, unknown]): entry is readonly [string, JsonValue] {
+  return entry[1] !== undefined;
 }
 
 function pageField({ isList }: Pick<ServiceQuery<string, string>, "isList">, command: Command): JsonObject {
@@ -220,7 +221,7 @@ function pageField({ isList }: Pick<ServiceQuery<string, string>, "isList">, com
 interface Target {
   readonly service: string;
   readonly rpc: string;
-  readonly table: AnswerTable;
+  readonly table: AnswerTable | undefined;
 }
 
 async function run(
@@ -234,6 +235,6 @@ async function run(
   const { path, requestType, responseType } = method;
   const encoded = messageFromJson(requestType, request);
   const response = await fetchModule({ path, request: encoded, responseType }, options, context);
-  if (options.json) printAnswer(response, options, context);
+  if (options.json || table === undefined) printResponse(response, options, context);
   else context.print(formatAnswer(table, response));
 }

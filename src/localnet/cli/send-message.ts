@@ -21,7 +21,7 @@ import { Secret } from "../../platform/base/secret.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
-import { printAnswer } from "../../platform/cli/print-answer.ts";
+import { printResponse } from "../../platform/cli/print-response.ts";
 import { secretField } from "../../platform/config/config-fields.ts";
 import { localnetAccounts } from "../network/chains.ts";
 import { type ConnectionOptions, withChain } from "./chain-connection.ts";
@@ -109,8 +109,8 @@ function printOutcome(
   context: CliContext,
 ): void {
   if (options.json || resp === undefined || response === undefined)
-    return printAnswer(resp === undefined ? answer : { ...answer, resp }, options, context);
-  printAnswer(answer, options, context);
+    return printResponse(resp === undefined ? answer : { ...answer, resp }, options, context);
+  printResponse(answer, options, context);
   context.print(`\n${response.format(resp)}`);
 }
 

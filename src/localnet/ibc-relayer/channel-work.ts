@@ -75,7 +75,7 @@ export function planTransferChannel(channels: readonly ChannelView[], connection
   ];
 }
 
-/** Whether both name the same channel. */
+/** Returns true if both name the same channel. */
 export function sameEnd(one: ChannelEnd, other: ChannelEnd): boolean {
   return one.portId === other.portId && one.channelId === other.channelId;
 }

@@ -37,7 +37,7 @@ export function createIbcChain(
   return { ...names, ...parts, reads: createIbcReads(client), finder: createPacketFinder(client.comet) };
 }
 
-/** What is known of a chain in one cycle. */
+/** The state of a chain that one cycle works with. */
 export interface Snapshot {
   readonly chain: IbcChain;
   /** Its newest header, with the root of the state at the height before. */

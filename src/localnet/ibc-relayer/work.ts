@@ -1,5 +1,5 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { ChainClient, StoreAnswer } from "../../cosmos/client/chain-client.ts";
+import type { ChainClient, StoreResponse } from "../../cosmos/client/chain-client.ts";
 import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import type { Height } from "../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { utf8 } from "../../platform/base/bytes.ts";
@@ -39,7 +39,7 @@ export interface ProofPoint {
   readonly height: bigint;
 }
 
-const READS_AT_ONCE = 50;
+const CONCURRENT_READS = 50;
 
 /** Reads the proofs of work and builds its messages, in the same order. Rejects with `ClientError` or `IbcRelayerError`. */
 export function proveWork(
@@ -50,7 +50,7 @@ export function proveWork(
 ): Promise<readonly WireMessage[]> {
   const { client, point } = from;
   const height = { revisionNumber: point.revision, revisionHeight: point.height };
-  return mapLimit(work, READS_AT_ONCE, async ({ paths, message }) => {
+  return mapLimit(work, CONCURRENT_READS, async ({ paths, message }) => {
     const proofs = await Promise.all(
       paths.map(async (path) => {
         const read = { store: "ibc", key: utf8(path), height: point.height - 1n };
@@ -62,7 +62,7 @@ export function proveWork(
 }
 
 /** Encodes the proof operators as `ibc.core.commitment.v1.MerkleProof`: field 1 has the proofs of all levels. */
-function merkleProof(path: string, { code, log, proof }: StoreAnswer): Uint8Array {
+function merkleProof(path: string, { code, log, proof }: StoreResponse): Uint8Array {
   if (code !== 0 || proof.length === 0) {
     const text = `ibc/${path} cannot be proven: ${log === "" ? "the node returned no proof" : log}`;
     throw new IbcRelayerError({ code: "read-failed", key: path }, text);

@@ -3,31 +3,33 @@ import { type DashboardSpec, graph, query, stat } from "../../platform/monitorin
 
 const JOB = 'job=~"$job"';
 const M = "relaywatch_courier";
-const EMPTY = "No courier runs, or nothing is pending";
+const EMPTY = "No IBC relayer is running, or nothing is pending";
 
-/** Courier of a localnet. */
+/** The IBC relayer of a localnet. Its metrics, file and uid are named `courier`. */
 export const COURIER: DashboardSpec = {
   uid: DASHBOARDS.courier,
   file: "courier.json",
-  title: "Courier",
-  description: "The courier of a localnet: does it carry packets, which are pending, and what fails?",
+  title: "IBC relayer",
+  description: "The IBC relayer of a localnet: does it relay packets, which are pending, and what fails?",
   variables: [{ name: "job", label: "Job", metric: `${M}_state`, from: "job" }],
   range: "hours",
   restarts: 'changes(process_start_time_seconds{job=~"$job"}[1m]) > 0',
   alerts: 'ALERTS{component="relaywatch",alertstate="firing",alertname!="RelaywatchDeadMan"}',
   rows: [
     {
-      title: "Are packets carried?",
+      title: "Are packets relayed?",
       panels: [
         stat("State", [query(`max by (state) (${M}_state{${JOB}}) == 1`, "{{state}}")], {
-          description: "State of GET /courier, which says why when it is blocked or failing.",
+          description:
+            "State. GET /ibc-relayer of the control API has the reason when it is blocked or failing.",
           unit: "none",
           showName: true,
           width: 6,
           emptyText: EMPTY,
         }),
         stat("Last cycle", [query(`time() - max(${M}_last_cycle_timestamp_seconds{${JOB}})`, "ago")], {
-          description: "Time since a cycle without an error. Above half a minute, the courier is failing.",
+          description:
+            "Time since a cycle without an error. Above half a minute, the IBC relayer is failing.",
           unit: "s",
           colors: [
             ["green", undefined],
@@ -47,7 +49,7 @@ export const COURIER: DashboardSpec = {
           [query(`time() - min(${M}_oldest_pending_timestamp_seconds{${JOB}})`, "old")],
           {
             description:
-              "Time since the courier first saw the oldest pending packet. When it grows, GET /courier names what a chain refuses.",
+              "Time since the IBC relayer first saw the oldest pending packet. When it grows, GET /ibc-relayer names the messages that a chain rejects.",
             unit: "s",
             width: 6,
             emptyText: EMPTY,
@@ -62,7 +64,7 @@ export const COURIER: DashboardSpec = {
             ),
           ],
           {
-            description: "Messages of the courier in blocks, by chain and kind.",
+            description: "Messages of the IBC relayer in blocks, by chain and kind.",
             unit: "ops",
             emptyText: EMPTY,
           },
@@ -86,14 +88,13 @@ export const COURIER: DashboardSpec = {
             ),
           ],
           {
-            description:
-              "Cycles that ended with an error, by reason. They are tried again after at most 10 s.",
+            description: "Cycles that ended with an error, by reason. They are retried after at most 10 s.",
             unit: "none",
             emptyText: EMPTY,
           },
         ),
         graph(
-          "Refused messages",
+          "Rejected messages",
           [
             query(
               `sum by (chain_id) (increase(${M}_refused_messages_total{${JOB}}[$__rate_interval]))`,
@@ -101,13 +102,13 @@ export const COURIER: DashboardSpec = {
             ),
           ],
           {
-            description: "Messages that a chain refused. Each is tried again after at most a minute.",
+            description: "Messages that a chain rejected. Each is retried after at most a minute.",
             unit: "none",
             emptyText: EMPTY,
           },
         ),
         graph(
-          "Packets that cannot be carried",
+          "Packets that cannot be relayed",
           [query(`max by (chain_id) (${M}_unreadable_packets{${JOB}})`, "of {{chain_id}}")],
           {
             description: "Pending packets whose blocks, or those of their acknowledgements, are pruned.",
@@ -124,7 +125,7 @@ export const COURIER: DashboardSpec = {
             ),
           ],
           {
-            description: "Time since a message of the courier was in a block of a chain.",
+            description: "Time since the last message of the IBC relayer in a block of a chain.",
             unit: "s",
             emptyText: EMPTY,
           },

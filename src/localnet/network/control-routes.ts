@@ -9,7 +9,8 @@ import { PubKey } from "../../cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { fromBase64, fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
 import { CodedError } from "../../platform/base/errors.ts";
-import { asText, elements, isPresent, isRecord, type JsonField, member } from "../../platform/base/json.ts";
+import { maxInt } from "../../platform/base/integers.ts";
+import { isRecord, JsonField } from "../../platform/base/json.ts";
 import {
   errorReply,
   type HttpReply,
@@ -72,23 +73,23 @@ export function controlRoutes(chains: readonly ControlledChain[]): readonly Http
       return { halted: false };
     }),
     command("blocks", ({ control }, body) => ({
-      height: control.produce(integer(member(body, "count"), 1, MAX_BLOCKS)),
+      height: control.produce(integer(body.member("count"), 1, MAX_BLOCKS)),
     })),
     command("absent", ({ control }, body) => {
-      control.setAbsent(addresses(member(body, "validators")));
+      control.setAbsent(addresses(body.member("validators")));
       return { absent: control.absent() };
     }),
     command("double-sign", ({ control }, body) => {
-      const accused = addressOf(member(body, "validator"));
+      const accused = addressOf(body.member("validator"));
       control.reportDoubleSign(accused);
       return { accused: upperHex(accused) };
     }),
     command("validators", ({ control, genesis }, body) => {
-      const address = control.setValidator(seedOf(genesis.chainId, body), wholeNumber(member(body, "power")));
+      const address = control.setValidator(seedOf(genesis.chainId, body), wholeNumber(body.member("power")));
       return { address: upperHex(address) };
     }),
     command("faucet", ({ view }, body, faucet) =>
-      faucet.send(view, text(member(body, "address")), wholeNumber(member(body, "amount"))),
+      faucet.send(view, text(body.member("address")), wholeNumber(body.member("amount"))),
     ),
   ];
 }
@@ -124,14 +125,14 @@ async function reply(run: () => CommandResult): Promise<HttpReply> {
   }
 }
 
-/** Parses the body; an empty one counts as `{}`. */
+/** Parses the body; an empty one is treated as `{}`. */
 function readBody(request: RouteRequest): JsonField {
   const error = (path: string, expected: string): Error =>
     new InvalidBodyError(`${path}: ${expected} was expected`);
-  if (request.body.length === 0) return { value: {}, path: "", error };
+  if (request.body.length === 0) return new JsonField({}, "", error);
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(request.body));
-    if (isRecord(value)) return { value, path: "", error };
+    if (isRecord(value)) return new JsonField(value, "", error);
   } catch {
     // The error below covers invalid JSON and other JSON values.
   }
@@ -146,8 +147,8 @@ function integer(field: JsonField, least: number, most: number): number {
 }
 
 function text(field: JsonField): string {
-  if (!isPresent(field) || asText(field).length > 200) throw field.error(field.path, "a text");
-  return asText(field);
+  if (!field.isPresent() || field.asText().length > 200) throw field.error(field.path, "a text");
+  return field.asText();
 }
 
 function wholeNumber(field: JsonField): bigint {
@@ -158,20 +159,20 @@ function wholeNumber(field: JsonField): bigint {
 
 function addresses(field: JsonField): readonly Uint8Array[] {
   // `elements` takes an absent field for an empty list, which would make every validator present.
-  const list = isPresent(field) ? elements(field) : undefined;
+  const list = field.isPresent() ? field.elements() : undefined;
   if (list === undefined || list.length > MAX_ADDRESSES) throw field.error(field.path, "a list of addresses");
   return list.map(addressOf);
 }
 
 function addressOf(field: JsonField): Uint8Array {
-  if (isPresent(field) && /^[0-9a-fA-F]{40}$/.test(asText(field))) return fromHex(asText(field));
+  if (field.isPresent() && /^[0-9a-fA-F]{40}$/.test(field.asText())) return fromHex(field.asText());
   throw field.error(field.path, "an address of 40 hex digits");
 }
 
 /** Returns the seed of a validator: 64 hex digits, the hash of any other text, or that of the test validator `index`. */
 function seedOf(chainId: string, body: JsonField): Uint8Array {
-  const field = member(body, "seed");
-  if (!isPresent(field)) return testValidatorSeed(chainId, integer(member(body, "index"), 0, 10_000));
+  const field = body.member("seed");
+  if (!field.isPresent()) return testValidatorSeed(chainId, integer(body.member("index"), 0, 10_000));
   const seed = text(field);
   return /^[0-9a-fA-F]{64}$/.test(seed) ? fromHex(seed) : sha256(utf8(seed));
 }
@@ -214,7 +215,7 @@ export function createFaucet(chain: ChainProfile): Faucet {
       prefix: chain.bech32Prefix,
     });
     const { accountNumber, sequence: committed } = readAccount(view, account.address);
-    const sequence = nextSequence > committed ? nextSequence : committed;
+    const sequence = maxInt(nextSequence, committed);
     const result = view.broadcast(await signTx(wallet, chain, { message, accountNumber, sequence }));
     const { code, codespace } = result.check;
     if (code === 0) nextSequence = sequence + 1n;

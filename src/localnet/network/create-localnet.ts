@@ -41,7 +41,7 @@ export interface LocalnetOptions {
   readonly chains: Readonly<Partial<Record<ChainPart, LocalnetChainOptions>>>;
   /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are in memory. */
   readonly home?: string;
-  /** Number of recent blocks that a chain keeps; 0 keeps all. Default: that of the node. */
+  /** Number of recent blocks that a chain stores; 0 stores all. Default: that of the node. */
   readonly keepBlocks?: number;
   /** Time between the starts of two blocks. */
   readonly blockTimeMs: number;
@@ -238,7 +238,7 @@ const RETRY_MS = 100;
 const RESPONSE_TIMEOUT_MS = 2_000;
 const MAX_RESPONSE_BYTES = 4_194_304;
 
-/** What the local chain starts with. */
+/** The state of the remote chain that the local chain's genesis contains. */
 interface RemoteStart {
   /** The newest header. */
   readonly header: SignedHeader;

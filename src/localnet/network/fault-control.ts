@@ -20,16 +20,19 @@ import {
 import { parseFaultName, SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
 
+/** Deadline of a request to the process of another part. */
+const REMOTE_DEADLINE_MS = 5_000;
+
 /** The faults of one part of the localnet, or of all. */
 export interface FaultControl {
   readonly names: readonly string[];
-  /** All faults, on or off. Rejects with {@link FaultPartError} when the part does not answer. */
+  /** All faults, on or off. Rejects with {@link FaultPartError} when the part does not respond. */
   readonly list: () => Promise<readonly FaultState[]>;
   /** Resolves when the switch has taken effect. `forMs` switches the fault off after that time. */
   readonly set: (name: string, on: boolean, forMs: number | undefined) => Promise<void>;
 }
 
-/** Thrown when the process of a part does not answer, or refuses. */
+/** Thrown when the process of a part does not respond, or rejects the request. */
 class FaultPartError extends CodedError<{ readonly code: "part-unreachable" }> {}
 
 /** Controls the faults of a sidecar in this process. */
@@ -58,7 +61,7 @@ export function switchesFaultControl<Name extends string>(
   };
 }
 
-/** Joins the controls of several parts. A part that does not answer is left out of the list. */
+/** Joins the controls of several parts. A part that does not respond is left out of the list. */
 export function joinFaultControls(parts: readonly FaultControl[]): FaultControl {
   const names = parts.flatMap((part) => part.names);
   return {
@@ -88,9 +91,9 @@ export function remoteSidecarFaultControl(url: string, token: Secret): FaultCont
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(REMOTE_DEADLINE_MS),
       });
-      const answer: unknown = await response.body.json();
-      if (response.statusCode === 200) return answer;
-      const reason = isRecord(answer) ? String(answer["message"]) : `status ${response.statusCode}`;
+      const reply: unknown = await response.body.json();
+      if (response.statusCode === 200) return reply;
+      const reason = isRecord(reply) ? String(reply["message"]) : `status ${response.statusCode}`;
       throw new Error(reason);
     } catch (cause) {
       throw new FaultPartError(
@@ -112,10 +115,8 @@ export function remoteSidecarFaultControl(url: string, token: Secret): FaultCont
   };
 }
 
-const REMOTE_DEADLINE_MS = 5_000;
-
-function parseFaults(answer: unknown): readonly FaultState[] {
-  const listed: unknown[] = isRecord(answer) && Array.isArray(answer["faults"]) ? answer["faults"] : [];
+function parseFaults(reply: unknown): readonly FaultState[] {
+  const listed: unknown[] = isRecord(reply) && Array.isArray(reply["faults"]) ? reply["faults"] : [];
   return SIDECAR_FAULT_NAMES.map((name) => {
     const state = listed.find((one) => isRecord(one) && one["name"] === name);
     const fields = isRecord(state) ? state : {};

@@ -77,7 +77,7 @@ export function remoteGenesis(
 }
 
 /**
- * What a client stores of the first header of the local chain, which does not exist yet. Its validators are test keys, its time
+ * The part that a client stores of the first header of the local chain, which does not exist yet. Its validators are test keys, its time
  * is the genesis time of both chains, and its app hash is that of an empty state: a genesis is part of the state after block 1.
  */
 function firstLocalHeader(timeNs: bigint, { powers, emptyAppHash }: FutureLocalChain): TrustedHeader {

@@ -1,3 +1,4 @@
+import { ascending } from "../../platform/base/order.ts";
 type SeriesLabels = Readonly<Record<string, string>>;
 
 /** A metric family and its series. */
@@ -61,12 +62,12 @@ export function createFamily(options: FamilyOptions): Family {
 /** Writes a metrics page. Families are sorted by name. A family without series is omitted. */
 export function writeExposition(families: readonly Family[]): string {
   return families
-    .toSorted((a, b) => compareText(a.name, b.name))
+    .toSorted((a, b) => ascending(a.name, b.name))
     .map((family) => family.write())
     .join("");
 }
 
-/** Formats a number as Go prints it: shortest digits, exponent form for 1e6 and more and for less than 1e-4. */
+/** Formats a number as Go prints it: shortest digits, with an exponent for 1e6 and more and for less than 1e-4. */
 export function formatGoFloat(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
@@ -81,7 +82,7 @@ export function formatGoFloat(value: number): string {
 function observe(series: Series, bounds: readonly number[], value: number): void {
   series.value += 1;
   series.sum += value;
-  // Buckets are cumulative: a value counts in every bucket whose bound it does not exceed.
+  // Buckets are cumulative: a value increments every bucket whose bound it does not exceed.
   for (const [index, bound] of bounds.entries()) {
     if (value <= bound) series.buckets[index] = (series.buckets[index] ?? 0) + 1;
   }
@@ -121,7 +122,7 @@ function writeHistogram(
 
 function labelText(labels: SeriesLabels): string {
   return Object.entries(labels)
-    .toSorted(([a], [b]) => compareText(a, b))
+    .toSorted(([a], [b]) => ascending(a, b))
     .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
     .join(",");
 }
@@ -131,16 +132,11 @@ function escapeLabel(value: string): string {
 }
 
 function compareLabels(a: SeriesLabels, b: SeriesLabels): number {
-  for (const name of Object.keys(a).toSorted(compareText)) {
-    const order = compareText(a[name] ?? "", b[name] ?? "");
+  for (const name of Object.keys(a).toSorted(ascending)) {
+    const order = ascending(a[name] ?? "", b[name] ?? "");
     if (order !== 0) return order;
   }
   return 0;
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
 
 function braced(labels: string): string {

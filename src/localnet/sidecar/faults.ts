@@ -5,7 +5,7 @@ export const SIDECAR_FAULTS = {
   "sidecar-down":
     "the process is stopped: it drains for 7.75 s with malformed responses, then all ports refuse connections; it starts again with new counters when the fault is switched off",
   "sidecar-killed":
-    "the process is killed: all ports refuse connections at once; it starts again with new counters when the fault is switched off",
+    "the process is killed: all ports refuse connections immediately; it starts again with new counters when the fault is switched off",
   startup: "a new process has not finished its first tick: prices are {} with the timestamp of year 1",
   "market-map-empty":
     "a new process cannot read the market map (code 15): prices are {}, no provider is queried",
@@ -31,7 +31,7 @@ export const SIDECAR_FAULTS = {
 /** Name of a fault of the sidecar. */
 export type FaultName = keyof typeof SIDECAR_FAULTS;
 
-/** Answers whether a fault is on. */
+/** The faults that are on. */
 export interface FaultSet {
   readonly has: (name: FaultName) => boolean;
 }

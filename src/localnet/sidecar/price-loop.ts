@@ -1,3 +1,4 @@
+import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { FaultName, FaultSet } from "./faults.ts";
 import type { Feed, Market } from "./markets.ts";
 import type { SidecarFamilies } from "./sidecar-families.ts";
@@ -210,11 +211,9 @@ export function createPriceWalk(markets: readonly Market[], seed: number): Price
   return { step, price: (pair) => prices.get(pair), random };
 }
 
+/** Limits a price to 10 % around its start, so that a long run has no absurd prices. */
 function clamp(price: bigint, start: bigint): bigint {
-  const low = (start * 9n) / 10n;
-  const high = (start * 11n) / 10n;
-  if (price < low) return low;
-  return price > high ? high : price;
+  return minInt(maxInt(price, (start * 9n) / 10n), (start * 11n) / 10n);
 }
 
 /** The mulberry32 generator. Its 32 bits of state are enough for simulated prices. */
@@ -302,7 +301,7 @@ interface ProviderFailure {
   readonly code: string;
   /** Value of the label `internal_status` of REST providers. */
   readonly text: string;
-  /** HTTP status of a REST provider. No response counts as 500. */
+  /** HTTP status of a REST provider. A missing response is recorded as 500. */
   readonly httpStatus?: number;
   /** The connection of a WebSocket provider is lost. Otherwise its messages arrive and cannot be used. */
   readonly disconnected?: true;

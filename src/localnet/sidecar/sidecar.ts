@@ -1,18 +1,11 @@
 import type { Clock } from "../../platform/base/clock.ts";
-import { unreachable } from "../../platform/base/errors.ts";
 import { createFaultSwitches, type FaultState } from "../../platform/base/fault-switches.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
-import type { ListenAddress } from "../../platform/config/config-fields.ts";
-import type { HttpReply, HttpRoute } from "../../platform/http/http-route.ts";
-import type { OpenHttpServer } from "../../platform/http/http-server.ts";
-import { openRouteServer } from "../../platform/http/route-server.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
-import { type Family, writeExposition } from "./exposition.ts";
 import { type FaultName, type FaultSet, SIDECAR_FAULTS } from "./faults.ts";
 import { DEFAULT_MARKETS, type Market } from "./markets.ts";
 import { createPriceLoop, type PriceLoop } from "./price-loop.ts";
-import { createPriceRoutes, NOT_FOUND, type PriceRoutesDeps } from "./price-routes.ts";
 import {
   createOracleFamilies,
   createSidecarFamilies,
@@ -21,13 +14,44 @@ import {
   pageFamilies,
   type SidecarFamilies,
 } from "./sidecar-families.ts";
+import {
+  createSidecarListeners,
+  type ListenerOptions,
+  type Listeners,
+  namedAddresses,
+  type SidecarAddresses,
+} from "./sidecar-listeners.ts";
 
-/** The bound addresses. */
-interface SidecarAddresses {
-  readonly prices: ListenAddress;
-  readonly oracleMetrics: ListenAddress;
-  readonly sidecarMetrics: ListenAddress;
+interface SidecarOptions extends ListenerOptions {
+  /** Value of the label `chain_id` in the oracle metrics. */
+  readonly chainId: string;
+  /** Seed of the prices: the same seed produces the same prices. */
+  readonly seed: number;
+  /** Default `connect`. */
+  readonly metricNames?: MetricNames;
+  /** Default: `DEFAULT_MARKETS`. */
+  readonly markets?: readonly Market[];
+  /** Time between two ticks; default 250 ms. */
+  readonly updateIntervalMs?: number;
+  /** Maximum age of a provider's price; an older price is not used. Default 2 min. */
+  readonly maxPriceAgeMs?: number;
+  /** Delay of responses during the fault `slow`; default 3 s. */
+  readonly slowMs?: number;
+  /** Time from a stop of the process to its end; default 7.75 s, as measured at a deployed sidecar. */
+  readonly drainMs?: number;
+  /** Pairs without a price during the fault `pair-missing`; default TIA/USD. */
+  readonly missingPairs?: readonly string[];
+  /** Version in the API responses; default empty, as in a deployed build without a tag. */
+  readonly version?: string;
 }
+
+interface SidecarDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A real sidecar was measured to fail for eight blocks of one second between its stop and its end. */
+const DRAIN_MS = 7_750;
 
 /** A simulated sidecar, with control of its faults. */
 export interface Sidecar extends Service {
@@ -41,7 +65,7 @@ export interface Sidecar extends Service {
 
 interface SidecarState {
   running: boolean;
-  /** The last change of the listeners, including one that is under way. Never rejects. */
+  /** The last change of the listeners, including one in progress. Never rejects. */
   lastChange: Promise<unknown>;
 }
 
@@ -90,10 +114,7 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   };
 }
 
-/** A real sidecar was measured to fail for eight blocks of one second between its stop and its end. */
-const DRAIN_MS = 7_750;
-
-/** Runs `change` after the change that is under way. */
+/** Runs `change` after the change in progress, if any. */
 function inOrder<T>(state: SidecarState, change: () => Promise<T>): Promise<T> {
   // Fault switches, ticks and the end of `run` change the listeners at any time, and two changes must not overlap. An
   // error goes to the caller of its change only; the next change runs nevertheless.
@@ -153,146 +174,6 @@ function createProcessListeners(
   });
 }
 
-function namedAddresses([prices, oracleMetrics, sidecarMetrics]: readonly ListenAddress[]): SidecarAddresses {
-  if (prices === undefined || oracleMetrics === undefined || sidecarMetrics === undefined)
-    return unreachable("a sidecar has three listeners");
-  return { prices, oracleMetrics, sidecarMetrics };
-}
-
-interface SidecarOptions {
-  /** Value of the label `chain_id` in the oracle metrics. */
-  readonly chainId: string;
-  /** Seed of the prices: the same seed produces the same prices. */
-  readonly seed: number;
-  readonly listen: {
-    readonly prices: ListenAddress;
-    readonly oracleMetrics: ListenAddress;
-    readonly sidecarMetrics: ListenAddress;
-  };
-  /** Name of the option that changes the ports, for the error of a port in use; default `--port-offset`. */
-  readonly portOption?: string;
-  /** Default `connect`. */
-  readonly metricNames?: MetricNames;
-  /** Default: `DEFAULT_MARKETS`. */
-  readonly markets?: readonly Market[];
-  /** Time between two ticks; default 250 ms. */
-  readonly updateIntervalMs?: number;
-  /** Maximum age of a provider's price; an older price is not used. Default 2 min. */
-  readonly maxPriceAgeMs?: number;
-  /** Delay of responses during the fault `slow`; default 3 s. */
-  readonly slowMs?: number;
-  /** Time from a stop of the process to its end; default 7.75 s, as measured at a deployed sidecar. */
-  readonly drainMs?: number;
-  /** Pairs without a price during the fault `pair-missing`; default TIA/USD. */
-  readonly missingPairs?: readonly string[];
-  /** Version in the API responses; default empty, as in a deployed build without a tag. */
-  readonly version?: string;
-}
-
-interface SidecarDeps {
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
-/** Content of the metrics pages. Both functions are called for each request. */
-interface MetricsPages {
-  readonly oracleFamilies: () => readonly Family[];
-  readonly sidecarFamilies: () => readonly Family[];
-}
-
-/** Creates the listeners of a sidecar, in this order: prices, oracle metrics, sidecar metrics. */
-function createSidecarListeners(
-  options: SidecarOptions,
-  deps: SidecarDeps,
-  prices: PriceRoutesDeps,
-  pages: MetricsPages,
-): Listeners {
-  const { listen, portOption = "--port-offset" } = options;
-  return createListeners(
-    [
-      {
-        name: "sidecar prices",
-        listen: listen.prices,
-        portOption,
-        routes: createPriceRoutes(prices),
-        notFound: NOT_FOUND,
-      },
-      {
-        name: "sidecar oracle metrics",
-        listen: listen.oracleMetrics,
-        portOption,
-        routes: [pageRoute(pages.oracleFamilies)],
-      },
-      {
-        name: "sidecar metrics",
-        listen: listen.sidecarMetrics,
-        portOption,
-        routes: [pageRoute(pages.sidecarFamilies)],
-      },
-    ],
-    deps,
-  );
-}
-
-/** Serves a metrics page at every path, as deployed sidecars do. */
-function pageRoute(families: () => readonly Family[]): HttpRoute {
-  const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
-  return {
-    method: "GET",
-    path: "*",
-    handle: () => ({ status: 200, headers, body: writeExposition(families()) }),
-  };
-}
-
-interface ListenerOptions {
-  readonly name: string;
-  readonly listen: ListenAddress;
-  readonly portOption: string;
-  readonly routes: readonly HttpRoute[];
-  readonly notFound?: HttpReply;
-}
-
-/** HTTP listeners that open and close together. */
-interface Listeners {
-  /** Opens all listeners and returns their addresses, in order. Opens none when one fails. No effect when open. */
-  readonly open: () => Promise<readonly ListenAddress[]>;
-  /** Closes all listeners and their connections. No effect when closed. */
-  readonly close: () => Promise<void>;
-}
-
-/** Creates closed listeners. Calls of `open` and `close` must not overlap. */
-function createListeners(options: readonly ListenerOptions[], deps: { readonly logger: Logger }): Listeners {
-  let servers: readonly OpenHttpServer[] = [];
-  // With port 0 the system chooses the port. After a restart the sidecar must have the same port, so that the clients
-  // find it again: later openings use the bound address.
-  let bound = options.map(({ listen }) => listen);
-  const close = async (): Promise<void> => {
-    const closing = servers;
-    servers = [];
-    await Promise.all(closing.map((server) => server.close()));
-  };
-  const open = async (): Promise<readonly ListenAddress[]> => {
-    if (servers.length > 0) return bound;
-    const results = await Promise.allSettled(
-      options.map((listener, index) =>
-        openRouteServer(
-          { ...listener, listen: bound[index] ?? listener.listen, limits: { closeGraceMs: 0 } },
-          deps,
-        ),
-      ),
-    );
-    servers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed !== undefined) {
-      await close();
-      throw failed.reason;
-    }
-    bound = servers.map(({ address }) => address);
-    return bound;
-  };
-  return { open, close };
-}
-
 /** The simulated process of a sidecar: its faults, and the end and the start that they cause. */
 export interface SidecarProcess {
   readonly faults: FaultSet;
@@ -313,7 +194,7 @@ export interface SidecarProcess {
 type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; readonly endsAtMs: number };
 
 /** Faults that begin with a new process. */
-const STARTS_ANEW: readonly FaultName[] = ["startup", "market-map-empty"];
+const RESTARTING_FAULTS: readonly FaultName[] = ["startup", "market-map-empty"];
 
 /** Creates a process that is up. `drainMs` is the time from a stop to the end of the process. */
 export function createSidecarProcess(
@@ -337,7 +218,7 @@ export function createSidecarProcess(
       const changed = switches.has(name) !== on;
       switches.set(name, on, forMs);
       if (changed) logger.info("sidecar fault switched", { name, on });
-      if (changed && on && STARTS_ANEW.includes(name)) state = createProcessState(options);
+      if (changed && on && RESTARTING_FAULTS.includes(name)) state = createProcessState(options);
       follow();
     },
     state: () => state,
@@ -351,8 +232,8 @@ export function createSidecarProcess(
 }
 
 /**
- * Returns the stage that follows, or the same one. A process that was stopped drains to its end, even when it is to start
- * again meanwhile.
+ * Returns the stage that follows, or the same one. A stopped process drains to its end, even when its fault is switched off
+ * during that time.
  */
 function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: number): Stage {
   const isKilled = faults.has("sidecar-killed");

@@ -18,7 +18,7 @@ export function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error("aborted", { cause: signal.reason });
 }
 
-/** Whether `error` was caused by the abort of this signal. */
+/** Returns whether `error` was caused by the abort of this signal. */
 export function isAbort(error: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted) return false;
   return (

@@ -17,6 +17,11 @@ export function fromHex(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, "hex"));
 }
 
+/** Encodes bytes as upper-case hex, as Go's `%X`. */
+export function upperHex(bytes: Uint8Array): string {
+  return toHex(bytes).toUpperCase();
+}
+
 /** Encodes bytes as standard base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
@@ -50,6 +55,11 @@ export function utf8(text: string): Uint8Array {
 /** Decodes UTF-8. Throws for invalid UTF-8. */
 export function fromUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
+}
+
+/** Decodes UTF-8 with U+FFFD in place of invalid bytes. */
+export function fromLossyUtf8(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
 type LatinReader = (this: Uint8Array, start: number, end: number) => string;
@@ -93,7 +103,7 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b);
 }
 
-/** Whether two byte arrays have the same length and content. */
+/** Returns whether two byte arrays have the same length and content. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0;
 }
@@ -160,18 +170,6 @@ function hasSeparator(text: string): text is `${string}1${string}` {
   return text.includes("1");
 }
 
-const CONTINUATION_RANGES: readonly (readonly [lead: number, low: number, high: number])[] = [
-  [0xe0, 0xa0, 0xbf],
-  [0xed, 0x80, 0x9f],
-  [0xf0, 0x90, 0xbf],
-  [0xf4, 0x80, 0x8f],
-];
-
-/** Formats bytes as upper-case hex, as Go's `%X`. */
-export function upperHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex").toUpperCase();
-}
-
 /**
  * Converts bytes to text as Go does when it prints a string into JSON. Each single byte that is not part of valid UTF-8
  * becomes one U+FFFD. `TextDecoder` differs: it replaces several bytes by one U+FFFD.
@@ -187,6 +185,14 @@ export function goString(bytes: Uint8Array): string {
   return text;
 }
 
+/** Range of the second byte after lead bytes for which it is narrower than 0x80 to 0xbf. */
+const CONTINUATION_RANGES: readonly (readonly [lead: number, low: number, high: number])[] = [
+  [0xe0, 0xa0, 0xbf],
+  [0xed, 0x80, 0x9f],
+  [0xf0, 0x90, 0xbf],
+  [0xf4, 0x80, 0x8f],
+];
+
 /** Returns the length of the valid UTF-8 sequence at `at`, or 0. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0;
@@ -199,6 +205,11 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
     if (byte < (index === 1 ? low : 0x80) || byte > (index === 1 ? high : 0xbf)) return 0;
   }
   return length;
+}
+
+/** Formats bytes as Go's `%v`: "[1 2 255]". */
+export function goBytes(bytes: Uint8Array): string {
+  return `[${bytes.join(" ")}]`;
 }
 
 /** Encodes an unsigned varint. `value` is a safe integer, at least 0. */

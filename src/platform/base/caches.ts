@@ -6,7 +6,7 @@ export interface RecentCache<K, T> {
 }
 
 /**
- * Creates a cache that keeps at least the `capacity` most recently used values and at most twice as many.
+ * Creates a cache that holds at least the `capacity` most recently used values and at most twice as many.
  *
  * Two generations approximate the order of use. A hit in the younger generation changes nothing, which makes it several
  * times faster than a list in exact order.
@@ -52,9 +52,9 @@ interface ObjectSlot<K extends object, T> {
 }
 
 /**
- * Creates a slot: a hidden property that keeps a derived value on the object that it was derived from, such as the decoded form
- * of bytes. Both live equally long. A WeakMap does the same, but adding an entry takes about a microsecond, ten times as long.
- * Use it where every message adds entries.
+ * Creates a slot: a hidden property that stores a derived value on its source object, such as the decoded value of bytes.
+ * Both have the same lifetime. A WeakMap does the same, but adding an entry takes about a microsecond, ten times as long. Use
+ * a slot where every message adds entries.
  */
 export function createObjectSlot<K extends object, T>(name: string): ObjectSlot<K, T> {
   const slot = Symbol(name);

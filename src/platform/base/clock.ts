@@ -8,7 +8,7 @@ export interface Clock extends Sleeper {
   readonly monotonicMs: () => number;
 }
 
-/** The system clock. A pending sleep keeps the process alive. */
+/** The system clock. A pending sleep prevents the process from ending. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

@@ -43,6 +43,11 @@ export function truncateDec18(value: Dec18): bigint {
   return value / DEC18_ONE;
 }
 
+/** Converts to the nearest number, for metrics and plots. */
+export function dec18ToNumber(value: Dec18): number {
+  return Number(value) / Number(DEC18_ONE);
+}
+
 /** Divides by `one` and rounds half to even, symmetrically around zero. */
 function roundHalfEven(value: bigint, one: bigint): bigint {
   if (value < 0n) return -roundHalfEven(-value, one);
@@ -62,7 +67,7 @@ export const PREC_ONE: PrecDec = 10n ** 27n;
 
 /** 256 bits of an integer and 89 bits of 10^27. */
 const PREC_MAX_BITS = 345;
-const PREC_BOUND = 1n << 345n;
+const PREC_BOUND = 1n << BigInt(PREC_MAX_BITS);
 
 /** Multiplies; rounds half to even. Throws `OverflowError` above 345 bits. */
 export function mulPrec(a: PrecDec, b: PrecDec): PrecDec {
@@ -157,7 +162,7 @@ export function formatPrecDec(value: PrecDec): string {
   return `${value < 0n ? "-" : ""}${digits.slice(0, -PREC_DIGITS)}.${digits.slice(-PREC_DIGITS)}`;
 }
 
-/** Parses the wire form: the scaled integer as Go reads it. Throws an `Error` with Go's text. */
+/** Parses the wire format: the scaled integer as Go reads it. Throws an `Error` with Go's text. */
 export function parseWirePrecDec(text: string): PrecDec {
   const value = parseGoBigInt(text);
   if (value >= PREC_BOUND || value <= -PREC_BOUND) throw precOutOfRange(text);

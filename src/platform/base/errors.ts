@@ -24,6 +24,11 @@ export function errorText(thrown: unknown): string {
   return `${thrown.message}${cause}`;
 }
 
+/** Returns the message of a thrown value without those of its causes. */
+export function errorMessage(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /** Throws for a state that the types allow but the program never reaches. */
 export function unreachable(what: string): never {
   throw new Error(`this is a bug: ${what}`);

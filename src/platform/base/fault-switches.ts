@@ -7,7 +7,7 @@ export interface FaultState {
   readonly on: boolean;
   /** Time at which the fault switches itself off, ms since the Unix epoch; undefined for a fault without an end. */
   readonly untilMs: number | undefined;
-  /** What others see while the fault is on. */
+  /** The visible effect while the fault is on. */
   readonly effect: string;
 }
 
@@ -19,7 +19,7 @@ export class UnknownFaultError extends CodedError<{
 
 /** Switches of the injected faults of one part. */
 export interface FaultSwitches<Name extends string> {
-  /** Whether the fault is on now. */
+  /** Returns whether the fault is on now. */
   readonly has: (name: Name) => boolean;
   /** Switches a fault; `forMs` switches it off after that time. A second call replaces the first one. */
   readonly set: (name: Name, on: boolean, forMs?: number) => void;
@@ -52,7 +52,7 @@ export function createFaultSwitches<Name extends string>(
   };
 }
 
-/** Returns the error for a name that none of `names` is. */
+/** Returns the error for a name that is not in `names`. */
 export function unknownFault(name: string, names: readonly string[]): UnknownFaultError {
   const text = `there is no fault ${JSON.stringify(name.slice(0, 60))}; choose one of ${names.join(", ")}`;
   return new UnknownFaultError({ code: "unknown-fault", name }, text);

@@ -1,7 +1,7 @@
 /** Maximum nesting depth of Go's decoder. */
 const MAX_DEPTH = 10_000;
 
-/** What an open bracket expects next, in the words of Go's error texts ("after array element"). */
+/** The expected element after an open bracket, as Go's error texts name it ("after array element"). */
 type Parent = "object key" | "object key:value pair" | "array element";
 
 /** Open brackets, the innermost last. */

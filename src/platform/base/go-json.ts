@@ -1,7 +1,7 @@
 import { fromUtf8, utf8 } from "./bytes.ts";
 import { goJsonSyntaxError } from "./go-json-syntax.ts";
 
-/** A JSON value as written. Numbers keep their text; objects keep the order and repetition of their names. */
+/** A JSON value as written. Numbers are stored as text; objects retain the order and repetition of their names. */
 export type GoJson =
   | { readonly kind: "null" }
   | { readonly kind: "bool"; readonly value: boolean }
@@ -136,7 +136,7 @@ export function printGoString(text: string): string {
   );
 }
 
-/** Prints a JSON object without spaces. The values are JSON text, so that 64-bit numbers keep all digits. */
+/** Prints a JSON object without spaces. The values are JSON text, so that 64-bit numbers have all digits. */
 export function printGoObject(members: readonly (readonly [name: string, json: string])[]): string {
   return `{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
 }

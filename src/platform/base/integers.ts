@@ -8,7 +8,7 @@ export class OverflowError extends CodedError<{ readonly code: "overflow"; reado
 }
 
 const MAX_INT_BITS = 256;
-const INT_BOUND = 1n << 256n;
+const INT_BOUND = 1n << BigInt(MAX_INT_BITS);
 
 /** Returns an integer whose magnitude has at most 256 bits, as the SDK's `math.Int`. Throws `OverflowError` for any other. */
 export function checkInt(value: bigint): bigint {
@@ -26,7 +26,7 @@ export function maxInt(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-/** Plain decimals without a leading zero: the form that every encoder writes. */
+/** Plain decimals without a leading zero: the format that every encoder writes. */
 const CANONICAL = /^(?:0|[1-9]\d{0,76})$/;
 /** Longer texts are rejected before they are converted, which bounds the cost of the conversion. */
 const MAX_TEXT = 1024;
@@ -47,7 +47,7 @@ export function parseGoBigInt(text: string): bigint {
   return negative ? -magnitude : magnitude;
 }
 
-/** Parses the wire form of the SDK's `math.Int`. Throws as {@link parseGoBigInt}, and for more than 256 bits. */
+/** Parses the wire format of the SDK's `math.Int`. Throws as {@link parseGoBigInt}, and for more than 256 bits. */
 export function parseInt256(text: string): bigint {
   const value = parseGoBigInt(text);
   if (value >= INT_BOUND || value <= -INT_BOUND) {
@@ -58,7 +58,7 @@ export function parseInt256(text: string): bigint {
 }
 
 /** Go's notations of base 0, with the prefix for `BigInt` and the number of characters that the notation puts in front. */
-const NOTATIONS: readonly (readonly [form: RegExp, bigIntPrefix: string, skipped: number])[] = [
+const NOTATIONS: readonly (readonly [pattern: RegExp, bigIntPrefix: string, skipped: number])[] = [
   [/^0[xX](?:_?[0-9a-fA-F])+$/, "0x", 2],
   [/^0[bB](?:_?[01])+$/, "0b", 2],
   [/^0[oO](?:_?[0-7])+$/, "0o", 2],
@@ -68,28 +68,29 @@ const NOTATIONS: readonly (readonly [form: RegExp, bigIntPrefix: string, skipped
 
 /** Reads an unsigned literal in one of Go's notations of base 0. Undefined for any other text, such as "08". */
 function parseLiteral(text: string): { readonly bigIntPrefix: string; readonly digits: string } | undefined {
-  for (const [notation, bigIntPrefix, skipped] of NOTATIONS) {
-    if (notation.test(text)) return { bigIntPrefix, digits: text.slice(skipped).replaceAll("_", "") };
+  for (const [pattern, bigIntPrefix, skipped] of NOTATIONS) {
+    if (pattern.test(text)) return { bigIntPrefix, digits: text.slice(skipped).replaceAll("_", "") };
   }
   return undefined;
 }
 
 /** Type of an integer. Base 0 accepts Go's prefixes (0x, 0o, 0b, a leading 0) and underscores. */
-export interface GoIntegerForm {
+export interface GoIntegerType {
   readonly signed: boolean;
   readonly bits: 32 | 64;
   readonly base: 0 | 10;
 }
 
 const DECIMAL = /^\d+$/;
+
 /** Parses an integer as Go's `strconv.ParseInt` and `ParseUint`. Throws an `Error` with Go's text. */
-export function parseGoInteger(text: string, form: GoIntegerForm): bigint {
-  const sign = form.signed ? (/^[+-]/.exec(text)?.[0] ?? "") : "";
-  const magnitude = magnitudeOf(text.slice(sign.length), form.base);
-  if (magnitude === undefined) throw integerError(text, form, "invalid syntax");
+export function parseGoInteger(text: string, type: GoIntegerType): bigint {
+  const sign = type.signed ? (/^[+-]/.exec(text)?.[0] ?? "") : "";
+  const magnitude = magnitudeOf(text.slice(sign.length), type.base);
+  if (magnitude === undefined) throw integerError(text, type, "invalid syntax");
   const value = sign === "-" ? -magnitude : magnitude;
-  const wrapped = form.signed ? BigInt.asIntN(form.bits, value) : BigInt.asUintN(form.bits, value);
-  if (wrapped !== value) throw integerError(text, form, "value out of range");
+  const wrapped = type.signed ? BigInt.asIntN(type.bits, value) : BigInt.asUintN(type.bits, value);
+  if (wrapped !== value) throw integerError(text, type, "value out of range");
   return value;
 }
 
@@ -106,9 +107,9 @@ function magnitudeOf(digits: string, base: 0 | 10): bigint | undefined {
   return BigInt(literal.bigIntPrefix + significant.slice(0, MAX_DIGITS));
 }
 
-function integerError(text: string, form: GoIntegerForm, why: string): Error {
+function integerError(text: string, type: GoIntegerType, why: string): Error {
   return new Error(
-    `strconv.${form.signed ? "ParseInt" : "ParseUint"}: parsing ${JSON.stringify(text)}: ${why}`,
+    `strconv.${type.signed ? "ParseInt" : "ParseUint"}: parsing ${JSON.stringify(text)}: ${why}`,
   );
 }
 

@@ -28,7 +28,7 @@ export async function supervise(
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   const errors: ServiceError[] = [];
-  const note = (service: string, error: unknown): void => {
+  const recordError = (service: string, error: unknown): void => {
     errors.push({ service, error });
     // Debug only: the caller receives all errors and reports them.
     logger.debug("service failed", { service, error });
@@ -39,12 +39,18 @@ export async function supervise(
       try {
         await service.run(stop.signal);
         if (!stop.signal.aborted)
-          note(service.name, new Error(`${service.name} ended without being asked to`));
+          recordError(service.name, new Error(`${service.name} ended without being asked to`));
       } catch (error) {
-        if (!stop.signal.aborted || !isAbort(error, stop.signal)) note(service.name, error);
+        if (!stop.signal.aborted || !isAbort(error, stop.signal)) recordError(service.name, error);
       }
     }),
   );
   signal.removeEventListener("abort", onAbort);
   return errors;
+}
+
+/** Throws the first error of {@link supervise}, if any. */
+export function throwFirst(errors: readonly ServiceError[]): void {
+  const [first] = errors;
+  if (first !== undefined) throw first.error;
 }

@@ -10,9 +10,9 @@ export function enumName(values: Readonly<Record<string, number>>, value: number
   return Object.entries(values).find(([, known]) => known === value)?.[0] ?? value.toString();
 }
 
-/** Formats a whole number with commas: "2,592,000". */
-export function formatCount(count: bigint | number): string {
-  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+/** Formats a whole number with a separator between thousands: "2,592,000". */
+export function formatCount(count: bigint | number, separator = ","): string {
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, separator);
 }
 
 /** Formats hundredths of the currency unit: "2,958.00". */
@@ -54,23 +54,21 @@ export function formatDuration(ms: number): string {
 
 /** Formats a duration in at most two units, rounded to the smaller one: "45 s", "12 min", "3 h 5 min", "2 d 4 h". */
 export function formatRoundedDuration(durationMs: number): string {
-  const seconds = Math.max(0, Math.round(durationMs / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  if (minutes < 1440) return twoUnits(Math.floor(minutes / 60), "h", minutes % 60, "min");
-  const hours = Math.round(minutes / 60);
-  return twoUnits(Math.floor(hours / 24), "d", hours % 24, "h");
+  return inUnits(durationMs, Math.round);
 }
 
-/** As {@link formatRoundedDuration}, rounded down: "45 s", "12 min", "3 h 5 min", "2 d 4 h". */
+/** As {@link formatRoundedDuration}, rounded down. */
 export function formatFlooredDuration(durationMs: number): string {
-  const seconds = Math.max(0, Math.floor(durationMs / 1000));
+  return inUnits(durationMs, Math.floor);
+}
+
+function inUnits(durationMs: number, round: (value: number) => number): string {
+  const seconds = Math.max(0, round(durationMs / 1_000));
   if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
+  const minutes = round(seconds / 60);
   if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 24) return twoUnits(hours, "h", minutes % 60, "min");
+  if (minutes < 24 * 60) return twoUnits(Math.floor(minutes / 60), "h", minutes % 60, "min");
+  const hours = round(minutes / 60);
   return twoUnits(Math.floor(hours / 24), "d", hours % 24, "h");
 }
 

@@ -1,7 +1,7 @@
 import { onAbort, raceAbort, withTimeout } from "./abort.ts";
 import type { Clock } from "./clock.ts";
 
-/** Lets one part of the program wake all callers that wait for an event. Carries no value and remembers nothing. */
+/** Lets one part of the program wake all callers that wait for an event. It carries no value and stores no state. */
 export interface WakeSignal {
   /** Resolves at the next `wake`; rejects with the reason when `signal` aborts first. Any number of callers may wait. */
   readonly next: (signal: AbortSignal) => Promise<void>;
@@ -41,7 +41,7 @@ export function createWakeSignal(): WakeSignal {
 
 /** Wakes callers that wait for a change. Its version shows a change that came before the wait. */
 export interface ChangeSignal {
-  /** Notes a change and wakes all waiters. */
+  /** Records a change and wakes all waiters. */
   readonly wake: () => void;
   /** Number of changes so far. */
   readonly version: () => number;

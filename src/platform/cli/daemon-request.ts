@@ -1,7 +1,7 @@
 import { request } from "undici";
 import { withDeadline } from "../base/abort.ts";
 import { EXIT } from "../base/errors.ts";
-import { isRecord } from "../base/json.ts";
+import { isRecord, parseJson } from "../base/json.ts";
 import type { Secret } from "../base/secret.ts";
 import { CliError } from "./cli-error.ts";
 
@@ -63,12 +63,4 @@ function send(
     }
     return { status: response.statusCode, text };
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

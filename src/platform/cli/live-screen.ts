@@ -75,7 +75,7 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
   };
 }
 
-/** A terminal without a size says 0. */
+/** A terminal of unknown size reports 0. */
 function columnsOf({ columns }: Terminal): number {
   return columns > 0 ? columns : 80;
 }
@@ -95,12 +95,12 @@ function visibleLength(line: string): number {
 export function cutVisible(line: string, width: number): string {
   if (visibleLength(line) <= width) return line;
   let left = width - 1;
-  let kept = "";
+  let cut = "";
   for (const piece of line.match(PIECES) ?? []) {
     const isVisible = piece.length < 3;
     if (isVisible && left === 0) break;
     if (isVisible) left -= 1;
-    kept += piece;
+    cut += piece;
   }
-  return `${kept}…${RESET}`;
+  return `${cut}…${RESET}`;
 }

@@ -1,8 +1,8 @@
+import { Argument, InvalidArgumentError, Option } from "commander";
+import { MAX_PORT_OFFSET } from "../base/localnet-defaults.ts";
 import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
 import { isHostName, parseDurationMs } from "../config/config-fields.ts";
 import { type HttpAccess, isOriginPattern } from "../http/http-access.ts";
-import { InvalidArgumentError, Option } from "commander";
-import { MAX_PORT_OFFSET } from "../base/localnet-defaults.ts";
 
 /** `--port-offset N`. */
 export function portOffsetOption(): Option {
@@ -123,4 +123,18 @@ function parsePowers(text: string): readonly bigint[] {
   const powers = text.split(",").map((part) => BigInt(parseWhole(part, 1, 1_000_000_000)));
   if (powers.length > 200) throw new InvalidArgumentError("at most 200 validators were expected");
   return powers;
+}
+
+/** The argument `<query-id>`. */
+export function queryIdArgument(): Argument {
+  return new Argument("<query-id>", "a registered query's id").argParser(parseQueryId);
+}
+
+function parseQueryId(text: string): bigint {
+  try {
+    return parseUint64(text);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new InvalidArgumentError(`failed to parse query id: ${error.message}`);
+  }
 }

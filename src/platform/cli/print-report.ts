@@ -2,7 +2,7 @@ import { Option } from "commander";
 import { EXIT, type ExitCode } from "../base/errors.ts";
 import { REPORT_FORMATS, type Report, type ReportFormat, type ReportOutcome } from "../report/document.ts";
 import { renderReport } from "../report/render/render-report.ts";
-import { CheckExit } from "./check-exit.ts";
+import { CheckExit } from "./cli-error.ts";
 import type { CliContext } from "./cli-context.ts";
 
 /** Options for every command that prints a report. */

@@ -1,14 +1,13 @@
+import type { EventEmitter } from "node:events";
 import { Writable } from "node:stream";
 import { type Command, CommanderError } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { CodedError, errorText, EXIT, type ExitCode } from "../base/errors.ts";
-import { createShutdown, StopRequest } from "../process/shutdown.ts";
-import { CheckExit } from "./check-exit.ts";
+import { CheckExit, CliError } from "./cli-error.ts";
 import type { CliContext } from "./cli-context.ts";
-import { CliError } from "./cli-error.ts";
 import { createLiveScreen, type LiveScreen } from "./live-screen.ts";
 
-/** Runs a command line as this process: signals, output, messages and exit code. `name` is in front of error messages. */
+/** Runs a command line as this process: signals, output, error messages and exit code. Error messages begin with `name`. */
 export async function runProcess(
   name: string,
   create: (context: CliContext) => Promise<Command>,
@@ -107,4 +106,58 @@ export function toExit(error: unknown): {
 function isBadConfig(facts: unknown): boolean {
   if (typeof facts !== "object" || facts === null || !("code" in facts)) return false;
   return typeof facts.code === "string" && BAD_CONFIG.has(facts.code);
+}
+
+/** Abort reason of the shutdown signal. */
+export class StopRequest extends Error {
+  readonly by: NodeJS.Signals;
+
+  constructor(by: NodeJS.Signals) {
+    super(`received ${by}`);
+    this.name = "StopRequest";
+    this.by = by;
+  }
+}
+
+interface ShutdownDeps {
+  readonly process: Pick<EventEmitter, "on" | "off">;
+  /** Ends the process immediately; called at the second request. */
+  readonly exit: (code: number) => void;
+  readonly monotonicMs: () => number;
+}
+
+/** An abort signal for SIGINT and SIGTERM. */
+interface Shutdown {
+  readonly signal: AbortSignal;
+  /** Removes the signal handlers. */
+  readonly dispose: () => void;
+}
+
+/** One Ctrl-C may arrive twice: from the terminal, and forwarded by npm. */
+const SAME_REQUEST_MS = 500;
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/**
+ * Installs handlers for SIGINT and SIGTERM. The first one aborts the signal with a {@link StopRequest}. A second one,
+ * more than half a second later, ends the process immediately with exit code 1.
+ */
+export function createShutdown(deps: ShutdownDeps): Shutdown {
+  const controller = new AbortController();
+  let firstMs = 0;
+  const onSignal = (by: NodeJS.Signals): void => {
+    if (!controller.signal.aborted) {
+      firstMs = deps.monotonicMs();
+      controller.abort(new StopRequest(by));
+    } else if (deps.monotonicMs() - firstMs >= SAME_REQUEST_MS) {
+      deps.exit(EXIT.fatal);
+    }
+  };
+  for (const name of SIGNALS) deps.process.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    dispose: () => {
+      for (const name of SIGNALS) deps.process.off(name, onSignal);
+    },
+  };
 }

@@ -22,6 +22,12 @@ export function fieldAt(value: JsonValue, path: string): JsonValue {
   return current;
 }
 
+/** Returns the list at a dotted path. Empty when the field is missing or another value. */
+export function listAt(value: JsonValue, path: string): readonly JsonValue[] {
+  const list = fieldAt(value, path);
+  return Array.isArray(list) ? list : [];
+}
+
 /** Formats a value for a cell. Decimals lose the zeros at their end. */
 export function cellText(value: JsonValue): string {
   if (value === null || value === "") return "-";

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { z } from "zod";
-import { errorText, unreachable } from "../base/errors.ts";
+import { errorText } from "../base/errors.ts";
 import { LOG_LEVELS } from "../base/logger.ts";
 import { Secret } from "../base/secret.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time.ts";
 
 /** Formats the error text of a field: "is a number (expected a quoted whole number)". */
 export function issueText(problem: string, expected: string): string {
@@ -38,13 +39,10 @@ export function durationField(atLeastMs = 1) {
   });
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
+
+/** The longest duration of a configuration. */
+const MAX_DURATION_MS = 366 * DAY_MS;
 
 /** Parses "250ms", "30s", "1h30m" or "2d". Returns undefined for any other text and for more than 366 days. */
 export function parseDurationMs(text: string): number | undefined {
@@ -53,7 +51,13 @@ export function parseDurationMs(text: string): number | undefined {
   for (const [, count, unit] of text.matchAll(/(\d+)(ms|s|m|h|d)/g)) {
     totalMs += Number(count) * (UNITS_MS[unit ?? ""] ?? 0);
   }
-  return totalMs <= 366 * 86_400_000 ? totalMs : undefined;
+  return totalMs <= MAX_DURATION_MS ? totalMs : undefined;
+}
+
+/** Formats a whole number of milliseconds in the largest unit up to hours that divides it: "30s", "90m", "24h". */
+export function durationText(ms: number): string {
+  const unit = ["h", "m", "s"].find((name) => ms % (UNITS_MS[name] ?? 1) === 0) ?? "ms";
+  return `${ms / (UNITS_MS[unit] ?? 1)}${unit}`;
 }
 
 /** Field for an amount, a height or another large whole number, as a quoted string of digits. */
@@ -211,15 +215,3 @@ export function logSchema() {
 
 /** A checked section `log`. */
 export type LogConfig = z.output<ReturnType<typeof logSchema>>;
-
-/** Formats a duration as configuration files have it: "30s", "1h". The inverse of {@link parseDurationMs}. */
-export function durationText(ms: number): string {
-  const units = [
-    ["h", 3_600_000],
-    ["m", 60_000],
-    ["s", 1000],
-    ["ms", 1],
-  ] as const;
-  const text = units.map(([unit, size]) => [unit, size] as const).find(([, size]) => ms % size === 0);
-  return text === undefined ? unreachable(`${ms} ms`) : `${ms / text[1]}${text[0]}`;
-}

@@ -184,7 +184,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
     case "invalid_value":
       return issueText("is not one of the allowed values", listText(issue["values"]));
     case "invalid_format":
-      return issueText("has the wrong form", `text of the form ${issue["pattern"] ?? issue["format"]}`);
+      return issueText("has the wrong format", `text of the format ${issue["pattern"] ?? issue["format"]}`);
     case "custom":
     case "invalid_element":
     case "invalid_key":

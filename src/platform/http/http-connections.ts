@@ -49,7 +49,7 @@ export function createHttpConnections(options: HttpConnectionsOptions): HttpConn
       socket.once("close", () => connection.close());
       // Node resumes the socket at the end of every message that it parses.
       socket.on("resume", () => connection.pauseWhenFull());
-      // The write side has ended. A client that keeps its own side open must not keep the connection.
+      // The write side has ended. A client that keeps its own side open must not hold the connection.
       socket.once("finish", () => closeLater(socket));
     },
     // A socket that `add` refused has no connection.
@@ -153,7 +153,7 @@ class HttpConnection {
       return;
     }
     this.#isBusy = true;
-    // Later, not now: otherwise a client whose socket takes every reply immediately would keep all others waiting.
+    // Later, not now: otherwise a client whose socket takes every reply immediately would delay all others.
     setImmediate(() => {
       const next = this.#queue.shift();
       if (next === undefined) return;
@@ -205,7 +205,7 @@ export function createSendBudget(maxBytes: number): SendBudget {
     isWaking = true;
     setImmediate(() => {
       isWaking = false;
-      // The newest first: under a flood, a client that waits for long is the flood, or has given up.
+      // The newest first: under a flood, a client that has waited for long is part of the flood, or has given up.
       if (heldBytes < maxBytes) waiters.pop()?.();
       if (waiters.length === 0) return;
       if (heldBytes < maxBytes) wake();

@@ -52,8 +52,8 @@ export interface HttpReply {
 }
 
 /**
- * A body that is written over time, such as server-sent events. The server ends the reply when `run` resolves, and cuts it when `run` rejects. `signal` aborts
- * when the client disconnects or the server closes.
+ * A body that is written over time, such as server-sent events. The server ends the reply when `run` resolves, and cuts it
+ * when `run` rejects. `signal` aborts when the client disconnects or the server closes.
  */
 export interface HttpStream {
   readonly run: (write: WriteChunk, signal: AbortSignal) => Promise<void>;
@@ -64,6 +64,11 @@ export interface HttpStream {
  * when the connection is gone.
  */
 export type WriteChunk = (text: string) => Promise<void>;
+
+/** Creates a route for GET and HEAD. */
+export function getRoute(path: string, handle: HttpRoute["handle"]): HttpRoute {
+  return { method: "GET", path, handle };
+}
 
 /** A JSON reply; a bigint prints as a decimal string. */
 export function jsonReply(status: number, value: unknown): HttpReply {
@@ -159,7 +164,7 @@ function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Uint8A
   if (declared === undefined && encoding === undefined) return Promise.resolve(NO_BODY);
   return new Promise((resolve, reject) => {
     if (Number(declared ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
-    // A destroyed stream emits no further events, so the promise would never settle.
+    // A destroyed stream emits no further events, so the promise would stay pending.
     if (incoming.destroyed) throw new Error("the client has disconnected");
     const chunks: Buffer[] = [];
     let length = 0;

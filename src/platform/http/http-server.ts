@@ -203,7 +203,7 @@ function send(outgoing: ServerResponse, reply: HttpReply, context: ServerContext
   const bytes = Buffer.byteLength(body);
   // A reply with status 204 must not have the header.
   outgoing.writeHead(status, status === 204 ? headers : { "Content-Length": bytes, ...headers });
-  // One call with the complete body: Node then writes head and body at once. For HEAD it leaves out the body.
+  // One call with the complete body: Node then writes head and body in one step. For HEAD it leaves out the body.
   outgoing.end(body);
   context.connections.sent(outgoing, bytes);
 }

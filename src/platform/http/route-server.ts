@@ -108,7 +108,7 @@ function digest(text: string): Uint8Array {
 
 function methodNotAllowed(allowed: readonly string[]): HttpReply {
   const methods = allowed.join(", ");
-  const refusal = errorReply(405, "method-not-allowed", `this path answers ${methods}`);
+  const refusal = errorReply(405, "method-not-allowed", `this path accepts ${methods}`);
   return { ...refusal, headers: { ...refusal.headers, Allow: methods } };
 }
 

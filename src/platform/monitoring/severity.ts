@@ -4,7 +4,7 @@ export const SEVERITIES = ["critical", "warning", "info"] as const;
 /** One of {@link SEVERITIES}. */
 export type Severity = (typeof SEVERITIES)[number];
 
-/** Whether a severity is `least` or more severe. */
+/** Returns whether a severity is `least` or more severe. */
 export function isAtLeast(severity: Severity, least: Severity): boolean {
   return SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(least);
 }

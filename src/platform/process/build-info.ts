@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "../base/json.ts";
 
-/** What this program was built from. */
+/** Name, version and commit of this program. */
 export interface BuildInfo {
   readonly name: string;
   readonly version: string;

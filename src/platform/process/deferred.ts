@@ -1,4 +1,4 @@
-/** A promise with the functions that settle it. */
+/** A promise with its resolve and reject functions. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;
@@ -7,14 +7,14 @@ export interface Deferred<T> {
 
 /** Creates a pending promise. A rejection that nobody handles is ignored. */
 export function createDeferred<T>(): Deferred<T> {
-  let settle: Pick<Deferred<T>, "resolve" | "reject"> | undefined;
+  let functions: Pick<Deferred<T>, "resolve" | "reject"> | undefined;
   const promise = new Promise<T>((resolve, reject) => {
-    settle = { resolve, reject };
+    functions = { resolve, reject };
   });
   promise.catch(() => {});
   return {
     promise,
-    resolve: (value) => settle?.resolve(value),
-    reject: (error) => settle?.reject(error),
+    resolve: (value) => functions?.resolve(value),
+    reject: (error) => functions?.reject(error),
   };
 }

@@ -27,7 +27,7 @@ const PROCESS_FILE = "lock.pid";
  * Creates the folder (mode 0700) if necessary and locks it until `release` or the end of the process, including `kill -9`.
  *
  * The lock is an open exclusive transaction on an empty SQLite database, so the operating system releases it. It is not
- * taken on the state's own database, because the driver may keep a closed file open until its statements are collected.
+ * taken on the state's own database, because the driver may hold a closed file open until its statements are collected.
  *
  * @throws {FolderInUseError} while another process holds the lock.
  */
@@ -73,7 +73,7 @@ interface Holder {
   readonly host: string | undefined;
 }
 
-/** What the lock's holder wrote. It only serves the error message. */
+/** Reads the file of the lock's holder, for the error message. */
 function readHolder(path: string): Holder {
   try {
     const [first = "", host] = readFileSync(path, "utf8").split("\n", 2);

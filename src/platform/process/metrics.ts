@@ -11,6 +11,25 @@ const BADLY_NAMED = [
   "nodejs_active_resources_total",
 ];
 
+/** Operator questions that metrics answer, in the order of `docs/metrics.md`. */
+export const METRIC_QUESTIONS = [
+  "Is it active?",
+  "Is it current?",
+  "What does it cost?",
+  "Is it safe?",
+] as const;
+
+/**
+ * Definition of a metric. Create the metric with `{ ...definition, registers }`: prom-client stores all fields in the metric,
+ * and the generator of `docs/metrics.md` reads the question there, as it reads the help.
+ */
+export interface MetricDefinition<Label extends string = string> {
+  readonly name: string;
+  readonly help: string;
+  readonly question: (typeof METRIC_QUESTIONS)[number];
+  readonly labelNames?: readonly Label[];
+}
+
 export interface MetricsOptions {
   readonly build: BuildInfo;
   /** Label `program` of `relaywatch_build_info`, e.g. "oracle-watchdog". */

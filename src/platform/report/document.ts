@@ -3,7 +3,7 @@ import type { JsonObject } from "../base/json.ts";
 /** A table column. */
 export interface ReportColumn {
   readonly title: string;
-  /** Numbers are on the right. */
+  /** Numbers are right-aligned. */
   readonly align?: "right";
 }
 
@@ -26,7 +26,7 @@ export type ReportBlock =
       readonly rows: readonly (readonly string[])[];
     };
 
-/** What a report says of its subject. "unseen": the data do not show it. */
+/** Outcome of a report. "unseen": the data does not show it. */
 export type ReportOutcome = "fine" | "problem" | "unseen";
 
 /** A report, independent of its format. Equal input gives an equal report: it contains no time of its creation. */

@@ -8,11 +8,11 @@ import {
   textOf,
 } from "./sql-database.ts";
 
-/** Thrown by {@link Lease.fence} when another process has the lease, or nobody. */
+/** Thrown by {@link Lease.fence} unless this process has the lease. */
 export class LeaseLostError extends CodedError<{ readonly code: "lease-lost"; readonly name: string }> {}
 
 export interface LeaseOptions {
-  /** What only one process at a time may do. */
+  /** Name of the work that only one process at a time may do. */
   readonly name: string;
   /** Unique for each process; people read it. */
   readonly holder: string;
@@ -40,14 +40,14 @@ export type LeaseAttempt =
     };
 
 /**
- * A lease in a table of PostgreSQL, whose clock decides about its expiry. The processes' clocks play no part, so a jump of
- * a clock gives the lease to nobody.
+ * A lease in a table of PostgreSQL, whose clock decides about its expiry. It does not use the clocks of the
+ * processes, so a clock that jumps does not move the lease.
  */
 export interface Lease {
   /** Acquires the lease, or renews it for the whole lifetime. */
   readonly acquire: () => Promise<LeaseAttempt>;
   /**
-   * Throws {@link LeaseLostError} unless this process has the lease. Called inside a transaction, it also keeps another
+   * Throws {@link LeaseLostError} unless this process has the lease. Called inside a transaction, it also prevents another
    * process from taking the lease before the transaction ends.
    */
   readonly fence: (session: SqlSession) => Promise<void>;
@@ -116,7 +116,7 @@ async function acquire(session: SqlSession, options: LeaseOptions): Promise<Leas
   return { acquired: true, epoch };
 }
 
-/** Whether another process has this lease, or another lease with one of its resources. */
+/** Returns whether another process has this lease, or another lease with one of its resources. */
 function isTaken(row: SqlRow, { name, holder, resources }: LeaseOptions): boolean {
   if (textOf(row, "name") === name) return textOf(row, "holder") !== holder;
   const others = new Set(textOf(row, "connections")?.split(" "));

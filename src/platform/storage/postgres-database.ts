@@ -2,10 +2,18 @@ import pg from "pg";
 import { isRecord } from "../base/json.ts";
 import type { Secret } from "../base/secret.ts";
 import type { PostgresAddress } from "./postgres-url.ts";
-import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from "./sql-database.ts";
+import {
+  createTurns,
+  numberOf,
+  requireSupported,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlSession,
+  type SqlValue,
+} from "./sql-database.ts";
 
 /** Schema of PostgreSQL that holds the tables, so that they may share a database with others. */
-export const POSTGRES_SCHEMA = "relaywatch";
+const POSTGRES_SCHEMA = "relaywatch";
 
 export interface PostgresOptions {
   readonly address: PostgresAddress;
@@ -18,19 +26,14 @@ export interface PostgresOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** One connection writes, so that transactions keep their order. Reads of the API use the others. */
+/** One connection writes, so that transactions stay in order. The API reads through the others. */
 const MAX_CONNECTIONS = 4;
 
 /** Creates a database of PostgreSQL. Connects at the first statement; a lost connection is replaced by the next one. */
 export function createPostgresDatabase(options: PostgresOptions): SqlDatabase {
   const pool = new pg.Pool(poolConfig(options));
   pool.on("error", options.onError);
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(work, work);
-    last = result.catch(() => undefined);
-    return result;
-  };
+  const inTurn = createTurns();
   return {
     run: async (sql, values) => rowsOf(await pool.query(numbered(sql), bound(values))),
     transaction: (work) => inTurn(() => inTransaction(pool, work)),
@@ -86,7 +89,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (session: SqlSession) => Pr
   }
 }
 
-/** Replaces each `?` by `$1`, `$2`, …. No statement of this house has a `?` in a literal. */
+/** Replaces each `?` by `$1`, `$2`, …. No statement has a `?` in a literal. */
 function numbered(sql: string): string {
   let index = 0;
   return sql.replace(/\?/g, () => `$${++index}`);
@@ -99,8 +102,36 @@ function bound(values: readonly SqlValue[] = []): unknown[] {
   );
 }
 
-/** A text with several statements, such as a migration, has a list of results. Their rows are of no interest. */
+/** A text with several statements, such as a migration, has a list of results, whose rows are ignored. */
 function rowsOf(result: unknown): readonly SqlRow[] {
   const rows: unknown = isRecord(result) ? result["rows"] : undefined;
   return Array.isArray(rows) ? rows.filter(isRecord) : [];
+}
+
+/** Key of the advisory lock that a process holds while it upgrades the schema. */
+const UPGRADE_LOCK = 7_208_965_143;
+
+/**
+ * Upgrades a database of PostgreSQL to the newest version, in one transaction, with the migrations of SQLite
+ * (`migrateSchema`). Several processes may call it in parallel. Throws `NewerSchemaError`, and then changes nothing.
+ */
+export async function migratePostgres(database: SqlDatabase, migrations: readonly string[]): Promise<void> {
+  await database.transaction(async (session) => {
+    await session.run("SELECT pg_advisory_xact_lock(?)", [UPGRADE_LOCK]);
+    // Without the check, a user without the right to create schemas could not use an existing one.
+    const [schema] = await session.run("SELECT 1 FROM pg_namespace WHERE nspname = ?", [POSTGRES_SCHEMA]);
+    if (schema === undefined) await session.run(`CREATE SCHEMA ${POSTGRES_SCHEMA}`);
+    await session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
+    const [row] = await session.run("SELECT version FROM schema_version");
+    const version = requireSupported(numberOf(row, "version"), migrations);
+    if (version === migrations.length) return;
+    for (const sql of migrations.slice(version)) await session.run(translated(sql));
+    await session.run("DELETE FROM schema_version");
+    await session.run("INSERT INTO schema_version (version) VALUES (?)", [migrations.length]);
+  });
+}
+
+/** An INTEGER of SQLite has 64 bits, one of PostgreSQL 32. */
+function translated(sql: string): string {
+  return sql.replace(/\bINTEGER\b/g, "BIGINT");
 }

@@ -1,3 +1,5 @@
+import { CodedError } from "../base/errors.ts";
+
 /** A value that a statement can bind. Integers have at most 63 bits. */
 export type SqlValue = string | number | bigint | null;
 
@@ -11,7 +13,7 @@ export interface SqlSession {
 }
 
 /**
- * A database, SQLite or PostgreSQL. Statements keep to the SQL that both accept: `BIGINT`, `TEXT`,
+ * A database, SQLite or PostgreSQL. Statements use the SQL that both accept: `BIGINT`, `TEXT`,
  * `INSERT … ON CONFLICT`, `CAST(… AS BIGINT)`, `LIMIT` and `OFFSET`.
  */
 export interface SqlDatabase extends SqlSession {
@@ -41,4 +43,30 @@ export function bigintOf(row: SqlRow | undefined, name: string): bigint | undefi
 /** As {@link bigintOf}, for columns whose integers are below 2^53. 0 for NULL. */
 export function numberOf(row: SqlRow | undefined, name: string): number {
   return Number(textOf(row, name) ?? "0");
+}
+
+/** Thrown for a database that a newer program wrote. */
+export class NewerSchemaError extends CodedError<{
+  readonly code: "newer-schema";
+  readonly version: number;
+  readonly supported: number;
+}> {}
+
+/** Returns a schema version that `migrations` can upgrade. Throws {@link NewerSchemaError} for a later one. */
+export function requireSupported(version: number, { length: supported }: readonly string[]): number {
+  if (version <= supported) return version;
+  throw new NewerSchemaError(
+    { code: "newer-schema", version, supported },
+    `a newer relaywatch wrote it (it has format ${version}, but this program supports at most format ${supported})`,
+  );
+}
+
+/** Returns a function that runs one piece of work at a time, in the order of the calls. A failure does not stop later work. */
+export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = last.then(work, work);
+    last = result.catch(() => undefined);
+    return result;
+  };
 }

@@ -1,8 +1,15 @@
 import type Database from "libsql";
 import { isRecord } from "../base/json.ts";
-import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from "./sql-database.ts";
+import {
+  createTurns,
+  requireSupported,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlSession,
+  type SqlValue,
+} from "./sql-database.ts";
 
-/** Statements that stay compiled. The programs of this house use fewer. */
+/** Maximum number of compiled statements. The daemons use fewer. */
 const MAX_STATEMENTS = 100;
 
 /**
@@ -11,13 +18,8 @@ const MAX_STATEMENTS = 100;
  */
 export function createSqliteDatabase(database: Database.Database): SqlDatabase {
   const session: SqlSession = { run: createRunner(database) };
-  let last: Promise<unknown> = Promise.resolve();
   // A statement of another caller inside a transaction would become a part of it.
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(work, work);
-    last = result.catch(() => undefined);
-    return result;
-  };
+  const inTurn = createTurns();
   return {
     run: (sql, values) => inTurn(() => session.run(sql, values)),
     transaction: (work) => inTurn(() => inTransaction(database, () => work(session))),
@@ -59,4 +61,31 @@ function rowsOf(statement: Database.Statement, values: readonly SqlValue[]): rea
   // libsql executes statements without rows in the same call and returns an empty list.
   const rows: unknown = statement.all([...values]);
   return Array.isArray(rows) ? rows.filter(isRecord) : [];
+}
+
+/**
+ * Upgrades a database to the newest version, in one transaction. The migration at index n upgrades from version n to
+ * version n + 1; a new file has version 0. The SQL of a released migration must not change: append a new one instead.
+ * Throws `NewerSchemaError`, and then leaves the file as it is.
+ */
+export function migrateSchema(database: Database.Database, migrations: readonly string[]): void {
+  // Most files are up to date. Reading the version first avoids the write lock for them.
+  if (checkedVersion(database, migrations) === migrations.length) return;
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    // Another process may have upgraded the file since the first read.
+    const version = checkedVersion(database, migrations);
+    for (const sql of migrations.slice(version)) database.exec(sql);
+    // The version is part of the transaction: after a crash, tables and version are either both old or both new.
+    database.exec(`PRAGMA user_version = ${migrations.length}; COMMIT`);
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function checkedVersion(database: Database.Database, migrations: readonly string[]): number {
+  const rows: unknown = database.pragma("user_version");
+  const row: unknown = Array.isArray(rows) ? rows[0] : undefined;
+  return requireSupported(isRecord(row) ? Number(row["user_version"]) : 0, migrations);
 }

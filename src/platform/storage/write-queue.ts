@@ -7,7 +7,7 @@ import type { SqlDatabase, SqlSession } from "./sql-database.ts";
 /** One change of the database. It runs again when its transaction failed. */
 type Write = (session: SqlSession) => Promise<void>;
 
-/** Writes that wait for the database, and the error that it returns. */
+/** State of the queue. */
 interface WriteQueueStatus {
   /** Writes that are not durable yet. */
   readonly pending: number;
@@ -18,10 +18,10 @@ interface WriteQueueStatus {
 }
 
 /**
- * Writes to a database behind the program, in order, many in one transaction.
+ * Writes to a database asynchronously, in order, many in one transaction.
  *
- * When the process dies, the writes of the end are lost, never one in the middle. So a program that can do its last
- * steps again loses nothing. Before a step that must not be done twice it waits for {@link WriteQueue.flushed}.
+ * When the process dies, the last writes are lost, never one in the middle. So a program that can repeat its last steps
+ * loses nothing. Before a step that it must not repeat, it waits for {@link WriteQueue.flushed}.
  */
 export interface WriteQueue {
   /** Appends a write that must not be lost. The caller limits their number by waiting for `flushed`. */
@@ -44,15 +44,15 @@ export interface WriteQueueDeps {
   readonly database: Pick<SqlDatabase, "transaction">;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Whether an error shows that this process must not write any more. All writes that wait are then discarded. */
+  /** Returns whether an error means that this process must not write any more. All pending writes are then discarded. */
   readonly isFinal?: (error: unknown) => boolean;
   /** Called with the error when writes begin to fail, and with undefined when they succeed again. */
   readonly onError: (error: string | undefined) => void;
 }
 
-/** Offered writes that may wait. Each may hold several hundred rows. */
+/** Maximum number of pending offered writes. Each may hold several hundred rows. */
 const MAX_OFFERED = 200;
-/** Writes in one transaction. A commit waits for the disk once, however many writes it has. */
+/** Maximum number of writes in one transaction. A commit waits for the disk once, however many writes it has. */
 const MAX_BATCH = 500;
 const RETRY: BackoffOptions = { minMs: 100, baseMs: 200, maxMs: 2_000 };
 
@@ -61,25 +61,25 @@ interface PendingWrite {
   readonly mayDrop: boolean;
 }
 
-/** Creates an empty queue. It writes as soon as something is in it. */
+/** Creates an empty queue. It starts to write when the first write is added. */
 export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
   const stopped = new AbortController();
   const progress = createWakeSignal();
   const writes: PendingWrite[] = [];
-  /** Numbers of the last writes that were noted, and that were discarded. */
-  let [noted, discarded] = [0, 0];
+  /** Numbers of the last write that was added, and of the last one that was discarded. */
+  let [added, discarded] = [0, 0];
   let dropped = 0;
   let error: string | undefined;
   let isRunning = false;
 
-  const noteError = (next: string | undefined): void => {
+  const recordError = (next: string | undefined): void => {
     const isChange = (next === undefined) !== (error === undefined);
     error = next;
     if (isChange) deps.onError(next);
   };
   const discard = (): void => {
     writes.length = 0;
-    discarded = noted;
+    discarded = added;
     progress.wake();
   };
   /** Removes writes from the front, unless they were discarded before. */
@@ -103,14 +103,14 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
     while (writes.length > 0 && !stopped.signal.aborted) {
       const batch = writes.slice(0, size);
       const thrown = await tryWrite(batch);
-      noteError(thrown === undefined ? undefined : errorText(thrown));
+      recordError(thrown === undefined ? undefined : errorText(thrown));
       if (thrown === undefined) {
         remove(batch);
         [failures, size] = [0, Math.min(MAX_BATCH, size * 2)];
       } else if (deps.isFinal?.(thrown) === true) discard();
       else if (isUnacceptable(thrown) && batch.length > 1) size = 1;
       else if (isUnacceptable(thrown) && batch[0]?.mayDrop === true) {
-        // It would fail for ever and block everything behind it.
+        // It would fail for ever and block all later writes.
         dropped += 1;
         remove(batch);
       } else await pause(backoffMs(failures++, RETRY, deps.random), deps.clock, stopped.signal);
@@ -119,18 +119,18 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
   };
   const add = (write: PendingWrite): void => {
     writes.push(write);
-    noted += 1;
+    added += 1;
     if (isRunning) return;
     isRunning = true;
-    // In a microtask: the writes of one step of the program travel in one transaction.
+    // In a microtask, so that the writes of one step of the program share a transaction.
     queueMicrotask(() => void run());
   };
   const flushed = async (signal: AbortSignal): Promise<void> => {
-    const upTo = noted;
+    const upTo = added;
     for (;;) {
       if (discarded >= upTo && upTo > 0)
         throw new Error(`the store did not accept a write: ${error ?? "it was discarded"}`);
-      if (noted - writes.length >= upTo) return;
+      if (added - writes.length >= upTo) return;
       await progress.next(signal);
     }
   };
@@ -148,7 +148,7 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
   };
 }
 
-/** Whether the database refuses a value or statement, so that a repetition cannot help: SQLSTATE 22, 23 and 42. */
+/** Returns whether the database refuses a value or statement, so that a retry would fail again: SQLSTATE 22, 23 and 42. */
 function isUnacceptable(error: unknown): boolean {
   if (error instanceof RangeError || error instanceof TypeError) return true;
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;

@@ -1,6 +1,4 @@
-import { escapeHtml } from "./html-escape.ts";
-
-/** HTML that may be put into a page as it is. Only {@link html} creates it, so every other text is escaped. */
+/** HTML that is inserted into a page without escaping. Only {@link html} creates it, so every other text is escaped. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +7,7 @@ export class Html {
   }
 }
 
-/** What a template may contain. Strings are escaped; undefined and false are left out. */
+/** A value in a template. Strings are escaped; undefined and false are left out. */
 export type HtmlPart = Html | string | number | bigint | undefined | false | readonly HtmlPart[];
 
 /** Template tag for HTML: escapes every value that is not HTML itself, in content and in quoted attributes. */
@@ -29,4 +27,17 @@ function textOf(part: HtmlPart): string {
 /** A `style` or `script` element with a constant text of the program, which is not escaped. */
 export function rawElement(name: "style" | "script", text: string): Html {
   return new Html(`<${name}>${text}</${name}>`);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Escapes a string for the content or an attribute value of an HTML page. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

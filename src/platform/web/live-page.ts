@@ -5,7 +5,7 @@ import { isoTime } from "../base/time.ts";
 
 export interface LivePageOptions {
   readonly frame: PageFrame;
-  /** Returns what the page shows now. `view` has the parameters of its address. Costs time, so it is called once for equal views. */
+  /** Returns the current content. `view` has the query parameters of the page's URL. It is costly, so equal views share one call. */
   readonly content: (view: URLSearchParams) => PageContent;
 }
 

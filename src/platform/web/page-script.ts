@@ -1,7 +1,7 @@
 /**
  * The script of all status pages. It receives changed sections as server-sent events and changes only what differs, so that
- * focus, selection and open details stay. When no event arrives in time, it says at once that the page is old. It sends the
- * token of an action as a header and keeps it in memory only. The page is complete without it.
+ * focus, selection and open details stay. When no event arrives in time, it immediately marks the page as stale. It sends the
+ * token of an action as a header and stores it in memory only. The page is complete without it.
  */
 export const PAGE_SCRIPT = `"use strict";
 (() => {
@@ -36,7 +36,7 @@ const show = ({ title, sections }) => {
     next.innerHTML = text;
     if (section) morphChildren(section, next.content);
   }
-  // A row that moved loses the focus; of one that is gone, its section gets it.
+  // A row that moved loses the focus. When the focused row is gone, its section gets the focus.
   if (focused !== document.activeElement) ((focused.id && byId(focused.id)) || area)?.focus({ preventScroll: true });
 };
 

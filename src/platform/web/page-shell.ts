@@ -15,23 +15,23 @@ export interface PageSection {
   readonly content: Html;
 }
 
-/** What a status page shows at one instant. */
+/** The content of a status page at one time. */
 export interface PageContent {
-  /** Of the browser's tab; begins with what is wrong. */
+  /** Title of the browser tab; begins with the problem, if any. */
   readonly title: string;
-  /** Time at which what it shows was read, wall clock, ms. */
+  /** Time at which the data was read, wall clock, ms. */
   readonly asOfMs: number;
   /** In the order of the page. */
   readonly sections: readonly PageSection[];
 }
 
-/** What stays the same while a page is shown. */
+/** The parts of a page that do not change while it is open. */
 export interface PageFrame {
   /** "Interchain-query relayer". */
   readonly heading: string;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
-  /** Wall clock, ms. */
+  /** Start of the program, wall clock, ms. */
   readonly startedAtMs: number;
   readonly links: readonly { readonly path: string; readonly text: string }[];
 }

@@ -1,7 +1,7 @@
-import { formatDuration } from "../base/text.ts";
+import { formatCount, formatDuration } from "../base/text.ts";
 import { type Html, html, type HtmlPart } from "./html.ts";
 
-/** What a state means for the reader. Always shown with a word and a sign, never by colour alone. */
+/** Meaning of a state for the reader. Always shown with a word and a sign, never by colour alone. */
 export type Tone = "good" | "warn" | "bad" | "unknown";
 
 /** The sign of each tone. */
@@ -93,5 +93,5 @@ export function ago(ms: number | undefined): string {
 
 /** A whole number with thin spaces between thousands. */
 export function grouped(value: bigint | number): string {
-  return String(value).replaceAll(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+  return formatCount(value, "\u202f");
 }

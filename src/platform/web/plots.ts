@@ -1,12 +1,12 @@
 import { type Html, html } from "./html.ts";
 
-/** A bar of {@link barPlot}: parts from the bottom up. Undefined: nothing is known of that time. */
+/** A bar of {@link barPlot}: parts from the bottom up. Undefined when no data exists for that time. */
 export type Bar = readonly { readonly style: "good" | "bad" | "plain"; readonly value: number }[] | undefined;
 
 export interface BarPlot {
-  /** What is plotted, with its unit. */
+  /** Name of the plotted quantity, with its unit. */
   readonly title: string;
-  /** What the plot says, in words: for people who do not see it. */
+  /** The plot in words, for screen readers. */
   readonly summary: string;
   /** Oldest first, at equal distances. */
   readonly bars: readonly Bar[];
@@ -57,7 +57,7 @@ function barPath(bar: Bar, style: string, { x, width, toHeight }: BarPlace): str
   return path;
 }
 
-/** Marks the time before the first known bar, so that nothing known does not look like nothing done. */
+/** Marks the time before the first known bar, so that missing data does not look like inactivity. */
 function unknownArea(bars: readonly Bar[], step: number): Html {
   const first = bars.findIndex((bar) => bar !== undefined);
   const count = first < 0 ? bars.length : first;

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RpcObserver } from "../../cosmos/client/rpc-caller.ts";
+import type { MetricDefinition } from "../../platform/process/metrics.ts";
 import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 
 /** Counters and histograms of the relayer. Its gauges are in `status-gauges.ts`; `docs/metrics.md` lists all. */
@@ -27,102 +28,109 @@ export interface RelayerMetrics {
 /** Registers the metrics. The counters of a connection start at 0, so that its first event is visible as an increase. */
 export function createRelayerMetrics(registry: Registry, connectionIds: readonly string[]): RelayerMetrics {
   const registers = [registry];
+  const counter = <L extends string>(definition: MetricDefinition<L>): Counter<L> =>
+    new Counter({ ...definition, registers });
+  const gauge = <L extends string>(definition: MetricDefinition<L>): Gauge<L> =>
+    new Gauge({ ...definition, registers });
+  const histogram = <L extends string>(
+    definition: MetricDefinition<L> & { readonly buckets: number[] },
+  ): Histogram<L> => new Histogram({ ...definition, registers });
   const metrics: RelayerMetrics = {
-    results: new Counter({
+    results: counter({
+      question: "Is it active?",
       name: "relaywatch_relayer_results_total",
       help: "Query results by outcome: included in a block of the local chain, redundant since another relayer was faster, or the code of the failure.",
       labelNames: ["connection_id", "outcome"],
-      registers,
     }),
-    proven: new Counter({
+    proven: counter({
+      question: "Is it active?",
       name: "relaywatch_relayer_results_proven_total",
       help: "Proven results on their way into a transaction. Each ends as an attempt with an outcome.",
       labelNames: ["connection_id"],
-      registers,
     }),
-    clientUpdates: new Counter({
+    clientUpdates: counter({
+      question: "What does it cost?",
       name: "relaywatch_relayer_client_updates_total",
       help: "Client updates in included transactions.",
       labelNames: ["connection_id"],
-      registers,
     }),
-    lastIncluded: new Gauge({
+    lastIncluded: gauge({
+      question: "Is it active?",
       name: "relaywatch_relayer_last_included_timestamp_seconds",
       help: "Time at which the relayer saw the last of its results in a block. Absent before the first one.",
       labelNames: ["connection_id"],
-      registers,
     }),
-    cycles: new Counter({
+    cycles: counter({
+      question: "Is it active?",
       name: "relaywatch_relayer_cycles_total",
       help: "Cycles over the due queries. Outcome failed: an error of the connection, not of a query.",
       labelNames: ["connection_id", "outcome"],
-      registers,
     }),
-    transactions: new Counter({
+    transactions: counter({
+      question: "Is it active?",
       name: "relaywatch_relayer_transactions_total",
       help: "Transactions by outcome: included, failed in a block, refused by the node, or not included in any block. The results of the last three are sent again.",
       labelNames: ["outcome"],
-      registers,
     }),
-    simulations: new Counter({
+    simulations: counter({
+      question: "What does it cost?",
       name: "relaywatch_relayer_simulations_total",
       help: "Simulated transactions.",
-      registers,
     }),
-    lateBlocks: new Histogram({
+    lateBlocks: histogram({
+      question: "Is it current?",
       name: "relaywatch_relayer_due_to_included_blocks",
       help: "Blocks of the local chain between the height at which a query was due and the inclusion of its result.",
       labelNames: ["connection_id"],
       buckets: [0, 1, 2, 3, 5, 10, 20, 50, 100],
-      registers,
     }),
-    batchSize: new Histogram({
+    batchSize: histogram({
+      question: "What does it cost?",
       name: "relaywatch_relayer_batch_results",
       help: "Number of results of a connection in an included transaction.",
       labelNames: ["connection_id"],
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 400],
-      registers,
     }),
-    gasUsed: new Counter({
+    gasUsed: counter({
+      question: "What does it cost?",
       name: "relaywatch_relayer_gas_used_total",
       help: "Gas used by included transactions.",
       labelNames: ["connection_id"],
-      registers,
     }),
-    fees: new Counter({
+    fees: counter({
+      question: "What does it cost?",
       name: "relaywatch_relayer_fees_total",
       help: "Fees of transactions in blocks, also of failed ones, in units of the fee denom.",
       labelNames: ["connection_id"],
-      registers,
     }),
-    txBytes: new Counter({
+    txBytes: counter({
+      question: "What does it cost?",
       name: "relaywatch_relayer_tx_bytes_total",
       help: "Encoded bytes of included transactions.",
       labelNames: ["connection_id"],
-      registers,
     }),
-    queryListReloads: new Counter({
+    queryListReloads: counter({
+      question: "Is it active?",
       name: "relaywatch_relayer_query_list_reloads_total",
       help: "Complete reads of the list of queries: at the start, once a minute, and after missed events.",
-      registers,
     }),
-    prunedBlocks: new Counter({
+    prunedBlocks: counter({
+      question: "Is it active?",
       name: "relaywatch_relayer_tx_pruned_blocks_total",
       help: "Remote blocks that TX queries did not search, because every endpoint has pruned them.",
       labelNames: ["connection_id"],
-      registers,
     }),
-    rpcCalls: new Counter({
+    rpcCalls: counter({
+      question: "What does it cost?",
       name: "relaywatch_relayer_rpc_calls_total",
       help: "RPC calls by chain, method and outcome: ok, or the code of the error.",
       labelNames: ["chain_id", "method", "outcome"],
-      registers,
     }),
-    rpcBytes: new Counter({
+    rpcBytes: counter({
+      question: "What does it cost?",
       name: "relaywatch_relayer_rpc_bytes_total",
       help: "Bytes of RPC requests (sent) and responses (received), bodies only.",
       labelNames: ["chain_id", "direction"],
-      registers,
     }),
   };
   for (const outcome of ["included", "failed", "refused", "not-included"])

@@ -5,12 +5,14 @@ import { isRecord, type JsonObject, stringifyJson } from "../../platform/base/js
 import { formatDuration } from "../../platform/base/text.ts";
 import {
   errorReply,
+  getRoute,
   type HttpReply,
   type HttpRoute,
   jsonReply,
   type RouteRequest,
   textReply,
 } from "../../platform/http/http-route.ts";
+import type { RelayerStatus } from "../health/status.ts";
 import type { Registry } from "../registry/registry.ts";
 import {
   type Attempt,
@@ -23,7 +25,6 @@ import {
 import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Resubmissions } from "../tx/resubmissions.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
-import type { RelayerStatus } from "../health/status.ts";
 
 export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;
@@ -36,25 +37,21 @@ export interface ApiDeps extends GoRouteDeps {
 export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
   const { status } = deps;
   return [
-    get("/livez", () => liveness(status())),
-    get("/readyz", () => readiness(status())),
-    get("/metrics", async () => ({
+    getRoute("/livez", () => liveness(status())),
+    getRoute("/readyz", () => readiness(status())),
+    getRoute("/metrics", async () => ({
       status: 200,
       headers: { "content-type": deps.metrics.contentType },
       body: await deps.metrics.metrics(),
     })),
-    get("/api/status", () => jsonReply(200, statusJson(status()))),
-    get("/api/connections", () => jsonReply(200, connectionsJson(status()))),
-    get("/api/queries", () => jsonReply(200, status().queries.map(queryJson))),
-    get("/api/queries/:id", ({ params }) => oneQuery(deps, params["id"] ?? "")),
-    get("/api/attempts", ({ query }) => attemptsReply(deps.attempts, query)),
-    get("/api/costs", ({ query }) => costsReply(deps.attempts, query)),
+    getRoute("/api/status", () => jsonReply(200, statusJson(status()))),
+    getRoute("/api/connections", () => jsonReply(200, connectionsJson(status()))),
+    getRoute("/api/queries", () => jsonReply(200, status().queries.map(queryJson))),
+    getRoute("/api/queries/:id", ({ params }) => oneQuery(deps, params["id"] ?? "")),
+    getRoute("/api/attempts", ({ query }) => attemptsReply(deps.attempts, query)),
+    getRoute("/api/costs", ({ query }) => costsReply(deps.attempts, query)),
     ...goRelayerRoutes(deps),
   ];
-}
-
-function get(path: string, handle: (request: RouteRequest) => HttpReply | Promise<HttpReply>): HttpRoute {
-  return { method: "GET", path, handle };
 }
 
 /** Every read of a chain ends at its deadline, successful or not. So without any read for this long, a loop hangs. */

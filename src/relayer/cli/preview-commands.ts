@@ -3,11 +3,10 @@ import pc from "picocolors";
 import { toBase64 } from "../../platform/base/bytes.ts";
 import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
-import { CheckExit } from "../../platform/cli/check-exit.ts";
+import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
-import { printAnswer } from "../../platform/cli/print-answer.ts";
-import { queryIdArgument } from "../../platform/cli/query-id.ts";
+import { printResponse } from "../../platform/cli/print-response.ts";
+import { queryIdArgument } from "../../platform/cli/options.ts";
 import { column, formatTable } from "../../platform/cli/table.ts";
 import { type Finding, runDoctor } from "../doctor/run-doctor.ts";
 import { openPreview, type Preview, servedQueries } from "../preview/open-preview.ts";
@@ -122,7 +121,7 @@ async function inspect(id: bigint, options: InspectOptions, context: CliContext)
   ]);
   const output = { id: `${id}`, state, attempts, proof };
   if (options.json) context.print(stringifyJson(output, 2));
-  else printAnswer(JSON.parse(stringifyJson(output)), {}, context);
+  else printResponse(JSON.parse(stringifyJson(output)), {}, context);
   if (isFailed(state) && isFailed(proof)) throw new CheckExit(EXIT.fatal);
 }
 

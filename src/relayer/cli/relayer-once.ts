@@ -2,19 +2,19 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { onAbort, withTimeout } from "../../platform/base/abort.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
+import { supervise, throwFirst } from "../../platform/base/service.ts";
 import { counted } from "../../platform/base/text.ts";
-import { type ServiceError, supervise } from "../../platform/base/service.ts";
-import { parseDurationMs } from "../../platform/config/config-fields.ts";
-import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import { createMetricsRegistry } from "../../platform/process/metrics.ts";
-import type { QueryView } from "../health/status.ts";
-import { createRelayer, type Relayer } from "../create-relayer.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { logLevelOption } from "../../platform/cli/options.ts";
+import { parseDurationMs } from "../../platform/config/config-fields.ts";
+import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { createMetricsRegistry } from "../../platform/process/metrics.ts";
+import { createRelayer, type Relayer } from "../create-relayer.ts";
+import type { QueryView } from "../health/status.ts";
 import {
-  queryIdsOption,
   addRelayerConfigOptions,
+  queryIdsOption,
   type RelayerConfigOptions,
   relayerContext,
   selectRelayerConfig,
@@ -80,11 +80,6 @@ async function runOnce(options: Options, context: CliContext): Promise<void> {
     await ended;
     await relayer.close();
   }
-}
-
-function throwFirst(errors: readonly ServiceError[]): void {
-  const [first] = errors;
-  if (first !== undefined) throw first.error;
 }
 
 /** Answers every query once, or as many as possible before the timeout. */

@@ -191,7 +191,7 @@ interface UpdateChain {
   readonly updates: readonly WireMessage[];
 }
 
-/** Longest wait for the final state. After it the submitter settles the transaction. */
+/** Longest wait for the final state. After it the submitter confirms the transaction. */
 const FINAL_MS = 120_000;
 const SETTLE_MS = 1_000;
 /** Gas limit = simulated gas × this / 1000. */
@@ -279,7 +279,7 @@ async function finalState(
 ): Promise<FinalTx> {
   const untilMs = clock.monotonicMs() + FINAL_MS;
   while (clock.monotonicMs() < untilMs) {
-    const final = (await window.settle(height.now(), signal)).find((one) => one.tx === tx);
+    const final = (await window.confirm(height.now(), signal)).find((one) => one.tx === tx);
     if (final !== undefined) return final;
     await pause(SETTLE_MS, clock, signal);
     signal.throwIfAborted();

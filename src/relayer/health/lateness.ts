@@ -1,5 +1,6 @@
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";
 import type { HeightMark } from "./head-watch.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 
 /**
  * Reasons for which a due query expects no result: a failure that only its contract or the remote state can end, or no
@@ -61,7 +62,7 @@ export function latenessOf(state: QueryState, present: Present): Lateness {
   const unanswerable = whyUnanswerable(state, newer);
   const limit = present.overdueBlocks ?? 3n * state.query.updatePeriod + 5n;
   // A result is included one block after its remote block was seen, at the earliest.
-  const possibleFrom = greatest(dueHeight, newer === "any" ? 0n : (newer?.localHeight ?? 0n) + 1n);
+  const possibleFrom = maxInt(dueHeight, newer === "any" ? 0n : (newer?.localHeight ?? 0n) + 1n);
   return {
     dueHeight,
     blocks,
@@ -75,7 +76,7 @@ export function latenessOf(state: QueryState, present: Present): Lateness {
 function dueHeightOf({ query, sinceHeight }: QueryState): bigint {
   const { lastLocalHeight, updatePeriod, registeredAtHeight } = query;
   const due = lastLocalHeight === 0n ? registeredAtHeight : lastLocalHeight + updatePeriod;
-  return greatest(due, sinceHeight);
+  return maxInt(due, sinceHeight);
 }
 
 /** The first remote block that allows a newer result; "any" when every block does, undefined when the chain has none yet. */
@@ -83,7 +84,7 @@ function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark |
   // A transaction search without a new block ends immediately and is complete.
   if (query.type === "tx" || query.lastRemoteHeight === undefined) return "any";
   // The header of h + 1 proves the state at height h.
-  return present.remoteFrom(query.lastRemoteHeight.height + greatest(present.minKvUpdatePeriod, 1n) + 1n);
+  return present.remoteFrom(query.lastRemoteHeight.height + maxInt(present.minKvUpdatePeriod, 1n) + 1n);
 }
 
 function whyUnanswerable(
@@ -95,9 +96,5 @@ function whyUnanswerable(
 }
 
 function positive(value: bigint): bigint {
-  return greatest(value, 0n);
-}
-
-function greatest(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
+  return maxInt(value, 0n);
 }

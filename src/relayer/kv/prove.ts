@@ -1,4 +1,4 @@
-import type { ChainClient, StoreAnswer } from "../../cosmos/client/chain-client.ts";
+import type { ChainClient, StoreResponse } from "../../cosmos/client/chain-client.ts";
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { ProofFailure, ProofFailureCode } from "../../cosmos/merkle/ics23/proof-types.ts";
 import { createProofVerifier, type ProofVerifier } from "../../cosmos/merkle/ics23/proof-verifier.ts";
@@ -94,7 +94,7 @@ function toResult(
 
 function proveKey(
   key: QueryKey,
-  read: Result<StoreAnswer, QueryFailure> | undefined,
+  read: Result<StoreResponse, QueryFailure> | undefined,
   point: ProofPoint,
   verifier: ProofVerifier,
 ): Result<StorageValue, QueryFailure> {
@@ -111,7 +111,7 @@ function proveKey(
 }
 
 function verify(
-  answer: StoreAnswer,
+  answer: StoreResponse,
   key: QueryKey,
   point: ProofPoint,
   verifier: ProofVerifier,
@@ -121,8 +121,8 @@ function verify(
   const claim = { root: point.appHash, store: key.path, key: key.key, proof: decoded.value };
   const isPresent = decoded.value[0]?.kind === "exist";
   const value = answer.value ?? new Uint8Array();
-  const verdict = isPresent ? verifier.verifyMembership(claim, value) : verifier.verifyNonMembership(claim);
-  if (!verdict.ok) return bad(queryFailure(verdict.error, key));
+  const result = isPresent ? verifier.verifyMembership(claim, value) : verifier.verifyNonMembership(claim);
+  if (!result.ok) return bad(queryFailure(result.error, key));
   const ops = answer.proof.map(({ type, key: opKey, data }) => ({ type, key: opKey, data }));
   return good({ storagePrefix: key.path, key: key.key, value, Proof: { ops } });
 }
@@ -145,7 +145,7 @@ function queryFailure(error: ProofFailure, key: QueryKey): QueryFailure {
   return { code: "invalid-proof", reason: `${keyName(key)}: ${error.text}` };
 }
 
-function readFailure(answer: StoreAnswer, key: QueryKey): QueryFailure {
+function readFailure(answer: StoreResponse, key: QueryKey): QueryFailure {
   // The text of the SDK's `rootmulti.Store.Query`.
   if (/no such store/i.test(answer.log)) {
     return { code: "no-such-store", reason: `the remote chain has no store ${JSON.stringify(key.path)}` };
@@ -157,7 +157,7 @@ function readFailure(answer: StoreAnswer, key: QueryKey): QueryFailure {
 }
 
 /** Responses to store reads at one height, or the failure of a read, by {@link keyName}. */
-export type KeyAnswers = ReadonlyMap<string, Result<StoreAnswer, QueryFailure>>;
+export type KeyAnswers = ReadonlyMap<string, Result<StoreResponse, QueryFailure>>;
 
 /** Returns store name and hex key, as in `bank/0214…`. */
 function keyName(key: QueryKey): string {
@@ -187,7 +187,7 @@ interface KeyRead {
 async function readKey(
   { remote, key, height }: KeyRead,
   signal: AbortSignal,
-): Promise<Result<StoreAnswer, QueryFailure>> {
+): Promise<Result<StoreResponse, QueryFailure>> {
   try {
     return good(await remote.readStore({ store: key.path, key: key.key, height }, signal));
   } catch (error) {

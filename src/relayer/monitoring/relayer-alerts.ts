@@ -1,6 +1,5 @@
 import { CONNECTION_PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
-import type { AlertSpec, GroupSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { alertNameOf } from "../../platform/monitoring/alerts/alert-name.ts";
+import { type AlertSpec, type GroupSpec, alertNameOf } from "../../platform/monitoring/alerts/alert-spec.ts";
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import { CHAIN_CONDITIONS } from "./relayer-chain-conditions.ts";
 import { CONNECTION_SCOPE, type RelayerCondition } from "./relayer-condition.ts";

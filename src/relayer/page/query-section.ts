@@ -2,6 +2,7 @@ import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { badge, type Column, dataTable, grouped } from "../../platform/web/parts.ts";
 import type { QueryView } from "../health/status.ts";
+import { ascending } from "../../platform/base/order.ts";
 
 /** Sort columns of the table. Each puts the most important first. */
 export const SORTS = ["late", "id", "connection", "age", "owner", "gas"] as const;
@@ -81,14 +82,14 @@ const COMPARE: Readonly<Record<Sort, Compare>> = {
   // Overdue queries first: a query without a possible result may be later, but nobody can act on it.
   late: (a, b) =>
     Number(b.lateness.isOverdue) - Number(a.lateness.isOverdue) ||
-    order(b.lateness.blocks, a.lateness.blocks) ||
+    ascending(b.lateness.blocks, a.lateness.blocks) ||
     Number(b.error !== undefined) - Number(a.error !== undefined),
-  id: (a, b) => order(a.id, b.id),
-  connection: (a, b) => order(a.connectionId, b.connectionId),
+  id: (a, b) => ascending(a.id, b.id),
+  connection: (a, b) => ascending(a.connectionId, b.connectionId),
   // A query without a result sorts as the oldest.
-  age: (a, b) => order(ageOf(b), ageOf(a)),
-  owner: (a, b) => order(a.owner, b.owner),
-  gas: (a, b) => order(b.cost?.gas ?? 0n, a.cost?.gas ?? 0n),
+  age: (a, b) => ascending(ageOf(b), ageOf(a)),
+  owner: (a, b) => ascending(a.owner, b.owner),
+  gas: (a, b) => ascending(b.cost?.gas ?? 0n, a.cost?.gas ?? 0n),
 };
 
 function ageOf({ resultAge }: QueryView): bigint {
@@ -96,12 +97,7 @@ function ageOf({ resultAge }: QueryView): bigint {
 }
 
 function byId(a: QueryView, b: QueryView): number {
-  return order(a.id, b.id);
-}
-
-function order<T extends bigint | string>(a: T, b: T): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  return ascending(a.id, b.id);
 }
 
 function isInState({ state, lateness }: QueryView, wanted: StateFilter | undefined): boolean {

@@ -9,8 +9,8 @@ import {
 } from "../../platform/storage/sql-database.ts";
 import type { WriteQueue } from "../../platform/storage/write-queue.ts";
 import {
-  ATTEMPT_OUTCOMES,
   type Attempt,
+  ATTEMPT_OUTCOMES,
   type AttemptFilter,
   type AttemptLog,
   type AttemptOutcome,

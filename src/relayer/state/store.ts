@@ -8,12 +8,10 @@ import type { Secret } from "../../platform/base/secret.ts";
 import { FolderInUseError, type FolderLock, lockFolder } from "../../platform/process/folder-lock.ts";
 import { createPrivateFile } from "../../platform/process/private-file.ts";
 import { LeaseLostError } from "../../platform/storage/lease.ts";
-import { createPostgresDatabase } from "../../platform/storage/postgres-database.ts";
-import { migratePostgres } from "../../platform/storage/postgres-schema.ts";
+import { createPostgresDatabase, migratePostgres } from "../../platform/storage/postgres-database.ts";
 import type { PostgresAddress } from "../../platform/storage/postgres-url.ts";
-import type { SqlDatabase, SqlSession } from "../../platform/storage/sql-database.ts";
-import { createSqliteDatabase } from "../../platform/storage/sqlite-database.ts";
-import { migrateSchema, NewerSchemaError } from "../../platform/storage/sqlite-schema.ts";
+import { NewerSchemaError, type SqlDatabase, type SqlSession } from "../../platform/storage/sql-database.ts";
+import { createSqliteDatabase, migrateSchema } from "../../platform/storage/sqlite-database.ts";
 import { createWriteQueue, type WriteQueue } from "../../platform/storage/write-queue.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import { type AttemptLimits, createAttemptLog } from "./attempt-log.ts";
@@ -229,7 +227,7 @@ function unusable(stateDir: string, text: string): RelayError {
 }
 
 /**
- * Migrations of the relayer's store (`src/platform/storage/sqlite-schema.ts`). Each needs a file of its version in
+ * Migrations of the relayer's store (`src/platform/storage/sqlite-database.ts`). Each needs a file of its version in
  * `test/fixtures/state`. Ids and heights of the first tables are text, those of later ones `BIGINT`.
  */
 export const MIGRATIONS: readonly string[] = [

@@ -5,7 +5,6 @@ import { GAS_PER_TRANSACTION } from "./plan.ts";
 import {
   entriesOf,
   gasItem,
-  hashText,
   type PaidShare,
   requeue,
   resolve,
@@ -14,13 +13,14 @@ import {
   slotItems,
   type SubmitterState,
 } from "./submitter-state.ts";
+import { upperHex } from "../../platform/base/bytes.ts";
 
 /** Client updates that are remembered as included. A result needs one of the last few heights. */
 const MAX_INCLUDED = 1_000;
 
-/** Settles the results of transactions that have become final. Throws what `TxWindow.settle` throws. */
+/** Resolves the results of transactions that have become final. Throws as `TxWindow.confirm` does. */
 export async function confirm(state: SubmitterState, signal: AbortSignal): Promise<void> {
-  const finals = await state.deps.window.settle(state.deps.height.now(), signal);
+  const finals = await state.deps.window.confirm(state.deps.height.now(), signal);
   for (const final of finals) {
     const sent = state.sent.find(({ tx }) => tx === final.tx);
     if (sent === undefined) continue;
@@ -41,7 +41,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
   for (const entry of entries)
     if (found?.kind !== "redundant" || found.entry !== entry)
       metrics.results.inc({ connection_id: entry.result.query.connectionId, outcome: "not-included" });
-  const fields = { results: entries.length, hash: hashText(tx.hash) };
+  const fields = { results: entries.length, hash: upperHex(tx.hash) };
   if (confirmation.kind === "lost") {
     sent.release();
     logger.warn("transaction was in no block, its results are sent again", {
@@ -116,7 +116,7 @@ function sharesOf(
 ): (entry: Entry) => PaidShare {
   const parts = new Map(entriesOf(slots).map((entry) => [entry, state.gas.estimate(gasItem(entry))]));
   const total = [...parts.values()].reduce((sum, part) => sum + part, 0n);
-  const txHash = hashText(tx.hash);
+  const txHash = upperHex(tx.hash);
   return (entry) => {
     const part = parts.get(entry) ?? 0n;
     const divisor = total > 0n ? total : 1n;

@@ -1,5 +1,6 @@
 import type { QueryFailure } from "../registry/query-state.ts";
 import { type Entry, type ExpectedEntry, isProven } from "./pipeline.ts";
+import { ascending } from "../../platform/base/order.ts";
 
 /** Limits of one transaction. */
 export interface BatchLimits {
@@ -87,11 +88,10 @@ function withinCapacity(
 
 /** Results behind one client update stay together. The sort is stable, so TX results keep their order. */
 function byConnection({ result: a }: Entry, { result: b }: Entry): number {
-  return compareText(a.query.connectionId, b.query.connectionId) || compareText(a.update?.key, b.update?.key);
-}
-
-function compareText(a = "", b = ""): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return (
+    ascending(a.query.connectionId, b.query.connectionId) ||
+    ascending(a.update?.key ?? "", b.update?.key ?? "")
+  );
 }
 
 /**

@@ -15,6 +15,7 @@ import {
   slotItems,
   type SubmitterState,
 } from "./submitter-state.ts";
+import { minInt } from "../../platform/base/integers.ts";
 
 /**
  * Plans and simulates transactions for the waiting results, as far as they fit into one block besides the ones that are
@@ -167,7 +168,7 @@ function toPrepared(
 ): Prepared {
   const { gas, block, batch } = state;
   gas.learn(slotItems(slots), gasUsed - GAS_PER_TRANSACTION);
-  const limit = min(block.gas(), batch.limits().gas);
+  const limit = minInt(block.gas(), batch.limits().gas);
   const [fitting, rest] = fit(state, entries, limit);
   requeue(state, rest);
   const fixed =
@@ -201,8 +202,4 @@ function sum(state: SubmitterState, slots: readonly Slot[]): bigint {
 /** Expected gas of a transaction with these entries and without client updates. */
 export function gasOfEntries(state: SubmitterState, entries: readonly Entry[]): bigint {
   return entries.reduce((total, entry) => total + state.gas.estimate(gasItem(entry)), GAS_PER_TRANSACTION);
-}
-
-function min(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

@@ -1,4 +1,5 @@
 import type { RegisteredQuery } from "../chain/registered-query.ts";
+import { ascending } from "../../platform/base/order.ts";
 
 /** What decides when a query has its turn. */
 export interface Need {
@@ -108,7 +109,7 @@ interface Waiting<T> {
 }
 
 function byTurn({ need: a }: Waiting<unknown>, { need: b }: Waiting<unknown>): number {
-  return a.turn - b.turn || compare(a.place, b.place) || compare(a.id, b.id);
+  return a.turn - b.turn || ascending(a.place, b.place) || ascending(a.id, b.id);
 }
 
 /** Takes the head that is due for longest, again and again. */
@@ -136,9 +137,5 @@ function isBefore(a: Head, b: Head | undefined): boolean {
   const own = a.group[a.index]?.need;
   const other = b?.group[b.index]?.need;
   if (own === undefined || other === undefined) return own !== undefined;
-  return (compare(own.dueAt, other.dueAt) || compare(own.id, other.id)) < 0;
-}
-
-function compare(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return (ascending(own.dueAt, other.dueAt) || ascending(own.id, other.id)) < 0;
 }

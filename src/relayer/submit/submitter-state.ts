@@ -1,5 +1,4 @@
 import type { FlightTx, TxWindow } from "../../cosmos/client/tx/tx-types.ts";
-import { toHex } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 import type { Logger } from "../../platform/base/logger.ts";
@@ -16,6 +15,7 @@ import { type BatchLimits, GAS_PER_CLIENT_UPDATE } from "./plan.ts";
 import type { ClientUpdate, ExpectedResult, OutcomeListener, ResultOutcome } from "./proven-result.ts";
 import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./service-order.ts";
 import type { SubmitGate, Upkeep } from "./submit-gate.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 
 export interface SubmitterOptions {
   /** Type URL of `MsgSubmitQueryResult`; it holds the chain's own name. */
@@ -311,11 +311,6 @@ export function gasInFlight({ sent }: SubmitterState): bigint {
   return sent.reduce((sum, { gas }) => sum + gas, 0n);
 }
 
-/** Formats a hash as attempts do: upper-case hex. */
-export function hashText(hash: Uint8Array): string {
-  return toHex(hash).toUpperCase();
-}
-
 /** Something whose gas is learned: a result, or the update of a client. */
 interface GasItem {
   /** Equal for what costs about the same each time, for instance the results of one query. */
@@ -360,17 +355,13 @@ export function createGasEstimates(): GasEstimates {
       const rest = gas - (sum(items) - expected);
       if (expected === 0n) return;
       // A sum below zero shows that the known items are estimated too high. The newcomers then get a sixteenth of their guess.
-      const factor = max((rest * SCALE) / expected, SCALE / 16n);
+      const factor = maxInt((rest * SCALE) / expected, SCALE / 16n);
       // Several results of one TX query share a key.
       for (const [key, before] of new Map(adjusted.map((item) => [item.key, estimate(item)])))
-        learned.set(key, max(before + (before * (factor - SCALE)) / SCALE / step, 1n));
+        learned.set(key, maxInt(before + (before * (factor - SCALE)) / SCALE / step, 1n));
     },
     keepOnly: (isKept) => {
       for (const key of learned.keys()) if (!isKept(key)) learned.delete(key);
     },
   };
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

@@ -8,7 +8,6 @@ import {
   byNeed,
   createSubmitterState,
   gasOfResults,
-  hashText,
   recordOutcome,
   resolve,
   type SubmitterDeps,
@@ -18,6 +17,8 @@ import {
   unsent,
   WITHDRAWN,
 } from "./submitter-state.ts";
+import { maxInt } from "../../platform/base/integers.ts";
+import { upperHex } from "../../platform/base/bytes.ts";
 
 /** Takes proven results of all connections and brings them into blocks. */
 export interface Submitter {
@@ -178,20 +179,20 @@ function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigi
     return isNew ? sum + stage.gas : sum;
   }, 0n);
   // The rest of the block that is being filled, and for a look-ahead of 2 the whole one after it.
-  const leaving = max(block.gas() - inFlight, 0n) + block.gas() * max(lookAhead - 1n, 0n);
+  const leaving = maxInt(block.gas() - inFlight, 0n) + block.gas() * maxInt(lookAhead - 1n, 0n);
   const waiting = [...pipeline.expected(), ...unsent(state)];
   const waitingGas = gasOf(state, waiting);
   const connections = BigInt(options.connections);
   const part = block.gas() / connections;
   const own = waiting.filter(({ result }) => result.query.connectionId === connectionId);
-  const ownPart = part - max(gasOf(state, own) - leaving / connections, 0n);
-  const free = block.gas() - max(waitingGas - leaving, 0n);
+  const ownPart = part - maxInt(gasOf(state, own) - leaving / connections, 0n);
+  const free = block.gas() - maxInt(waitingGas - leaving, 0n);
   const isStopped =
     deps.clock.monotonicMs() < pace.stoppedUntilMs || pipeline.queuedBytes() > MAX_QUEUED_BYTES / 2;
   // What has to wait for a later block is nothing while all that waits leaves, and then nothing is sorted.
   const later = waitingGas > leaving ? gasBehind(state, waiting, { leaving, connectionId }) : 0n;
   // A quarter: enough that the next block is not empty should the next cycle fail.
-  const gas = isStopped || later * 4n > part ? 0n : max(free, ownPart);
+  const gas = isStopped || later * 4n > part ? 0n : maxInt(free, ownPart);
   return { gas, leaving, ownPart };
 }
 
@@ -205,7 +206,7 @@ function gasBehind(
   let behind = 0n;
   for (const one of byNeed(state, waiting)) {
     const gas = gasOf(state, [one]);
-    const cut = max(before + gas - max(leaving, before), 0n);
+    const cut = maxInt(before + gas - maxInt(leaving, before), 0n);
     if (one.result.query.connectionId === connectionId) behind += cut;
     before += gas;
   }
@@ -271,15 +272,11 @@ function newestOf({ pipeline, deps }: SubmitterState, id: bigint): DepartingResu
   return { sentAt: sentAt === now ? now + 1n : now, at: newest };
 }
 
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
-}
-
 function statusOf(state: SubmitterState): SubmitterStatus {
   const { sent, block, gas, pipeline, pace } = state;
   return {
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
-      hash: hashText(tx.hash),
+      hash: upperHex(tx.hash),
       sequence: tx.sequence,
       results: slots.filter(({ kind }) => kind === "result").length,
       gas: expected,

@@ -54,8 +54,8 @@ export function requireIncluded(found: FoundTx, block: LightBlockBytes): void {
   const { total, index, leafHash, aunts } = found.proof.proof;
   const proof = { total: BigInt(total), index: BigInt(index), leafHash, aunts };
   // The leaves of a block's data hash are the hashes of its transactions.
-  const verdict = verifySimpleProof(root, sha256(found.tx), proof);
-  if (verdict.ok && index === found.index) return;
+  const result = verifySimpleProof(root, sha256(found.tx), proof);
+  if (result.ok && index === found.index) return;
   throw badBlock(block.height, `the inclusion proof of transaction ${toHex(found.hash)} is invalid`);
 }
 

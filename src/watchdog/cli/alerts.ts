@@ -10,7 +10,7 @@ import { type BacktestOptions, backtestReport } from "../report/backtest.ts";
 import { formatMinute } from "../../platform/base/text.ts";
 import { watchdogConfigSchema } from "../config/config.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import { CheckExit } from "../../platform/cli/check-exit.ts";
+import { CheckExit } from "../../platform/cli/cli-error.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
 import { parseDuration } from "../../platform/cli/options.ts";

@@ -102,14 +102,14 @@ const CAUSE = "Fix what costs the blocks first: the other firing alert has its o
 const lost: AlertCase = {
   fires: [call("Success", 0), { ...call("Failure", 0), jump: 1_000_000 }],
   clears: [{ series: SUCCESSES, from: 1_000_000_000 }],
-  settles: "7h",
+  trueAfter: "7h",
 };
 
 /** A month at one call per second, `misses` of which were bad on the first day. */
 const atRisk = (misses: number): AlertCase => ({
   fires: [call("Success", 60), { ...call("Failure", 0), jump: misses }],
   clears: [{ series: SUCCESSES, from: 1_000_000_000 }],
-  settles: "7h",
+  trueAfter: "7h",
   onlyPromtool: "what remains depends on the day of the month",
 });
 

@@ -1,12 +1,12 @@
-import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
+import { dec18ToNumber } from "../../platform/base/decimal.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { counted } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { type Column, dataTable, grouped } from "../../platform/web/parts.ts";
 import { short } from "../../platform/web/plots.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
-import { SPANS } from "../ledger/rollups.ts";
 import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
+import { SPANS } from "../ledger/rollups.ts";
 import { type Assessment, foundedForecast } from "../policy/assessment.ts";
 import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from "../policy/reward-tier.ts";
 
@@ -201,7 +201,7 @@ export function forecastPlot(assessment: Assessment, points: readonly RatePoint[
   const forecast = foundedForecast(assessment);
   const startMs = monthStartMs(month);
   const spanMs = nextMonthMs(startMs) - startMs;
-  const least = { full: toNumber(policy.least.full), none: toNumber(policy.least.none) };
+  const least = { full: dec18ToNumber(policy.least.full), none: dec18ToNumber(policy.least.none) };
   const ratios = points.map(({ ratio }) => ratio);
   const lowest = Math.min(
     1 - LEAST_RANGE,
@@ -249,11 +249,6 @@ function forecastSummary(assessment: Assessment): string {
   if (forecast === undefined) return `${now}; no forecast yet`;
   const { low, middle, high, tiers, basis } = forecast;
   return `${now}, ${formatPercent(middle)} % at the end (80 % band ${formatPercent(low)} % to ${formatPercent(high)} %), tier ${tiers.middle}, from the ${basis}`;
-}
-
-/** The share as a number. For drawing only. */
-function toNumber(share: Dec18): number {
-  return Number(share) / Number(DEC18_ONE);
 }
 
 function shortPercent(ratio: number): string {

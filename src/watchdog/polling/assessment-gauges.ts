@@ -1,7 +1,7 @@
-import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
+import { dec18ToNumber } from "../../platform/base/decimal.ts";
 import { type Assessment, BURN_WINDOWS, type Headroom } from "../policy/assessment.ts";
 import { BOUNDARIES, toRatio } from "../policy/reward-tier.ts";
-import { type Series, series, type StatusGauge } from "./status-gauge.ts";
+import { series, type Series, type StatusGauge } from "./status-gauge.ts";
 
 const PLACE = ["validator", "chain_id"] as const;
 const BOUNDARY_STATES = ["open", "clinched", "lost"] as const;
@@ -23,7 +23,7 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
     "boundary_ratio",
     "Least success ratio of the boundary: full, for the full reward, and none, for any reward.",
     ["boundary"],
-    ({ policy }) => BOUNDARIES.map((boundary) => series(toFraction(policy.least[boundary]), { boundary })),
+    ({ policy }) => BOUNDARIES.map((boundary) => series(dec18ToNumber(policy.least[boundary]), { boundary })),
   ),
   perBoundary(
     "boundary_state",
@@ -126,8 +126,4 @@ function perBoundary(
       read(one).map(({ labels, value }) => series(value, { boundary: one.boundary, ...labels })),
     ),
   );
-}
-
-function toFraction(value: Dec18): number {
-  return Number(value) / Number(DEC18_ONE);
 }

@@ -1,16 +1,7 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { decodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import { parseDec18 } from "../../platform/base/decimal.ts";
-import {
-  asInt64,
-  asText,
-  asTimeNs,
-  elements,
-  isPresent,
-  type JsonField,
-  member,
-  required,
-} from "../../platform/base/json.ts";
+import { JsonField } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import {
   type ChainHead,
@@ -226,7 +217,7 @@ interface MemberJson {
 /** Starts the check of a response. Errors name the field. */
 function responseField(text: string): JsonField {
   try {
-    return { value: JSON.parse(text), path: "", error: fieldError };
+    return new JsonField(JSON.parse(text), "", fieldError);
   } catch {
     throw fieldError("", "JSON");
   }
@@ -241,83 +232,87 @@ function fieldError(path: string, expected: string): SourceError {
 
 /** Reads `/cosmos/base/tendermint/v1beta1/blocks/…`. */
 function toBlock(root: JsonField): BlockJson {
-  const block = required(member(root, "block"));
-  const header = required(member(block, "header"));
-  const signatures = elements(member(required(member(block, "last_commit")), "signatures"));
+  const block = root.member("block").required();
+  const header = block.member("header").required();
+  const signatures = block.member("last_commit").required().member("signatures").elements();
   return {
-    chainId: asText(required(member(header, "chain_id"))),
-    height: asInt64(required(member(header, "height"))),
-    timeMs: Number(asTimeNs(required(member(header, "time"))) / NS_PER_MS),
+    chainId: header.member("chain_id").required().asText(),
+    height: header.member("height").required().asInt64(),
+    timeMs: Number(header.member("time").required().asTimeNs() / NS_PER_MS),
     signers: new Set(
       signatures
-        .filter((signature) => asText(member(signature, "block_id_flag")) === "BLOCK_ID_FLAG_COMMIT")
-        .map((signature) => asText(member(signature, "validator_address"))),
+        .filter((signature) => signature.member("block_id_flag").asText() === "BLOCK_ID_FLAG_COMMIT")
+        .map((signature) => signature.member("validator_address").asText()),
     ),
   };
 }
 
 /** Reads `/cosmos/base/tendermint/v1beta1/validatorsets/latest`. */
 function toValidatorSet(root: JsonField): readonly MemberJson[] {
-  return elements(required(member(root, "validators"))).map((validator) => ({
-    address: asText(required(member(validator, "address"))),
-    votingPower: asInt64(member(validator, "voting_power")),
-  }));
+  return root
+    .member("validators")
+    .required()
+    .elements()
+    .map((validator) => ({
+      address: validator.member("address").required().asText(),
+      votingPower: validator.member("voting_power").asInt64(),
+    }));
 }
 
 /** Reads `…/get_prices` for these pairs, in their order. */
 function toChainPrices(root: JsonField, pairs: readonly string[]): readonly ChainPrice[] {
-  const prices = elements(required(member(root, "prices")));
+  const prices = root.member("prices").required().elements();
   return prices.slice(0, pairs.length).map((entry, index) => {
-    const price = member(entry, "price");
-    const height = isPresent(price) ? asInt64(member(price, "block_height")) : 0n;
+    const price = entry.member("price");
+    const height = price.isPresent() ? price.member("block_height").asInt64() : 0n;
     return {
       pair: pairs[index] ?? "",
       height,
       blockTimeMs:
-        height === 0n ? undefined : Number(asTimeNs(required(member(price, "block_timestamp"))) / NS_PER_MS),
-      price: isPresent(price) ? asInteger(member(price, "price")) : 0n,
+        height === 0n ? undefined : Number(price.member("block_timestamp").required().asTimeNs() / NS_PER_MS),
+      price: price.isPresent() ? asInteger(price.member("price")) : 0n,
     };
   });
 }
 
 /** Reads `/neutron/revenue/params`. */
 function toRevenueParams(root: JsonField): RevenueParams {
-  const params = required(member(root, "params"));
-  const blocks = required(member(params, "blocks_performance_requirement"));
-  const votes = required(member(params, "oracle_votes_performance_requirement"));
-  const quote = required(member(params, "reward_quote"));
+  const params = root.member("params").required();
+  const blocks = params.member("blocks_performance_requirement").required();
+  const votes = params.member("oracle_votes_performance_requirement").required();
+  const quote = params.member("reward_quote").required();
   return {
-    blocksAllowedToMiss: asDecimal(required(member(blocks, "allowed_to_miss"))),
-    blocksRequired: asDecimal(required(member(blocks, "required_at_least"))),
-    votesAllowedToMiss: asDecimal(required(member(votes, "allowed_to_miss"))),
-    votesRequired: asDecimal(required(member(votes, "required_at_least"))),
-    baseCompensation: asInt64(required(member(quote, "amount"))),
-    quoteAsset: asText(required(member(quote, "asset"))),
-    schedule: scheduleOf(required(member(params, "payment_schedule_type"))),
+    blocksAllowedToMiss: asDecimal(blocks.member("allowed_to_miss").required()),
+    blocksRequired: asDecimal(blocks.member("required_at_least").required()),
+    votesAllowedToMiss: asDecimal(votes.member("allowed_to_miss").required()),
+    votesRequired: asDecimal(votes.member("required_at_least").required()),
+    baseCompensation: quote.member("amount").required().asInt64(),
+    quoteAsset: quote.member("asset").required().asText(),
+    schedule: scheduleOf(params.member("payment_schedule_type").required()),
   };
 }
 
 /** Reads `/neutron/revenue/validator_stats`. The chain spells "commited" with one t. */
 function toRevenueStats(root: JsonField): RevenueStats {
-  const stats = required(member(root, "stats"));
-  const info = required(member(stats, "validator_info"));
-  const count = (name: string): bigint => asInt64(member(info, name));
+  const stats = root.member("stats").required();
+  const info = stats.member("validator_info").required();
+  const count = (name: string): bigint => info.member(name).asInt64();
   return {
     committedBlocks: count("commited_blocks_in_period"),
     committedVotes: count("commited_oracle_votes_in_period"),
     inActiveSet: count("in_active_valset_for_blocks_in_period"),
-    totalBlocks: asInt64(member(stats, "total_produced_blocks_in_period")),
+    totalBlocks: stats.member("total_produced_blocks_in_period").asInt64(),
   };
 }
 
 function scheduleOf(type: JsonField): RevenueParams["schedule"] {
-  if (isPresent(member(type, "monthly_payment_schedule_type"))) return "monthly";
-  return isPresent(member(type, "block_based_payment_schedule_type")) ? "block-based" : "empty";
+  if (type.member("monthly_payment_schedule_type").isPresent()) return "monthly";
+  return type.member("block_based_payment_schedule_type").isPresent() ? "block-based" : "empty";
 }
 
 function asDecimal(field: JsonField): bigint {
   try {
-    return parseDec18(asText(field));
+    return parseDec18(field.asText());
   } catch {
     throw field.error(field.path, "a decimal");
   }
@@ -325,7 +320,7 @@ function asDecimal(field: JsonField): bigint {
 
 /** Prices can exceed 64 bits. */
 function asInteger(field: JsonField): bigint {
-  const text = asText(field);
+  const text = field.asText();
   if (/^\d{1,78}$/.test(text)) return BigInt(text);
   throw field.error(field.path, "a whole number");
 }

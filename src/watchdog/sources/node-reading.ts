@@ -1,5 +1,5 @@
-import { type NodePage, type VoteReports, SourceError } from "./observation.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
+import { type NodePage, SourceError, type VoteReports } from "./observation.ts";
 import { countBy, histogramOf, requireCount, requireEvents, requireTimeMs } from "./sample-values.ts";
 
 const RESPONSES = "app_oracle_responses";

@@ -1,6 +1,6 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { asTimeNs, isRecord, type JsonField, member, required } from "../../platform/base/json.ts";
+import { isRecord, JsonField } from "../../platform/base/json.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 import {
   type OraclePage,
@@ -180,11 +180,11 @@ export async function readPrices(
 
 /** Parses a response body. A pair has a price when its value is a positive integer as text. Throws {@link SourceError}. */
 export function parsePrices(text: string, url: string): PricesPage {
-  const root: JsonField = { value: parseBody(text), path: "", error: fieldError };
-  const prices = required(member(root, "prices"));
+  const root = new JsonField(parseBody(text), "", fieldError);
+  const prices = root.member("prices").required();
   if (!isRecord(prices.value)) throw prices.error(prices.path, "an object");
-  const tickedAtMs = Number(asTimeNs(required(member(root, "timestamp"))) / NS_PER_MS);
-  const { value: version } = member(root, "version");
+  const tickedAtMs = Number(root.member("timestamp").required().asTimeNs() / NS_PER_MS);
+  const { value: version } = root.member("version");
   const priced = pricesOf(prices.value);
   return {
     pairs: [...priced.keys()].toSorted(),

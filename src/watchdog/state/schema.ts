@@ -1,5 +1,5 @@
 /**
- * Migrations of the state file (`src/platform/storage/sqlite-schema.ts`). Each needs a file of the version before it in
+ * Migrations of the state file (`src/platform/storage/sqlite-database.ts`). Each needs a file of the version before it in
  * `test/fixtures/state`.
  */
 export const MIGRATIONS: readonly string[] = [

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { errorText } from "../../platform/base/errors.ts";
 import { FolderInUseError, lockFolder } from "../../platform/process/folder-lock.ts";
 import { createPrivateFile } from "../../platform/process/private-file.ts";
-import { migrateSchema } from "../../platform/storage/sqlite-schema.ts";
+import { migrateSchema } from "../../platform/storage/sqlite-database.ts";
 import { LEDGER_SOURCES, type LedgerView } from "../ledger/ledger-view.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { readAlerting, writeAlerting, readPollHistories, writePollHistories } from "./alert-rows.ts";

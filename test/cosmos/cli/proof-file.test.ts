@@ -27,10 +27,10 @@ describe("verifyProofFile", () => {
     ["light-client/test-1.json", 33, undefined],
     ["light-client/test-2.json", 113, undefined],
   ])("%s: verifies every case as recorded", (name, count, valid) => {
-    const verdicts = verifyProofFile(fixture(name));
-    expect(verdicts).toHaveLength(count);
-    expect(verdicts.filter((verdict) => !isAsRecorded(verdict))).toEqual([]);
-    if (valid !== undefined) expect(verdicts.filter((verdict) => verdict.valid)).toHaveLength(valid);
+    const results = verifyProofFile(fixture(name));
+    expect(results).toHaveLength(count);
+    expect(results.filter((result) => !isAsRecorded(result))).toEqual([]);
+    if (valid !== undefined) expect(results.filter((result) => result.valid)).toHaveLength(valid);
   });
 
   it.each([
@@ -56,12 +56,12 @@ describe("verifyProofFile", () => {
       (text: string) => text.replace(/("timestamp": ?"[^"]*?)\d(\d*Z")/g, "$10$2"),
     ],
     [
-      "another recorded verdict",
+      "another recorded result",
       "light-client/test-2.json",
       (text: string) => text.replace(/"valid": ?true/, '"valid": false'),
     ],
   ])("notices %s", (_what, name, change) => {
-    expect(verifyProofFile(altered(name, change)).some((verdict) => !isAsRecorded(verdict))).toBe(true);
+    expect(verifyProofFile(altered(name, change)).some((result) => !isAsRecorded(result))).toBe(true);
   });
 
   it("rejects other files with a message that says what was expected", () => {

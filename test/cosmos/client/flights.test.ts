@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PooledChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import { type Flight, settleFlights } from "../../../src/cosmos/client/tx/flights.ts";
+import { type Flight, confirmFlights } from "../../../src/cosmos/client/tx/flights.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const signal = new AbortController().signal;
@@ -61,68 +61,68 @@ function setUp(count = 1) {
     close: () => {},
   };
   /** Returns the outcome of each flight that is final, and the number of those that are not. */
-  const settle = async (height: bigint, isUncertain = false) => {
+  const confirm = async (height: bigint, isUncertain = false) => {
     const deps = { client: { pool }, clock };
-    const { finals, remaining } = await settleFlights(flights, { height, isUncertain }, deps, signal);
+    const { finals, remaining } = await confirmFlights(flights, { height, isUncertain }, deps, signal);
     flights = remaining;
     const texts = finals.map(({ confirmation }) =>
       confirmation.kind === "lost" ? confirmation.reason : confirmation.kind,
     );
     return [...texts, ...remaining.map(() => "in flight")];
   };
-  return { clock, node, settle };
+  return { clock, node, confirm };
 }
 
 describe("a flight that is in no block", () => {
   it("is broadcast again after two blocks, or after one when a node may have dropped it", async () => {
     const sure = setUp();
-    for (const height of [101n, 102n, 103n, 104n]) await sure.settle(height);
+    for (const height of [101n, 102n, 103n, 104n]) await sure.confirm(height);
     expect(sure.node.broadcasts).toBe(2);
     const unsure = setUp();
-    for (const height of [101n, 102n]) await unsure.settle(height, true);
+    for (const height of [101n, 102n]) await unsure.confirm(height, true);
     expect(unsure.node.broadcasts).toBe(2);
   });
 
   it("is lost when two blocks after its timeout height it is still not indexed", async () => {
-    const { settle } = setUp();
-    expect(await settle(122n)).toEqual(["in flight"]);
-    expect(await settle(123n)).toEqual(["not in a block up to its timeout height 120"]);
+    const { confirm } = setUp();
+    expect(await confirm(122n)).toEqual(["in flight"]);
+    expect(await confirm(123n)).toEqual(["not in a block up to its timeout height 120"]);
   });
 
   it("is lost at its deadline while the chain halts", async () => {
-    const { clock, settle } = setUp();
+    const { clock, confirm } = setUp();
     await clock.advance(89_999);
-    expect(await settle(100n)).toEqual(["in flight"]);
+    expect(await confirm(100n)).toEqual(["in flight"]);
     await clock.advance(1);
-    expect(await settle(100n)).toEqual(["not in a block before its deadline"]);
+    expect(await confirm(100n)).toEqual(["not in a block before its deadline"]);
   });
 
   it("is lost when the height falls by more than endpoints differ", async () => {
-    const { settle } = setUp();
-    expect(await settle(80n)).toEqual(["in flight"]);
-    expect(await settle(79n)).toEqual(["the chain was reset"]);
+    const { confirm } = setUp();
+    expect(await confirm(80n)).toEqual(["in flight"]);
+    expect(await confirm(79n)).toEqual(["the chain was reset"]);
   });
 
   it("is kept while the node cannot say whether it is in a block, even after its timeout height", async () => {
-    const { node, settle } = setUp();
+    const { node, confirm } = setUp();
     node.found = unreachable;
-    expect(await settle(200n)).toEqual(["in flight"]);
+    expect(await confirm(200n)).toEqual(["in flight"]);
     expect(node.broadcasts).toBe(0);
     node.found = INCLUDED;
-    expect(await settle(200n)).toEqual(["included"]);
+    expect(await confirm(200n)).toEqual(["included"]);
   });
 
   it("is broadcast alone: those behind a flight that is alive are in the same mempool", async () => {
-    const { node, settle } = setUp(3);
-    expect(await settle(102n)).toEqual(["in flight", "in flight", "in flight"]);
+    const { node, confirm } = setUp(3);
+    expect(await confirm(102n)).toEqual(["in flight", "in flight", "in flight"]);
     expect(node.broadcasts).toBe(1);
   });
 
   it("makes room for the next one to be broadcast when it is lost", async () => {
-    const { node, settle } = setUp(3);
+    const { node, confirm } = setUp(3);
     const log = "account sequence mismatch, expected 39, got 40: incorrect account sequence";
     node.checks.push({ ...USED, log });
-    expect(await settle(102n)).toEqual([`sdk/32: ${log}`, "in flight", "in flight"]);
+    expect(await confirm(102n)).toEqual([`sdk/32: ${log}`, "in flight", "in flight"]);
     expect(node.broadcasts).toBe(2);
   });
 });
@@ -132,20 +132,20 @@ describe("a flight that the node refuses to take again", () => {
     ["before it looks at the sequence", NO_FUNDS],
     ["since its sequence is used", USED],
   ])("%s is lost after two blocks, in which it could have been indexed", async (_why, refusal) => {
-    const { node, settle } = setUp();
+    const { node, confirm } = setUp();
     node.checks.push(refusal, refusal, refusal);
-    for (const height of [102n, 103n]) expect(await settle(height)).toEqual(["in flight"]);
-    expect(await settle(104n)).toEqual([`sdk/${refusal.code}: ${refusal.log}`]);
+    for (const height of [102n, 103n]) expect(await confirm(height)).toEqual(["in flight"]);
+    expect(await confirm(104n)).toEqual([`sdk/${refusal.code}: ${refusal.log}`]);
   });
 
   it.each([
     ["for want of funds first and for its sequence later", NO_FUNDS, USED],
     ["for its sequence first and for want of funds later", USED, NO_FUNDS],
   ])("%s is lost two blocks after the later kind began", async (_why, first, later) => {
-    const { node, settle } = setUp();
+    const { node, confirm } = setUp();
     node.checks.push(first, later, later, later);
-    for (const height of [102n, 103n, 104n]) expect(await settle(height)).toEqual(["in flight"]);
-    expect(await settle(105n)).toEqual([`sdk/${later.code}: ${later.log}`]);
+    for (const height of [102n, 103n, 104n]) expect(await confirm(height)).toEqual(["in flight"]);
+    expect(await confirm(105n)).toEqual([`sdk/${later.code}: ${later.log}`]);
   });
 
   it.each([
@@ -154,16 +154,16 @@ describe("a flight that the node refuses to take again", () => {
     ["does not respond", unreachable],
     ["has a full mempool", rpcError("mempool is full: number of txs 5000")],
   ])("counts from the beginning after the node %s meanwhile", async (_what, between) => {
-    const { node, settle } = setUp();
+    const { node, confirm } = setUp();
     node.checks.push(NO_FUNDS, between, NO_FUNDS, NO_FUNDS, NO_FUNDS);
     // 102: refused; 103: not refused; two blocks later it is overdue again.
-    for (const height of [102n, 103n, 104n, 105n, 106n]) expect(await settle(height)).toEqual(["in flight"]);
-    expect(await settle(107n)).toEqual(["sdk/5: insufficient funds"]);
+    for (const height of [102n, 103n, 104n, 105n, 106n]) expect(await confirm(height)).toEqual(["in flight"]);
+    expect(await confirm(107n)).toEqual(["sdk/5: insufficient funds"]);
   });
 
   it("is lost at once when no other try can succeed", async () => {
-    const { node, settle } = setUp();
+    const { node, confirm } = setUp();
     node.checks.push(rpcError("unknown parameter", -32602));
-    expect(await settle(102n)).toEqual(["unknown parameter"]);
+    expect(await confirm(102n)).toEqual(["unknown parameter"]);
   });
 });

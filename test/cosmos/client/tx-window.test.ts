@@ -43,7 +43,7 @@ function broadcast(...texts: readonly string[]): Promise<readonly BroadcastResul
 async function block(): Promise<readonly (readonly [bigint, string])[]> {
   chain.mine();
   height += 1n;
-  const finals = await window.settle(height, signal);
+  const finals = await window.confirm(height, signal);
   return finals.map(({ tx, confirmation }) => [tx.sequence, confirmation.kind] as const);
 }
 

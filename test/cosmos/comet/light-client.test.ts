@@ -20,7 +20,7 @@ function block(height: bigint, facts: Partial<BlockFacts> = {}, signers = four):
 }
 
 /** Runs a check. Returns "valid" or the text of its `CometError`. */
-function verdictOf(check: () => void): string {
+function resultOf(check: () => void): string {
   try {
     check();
   } catch (error) {
@@ -31,7 +31,7 @@ function verdictOf(check: () => void): string {
 }
 
 function verify(trusted: LightBlock, untrusted: LightBlock, changed: Partial<typeof options> = {}): string {
-  return verdictOf(() =>
+  return resultOf(() =>
     verifyHeader(
       { header: trusted.header, validators: trusted.validatorSet },
       { header: untrusted.header, commit: untrusted.commit, validators: untrusted.validatorSet },
@@ -91,14 +91,14 @@ describe("a commit", () => {
 
   it("is refused if a signature is missing, or for another height or block", () => {
     const shorter = { ...good.commit, signatures: good.commit.signatures.slice(1) };
-    expect(verdictOf(() => verifyCommitLight(four.set, { ...of, commit: shorter }))).toBe(
+    expect(resultOf(() => verifyCommitLight(four.set, { ...of, commit: shorter }))).toBe(
       "Invalid commit -- wrong set size: 4 vs 3",
     );
-    expect(verdictOf(() => verifyCommitLight(four.set, { ...of, height: 8n }))).toBe(
+    expect(resultOf(() => verifyCommitLight(four.set, { ...of, height: 8n }))).toBe(
       "Invalid commit -- wrong height: 8 vs 9",
     );
     expect(
-      verdictOf(() => verifyCommitLight(four.set, { ...of, blockId: block(8n).commit.blockId })),
+      resultOf(() => verifyCommitLight(four.set, { ...of, blockId: block(8n).commit.blockId })),
     ).toContain("invalid commit -- wrong block ID: want ");
   });
 
@@ -107,7 +107,7 @@ describe("a commit", () => {
     if (first === undefined) throw new Error("no signature");
     const doubled = { ...good.commit, signatures: [first, first, ...rest.slice(1)] };
     const level = { numerator: 1n, denominator: 1n };
-    expect(verdictOf(() => verifyCommitLightTrusting(four.set, { ...of, commit: doubled }, level))).toMatch(
+    expect(resultOf(() => verifyCommitLightTrusting(four.set, { ...of, commit: doubled }, level))).toMatch(
       /^double vote from Validator\{[0-9A-F]{40} PubKeyEd25519\{[0-9A-F]{64}\} VP:4 A:-?\d+\} \(0 and 1\)$/,
     );
   });
@@ -119,7 +119,7 @@ describe("a commit", () => {
         index === 0 ? { ...sig, signature: sig.signature.map((byte) => byte ^ 1) } : sig,
       ),
     });
-    const batch = verdictOf(() => verifyCommitLight(four.set, { ...of, commit: broken(good) }));
+    const batch = resultOf(() => verifyCommitLight(four.set, { ...of, commit: broken(good) }));
     expect(batch).toMatch(/^wrong signature \(#0\): [0-9A-F]+$/);
     expect(Buffer.from(batch.slice("wrong signature (#0): ".length), "hex").toString()).toMatch(
       /^CommitSig\{[0-9A-F]{12} by [0-9A-F]{12} on 2 @ 2027-01-15T08:00:10Z\}$/,
@@ -127,7 +127,7 @@ describe("a commit", () => {
     const one = createSigners("one", [1n]);
     const single = block(9n, {}, one);
     const commit = broken(single);
-    const text = verdictOf(() =>
+    const text = resultOf(() =>
       verifyCommitLight(one.set, { chainId: CHAIN, blockId: commit.blockId, height: 9n, commit }),
     );
     const signature = Buffer.from(commit.signatures[0]?.signature ?? [])

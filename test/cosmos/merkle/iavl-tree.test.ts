@@ -188,7 +188,7 @@ describe("IAVL tree over a storage", () => {
     const { storage, tree } = filled(20);
     for (const version of tree.versions().slice(0, -1)) storage.release(tree, version);
     expect(storage.nodes.size).toBe(2 * tree.size() - 1);
-    expect(() => tree.release(20n)).toThrow("version 20 is the latest or is not kept");
+    expect(() => tree.release(20n)).toThrow("version 20 is the latest or is not retained");
     expect(() => tree.release(3n)).toThrow(IavlError);
   });
 

@@ -61,7 +61,7 @@ describe("saved node", () => {
     ["0004036b65790176", "a leaf with size 2"],
     ["0002036b6579017600", "bytes after the end"],
     ["020401620107", "a hash of 1 bytes"],
-    ["020401622007".repeat(32) + "02", "children in the form of iavl 0.x"],
+    ["020401622007".repeat(32) + "02", "children in the format of iavl 0.x"],
   ])("is refused if it is malformed: %j", (hex, what) => {
     expect(() => decodeNode(id, fromHex(hex))).toThrow(`a saved tree node is broken: it has ${what}`);
   });

@@ -13,7 +13,7 @@ const leaves = ["a", "b", "c", "d", "e"].map(utf8);
 const { root, proofs } = simpleProofs(leaves);
 const [first] = proofs;
 
-function verdict(change: Partial<SimpleProof>): string {
+function check(change: Partial<SimpleProof>): string {
   if (first === undefined) throw new Error("five leaves have a first proof");
   const result = verifySimpleProof(root, utf8("a"), { ...first, ...change });
   return result.ok ? "valid" : `${result.error.code}: ${result.error.text}`;
@@ -46,25 +46,23 @@ describe("simple Merkle tree", () => {
   );
 
   it("refuses proofs with CometBFT's error texts", () => {
-    expect(verdict({})).toBe("valid");
-    expect(verdict({ total: -1n })).toBe("malformed-proof: negative Total");
-    expect(verdict({ index: -1n })).toBe("malformed-proof: negative Index");
-    expect(verdict({ leafHash: fromHex("00") })).toBe(
+    expect(check({})).toBe("valid");
+    expect(check({ total: -1n })).toBe("malformed-proof: negative Total");
+    expect(check({ index: -1n })).toBe("malformed-proof: negative Index");
+    expect(check({ leafHash: fromHex("00") })).toBe(
       "malformed-proof: expected LeafHash size to be 32, got 1",
     );
-    expect(verdict({ aunts: [fromHex("00")] })).toBe(
-      "malformed-proof: expected Aunts#0 size to be 32, got 1",
-    );
-    expect(verdict({ aunts: Array.from({ length: 101 }, () => root) })).toBe(
+    expect(check({ aunts: [fromHex("00")] })).toBe("malformed-proof: expected Aunts#0 size to be 32, got 1");
+    expect(check({ aunts: Array.from({ length: 101 }, () => root) })).toBe(
       "malformed-proof: expected no more than 100 aunts, got 101",
     );
-    expect(verdict({ leafHash: root })).toMatch(
+    expect(check({ leafHash: root })).toMatch(
       /^wrong-leaf: invalid leaf hash: wanted [0-9A-F]{64} got [0-9A-F]{64}$/,
     );
-    expect(verdict({ index: 5n })).toBe("wrong-shape: compute root hash: invalid index 5 and/or total 5");
-    expect(verdict({ total: 1n })).toBe("wrong-shape: compute root hash: unexpected inner hashes");
-    expect(verdict({ aunts: [] })).toBe("wrong-shape: compute root hash: expected at least one inner hash");
-    expect(verdict({ total: 4n, aunts: (first?.aunts ?? []).slice(0, 2) })).toMatch(
+    expect(check({ index: 5n })).toBe("wrong-shape: compute root hash: invalid index 5 and/or total 5");
+    expect(check({ total: 1n })).toBe("wrong-shape: compute root hash: unexpected inner hashes");
+    expect(check({ aunts: [] })).toBe("wrong-shape: compute root hash: expected at least one inner hash");
+    expect(check({ total: 4n, aunts: (first?.aunts ?? []).slice(0, 2) })).toMatch(
       /^wrong-root: invalid root hash: wanted [0-9A-F]{64} got [0-9A-F]{64}$/,
     );
   });

@@ -139,8 +139,8 @@ describe("when the remote validators change", () => {
     rotate(world, false);
     // The relayer uses this window. Nothing is final for it.
     const { window } = world.local;
-    const { settle } = window;
-    Object.assign(window, { settle: async () => [] });
+    const { confirm } = window;
+    Object.assign(window, { confirm: async () => [] });
     let known = world.attempts.length;
     const ages: number[] = [];
     const noteAges = (): void => {
@@ -151,7 +151,7 @@ describe("when the remote validators change", () => {
     };
     await world.run(20, noteAges);
     expect(ages).toEqual([]);
-    Object.assign(window, { settle });
+    Object.assign(window, { confirm });
     await world.run(20, noteAges);
     expect(headersOnTheWay(world)).toBeGreaterThan(0);
     expect(ages.length).toBeGreaterThan(10);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bankKey } from "./sim-remote.ts";
-import { type SimWorld, startWorld } from "./sim-world.ts";
+import { type SimOptions, type SimWorld, startWorld } from "./sim-world.ts";
 
 /** Results that a block can hold. */
 const BLOCK_RESULTS = 60;
@@ -15,7 +15,7 @@ interface Demand {
   readonly what: string;
   /** Queries of each connection, all of them due in each block. */
   readonly queries: readonly number[];
-  readonly callMs?: { readonly local: number; readonly remote: number };
+  readonly callMs?: SimOptions["callMs"];
   /** Queries whose contracts reject every result. */
   readonly rejected?: readonly bigint[];
   /** The largest difference over any {@link WINDOW} blocks. */
@@ -33,11 +33,12 @@ const DEMANDS: readonly Demand[] = [
 ];
 
 /** A world with more due results than its blocks take. */
-async function fullWorld({ queries, rejected = [] }: Demand): Promise<SimWorld> {
+async function fullWorld({ queries, callMs, rejected = [] }: Demand): Promise<SimWorld> {
   const fixed = (BLOCK_RESULTS / RESULTS_PER_TX) * 108_000 + queries.length * 85_000;
   const world = await startWorld(41, queries.length, {
     hasQueries: false,
     resultsPerTx: RESULTS_PER_TX,
+    ...(callMs === undefined ? {} : { callMs }),
     // The relayer may use nine tenths.
     blockGas: (BigInt(BLOCK_RESULTS * 28_000 + fixed) * 10n) / 9n,
   });

@@ -1,7 +1,7 @@
 import type { ManualClock } from "../../support/manual-clock.ts";
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { toBase64, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
-import type { ChainClient, LightBlockBytes, StoreAnswer } from "../../../src/cosmos/client/chain-client.ts";
+import type { ChainClient, LightBlockBytes, StoreResponse } from "../../../src/cosmos/client/chain-client.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import { dataHash, resultsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { createIavlTree, type IavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
@@ -150,7 +150,7 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
       })),
     earliestHeight: (signal) => respond(signal, () => 1n),
     readStore: ({ store, key, height: at }, signal) =>
-      respond(signal, (): StoreAnswer => {
+      respond(signal, (): StoreResponse => {
         const error = { endpoint: "sim", codespace: "sdk", height: 0n, value: undefined, proof: [] };
         if (store !== "bank") return { ...error, code: 4, log: `no such store: ${store}` };
         const view = at <= visible() ? tree.at(at) : undefined;

@@ -67,8 +67,8 @@ export interface SimOptions {
   readonly blockGas: bigint;
   /** Whether the connections have the queries of {@link startWorld}. */
   readonly hasQueries: boolean;
-  /** Duration of a call, ms. */
-  readonly callMs: { readonly local: number; readonly remote: number };
+  /** Duration of a call, ms; for the remote chains one for all, or one for each. */
+  readonly callMs: { readonly local: number; readonly remote: number | readonly number[] };
 }
 
 /**
@@ -83,7 +83,7 @@ export async function startWorld(
   const random = createRandom(seed);
   const clock = createManualClock(1_700_000_000_000);
   const remotes = Array.from({ length: connections }, (_, index) =>
-    createSimRemote(`remote-${index + 1}`, clock, options.callMs?.remote),
+    createSimRemote(`remote-${index + 1}`, clock, remoteCallMs(options, index)),
   );
   // These transactions are below the first consensus states, so no header can prove them.
   for (const remote of remotes) {
@@ -142,6 +142,10 @@ export async function startWorld(
     },
     ...relayer,
   };
+}
+
+function remoteCallMs({ callMs }: Partial<SimOptions>, index: number): number | undefined {
+  return typeof callMs?.remote === "object" ? callMs.remote[index] : callMs?.remote;
 }
 
 function registerQueries(local: SimLocal, connectionId: string): void {

@@ -56,7 +56,7 @@ const unreachable = (): never => {
 };
 
 describe("the IBC relayer", () => {
-  it("carries packets both ways, each with its acknowledgement, and says so", async () => {
+  it("relays packets in both directions, each with its acknowledgement, and reports it", async () => {
     a.send(2);
     b.send(1);
     const ibcRelayer = start();
@@ -85,13 +85,13 @@ describe("the IBC relayer", () => {
     expect([pending, oldestPendingMs > 30_000 && oldestPendingMs <= 41_000]).toEqual([1, true]);
   });
 
-  it("carries nothing that was settled after the proven state, and receives nothing twice", async () => {
+  it("relays nothing that was completed after the proven state, and receives nothing twice", async () => {
     const [first = 0n, second = 0n] = a.send(2);
     const packet = a.sent.get(first);
     if (packet === undefined) throw new Error("no packet");
     for (const sequence of [first, second]) {
       a.sent.delete(sequence);
-      a.settledSince.add(sequence);
+      a.completedSince.add(sequence);
     }
     b.received.set(first, packet);
     const ibcRelayer = start();
@@ -215,7 +215,7 @@ describe("the IBC relayer", () => {
     });
   });
 
-  it("ends at once when its signal aborts, without an error", async () => {
+  it("ends immediately when its signal aborts, without an error", async () => {
     a.onRead = (signal) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener("abort", () => reject(new Error("cut")));
@@ -283,7 +283,7 @@ describe("a message that the chain refuses", () => {
     expect(b.transactions).toEqual([["receive 2"]]);
   });
 
-  it("because another relayer was faster counts as done", async () => {
+  it("because another relayer was faster is treated as done", async () => {
     a.send(1);
     b.onSend = async () => {
       for (const packet of a.sent.values()) b.received.set(packet.sequence, packet);
@@ -358,7 +358,7 @@ describe("a transaction", () => {
     expect(b.transactions).toEqual([["MsgUpdateClient", "receive 1"]]);
   });
 
-  it("whose client update is refused blames no packet", async () => {
+  it("whose client update is refused is not attributed to a packet", async () => {
     a.send(1);
     b.client.isUpdated = false;
     b.onSimulate = () => refusal(0, "client is frozen");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
-import type { StoreAnswer, StoreRead } from "../../../src/cosmos/client/chain-client.ts";
+import type { StoreResponse, StoreRead } from "../../../src/cosmos/client/chain-client.ts";
 import { readSnapshot } from "../../../src/localnet/ibc-relayer/ibc-chain.ts";
 import { cycleFailureOf } from "../../../src/localnet/ibc-relayer/errors.ts";
 import { createIbcReads } from "../../../src/localnet/ibc-relayer/ibc-reads.ts";
@@ -83,9 +83,9 @@ describe("a proof", () => {
       value: Buffer.concat(proofs),
     }),
   } as const;
-  const prove = (answer: Partial<StoreAnswer>) => {
+  const prove = (answer: Partial<StoreResponse>) => {
     const asked: StoreRead[] = [];
-    const read = async (request: StoreRead): Promise<StoreAnswer> => {
+    const read = async (request: StoreRead): Promise<StoreResponse> => {
       asked.push(request);
       const data = request.key;
       const proof = [{ type: "ics23:iavl", key: data, data }];

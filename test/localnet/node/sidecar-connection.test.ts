@@ -73,7 +73,7 @@ describe("the connection of the node to its sidecar", () => {
     await expect.poll(clock.sleeping).toBe(0);
   });
 
-  it("fails at once while the sidecar drains, and succeeds with the first good response", async () => {
+  it("fails immediately while the sidecar drains, and succeeds with the first good response", async () => {
     const clock = createManualClock(0);
     let response: SidecarResponse = { status: 503, contentType: undefined, text: "" };
     const messages: unknown[] = [];

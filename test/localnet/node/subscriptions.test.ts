@@ -111,7 +111,7 @@ describe("the publication of a block", () => {
     expect(Math.max(...many.map(({ received }) => received.length))).toBeLessThan(400);
   });
 
-  it("gives every client all its events in order, also those of blocks that come meanwhile", () => {
+  it("gives every client all its events in order, also those of blocks that arrive while it sends", () => {
     const { connect, publish, runSlice, runAll } = start();
     const early = connect("tm.event='Tx'");
     publish(events("Tx", 50));

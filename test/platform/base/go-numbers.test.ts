@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type GoIntegerForm, parseGoBool, parseGoInteger } from "../../../src/platform/base/integers.ts";
+import { type GoIntegerType, parseGoBool, parseGoInteger } from "../../../src/platform/base/integers.ts";
 
-const UINT64: GoIntegerForm = { signed: false, bits: 64, base: 0 };
-const INT32: GoIntegerForm = { signed: true, bits: 32, base: 0 };
-const DECIMAL: GoIntegerForm = { signed: true, bits: 64, base: 10 };
+const UINT64: GoIntegerType = { signed: false, bits: 64, base: 0 };
+const INT32: GoIntegerType = { signed: true, bits: 32, base: 0 };
+const DECIMAL: GoIntegerType = { signed: true, bits: 64, base: 10 };
 
 describe("parseGoInteger", () => {
   it.each([

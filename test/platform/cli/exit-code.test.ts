@@ -3,9 +3,8 @@ import { describe, expect, it } from "vitest";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import { NodeError } from "../../../src/localnet/node/base/errors.ts";
 import { CliError } from "../../../src/platform/cli/cli-error.ts";
-import { toExit } from "../../../src/platform/cli/run-process.ts";
+import { toExit, StopRequest } from "../../../src/platform/cli/run-process.ts";
 import { ConfigError } from "../../../src/platform/config/config.ts";
-import { StopRequest } from "../../../src/platform/process/shutdown.ts";
 
 const FAULT = { file: "a.yaml", line: 2, column: 3, path: "b", text: "is missing (expected text)" };
 

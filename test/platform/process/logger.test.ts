@@ -10,7 +10,7 @@ import { parseConfig } from "../../../src/platform/config/config.ts";
 import { type LogConfig, logSchema } from "../../../src/platform/config/config-fields.ts";
 import { createLogger, openConfiguredLogger } from "../../../src/platform/process/logger.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
-import { createShutdown, StopRequest } from "../../../src/platform/process/shutdown.ts";
+import { createShutdown, StopRequest } from "../../../src/platform/cli/run-process.ts";
 
 class SampleError extends CodedError<{ readonly code: "sample"; readonly height: bigint }> {}
 

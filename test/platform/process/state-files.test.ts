@@ -3,15 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { migrateSchema, NewerSchemaError } from "../../../src/platform/storage/sqlite-schema.ts";
+import { NewerSchemaError } from "../../../src/platform/storage/sql-database.ts";
+import { migrateSchema } from "../../../src/platform/storage/sqlite-database.ts";
 import { RelayError } from "../../../src/relayer/chain/relay-error.ts";
+import { LOCAL_CHAIN } from "../../../src/relayer/state/journal.ts";
 import {
   MIGRATIONS as RELAYER_MIGRATIONS,
   STORE_FILE as RELAYER_FILE,
 } from "../../../src/relayer/state/store.ts";
 import { MIGRATIONS as WATCHDOG_MIGRATIONS } from "../../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
-import { LOCAL_CHAIN } from "../../../src/relayer/state/journal.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { openTestStore } from "../../support/relayer-store.ts";
 

@@ -8,7 +8,7 @@ export interface RecordedBlock extends LightBlock {
   readonly json: { readonly signed_header: unknown; readonly validators: unknown };
 }
 
-/** A recorded chain, and pairs of heights with CometBFT's verdicts. */
+/** A recorded chain, and pairs of heights with CometBFT's results. */
 export interface RecordedChain {
   readonly blocks: ReadonlyMap<bigint, RecordedBlock>;
   readonly cases: readonly Readonly<Record<string, unknown>>[];

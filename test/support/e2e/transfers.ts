@@ -17,7 +17,7 @@ export interface Transfers {
   /** Broadcasts one transaction of alice with so many transfers of one micro coin each. Resolves before its block. */
   readonly broadcast: (from: ChainPart, count: number) => Promise<void>;
   /** Numbers of the packets that are on their way. */
-  readonly onTheWay: (from: ChainPart) => Promise<readonly string[]>;
+  readonly inFlight: (from: ChainPart) => Promise<readonly string[]>;
   /** Coins of a chain in escrow, and their vouchers on the other chain. */
   readonly coins: (of: ChainPart) => Promise<{ readonly escrow: bigint; readonly vouchers: bigint }>;
   /** Number of packets that a chain has sent. */
@@ -57,7 +57,7 @@ export function openTransfers({ portOffset }: CliHome): Transfers {
       await client.broadcastTxSync(TxRaw.encode(signed).finish());
       client.disconnect();
     },
-    onTheWay: async (from) => {
+    inFlight: async (from) => {
       const listed = await rest(from, `${channel}/packet_commitments?pagination.limit=1000`, "commitments");
       return Array.isArray(listed) ? listed.map((one: unknown) => String(deep(one, ["sequence"]))) : [];
     },

@@ -34,7 +34,7 @@ export interface FakeIbcChain {
   /** Sent packets without an acknowledgement, by number. */
   readonly sent: Map<bigint, Packet>;
   /** Numbers that the proven state still has as sent, and the present state has no more. */
-  readonly settledSince: Set<bigint>;
+  readonly completedSince: Set<bigint>;
   /** Received packets, by number. */
   readonly received: Map<bigint, Packet>;
   /** Numbers of received packets that the proven state does not have yet. */
@@ -74,7 +74,7 @@ function createFake(chainId: string, counterparty: () => FakeIbcChain): FakeIbcC
   let next = 1n;
   const parts = {
     sent: new Map<bigint, Packet>(),
-    settledSince: new Set<bigint>(),
+    completedSince: new Set<bigint>(),
     received: new Map<bigint, Packet>(),
     receivedSince: new Set<bigint>(),
     pruned: new Set<string>(),
@@ -164,7 +164,7 @@ function createChain(chainId: string, own: () => FakeIbcChain, counterparty: () 
     },
     reads: {
       channels: async () => [own().channel],
-      commitments: async () => [...own().settledSince, ...own().sent.keys()],
+      commitments: async () => [...own().completedSince, ...own().sent.keys()],
       unreceived: async ({ sequences }, height) => {
         const { received, receivedSince } = own();
         const isLater = (each: bigint): boolean => height !== 0n && receivedSince.has(each);

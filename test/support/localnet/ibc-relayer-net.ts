@@ -98,7 +98,7 @@ export function balanceOf({ query, address }: ChainEnd, denom: string, owner = a
 }
 
 /** Numbers of the packets of channel-0 that are on their way. */
-export function onTheWay({ query }: ChainEnd): readonly string[] {
+export function inFlight({ query }: ChainEnd): readonly string[] {
   const request = { port_id: "transfer", channel_id: "channel-0" };
   const { commitments } = query("/ibc.core.channel.v1.Query/PacketCommitments", request);
   return Array.isArray(commitments)

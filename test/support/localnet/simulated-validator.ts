@@ -10,7 +10,7 @@ import { createOracleMetrics } from "../../../src/localnet/node/oracle/oracle-me
 import { writeExposition } from "../../../src/localnet/sidecar/exposition.ts";
 import type { FaultName } from "../../../src/localnet/sidecar/faults.ts";
 import { DEFAULT_MARKETS } from "../../../src/localnet/sidecar/markets.ts";
-import { createPriceRoutes, NOT_FOUND } from "../../../src/localnet/sidecar/price-routes.ts";
+import { createPriceRoutes, NOT_FOUND } from "../../../src/localnet/sidecar/sidecar-listeners.ts";
 import { pageFamilies } from "../../../src/localnet/sidecar/sidecar-families.ts";
 import { createSidecarProcess, type SidecarProcess } from "../../../src/localnet/sidecar/sidecar.ts";
 import { createFaultSwitches } from "../../../src/platform/base/fault-switches.ts";

@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, ScalarType, toBinary } from "@bufbuild/protobuf";
 import { isReflectList, isReflectMap, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import fc from "fast-check";
-import { formOf } from "../../../src/cosmos/proto/field-formats.ts";
+import { formatOf } from "../../../src/cosmos/proto/field-formats.ts";
 
 const MAX_DEPTH = 3;
 
@@ -61,9 +61,9 @@ function setField(message: ReflectMessage, field: DescField, value: unknown): vo
 
 /** Generates a value of the field, or undefined for an absent field. */
 function arbitraryField(field: DescField, place: Place): fc.Arbitrary<unknown> {
-  const form = formOf(field);
-  const number = field.fieldKind === "scalar" && form.number !== undefined && !form.nullWhenEmpty;
-  if (number || (field.fieldKind === "message" && form.neverNull)) return arbitraryValue(field, place);
+  const format = formatOf(field);
+  const number = field.fieldKind === "scalar" && format.number !== undefined && !format.nullWhenEmpty;
+  if (number || (field.fieldKind === "message" && format.neverNull)) return arbitraryValue(field, place);
   if (field.message !== undefined && place.depth >= MAX_DEPTH) return fc.constant(undefined);
   return fc.option(arbitraryPresent(field, place), { nil: undefined });
 }
@@ -81,7 +81,7 @@ function arbitraryValue(field: DescField, place: Place): fc.Arbitrary<unknown> {
   if (field.message !== undefined)
     return arbitraryMessage(field.message, { ...place, depth: place.depth + 1 });
   if (field.enum !== undefined) return fc.constantFrom(...field.enum.values.map((value) => value.number));
-  if (formOf(field).number !== undefined) return digits(field.scalar === ScalarType.BYTES);
+  if (formatOf(field).number !== undefined) return digits(field.scalar === ScalarType.BYTES);
   return scalar(field.scalar ?? ScalarType.BYTES, place);
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { fromBase64, fromHex, toBase64, toHex } from "../../../src/platform/base/bytes.ts";
 import { decodeFound } from "../../../src/cosmos/client/tx/flights.ts";
 import { createCosmjsRpcClient } from "../../../src/cosmos/client/rpc-caller.ts";
-import { decodeSignedHeader, decodeStoreAnswer } from "../../../src/cosmos/client/chain-reads.ts";
+import { decodeSignedHeader, decodeStoreResponse } from "../../../src/cosmos/client/chain-reads.ts";
 import { isTransaction } from "../../../src/cosmos/client/events/event-frame.ts";
 import { fixtureText } from "../../support/client/fixture.ts";
 
@@ -35,7 +35,7 @@ describe("recorded store reads", () => {
 
   it.each(kvCases.map((one) => [one.name, one] as const))("%s", (_name, one) => {
     const response = one.abci_query_response;
-    const read = decodeStoreAnswer({ response }, "node");
+    const read = decodeStoreResponse({ response }, "node");
     if (one.expect.kind === "query refused") {
       expect(read).toMatchObject({ code: 4, codespace: "store", log: response.log, height: 0n, proof: [] });
       return;
@@ -54,9 +54,9 @@ describe("recorded store reads", () => {
     const empty = kvCases.filter(({ abci_query_response: { value } }) => value === "");
     expect(empty).toHaveLength(2);
     for (const { abci_query_response } of empty)
-      expect(decodeStoreAnswer({ response: { ...abci_query_response, value: null } }, "node").value).toEqual(
-        new Uint8Array(0),
-      );
+      expect(
+        decodeStoreResponse({ response: { ...abci_query_response, value: null } }, "node").value,
+      ).toEqual(new Uint8Array(0));
   });
 });
 

@@ -10,7 +10,7 @@ import {
   decodeSignedHeader,
   decodeValidatorsPage,
   decodeGrpcResponse,
-  decodeStoreAnswer,
+  decodeStoreResponse,
 } from "../../../src/cosmos/client/chain-reads.ts";
 import { decodeStatus, parseRpcResponses } from "../../../src/cosmos/client/rpc-response.ts";
 import { type RecordedCall, recordedBody, recordedCalls } from "../../support/client/fixture.ts";
@@ -122,7 +122,7 @@ describe("our decoders over recorded results", () => {
     expect(found).toHaveLength(11);
     let refused = 0;
     for (const call of found) {
-      const read = decodeStoreAnswer(resultOf(call), "node");
+      const read = decodeStoreResponse(resultOf(call), "node");
       if (read.code === 0) {
         const { height, value = new Uint8Array(0) } = read;
         const decode = (atLeast: bigint): Uint8Array =>

@@ -20,7 +20,7 @@ const NS = 1_000_000_000n;
 const TRUST_LEVEL = { numerator: 1n, denominator: 3n };
 
 /** Verifies a case. Returns "valid" or the error text. */
-function verdict(chain: RecordedChain, one: Readonly<Record<string, unknown>>): string {
+function result(chain: RecordedChain, one: Readonly<Record<string, unknown>>): string {
   const trusted = recordedBlock(chain, BigInt(Number(one["trusted"])));
   const untrusted = recordedBlock(chain, BigInt(Number(one["untrusted"])));
   try {
@@ -53,8 +53,8 @@ describe.each([
     expect(chain.cases).toHaveLength(caseCount);
   });
 
-  it("have CometBFT's verdict and error text", () => {
-    const ours = chain.cases.map((one) => verdict(chain, one));
+  it("have CometBFT's result and error text", () => {
+    const ours = chain.cases.map((one) => result(chain, one));
     expect(ours).toEqual(chain.cases.map((one) => (one["valid"] === true ? "valid" : one["error"])));
   });
 

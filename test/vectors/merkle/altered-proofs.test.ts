@@ -41,8 +41,8 @@ function textOf(verifier: ProofVerifier, { case: index, kind, edits }: AlteredPr
   if (source === undefined) throw new Error(`no recorded case ${index}`);
   const { root, store, key } = source;
   const value = kind === "membership" ? source.value : undefined;
-  const verdict = verifier.verify(root, { store, key, value, operations: operationsOf(source, edits) });
-  return verdict.ok ? undefined : verdict.error.text;
+  const result = verifier.verify(root, { store, key, value, operations: operationsOf(source, edits) });
+  return result.ok ? undefined : result.error.text;
 }
 
 describe("altered proofs", () => {
@@ -51,16 +51,16 @@ describe("altered proofs", () => {
     expect(altered.filter((proof) => proof.error === undefined)).toHaveLength(100);
   });
 
-  it("have Go's verdicts and error texts with a new verifier for each", () => {
+  it("have Go's results and error texts with a new verifier for each", () => {
     expect(altered.filter((proof) => textOf(createProofVerifier(), proof) !== proof.error)).toEqual([]);
   });
 
-  it("have Go's verdicts and error texts with one verifier for all", () => {
+  it("have Go's results and error texts with one verifier for all", () => {
     const verifier = createProofVerifier();
     expect(altered.filter((proof) => textOf(verifier, proof) !== proof.error)).toEqual([]);
   });
 
-  it("have Go's verdicts and error texts with a verifier that has cached the unaltered proofs", () => {
+  it("have Go's results and error texts with a verifier that has cached the unaltered proofs", () => {
     const verifier = createProofVerifier();
     const accepted = recorded.filter(({ root, store, key, value, operations, expect: { kind } }) => {
       const claimed = kind === "membership" ? value : undefined;

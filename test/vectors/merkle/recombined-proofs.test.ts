@@ -21,13 +21,13 @@ function textOf(
   verifier: ProofVerifier,
   { root, store, key, value, ops }: RecombinedProof,
 ): string | undefined {
-  const verdict = verifier.verify(fromHex(root), {
+  const result = verifier.verify(fromHex(root), {
     store,
     key: fromHex(key),
     value: value === null ? undefined : fromHex(value),
     operations: ops.map(fromHex),
   });
-  return verdict.ok ? undefined : verdict.error.text;
+  return result.ok ? undefined : result.error.text;
 }
 
 describe("recombined proofs", () => {
@@ -36,11 +36,11 @@ describe("recombined proofs", () => {
     expect(cases.filter((proof) => proof.error === undefined)).toHaveLength(114);
   });
 
-  it("have Go's verdicts and error texts with a new verifier for each", () => {
+  it("have Go's results and error texts with a new verifier for each", () => {
     expect(cases.filter((proof) => textOf(createProofVerifier(), proof) !== proof.error)).toEqual([]);
   });
 
-  it("have Go's verdicts and error texts with one verifier for all", () => {
+  it("have Go's results and error texts with one verifier for all", () => {
     const verifier = createProofVerifier();
     expect(cases.filter((proof) => textOf(verifier, proof) !== proof.error)).toEqual([]);
   });

@@ -12,7 +12,7 @@ import { type RecordedProof, readRecordedProofs } from "../../support/merkle/rec
 const cases = readRecordedProofs();
 const proven = cases.filter((recorded) => recorded.expect.kind !== "query refused");
 
-function verdictOf(recorded: RecordedProof): Result<void, ProofFailure> {
+function resultOf(recorded: RecordedProof): Result<void, ProofFailure> {
   const proof = decodeMerkleProof(recorded.operations);
   if (!proof.ok) return proof;
   const claim = { root: recorded.root, store: recorded.store, key: recorded.key, proof: proof.value };
@@ -32,8 +32,8 @@ function asRecorded(recorded: RecordedProof): {
   return { valid: recorded.expect.valid, error: recorded.expect.error };
 }
 
-function asVerdict(verdict: Result<void, ProofFailure>): ReturnType<typeof asRecorded> {
-  return { valid: verdict.ok, error: verdict.ok ? undefined : verdict.error.text };
+function asResult(result: Result<void, ProofFailure>): ReturnType<typeof asRecorded> {
+  return { valid: result.ok, error: result.ok ? undefined : result.error.text };
 }
 
 describe("recorded proofs of key-value queries", () => {
@@ -43,22 +43,22 @@ describe("recorded proofs of key-value queries", () => {
     expect(proven.filter((recorded) => !recorded.expect.valid)).toHaveLength(7);
   });
 
-  it.each(proven)("have Go's verdict and error text: $name", (recorded) => {
-    expect(asVerdict(verdictOf(recorded))).toEqual(asRecorded(recorded));
+  it.each(proven)("have Go's result and error text: $name", (recorded) => {
+    expect(asResult(resultOf(recorded))).toEqual(asRecorded(recorded));
   });
 
-  it("have the same verdicts with one verifier for all, twice", () => {
+  it("have the same results with one verifier for all, twice", () => {
     const verifier = createProofVerifier();
     for (const recorded of [...proven, ...proven]) {
-      const verdict = verifier.verify(recorded.root, itemOf(recorded));
-      expect(asVerdict(verdict)).toEqual(asRecorded(recorded));
+      const result = verifier.verify(recorded.root, itemOf(recorded));
+      expect(asResult(result)).toEqual(asRecorded(recorded));
     }
   });
 
   it("have codes of their own if the query cannot be proven", () => {
     const codes = proven.flatMap((recorded) => {
-      const verdict = verdictOf(recorded);
-      return verdict.ok ? [] : [verdict.error.code];
+      const result = resultOf(recorded);
+      return result.ok ? [] : [result.error.code];
     });
     expect(codes).toEqual([
       "empty-neighbour",

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { ChainClient, StoreAnswer } from "../../../src/cosmos/client/chain-client.ts";
-import { decodeStoreAnswer } from "../../../src/cosmos/client/chain-reads.ts";
+import type { ChainClient, StoreResponse } from "../../../src/cosmos/client/chain-client.ts";
+import { decodeStoreResponse } from "../../../src/cosmos/client/chain-reads.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { type ProofOutcome, type ProofPoint, proveResults, readKeys } from "../../../src/relayer/kv/prove.ts";
 import type { QueryState } from "../../../src/relayer/registry/query-state.ts";
@@ -12,11 +12,11 @@ const cases = readRecordedProofs();
 const raw: readonly { readonly abci_query_response: unknown }[] = JSON.parse(
   readFileSync(new URL("../../fixtures/proofs/kv.json", import.meta.url), "utf8"),
 );
-const answers = raw.map(({ abci_query_response: response }) => decodeStoreAnswer({ response }, "node"));
+const answers = raw.map(({ abci_query_response: response }) => decodeStoreResponse({ response }, "node"));
 const signal = new AbortController().signal;
 
 /** A chain that returns the recorded response to every read. */
-function replaying(answer: StoreAnswer): Pick<ChainClient, "readStore"> {
+function replaying(answer: StoreResponse): Pick<ChainClient, "readStore"> {
   return { readStore: async () => answer };
 }
 
@@ -35,7 +35,7 @@ async function proveAll(
   return proveResults(states, read, point, deps);
 }
 
-async function errorOf(recorded: RecordedProof, answer: StoreAnswer): Promise<string> {
+async function errorOf(recorded: RecordedProof, answer: StoreResponse): Promise<string> {
   const point = { appHash: recorded.root, at: { revision: 2n, height: BigInt(recorded.height) } };
   const deps = { remote: replaying(answer), sender: "neutron1relayer", allowKvCallbacks: true };
   const state = sampleState({ keys: [{ path: recorded.store, key: recorded.key }] });
@@ -97,13 +97,13 @@ describe("recorded reads", () => {
 
 describe("an endpoint that returns a wrong proof", () => {
   const point = { appHash: new Uint8Array(32), at: { revision: 2n, height: 60n } };
-  const ofKey = (name: string): { readonly state: QueryState; readonly answer: StoreAnswer } => {
+  const ofKey = (name: string): { readonly state: QueryState; readonly answer: StoreResponse } => {
     const index = cases.findIndex((one) => one.name.startsWith(name) && one.height === 60);
     const [recorded, answer] = [cases[index], answers[index]];
     if (recorded === undefined || answer === undefined) throw new Error(`no recorded case ${name}`);
     return { answer, state: sampleState({ keys: [{ path: recorded.store, key: recorded.key }] }) };
   };
-  const reported = async (states: readonly QueryState[], answer: StoreAnswer) => {
+  const reported = async (states: readonly QueryState[], answer: StoreResponse) => {
     const calls: string[] = [];
     const read = await readKeys(
       replaying(answer),

@@ -1,16 +1,5 @@
 import { sha256 } from "../../../platform/base/bytes.ts";
-import {
-  asBase64,
-  asInt64,
-  asText,
-  asTimeNs,
-  asUint32,
-  elements,
-  isPresent,
-  isRecord,
-  type JsonField,
-  member,
-} from "../../../platform/base/json.ts";
+import { isRecord, type JsonField, parseJson } from "../../../platform/base/json.ts";
 import { TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { ClientError } from "../errors.ts";
 import { parseRpcResponse, resultField } from "../rpc-response.ts";
@@ -30,7 +19,8 @@ export type EventFrame =
 
 /** Decodes the text of a frame. Throws `bad-answer` when it is not a JSON-RPC response. */
 export function decodeEventFrame(source: string, endpoint: string): EventFrame {
-  const response = parseRpcResponse(parseFrame(source), endpoint);
+  // For text that is not JSON, `parseRpcResponse` rejects the undefined value.
+  const response = parseRpcResponse(parseJson(source), endpoint);
   const id = typeof response.id === "number" ? response.id : -1;
   if (!("result" in response))
     return {
@@ -41,25 +31,16 @@ export function decodeEventFrame(source: string, endpoint: string): EventFrame {
     };
   const { result } = response;
   if (!isRecord(result) || !isRecord(result["data"])) return { kind: "response", id, result };
-  return { id, ...readEvent(member(resultField(result, "event", endpoint), "data")) };
+  return { id, ...readEvent(resultField(result, "event", endpoint).member("data")) };
 }
 
 /** Decodes an event. One bad event must not end the connection, so an error is a value here. */
 function readEvent(data: JsonField): DecodedEvent {
   try {
-    return decodeEvent(asText(member(data, "type")), member(data, "value"));
+    return decodeEvent(data.member("type").asText(), data.member("value"));
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     return { kind: "unreadable", error };
-  }
-}
-
-/** Returns undefined for text that is not JSON. `parseRpcResponse` rejects undefined. */
-function parseFrame(source: string): unknown {
-  try {
-    return JSON.parse(source);
-  } catch {
-    return undefined;
   }
 }
 
@@ -71,20 +52,20 @@ type DecodedEvent =
 function decodeEvent(type: string, value: JsonField): DecodedEvent {
   switch (type) {
     case "tendermint/event/NewBlockHeader":
-      return { kind: "notice", notice: blockNotice(member(value, "header")) };
+      return { kind: "notice", notice: blockNotice(value.member("header")) };
     case "tendermint/event/NewBlock":
-      return { kind: "notice", notice: blockNotice(member(member(value, "block"), "header")) };
+      return { kind: "notice", notice: blockNotice(value.member("block").member("header")) };
     case "tendermint/event/NewBlockEvents":
       return {
         kind: "notice",
         notice: {
           kind: "block-events",
-          height: asInt64(member(value, "height")),
-          events: decodeEvents(member(value, "events")),
+          height: value.member("height").asInt64(),
+          events: decodeEvents(value.member("events")),
         },
       };
     case "tendermint/event/Tx":
-      return decodeTx(member(value, "TxResult"));
+      return decodeTx(value.member("TxResult"));
     default:
       return { kind: "ignored", reason: type };
   }
@@ -93,35 +74,38 @@ function decodeEvent(type: string, value: JsonField): DecodedEvent {
 function blockNotice(header: JsonField): ChainNotice {
   return {
     kind: "block",
-    height: asInt64(member(header, "height")),
-    timeNs: asTimeNs(member(header, "time")),
+    height: header.member("height").asInt64(),
+    timeNs: header.member("time").asTimeNs(),
   };
 }
 
 function decodeTx(txResult: JsonField): DecodedEvent {
-  const bytes = asBase64(member(txResult, "tx"));
+  const bytes = txResult.member("tx").asBase64();
   // The node also publishes the proposer's extended commit, as a transaction that failed to decode.
   if (!isTransaction(bytes)) return { kind: "ignored", reason: "not a transaction" };
-  const result = member(txResult, "result");
+  const result = txResult.member("result");
   return {
     kind: "notice",
     notice: {
       kind: "tx",
-      height: asInt64(member(txResult, "height")),
+      height: txResult.member("height").asInt64(),
       hash: sha256(bytes),
-      code: isPresent(result) ? asUint32(member(result, "code")) : 0,
-      events: isPresent(result) ? decodeEvents(member(result, "events")) : [],
+      code: result.isPresent() ? result.member("code").asUint32() : 0,
+      events: result.isPresent() ? decodeEvents(result.member("events")) : [],
     },
   };
 }
 
 function decodeEvents(events: JsonField): readonly WireEvent[] {
-  return elements(events).map((event) => ({
-    type: asText(member(event, "type")),
-    attributes: elements(member(event, "attributes")).map((attribute) => ({
-      key: asText(member(attribute, "key")),
-      value: asText(member(attribute, "value")),
-    })),
+  return events.elements().map((event) => ({
+    type: event.member("type").asText(),
+    attributes: event
+      .member("attributes")
+      .elements()
+      .map((attribute) => ({
+        key: attribute.member("key").asText(),
+        value: attribute.member("value").asText(),
+      })),
   }));
 }
 
@@ -129,7 +113,7 @@ const LENGTH_DELIMITED = 2;
 const TX_RAW_FIELDS = 3;
 
 /**
- * Whether an entry of a block's `txs` is a transaction. On a chain with vote extensions the first entry is the
+ * Returns whether an entry of a block's `txs` is a transaction. On a chain with vote extensions the first entry is the
  * proposer's extended commit, possibly zstd-compressed, which is not a transaction.
  */
 export function isTransaction(bytes: Uint8Array): boolean {
@@ -146,7 +130,7 @@ export function isTransaction(bytes: Uint8Array): boolean {
 }
 
 /**
- * Whether the bytes consist of fields 1 to 3, all length-delimited. The generated decoder skips unknown fields, so other
+ * Returns whether the bytes consist of fields 1 to 3, all length-delimited. The generated decoder skips unknown fields, so other
  * protobuf messages would decode too.
  */
 function hasOnlyTxRawFields(bytes: Uint8Array): boolean {

@@ -5,7 +5,7 @@ interface WireAttribute {
   readonly value: string;
 }
 
-/** An ABCI event in the form that the node publishes. */
+/** An ABCI event in the format that the node publishes. */
 export interface WireEvent {
   readonly type: string;
   readonly attributes: readonly WireAttribute[];

@@ -160,7 +160,7 @@ type Order = (() => readonly string[]) | undefined;
 
 /** Chooses the route of each connection attempt. */
 interface RoutePicker<T> {
-  /** The best route that was not tried in this round. After a round, the next one begins. Undefined when there is no route. */
+  /** Returns the best route not yet tried in this round, or the first of the next round. Undefined without a route. */
   readonly next: () => T | undefined;
   /** Begins a new round. */
   readonly restart: () => void;

@@ -64,7 +64,7 @@ async function send(draft: TxDraft, sending: Sending): Promise<SendOutcome> {
   if (result.kind !== "in-flight") return unsent(draft, result);
   const { tx } = result;
   for (;;) {
-    const confirmation = await settled(tx, sending);
+    const confirmation = await confirmed(tx, sending);
     if (confirmation !== undefined) return toOutcome(tx, confirmation);
     await pause(pollMs, deps.clock, signal);
     signal.throwIfAborted();
@@ -84,17 +84,17 @@ async function broadcast(draft: TxDraft, { window, deps, signal }: Sending): Pro
 async function untilOpen({ window, deps, pollMs, signal }: Sending): Promise<void> {
   for (;;) {
     const { latestHeight } = await deps.client.status(signal);
-    await window.settle(latestHeight, signal);
+    await window.confirm(latestHeight, signal);
     if (window.isOpen(latestHeight)) return;
     await deps.clock.sleep(pollMs, signal);
   }
 }
 
 /** Returns the final state of `tx`; undefined while it has none, and when the node cannot be asked now. */
-async function settled(tx: FlightTx, { window, deps, signal }: Sending): Promise<Confirmation | undefined> {
+async function confirmed(tx: FlightTx, { window, deps, signal }: Sending): Promise<Confirmation | undefined> {
   try {
     const { latestHeight } = await deps.client.status(signal);
-    const finals = await window.settle(latestHeight, signal);
+    const finals = await window.confirm(latestHeight, signal);
     return finals.find((final) => final.tx === tx)?.confirmation;
   } catch (error) {
     if (classifyClientError(error, signal) !== "retry") throw error;

@@ -7,7 +7,7 @@ import { MsgSend } from "../../proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { ChainClient } from "../chain-client.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import { ClientError } from "../errors.ts";
-import { type BroadcastOutcome, broadcastTransaction, type Flight, settleFlights } from "./flights.ts";
+import { type BroadcastOutcome, broadcastTransaction, type Flight, confirmFlights } from "./flights.ts";
 import { encodeForSimulation, type SignedTransaction, type Signer, signTransaction } from "./signer.ts";
 import {
   type AccountState,
@@ -76,7 +76,7 @@ interface WindowState {
   expected: bigint | undefined;
   /** By sequence. */
   flights: readonly Flight[];
-  /** Whether the mempool may expect another sequence than ours. Nothing is sent until all flights are final. */
+  /** True if the mempool may expect another sequence than ours. Nothing is sent until all flights are final. */
   isUncertain: boolean;
   /** Nothing is sent below this height. */
   closedBelow: bigint;
@@ -111,10 +111,10 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
         drafts.map((draft, index) => sign(state, draft, at, withSequence(account, index))),
       );
       const outcomes = await broadcastInOrder(state, signed, signal);
-      return noteOutcomes(state, { account, signed, outcomes, height: at.height });
+      return recordOutcomes(state, { account, signed, outcomes, height: at.height });
     },
-    settle: async (height, signal) => {
-      const { finals, remaining } = await settleFlights(
+    confirm: async (height, signal) => {
+      const { finals, remaining } = await confirmFlights(
         state.flights,
         { height, isUncertain: state.isUncertain },
         deps,
@@ -142,7 +142,7 @@ async function simulate(
   signal: AbortSignal,
 ): Promise<SimulationOutcome> {
   const { client, signer } = state.deps;
-  // The result of this read is not kept. A transaction may be included after it, and the sequence would be too low.
+  // The result of this read is not stored. A transaction may be included after it, and the sequence would be too low.
   const first = state.expected ?? (await readAccount(client, signer.address, signal)).sequence;
   const { outcome, expected } = await simulateInSequence(first, (sequence) =>
     simulateAt(state, messages, sequence, signal),
@@ -272,7 +272,7 @@ interface BroadcastRound {
   readonly height: bigint;
 }
 
-function noteOutcomes(state: WindowState, round: BroadcastRound): readonly BroadcastResult[] {
+function recordOutcomes(state: WindowState, round: BroadcastRound): readonly BroadcastResult[] {
   const { account, signed, outcomes, height } = round;
   const refusedAt = outcomes.findIndex(({ kind }) => kind === "refused");
   const results = signed.map(({ flight }, index): BroadcastResult => {

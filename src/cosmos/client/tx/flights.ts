@@ -1,7 +1,7 @@
 import { toBase64 } from "../../../platform/base/bytes.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
-import { asBase64, asInt64, asText, asUint32, member } from "../../../platform/base/json.ts";
+
 import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
 import { classifyClientError, ClientError } from "../errors.ts";
@@ -26,7 +26,7 @@ export interface Flight {
 interface Refusal {
   /** Height of the first of these refusals. */
   readonly at: bigint;
-  /** Whether they say that the sequence is used: a block holds this transaction or another one in its place. */
+  /** True if they say that the sequence is used: a block holds this transaction or another one in its place. */
   readonly isSequence: boolean;
 }
 
@@ -45,7 +45,7 @@ const OVERDUE_BLOCKS = 2n;
 /** A height below that of the broadcast by more than this: the chain was reset. */
 const RESET_DISTANCE = 20n;
 
-interface Settlement {
+interface ConfirmedFlights {
   readonly finals: readonly FinalTx[];
   readonly remaining: readonly Flight[];
 }
@@ -54,12 +54,12 @@ interface Settlement {
  * Looks up all flights at `height`. Those that are in no block and can be in none any more are lost. `isUncertain`: a node
  * may have dropped some, so they are broadcast again after one block.
  */
-export async function settleFlights(
+export async function confirmFlights(
   flights: readonly Flight[],
   { height, isUncertain }: { readonly height: bigint; readonly isUncertain: boolean },
   deps: FlightDeps,
   signal: AbortSignal,
-): Promise<Settlement> {
+): Promise<ConfirmedFlights> {
   const found = await Promise.all(
     flights.map(({ tx }) => findTransaction(deps.client.pool, tx.hash, signal)),
   );
@@ -171,16 +171,16 @@ type FoundTransaction = Extract<Confirmation, { readonly kind: "included" | "fai
 /** Decodes the result of `tx`. */
 export function decodeFound(result: unknown, endpoint: string): NonNullable<FoundTransaction> {
   const root = resultField(result, "tx", endpoint);
-  const txResult = member(root, "tx_result");
-  const code = asUint32(member(txResult, "code"));
-  const height = asInt64(member(root, "height"));
-  const gasUsed = asInt64(member(txResult, "gas_used"));
+  const txResult = root.member("tx_result");
+  const code = txResult.member("code").asUint32();
+  const height = root.member("height").asInt64();
+  const gasUsed = txResult.member("gas_used").asInt64();
   if (code === 0) {
-    const gasWanted = asInt64(member(txResult, "gas_wanted"));
-    return { kind: "included", height, gasUsed, gasWanted, data: asBase64(member(txResult, "data")) };
+    const gasWanted = txResult.member("gas_wanted").asInt64();
+    return { kind: "included", height, gasUsed, gasWanted, data: txResult.member("data").asBase64() };
   }
-  const codespace = asText(member(txResult, "codespace"));
-  return { kind: "failed", height, code, codespace, log: asText(member(txResult, "log")), gasUsed };
+  const codespace = txResult.member("codespace").asText();
+  return { kind: "failed", height, code, codespace, log: txResult.member("log").asText(), gasUsed };
 }
 
 /** Result of a broadcast. */
@@ -222,13 +222,13 @@ export async function broadcastTransaction(
 /** Decodes the result of `broadcast_tx_sync`. */
 export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOutcome {
   const root = resultField(result, "broadcast_tx_sync", endpoint);
-  const code = asUint32(member(root, "code"));
+  const code = root.member("code").asUint32();
   if (code === 0) return { kind: "accepted" };
   return {
     kind: "refused",
     code,
-    codespace: asText(member(root, "codespace")),
-    log: asText(member(root, "log")),
+    codespace: root.member("codespace").asText(),
+    log: root.member("log").asText(),
   };
 }
 

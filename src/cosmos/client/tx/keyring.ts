@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { concat, fromBase64, fromUtf8, utf8 } from "../../../platform/base/bytes.ts";
 import { errorText } from "../../../platform/base/errors.ts";
-import { isRecord } from "../../../platform/base/json.ts";
+import { isRecord, parseJson } from "../../../platform/base/json.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
 import { Record as KeyringRecord } from "../../proto/gen/cosmos/crypto/keyring/v1/record.ts";
 import { PrivKey } from "../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
@@ -164,7 +164,7 @@ function saltOf(salt: Uint8Array): Uint8Array {
 }
 
 function readHeader(part: string): { readonly salt: Uint8Array; readonly iterations: number } {
-  const header: unknown = parseJson(fromUrl(part).toString("utf8"));
+  const header = parseJson(fromUrl(part).toString("utf8"));
   if (!isRecord(header) || header["alg"] !== ALGORITHM || header["enc"] !== "A256GCM")
     throw new Error(`it is not encrypted with ${ALGORITHM} and A256GCM`);
   const { p2s: salt, p2c: iterations } = header;
@@ -172,14 +172,6 @@ function readHeader(part: string): { readonly salt: Uint8Array; readonly iterati
   if (typeof salt !== "string" || !isCount || iterations > MAX_ITERATIONS)
     throw new Error("its header has no usable p2s and p2c");
   return { salt: fromUrl(salt), iterations };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function fromUrl(text: string): Buffer {

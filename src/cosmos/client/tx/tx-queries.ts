@@ -46,7 +46,7 @@ export function failedMessageIndex(log: string): number | undefined {
 /** `sdk/32`: "account sequence mismatch" */
 const SEQUENCE_MISMATCH = 32;
 
-/** Whether CheckTx refused a transaction because of its sequence. */
+/** Returns whether CheckTx refused a transaction because of its sequence. */
 export function isSequenceMismatch(refusal: { readonly codespace: string; readonly code: number }): boolean {
   return refusal.codespace === "sdk" && refusal.code === SEQUENCE_MISMATCH;
 }

@@ -116,7 +116,7 @@ export interface ChainMoment {
 
 /**
  * Sends transactions of one account with consecutive sequences, several in flight at a time. Not re-entrant: one caller
- * broadcasts and settles, one call after the other. Simulations may run at any time.
+ * broadcasts and confirms, one call after the other. Simulations may run at any time.
  *
  * After an irregularity (a lost transaction, a sequence that the node does not expect) the window is closed until
  * everything in flight is final. The account is then read again. A transaction that was given up can never be included
@@ -128,7 +128,7 @@ export interface TxWindow {
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
   /** Reads the price of gas. Throws `ClientError`, also when the price exceeds the cap. */
   readonly gasPrice: (signal: AbortSignal) => Promise<Dec18>;
-  /** Whether the next sequence is certain at this height. Otherwise `broadcast` skips all drafts. */
+  /** Returns whether the next sequence is certain at this height. Otherwise `broadcast` skips all drafts. */
   readonly isOpen: (height: bigint) => boolean;
   /**
    * Signs the drafts and broadcasts them together, in this order. Results have the order of the drafts. Throws `ClientError`
@@ -144,7 +144,7 @@ export interface TxWindow {
    * may have dropped them. Call it after each block. Throws only the signal's reason and errors that need an operator, for
    * instance when the node has no transaction index.
    */
-  readonly settle: (height: bigint, signal: AbortSignal) => Promise<readonly FinalTx[]>;
+  readonly confirm: (height: bigint, signal: AbortSignal) => Promise<readonly FinalTx[]>;
   /** By sequence. */
   readonly inFlight: () => readonly FlightTx[];
 }

@@ -78,7 +78,7 @@ function removeLeft(node: Inner, key: Uint8Array, read: ReadNode): Removal | und
   const removal = removeBelow(leftOf(node, read), key, read);
   if (removal === undefined) return undefined;
   const right = rightOf(node, read);
-  // The sibling replaces this node. It keeps its id and hash, as in Go: no node is created for it.
+  // The sibling replaces this node. Its id and hash do not change, as in Go: no node is created for it.
   if (removal.root === undefined) return { root: right, newKey: node.key };
   return { root: balance(newInner(node.key, removal.root, right), read), newKey: removal.newKey };
 }

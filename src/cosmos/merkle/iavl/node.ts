@@ -64,7 +64,7 @@ export function newInner(key: Uint8Array, left: IavlNode, right: IavlNode): Inne
   };
 }
 
-/** Returns the left child. Reads it from the storage if it is not in memory, and keeps it in memory. */
+/** Returns the left child. Reads it from the storage if it is not in memory, and then holds it in memory. */
 export function leftOf(node: Inner, read: ReadNode): IavlNode {
   const child = node.left;
   if ("kind" in child) return child;
@@ -73,7 +73,7 @@ export function leftOf(node: Inner, read: ReadNode): IavlNode {
   return loaded;
 }
 
-/** Returns the right child. Reads it from the storage if it is not in memory, and keeps it in memory. */
+/** Returns the right child. Reads it from the storage if it is not in memory, and then holds it in memory. */
 export function rightOf(node: Inner, read: ReadNode): IavlNode {
   const child = node.right;
   if ("kind" in child) return child;
@@ -82,7 +82,7 @@ export function rightOf(node: Inner, read: ReadNode): IavlNode {
   return loaded;
 }
 
-/** Whether the path to `key` goes to the left child of this node. */
+/** Returns whether the path to `key` goes to the left child of this node. */
 export function goesLeft(node: Inner, key: Uint8Array): boolean {
   return compareBytes(key, node.key) < 0;
 }
@@ -229,7 +229,7 @@ function decodeInner(
 ): IavlNode {
   const hash = reader.bytes();
   if (hash.length !== HASH_BYTES) throw broken(`a hash of ${hash.length} bytes`);
-  if (reader.varint() !== 0) throw broken("children in the form of iavl 0.x");
+  if (reader.varint() !== 0) throw broken("children in the format of iavl 0.x");
   const left = { version: reader.varint(), nonce: reader.varint() };
   const right = { version: reader.varint(), nonce: reader.varint() };
   return { kind: "inner", ...head, left, right, hash };

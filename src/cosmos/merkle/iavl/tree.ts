@@ -17,7 +17,7 @@ import {
 } from "./node.ts";
 import { createIavlReader, createIavlView, type IavlReader, type IavlView, rootHashOf } from "./view.ts";
 
-/** A tree with a storage keeps the nodes of this many versions in memory, up to the latest one. */
+/** A tree with a storage holds the nodes of this many versions in memory, up to the latest one. */
 const RECENT_VERSIONS = 16;
 
 /** Storage of a tree's nodes. */
@@ -41,7 +41,7 @@ export interface IavlCommit {
 
 /**
  * A versioned IAVL tree. Reads return the working tree, which includes changes that are not committed. An iterator
- * reads the tree of the time of its creation. The tree keeps keys and values without copying them: callers must not
+ * reads the tree of the time of its creation. The tree does not copy keys and values: callers must not
  * change them.
  */
 export interface IavlTree extends IavlReader {
@@ -51,17 +51,17 @@ export interface IavlTree extends IavlReader {
   readonly remove: (key: Uint8Array) => boolean;
   /** Returns the latest version; 0 before the first commit. */
   readonly version: () => bigint;
-  /** Returns the kept versions, ascending. */
+  /** Returns the retained versions, ascending. */
   readonly versions: () => readonly bigint[];
   /** Saves the working tree as the next version. The caller stores `writes`. */
   readonly commit: () => IavlCommit;
   /** Discards all changes since the last commit. */
   readonly rollback: () => void;
-  /** Returns a kept version, or undefined. */
+  /** Returns a retained version, or undefined. */
   readonly at: (version: bigint) => IavlView | undefined;
   /**
-   * Removes a kept version. Returns the ids of the nodes that no kept version needs, for the caller to delete. Throws
-   * `IavlError` for the latest version and for a version that is not kept.
+   * Removes a retained version. Returns the ids of the nodes that no retained version needs, for the caller to delete. Throws
+   * `IavlError` for the latest version and for a version that is not retained.
    */
   readonly release: (version: bigint) => readonly Uint8Array[];
 }
@@ -75,11 +75,12 @@ export interface IavlTree extends IavlReader {
  */
 export function createIavlTree(storage?: IavlStorage, firstVersion = 1n): IavlTree {
   const read = createNodeReader(storage);
-  const kept: VersionRoot[] = (storage?.versions ?? []).map(({ version, rootId }) => ({
+  const retained: VersionRoot[] = (storage?.versions ?? []).map(({ version, rootId }) => ({
     version: toNumber(version),
     root: rootId && decodeNodeId(rootId),
   }));
-  const latest = (): VersionRoot => kept.at(-1) ?? { version: toNumber(firstVersion) - 1, root: undefined };
+  const latest = (): VersionRoot =>
+    retained.at(-1) ?? { version: toNumber(firstVersion) - 1, root: undefined };
   let working = rootNode(latest(), read);
   return {
     ...createIavlReader(() => working, read),
@@ -91,23 +92,23 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n): IavlTr
       if (removal !== undefined) working = removal.root;
       return removal !== undefined;
     },
-    version: () => BigInt(kept.at(-1)?.version ?? 0),
-    versions: () => kept.map(({ version }) => BigInt(version)),
+    version: () => BigInt(retained.at(-1)?.version ?? 0),
+    versions: () => retained.map(({ version }) => BigInt(version)),
     commit: () => {
       const committed = { version: latest().version + 1, root: working };
       const writes = working === undefined ? [] : saveNewNodes(working, committed.version, read);
-      kept.push(committed);
-      if (storage !== undefined) forgetNodes(kept);
+      retained.push(committed);
+      if (storage !== undefined) forgetNodes(retained);
       return toCommit(committed.version, working, writes);
     },
     rollback: () => {
       working = rootNode(latest(), read);
     },
     at: (version) => {
-      const found = kept.findLast((candidate) => BigInt(candidate.version) === version);
+      const found = retained.findLast((candidate) => BigInt(candidate.version) === version);
       return found && createIavlView(version, rootNode(found, read), read);
     },
-    release: (version) => releaseVersion(kept, version, read),
+    release: (version) => releaseVersion(retained, version, read),
   };
 }
 
@@ -119,10 +120,10 @@ function rootNode({ root }: VersionRoot, read: ReadNode): IavlNode | undefined {
  * Replaces the root of one old version by its id. The garbage collector can then free the nodes that no newer version
  * shares. One call per commit is enough, because each commit makes one more version old.
  */
-function forgetNodes(kept: VersionRoot[]): void {
-  const index = kept.length - 1 - RECENT_VERSIONS;
-  const old = kept[index];
-  if (old?.root !== undefined) kept[index] = { version: old.version, root: idOf(old.root) };
+function forgetNodes(retained: VersionRoot[]): void {
+  const index = retained.length - 1 - RECENT_VERSIONS;
+  const old = retained[index];
+  if (old?.root !== undefined) retained[index] = { version: old.version, root: idOf(old.root) };
 }
 
 function toCommit(version: number, root: IavlNode | undefined, writes: readonly NodeBytes[]): IavlCommit {
@@ -134,15 +135,18 @@ function toCommit(version: number, root: IavlNode | undefined, writes: readonly 
   };
 }
 
-function releaseVersion(kept: VersionRoot[], version: bigint, read: ReadNode): readonly Uint8Array[] {
-  const index = kept.findIndex((candidate) => BigInt(candidate.version) === version);
-  const released = kept[index];
-  const newer = kept[index + 1];
+function releaseVersion(retained: VersionRoot[], version: bigint, read: ReadNode): readonly Uint8Array[] {
+  const index = retained.findIndex((candidate) => BigInt(candidate.version) === version);
+  const released = retained[index];
+  const newer = retained[index + 1];
   if (released === undefined || newer === undefined) {
-    throw new IavlError({ code: "bad-version", version }, `version ${version} is the latest or is not kept`);
+    throw new IavlError(
+      { code: "bad-version", version },
+      `version ${version} is the latest or is not retained`,
+    );
   }
-  const ids = nodesOnlyIn(released, { older: kept[index - 1], newer }, read);
-  kept.splice(index, 1);
+  const ids = nodesOnlyIn(released, { older: retained[index - 1], newer }, read);
+  retained.splice(index, 1);
   return ids.map(encodeNodeId);
 }
 
@@ -217,7 +221,7 @@ interface VersionRoot {
 }
 
 /**
- * Returns the nodes that `released` has and no kept version has. `kept` names the nearest kept version on each side.
+ * Returns the nodes that `released` has and no retained version has. `retained` names the nearest retained version on each side.
  *
  * A node is in every version from the one that created it to the last one that has it, without a gap. So the returned
  * nodes are those that were created after `older` and are not in `newer`. The version of a child is at most that of its
@@ -226,13 +230,13 @@ interface VersionRoot {
  */
 function nodesOnlyIn(
   released: VersionRoot,
-  kept: { readonly older: VersionRoot | undefined; readonly newer: VersionRoot | undefined },
+  retained: { readonly older: VersionRoot | undefined; readonly newer: VersionRoot | undefined },
   read: ReadNode,
 ): readonly NodeId[] {
-  const oldest = kept.older?.version ?? 0;
+  const oldest = retained.older?.version ?? 0;
   // The highest nodes that `newer` shares with `released`. Everything below them is shared too.
   const shared = new Set<string>();
-  visitTree(kept.newer?.root, read, (id) => {
+  visitTree(retained.newer?.root, read, (id) => {
     if (id.version > released.version) return true;
     shared.add(idText(id));
     return false;

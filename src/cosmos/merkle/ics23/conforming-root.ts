@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { hash as nodeHash } from "node:crypto";
-import { encodeUvarint } from "../../../platform/base/bytes.ts";
+import { encodeUvarint, latin1 } from "../../../platform/base/bytes.ts";
 import { bad, good, type Result } from "../../../platform/base/errors.ts";
 import {
   type ExistenceProof,
@@ -169,7 +169,7 @@ const SHORT = 64;
 
 /** Converts bytes to a {@link HashText}. */
 export function toHashText(bytes: Uint8Array): HashText {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  return latin1(bytes);
 }
 
 /** Converts a {@link HashText} to bytes. */
@@ -233,7 +233,7 @@ function joinLeaf({ bytes, keyStart, keyEnd }: ExistenceProof, leaf: LeafOp, val
   ]);
 }
 
-/** Whether a hash equals `bytes` from `start` to `end`. */
+/** Returns whether a hash equals `bytes` from `start` to `end`. */
 export function isHashText(
   text: HashText,
   bytes: Uint8Array,
@@ -245,7 +245,7 @@ export function isHashText(
   return true;
 }
 
-/** Whether `part` equals `bytes` from `start` to `end`. */
+/** Returns whether `part` equals `bytes` from `start` to `end`. */
 export function equalRange(part: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
   if (part.length !== end - start) return false;
   if (part.length > SHORT) return Buffer.compare(part, bytes.subarray(start, end)) === 0;

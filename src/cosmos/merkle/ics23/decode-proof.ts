@@ -159,7 +159,7 @@ function readExistence(
     field = reader.nextField("ExistenceProof")
   ) {
     if (field === 4) {
-      // The follower's cache keeps the path of an earlier occurrence, so that path must not grow. MAX_STEPS bounds the copies.
+      // The follower's cache holds the path of an earlier occurrence, so that path must not grow. MAX_STEPS bounds the copies.
       if (!isOwnPath) proof.path = [...proof.path];
       isOwnPath = true;
       // Key, value and leaf come before the first step in every proof that a node writes.

@@ -6,7 +6,7 @@ import type { ProofFailure, CommitmentProof, ExistenceProof, HashText, MerklePro
 import {
   type Claim,
   type ComputeRoots,
-  type ProofVerdict,
+  type ProofResult,
   verifyMembership,
   verifyNonMembership,
 } from "./verify-merkle-proof.ts";
@@ -21,16 +21,16 @@ export interface ProofItem {
 }
 
 /**
- * Verifies proofs with a cache. The verdicts are those of `verifyMembership` and `verifyNonMembership` without a cache.
+ * Verifies proofs with a cache. The results are those of `verifyMembership` and `verifyNonMembership` without a cache.
  * Proofs of one app hash share most of their steps, so verifying many of them takes less time. Uses at most about 10
  * MB.
  */
 export interface ProofVerifier {
   readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFailure>;
-  readonly verifyMembership: (claim: Claim, value: Uint8Array) => ProofVerdict;
-  readonly verifyNonMembership: (claim: Claim) => ProofVerdict;
+  readonly verifyMembership: (claim: Claim, value: Uint8Array) => ProofResult;
+  readonly verifyNonMembership: (claim: Claim) => ProofResult;
   /** Decodes and verifies. */
-  readonly verify: (root: Uint8Array, item: ProofItem) => ProofVerdict;
+  readonly verify: (root: Uint8Array, item: ProofItem) => ProofResult;
 }
 
 /** Number of upper proofs that are cached, one per store and app hash. The oldest is evicted. */

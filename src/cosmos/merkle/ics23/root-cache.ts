@@ -53,7 +53,7 @@ interface FollowedPath {
  * Cache of computed roots, for one spec. An entry maps the hash below a step to the encoded steps from there on and to
  * the root that they led to. Proofs of one tree share their upper steps, so most steps are read and hashed only once.
  *
- * A forged proof cannot change the verdict on another proof. The root and the result of the spec checks depend only on
+ * A forged proof cannot change the result of another proof. The root and the result of the spec checks depend only on
  * the child hash, the bytes of the remaining steps and the layer, and `find` compares all three in full. Entries come
  * only from `add`, after the steps were checked and hashed. A forged proof can at most replace an entry, which costs
  * time.

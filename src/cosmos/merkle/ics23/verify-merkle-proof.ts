@@ -40,7 +40,7 @@ export interface Claim {
 }
 
 /** Result of a verification: ok without a value, or the failure. */
-export type ProofVerdict = Result<void, ProofFailure>;
+export type ProofResult = Result<void, ProofFailure>;
 
 /** Functions that compute the roots of the two trees of a proof. */
 export type ComputeRoots = readonly [store: ComputeRoot, multistore: ComputeRoot];
@@ -55,7 +55,7 @@ export function verifyMembership(
   claim: Claim,
   value: Uint8Array,
   computeRoots: ComputeRoots = WITHOUT_CACHE,
-): ProofVerdict {
+): ProofResult {
   const error = checkArguments(claim);
   if (error !== undefined) return bad(error);
   if (value.length === 0) return bad(invalidProof("empty-value", "empty value in membership proof"));
@@ -66,7 +66,7 @@ export function verifyMembership(
  * Verifies that the store does not have the key (ibc-go v8 `MerkleProof.VerifyNonMembership` with the SDK's specs).
  * Does not throw for any proof.
  */
-export function verifyNonMembership(claim: Claim, computeRoots: ComputeRoots = WITHOUT_CACHE): ProofVerdict {
+export function verifyNonMembership(claim: Claim, computeRoots: ComputeRoots = WITHOUT_CACHE): ProofResult {
   const error = checkArguments(claim);
   if (error !== undefined) return bad(error);
   const [proof] = claim.proof;
@@ -98,7 +98,7 @@ function verifyChain(
   firstValue: Uint8Array | HashText,
   first: 0 | 1,
   computeRoots: ComputeRoots,
-): ProofVerdict {
+): ProofResult {
   let value = firstValue;
   for (let index = first; index < SDK_SPECS.length; index++) {
     const subroot = verifyLink(claim, value, index, computeRoots);
@@ -108,7 +108,7 @@ function verifyChain(
   return isValue(value, claim.root, 0, claim.root.length) ? VERIFIED : bad(wrongRoot(claim.root, value));
 }
 
-const VERIFIED: ProofVerdict = good(undefined);
+const VERIFIED: ProofResult = good(undefined);
 
 /** Verifies that proof `index` proves the value under its key. Returns the root of the proof. */
 function verifyLink(
@@ -141,7 +141,7 @@ function checkContent(
   return isValue(value, bytes, valueStart, valueEnd) ? undefined : "provided value doesn't match proof";
 }
 
-/** Whether `bytes` from `start` to `end` is the value. The value of the multistore's proof is a hash. */
+/** Returns whether `bytes` from `start` to `end` is the value. The value of the multistore's proof is a hash. */
 function isValue(value: Uint8Array | HashText, bytes: Uint8Array, start: number, end: number): boolean {
   return typeof value === "string"
     ? isHashText(value, bytes, start, end)
@@ -318,18 +318,18 @@ function checkAdjacent(
   return undefined;
 }
 
-/** Whether the path starts at the left-most leaf of the tree (ics23 `IsLeftMost`). */
+/** Returns whether the path starts at the left-most leaf of the tree (ics23 `IsLeftMost`). */
 function isLeftMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
   return path.every((step) => sideOf(step, spec) === "left");
 }
 
-/** Whether the path starts at the right-most leaf of the tree (ics23 `IsRightMost`). */
+/** Returns whether the path starts at the right-most leaf of the tree (ics23 `IsRightMost`). */
 function isRightMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
   return path.every((step) => sideOf(step, spec) === "right");
 }
 
 /**
- * Whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above it they
+ * Returns whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above it they
  * must be equal. At it, `left` must come from the left child and `right` from the right child. Below it, `left` must
  * start at the right-most leaf of its subtree, and `right` at the left-most leaf of its subtree.
  *

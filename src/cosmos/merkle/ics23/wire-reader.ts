@@ -6,7 +6,7 @@ const WIRE_BYTES = 2;
 
 /**
  * Reads protobuf from `at` to `end`. Accepts and rejects the same bytes as Go's generated decoders (gogoproto): a
- * varint may have up to ten bytes and need not be the shortest form, a number is cut to the size of its field, and an
+ * varint may have up to ten bytes and need not be the shortest encoding, a number is cut to the size of its field, and an
  * unknown field is skipped. Throws `WireError`.
  */
 export class WireReader {

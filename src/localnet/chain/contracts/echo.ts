@@ -1,15 +1,4 @@
-import {
-  asBase64,
-  asText,
-  asUint64,
-  elements,
-  isPresent,
-  isRecord,
-  type JsonField,
-  type JsonValue,
-  member,
-  required,
-} from "../../../platform/base/json.ts";
+import { isRecord, JsonField, type JsonValue } from "../../../platform/base/json.ts";
 import {
   type ContractAttribute,
   type ContractCode,
@@ -46,33 +35,36 @@ const REPLY_ON: ReadonlySet<string> = new Set(["always", "error", "success", "ne
  * `ContractError`: with the text of `error`, or with the path of an invalid field.
  */
 function parseContractResult(json: unknown): ContractResponse {
-  const result: JsonField = { value: json, path: "", error: fieldError };
-  const error = member(result, "error");
+  const result = new JsonField(json, "", fieldError);
+  const error = result.member("error");
   if (typeof error.value === "string") throw new ContractError(error.value);
-  const { value: ok } = requireRecord(member(result, "ok"));
+  const { value: ok } = requireRecord(result.member("ok"));
   // Paths below begin at "ok": texts read "messages[0].reply_on".
-  const response: JsonField = { value: ok, path: "", error: fieldError };
-  const data = member(response, "data");
+  const response = new JsonField(ok, "", fieldError);
+  const data = response.member("data");
   return {
-    messages: elements(required(member(response, "messages"))).map(parseSubMessage),
-    attributes: elements(member(response, "attributes")).map(parseAttribute),
-    events: elements(member(response, "events")).map((event) => ({
-      type: requiredText(event, "type"),
-      attributes: elements(member(event, "attributes")).map(parseAttribute),
-    })),
-    data: isPresent(data) ? asBase64(data) : undefined,
+    messages: response.member("messages").required().elements().map(parseSubMessage),
+    attributes: response.member("attributes").elements().map(parseAttribute),
+    events: response
+      .member("events")
+      .elements()
+      .map((event) => ({
+        type: requiredText(event, "type"),
+        attributes: event.member("attributes").elements().map(parseAttribute),
+      })),
+    data: data.isPresent() ? data.asBase64() : undefined,
   };
 }
 
 function parseSubMessage(field: JsonField): SubMessage {
   const replyOn = requiredText(field, "reply_on");
   if (!isReplyOn(replyOn)) throw new ContractError(`${field.path}.reply_on: unknown variant ${replyOn}`);
-  const gasLimit = member(field, "gas_limit");
+  const gasLimit = field.member("gas_limit");
   return {
-    id: asUintNumber(required(member(field, "id"))),
-    message: parseMessage(member(field, "msg")),
+    id: asUintNumber(field.member("id").required()),
+    message: parseMessage(field.member("msg")),
     replyOn,
-    gasLimit: isPresent(gasLimit) ? asUintNumber(gasLimit) : undefined,
+    gasLimit: gasLimit.isPresent() ? asUintNumber(gasLimit) : undefined,
   };
 }
 
@@ -90,7 +82,7 @@ function parseMessage(field: JsonField): ContractMessage {
       return {
         kind: "any",
         typeUrl: requiredText(variant.body, "type_url"),
-        value: asBase64(required(member(variant.body, "value"))),
+        value: variant.body.member("value").required().asBase64(),
       };
     default: {
       const inner = onlyVariant(requireRecord(variant.body));
@@ -111,16 +103,16 @@ function parseModuleMessage(kind: string, field: JsonField): ContractMessage {
       return {
         kind: "execute",
         contract: requiredText(field, "contract_addr"),
-        message: asBase64(required(member(field, "msg"))),
+        message: field.member("msg").required().asBase64(),
         funds: requiredCoins(field, "funds"),
       };
     case "wasm.instantiate":
       return {
         kind: "instantiate",
-        codeId: asUintNumber(required(member(field, "code_id"))),
+        codeId: asUintNumber(field.member("code_id").required()),
         label: requiredText(field, "label"),
-        admin: asText(member(field, "admin")),
-        message: asBase64(required(member(field, "msg"))),
+        admin: field.member("admin").asText(),
+        message: field.member("msg").required().asBase64(),
         funds: requiredCoins(field, "funds"),
       };
     default:
@@ -133,7 +125,7 @@ function onlyVariant(field: JsonField): { readonly name: string; readonly body: 
   const names = isRecord(field.value) ? Object.keys(field.value) : [];
   const [name] = names;
   if (name === undefined || names.length !== 1) throw field.error(field.path, "an object with one variant");
-  return { name, body: member(field, name) };
+  return { name, body: field.member(name) };
 }
 
 function parseAttribute(field: JsonField): ContractAttribute {
@@ -141,20 +133,20 @@ function parseAttribute(field: JsonField): ContractAttribute {
 }
 
 function requiredCoins(field: JsonField, name: string): readonly Coin[] {
-  const coins = elements(required(member(field, name)));
+  const coins = field.member(name).required().elements();
   return parseCoins(
     coins.map((coin) => ({ denom: requiredText(coin, "denom"), amount: requiredText(coin, "amount") })),
   );
 }
 
 function requiredText(field: JsonField, name: string): string {
-  return asText(required(member(field, name)));
+  return field.member(name).required().asText();
 }
 
 /** Returns an unsigned integer. CosmWasm writes integers of this size as JSON numbers only. */
 function asUintNumber(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an unsigned integer");
-  return asUint64(field);
+  return field.asUint64();
 }
 
 function requireRecord(field: JsonField): JsonField {

@@ -8,16 +8,7 @@ import {
   uint64BigEndian,
   utf8,
 } from "../../../platform/base/bytes.ts";
-import {
-  asBoolean,
-  asUint64,
-  isRecord,
-  type JsonField,
-  type JsonObject,
-  type JsonValue,
-  member,
-  required,
-} from "../../../platform/base/json.ts";
+import { isRecord, type JsonField, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
 import {
   type ContractCode,
   ContractError,
@@ -77,7 +68,7 @@ function execute(scope: ContractScope, name: string, fields: JsonField): Contrac
     case "register_kv_query":
       return register(fields, {
         query_type: "kv",
-        keys: toJson(member(fields, "keys").value),
+        keys: toJson(fields.member("keys").value),
         transactions_filter: "",
       });
     case "register_balance_query":
@@ -95,8 +86,8 @@ function execute(scope: ContractScope, name: string, fields: JsonField): Contrac
       return binding({ [name]: toJson(fields.value) });
     case "set_failure":
       callbackFailures.set(scope, {
-        kv: asBoolean(member(fields, "kv")),
-        tx: asBoolean(member(fields, "tx")),
+        kv: fields.member("kv").asBoolean(),
+        tx: fields.member("tx").asBoolean(),
       });
       return NO_RESPONSE;
     default:
@@ -104,13 +95,13 @@ function execute(scope: ContractScope, name: string, fields: JsonField): Contrac
   }
 }
 
-/** Registers a query. The chain checks `connection_id` and `update_period`, so they pass through unread. */
+/** Registers a query. The chain checks `connection_id` and `update_period`, so they are passed on without a check. */
 function register(fields: JsonField, query: JsonObject): ContractResponse {
   return binding({
     register_interchain_query: {
       ...query,
-      connection_id: toJson(member(fields, "connection_id").value),
-      update_period: toJson(member(fields, "update_period").value),
+      connection_id: toJson(fields.member("connection_id").value),
+      update_period: toJson(fields.member("update_period").value),
     },
   });
 }
@@ -154,7 +145,7 @@ const KV_RESULT = utf8("kv/");
 const KV_COUNT = utf8("kv-count/");
 const TRANSACTION = utf8("tx/");
 
-/** Stored switch that makes callbacks fail. */
+/** The stored setting that makes callbacks fail. */
 const callbackFailures = {
   get: ({ storage }: ContractScope): CallbackFailures => {
     const bits = storage.get(FAILURE_KEY)?.[0] ?? 0;
@@ -166,7 +157,7 @@ const callbackFailures = {
 
 /** Reads the field `query_id` of a message. */
 function queryIdOf(fields: JsonField): bigint {
-  return asUint64(required(member(fields, "query_id")));
+  return fields.member("query_id").required().asUint64();
 }
 
 /** Handles `kv_query_result`: reads the result from the chain, stores it and counts it. */
@@ -190,8 +181,8 @@ function recordTx(scope: ContractScope, fields: JsonField): ContractResponse {
   const [last] = scope.storage.iterateReverse(prefix, prefixEnd(prefix));
   const number = last === undefined ? 0n : readUint64BigEndian(last[0], prefix.length) + 1n;
   const entry = JSON.stringify({
-    height: member(fields, "height").value,
-    data: member(fields, "data").value,
+    height: fields.member("height").value,
+    data: fields.member("data").value,
   });
   scope.storage.set(concat(prefix, uint64BigEndian(number)), utf8(entry));
   return callbackResponse("tx_query_result", queryId);

@@ -1,20 +1,9 @@
-import {
-  isRecord,
-  type JsonValue,
-  asText,
-  type JsonField,
-  member,
-  required,
-} from "../../../platform/base/json.ts";
+import { isRecord, type JsonValue, JsonField } from "../../../platform/base/json.ts";
 import { ContractError } from "../modules/wasm/contract.ts";
 
 /** Wraps the fields of a message. A field of the wrong type is a `ContractError` that names the field. */
 export function messageFields(value: unknown): JsonField {
-  return {
-    value,
-    path: "",
-    error: (path, expected) => new ContractError(`${path}: not ${expected}`),
-  };
+  return new JsonField(value, "", (path, expected) => new ContractError(`${path}: not ${expected}`));
 }
 
 /** Returns the name and the fields of a message: an object with one member, as serde prints a Rust enum. */
@@ -28,7 +17,7 @@ export function readMessage(message: JsonValue): readonly [name: string, fields:
 
 /** Reads a required text. */
 export function text(fields: JsonField, name: string): string {
-  return asText(required(member(fields, name)));
+  return fields.member(name).required().asText();
 }
 
 /** Creates the error of a message with an unknown name, as a Rust contract words it. */

@@ -31,7 +31,7 @@ interface InitChainRequest {
   readonly appState: JsonObject;
 }
 
-/** Whether a validator signed the previous block. */
+/** Vote of a validator on the previous block. */
 export interface LastCommitVote {
   /** 20 bytes. */
   readonly address: Uint8Array;

@@ -347,7 +347,7 @@ function runTransactions(
 ): readonly TxResult[] {
   const maxBlockGas = rules.maxBlockGas(blockContext(block, branch));
   const environment = { proposerAddress: request.proposerAddress, maxBlockGas };
-  // The transaction that crosses the limit keeps its result; the ones after it fail without running.
+  // The result of the transaction that crosses the limit is unchanged; those after it fail without running.
   let used = 0n;
   return request.txs.map((tx) => {
     if (maxBlockGas > 0n && used >= maxBlockGas) return noBlockGasLeft();

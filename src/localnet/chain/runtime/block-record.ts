@@ -4,7 +4,7 @@ import { Header } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
 import type { KVStore } from "../store/kv-store.ts";
 import type { BlockFacts } from "./context.ts";
 
-/** Data about a block that stays in the state. Queries at its height and the first checks after a restart read it. */
+/** Data about a block that is stored in the state. Queries at its height and the first checks after a restart read it. */
 export interface BlockRecord extends BlockFacts {
   readonly proposerAddress: Uint8Array;
 }

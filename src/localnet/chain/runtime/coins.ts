@@ -35,7 +35,7 @@ export function parseCoins(coins: readonly WireCoin[]): readonly Coin[] {
   return coins.map(parseCoin);
 }
 
-/** Converts a coin to its protobuf form. */
+/** Converts a coin to protobuf. */
 export function toWireCoin(coin: Coin): WireCoin {
   return { denom: coin.denom, amount: coin.amount.toString() };
 }
@@ -52,7 +52,7 @@ export function formatCoins(coins: readonly Coin[]): string {
 }
 
 /**
- * Whether coins are valid (the SDK's `Coins.Validate`): valid denominations in strictly ascending order, amounts above
+ * Returns whether coins are valid (the SDK's `Coins.Validate`): valid denominations in strictly ascending order, amounts above
  * zero. An empty list is valid.
  */
 export function areValidCoins(coins: readonly Coin[]): boolean {

@@ -1,9 +1,10 @@
+import { unreachable } from "../../../platform/base/errors.ts";
 import type { Branch } from "../store/cache-store.ts";
 import type { Entry, KVStore } from "../store/kv-store.ts";
 import type { ChainEvent } from "./events.ts";
 import type { GasMeter } from "./gas.ts";
 
-/** Why a transaction runs. `simulate` does not verify signatures and drops all writes. */
+/** The purpose of an execution. `simulate` does not verify signatures and drops all writes. */
 export type ExecutionMode = "check" | "recheck" | "simulate" | "deliver";
 
 /** Everything that a handler, hook or query can read and change: one height, its stores, a gas meter, events. */
@@ -19,8 +20,8 @@ export interface Context {
   /** Appends an event to the message or block. */
   readonly emit: (event: ChainEvent) => void;
   /**
-   * Runs `work` on a branch above this context. Keeps its writes and events when `work` returns; drops them and rethrows
-   * when it throws. Gas stays consumed in both cases.
+   * Runs `work` on a branch above this context. Its writes and events are applied when `work` returns; they are dropped
+   * when it throws, and the exception is rethrown. Gas stays consumed in both cases.
    */
   readonly atomically: <T>(work: (inner: Context) => T) => T;
   /** Returns a context with the same stores and events and another gas meter. */
@@ -75,6 +76,22 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
   branch.write();
   for (const event of events) scope.emit(event);
   return result;
+}
+
+/** Runs `work` on a branch whose writes and events are dropped, and returns its result. Gas stays consumed. */
+export function dryRun<T>(context: Context, work: (inner: Context) => T): T {
+  const outcome: { result?: { readonly value: T } } = {};
+  // Only an exception drops a branch.
+  const dropped = new Error("this is a bug: a dropped branch was not caught");
+  try {
+    context.atomically((inner) => {
+      outcome.result = { value: work(inner) };
+      throw dropped;
+    });
+  } catch (thrown) {
+    if (thrown !== dropped) throw thrown;
+  }
+  return outcome.result?.value ?? unreachable("a branch ended without a result");
 }
 
 /** Returns the context with another list of events. Its branches use the list too, once their work has succeeded. */

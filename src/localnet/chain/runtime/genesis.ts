@@ -24,13 +24,13 @@ export interface GenesisSchema<T> {
 }
 
 /** Decodes a module's genesis state. Returns undefined when the document has none. Throws `GenesisError`. */
-export function readGenesis<T>(form: GenesisSchema<T>, json: JsonValue | undefined): T | undefined {
+export function readGenesis<T>(schema: GenesisSchema<T>, json: JsonValue | undefined): T | undefined {
   if (json === undefined) return undefined;
-  if (!isRecord(json)) throw new GenesisError(`app_state.${form.module}`, "an object was expected");
+  if (!isRecord(json)) throw new GenesisError(`app_state.${schema.module}`, "an object was expected");
   try {
-    return form.type.decode(messageFromJson(form.typeName, json));
+    return schema.type.decode(messageFromJson(schema.typeName, json));
   } catch (thrown) {
-    throw new GenesisError(`app_state.${form.module}`, errorText(thrown), thrown);
+    throw new GenesisError(`app_state.${schema.module}`, errorText(thrown), thrown);
   }
 }
 
@@ -53,8 +53,8 @@ export function atPath<T>(path: string, read: () => T): T {
 }
 
 /** Encodes a module's genesis state as proto JSON. */
-export function printGenesis<T>(form: GenesisSchema<T>, state: T): JsonValue {
-  return messageToJson(form.typeName, form.type.encode(state).finish());
+export function printGenesis<T>(schema: GenesisSchema<T>, state: T): JsonValue {
+  return messageToJson(schema.typeName, schema.type.encode(state).finish());
 }
 
 /** Throws `GenesisError` when `app_state` has a member that no module reads: a misspelt name must not pass unnoticed. */

@@ -2,6 +2,7 @@ import { createObjectSlot } from "../../../platform/base/caches.ts";
 import type { Context } from "./context.ts";
 import type { MessageHandler, QueryHandler } from "./module.ts";
 import { ErrTxDecode, GrpcCode, QueryError } from "./errors.ts";
+import { errorMessage } from "../../../platform/base/errors.ts";
 
 /** A generated protobuf message type. */
 export interface WireType<T> {
@@ -67,7 +68,7 @@ function decodeRequest<T>(type: WireType<T>, bytes: Uint8Array): T {
   try {
     return type.decode(bytes);
   } catch (thrown) {
-    throw new QueryError(GrpcCode.Internal, textOf(thrown));
+    throw new QueryError(GrpcCode.Internal, errorMessage(thrown));
   }
 }
 
@@ -75,12 +76,8 @@ function decodeMessage<T>(type: MessageDefinition<T>["type"], bytes: Uint8Array)
   try {
     return type.decode(bytes);
   } catch (thrown) {
-    throw ErrTxDecode(textOf(thrown));
+    throw ErrTxDecode(errorMessage(thrown));
   }
-}
-
-function textOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 /** Runs `parse`. Its plain error becomes a query error of gRPC code 2, as the SDK returns unregistered errors. */
@@ -88,6 +85,6 @@ export function orQueryError<T>(parse: () => T): T {
   try {
     return parse();
   } catch (thrown) {
-    throw new QueryError(GrpcCode.Unknown, textOf(thrown));
+    throw new QueryError(GrpcCode.Unknown, errorMessage(thrown));
   }
 }

@@ -35,7 +35,7 @@ export interface QueryHandler {
   readonly query: (context: Context, request: Uint8Array) => Uint8Array;
 }
 
-/** What begin hooks get from the node. */
+/** Block data that the node passes to begin hooks. */
 export interface BlockInput
   extends Pick<FinalizeBlockRequest, "lastCommit" | "misbehavior" | "nextValidatorsHash"> {
   /** Address of the proposer. Default: empty. */

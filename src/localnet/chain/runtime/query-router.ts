@@ -258,7 +258,7 @@ export function errorResponse(error: ModuleError, response: Partial<QueryRespons
   return okResponse({ grpcCode, grpcMessage, ...response, code, codespace, log: message });
 }
 
-/** A failed gRPC query in both forms: gRPC status and ABCI error. */
+/** A failed gRPC query: as gRPC status and as ABCI error. */
 interface QueryFailure {
   readonly grpcCode: number;
   readonly grpcMessage: string;

@@ -11,7 +11,7 @@ import { PubKey } from "../../../cosmos/proto/gen/cosmos/crypto/secp256k1/keys.t
 import { SignMode } from "../../../cosmos/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { SignDoc, type SignerInfo } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import type { Any } from "../../../cosmos/proto/gen/google/protobuf/any.ts";
-import { concat, equalBytes, fromHex, sha256, toBase64, utf8 } from "../../../platform/base/bytes.ts";
+import { concat, equalBytes, fromHex, sha256, toBase64, utf8, latin1 } from "../../../platform/base/bytes.ts";
 import { createRecentCache } from "../../../platform/base/caches.ts";
 import { AddressError } from "./address.ts";
 import type { Account, AnteAccounts, AnteStep } from "./ante-step.ts";
@@ -228,7 +228,7 @@ interface AminoSigner {
 
 /**
  * Encodes the document of SIGN_MODE_LEGACY_AMINO_JSON (`AminoSignDoc`): JSON with sorted names and no white space. Returns
- * undefined when the SDK has no document either: for a message without an amino form, and for a body with a part that the
+ * undefined when the SDK has no document either: for a message without an amino encoding, and for a body with a part that the
  * signature would not cover.
  */
 function encodeAminoSignDoc(tx: DecodedTx, signer: AminoSigner): Uint8Array | undefined {
@@ -304,18 +304,13 @@ function addressOfKey(key: Any): Uint8Array {
 /** Verifies a signature (r and s, 32 bytes each, low s) over the SHA-256 of `message`. */
 export function verifySecp256k1(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== SIGNATURE_BYTES || !hasLowS(signature)) return false;
-  const cacheKey = byteText(concat(publicKey, signature, sha256(message)));
+  const cacheKey = latin1(concat(publicKey, signature, sha256(message)));
   return verified.get(cacheKey, () => verifyOnce(publicKey, message, signature) || undefined) === true;
 }
 
 function verifyOnce(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const key = importSecp256k1(publicKey);
   return key !== undefined && verify("sha256", message, { key, dsaEncoding: "ieee-p1363" }, signature);
-}
-
-/** Maps each byte to one character (latin-1). */
-function byteText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }
 
 function hasLowS(signature: Uint8Array): boolean {

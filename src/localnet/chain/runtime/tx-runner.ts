@@ -66,7 +66,7 @@ interface TxProgress {
 }
 
 /**
- * Decodes a transaction. The SDK reports a decoding error in three ways: complete in a simulation, without its code in
+ * Decodes a transaction. The SDK reports a decoding error differently in three cases: complete in a simulation, without its code in
  * CheckTx, and without details in a block.
  */
 function decodeForMode(bytes: Uint8Array, rules: TxRules, mode: ExecutionMode): DecodedTx {

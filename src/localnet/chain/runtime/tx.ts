@@ -22,7 +22,7 @@ export interface DecodedTx {
   readonly messages: readonly TxMessage[];
   /** Bech32 addresses that must sign, without duplicates: signers of the messages in order, then the fee payer. */
   readonly signers: readonly string[];
-  /** Whether the body has unknown non-critical fields, which the SDK accepts. */
+  /** True: the body has unknown non-critical fields, which the SDK accepts. */
   readonly hasUnknownFields: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { latin1 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
-import { sortTexts } from "../../../platform/base/sort-texts.ts";
+import { sortTexts } from "../../../platform/base/order.ts";
 import type { Entry, KVStore } from "./kv-store.ts";
 
 /** A cache layer: it collects writes above another store, its parent. The parent sees them after `write`. */

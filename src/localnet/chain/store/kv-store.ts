@@ -9,9 +9,9 @@ export interface KVStore {
   /** Returns undefined for an absent key. The receiver must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
-  /** Keeps both arrays, also in the layers below: the caller must not modify them after the call. */
+  /** Stores both arrays without a copy, in the layers below too: the caller must not modify them after the call. */
   readonly set: (key: Uint8Array, value: Uint8Array) => void;
-  /** Keeps the array of the key, as `set` does. */
+  /** Stores the array of the key without a copy, as `set` does. */
   readonly delete: (key: Uint8Array) => void;
   /**
    * Iterates over the entries with start <= key < end in ascending order. An absent bound is open. The iteration does

@@ -1,4 +1,4 @@
-import { asInt64, type JsonField, type JsonObject, member } from "../../../platform/base/json.ts";
+import type { JsonField, JsonObject } from "../../../platform/base/json.ts";
 
 /** Consensus parameters. The `consensus_hash` of a header covers only the two limits of the block. */
 export interface ConsensusParams {
@@ -41,18 +41,18 @@ export function consensusParamsToJson(
   };
 }
 
-/** Parses the JSON form of {@link consensusParamsToJson}. All parameters are required. Throws the error of the field. */
+/** Parses the JSON of {@link consensusParamsToJson}. All parameters are required. Throws the error of the field. */
 export function parseConsensusParams(params: JsonField): ConsensusParams {
-  const block = member(params, "block");
-  const evidence = member(params, "evidence");
-  const abci = member(params, "abci");
+  const block = params.member("block");
+  const evidence = params.member("evidence");
+  const abci = params.member("abci");
   return {
-    maxBytes: quotedInt64(member(block, "max_bytes")),
-    maxGas: quotedInt64(member(block, "max_gas")),
-    evidenceMaxAgeBlocks: quotedInt64(member(evidence, "max_age_num_blocks")),
-    evidenceMaxAgeNs: quotedInt64(member(evidence, "max_age_duration")),
-    evidenceMaxBytes: quotedInt64(member(evidence, "max_bytes")),
-    voteExtensionsEnableHeight: quotedInt64(member(abci, "vote_extensions_enable_height")),
+    maxBytes: quotedInt64(block.member("max_bytes")),
+    maxGas: quotedInt64(block.member("max_gas")),
+    evidenceMaxAgeBlocks: quotedInt64(evidence.member("max_age_num_blocks")),
+    evidenceMaxAgeNs: quotedInt64(evidence.member("max_age_duration")),
+    evidenceMaxBytes: quotedInt64(evidence.member("max_bytes")),
+    voteExtensionsEnableHeight: quotedInt64(abci.member("vote_extensions_enable_height")),
   };
 }
 
@@ -61,5 +61,5 @@ export function quotedInt64(field: JsonField): bigint {
   if (typeof field.value !== "string" || !/^-?\d+$/.test(field.value)) {
     throw field.error(field.path, "a number in quotes");
   }
-  return asInt64(field);
+  return field.asInt64();
 }

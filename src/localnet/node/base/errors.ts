@@ -8,8 +8,21 @@ export type MempoolErrorFacts =
 /** Thrown when the mempool rejects a transaction before CheckTx. The texts are those of CometBFT. */
 export class MempoolError extends CodedError<MempoolErrorFacts> {}
 
-/** Thrown for a page number outside of a search result. */
+/** Thrown for a page number outside of a list. */
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
+
+/**
+ * Checks a page number, from 1 on, against a list of `total` entries. An empty list has one page. Throws {@link PageError} with
+ * CometBFT's text.
+ */
+export function requirePage(page: number | bigint, total: number, perPage: number): void {
+  const pages = Math.max(1, Math.ceil(total / perPage));
+  if (page >= 1 && page <= pages) return;
+  throw new PageError(
+    { code: "page-out-of-range", pages },
+    `page should be within [1, ${pages}] range, given ${page}`,
+  );
+}
 
 export type NodeErrorFacts =
   | { readonly code: "home-in-use"; readonly home: string; readonly pid: number | undefined }

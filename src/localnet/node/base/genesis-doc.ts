@@ -1,15 +1,6 @@
 import { addressOf } from "../../../cosmos/comet/validator-key.ts";
 import { fromUtf8, toBase64, upperHex, utf8 } from "../../../platform/base/bytes.ts";
-import {
-  asBase64,
-  asTimeNs,
-  elements,
-  isRecord,
-  type JsonField,
-  type JsonObject,
-  type JsonValue,
-  member,
-} from "../../../platform/base/json.ts";
+import { isRecord, JsonField, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
 import { formatRfc3339Ns } from "../../../platform/base/time.ts";
 import type { ValidatorPower } from "../../chain/runtime/abci.ts";
 import {
@@ -30,7 +21,7 @@ export interface GenesisDoc {
   readonly appState: JsonObject;
 }
 
-/** Returns the document in CometBFT's JSON form. */
+/** Returns the document in CometBFT's JSON format. */
 export function genesisToJson(doc: GenesisDoc): JsonObject {
   return {
     genesis_time: formatRfc3339Ns(doc.genesisTimeNs),
@@ -66,16 +57,16 @@ export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
   return parseGenesis(document);
 }
 
-/** Parses a genesis document in CometBFT's JSON form. Throws `NodeError` `bad-genesis` with the path of the field. */
+/** Parses a genesis document in CometBFT's JSON format. Throws `NodeError` `bad-genesis` with the path of the field. */
 export function parseGenesis(document: unknown): GenesisDoc {
-  const root: JsonField = { value: document, path: "", error: unexpected };
+  const root = new JsonField(document, "", unexpected);
   return {
-    chainId: parseChainId(member(root, "chain_id")),
-    genesisTimeNs: asTimeNs(member(root, "genesis_time")),
-    initialHeight: positive(member(root, "initial_height")),
-    consensusParams: parseConsensusParams(member(root, "consensus_params")),
-    validators: parseValidators(member(root, "validators")),
-    appState: parseAppState(member(root, "app_state")),
+    chainId: parseChainId(root.member("chain_id")),
+    genesisTimeNs: root.member("genesis_time").asTimeNs(),
+    initialHeight: positive(root.member("initial_height")),
+    consensusParams: parseConsensusParams(root.member("consensus_params")),
+    validators: parseValidators(root.member("validators")),
+    appState: parseAppState(root.member("app_state")),
   };
 }
 
@@ -85,16 +76,16 @@ function parseChainId({ value, path }: JsonField): string {
 }
 
 function parseValidators(field: JsonField): readonly ValidatorPower[] {
-  const validators = elements(field);
+  const validators = field.elements();
   if (validators.length === 0) throw field.error(field.path, "at least one");
   return validators.map((validator) => {
-    const key = member(validator, "pub_key");
-    const type = member(key, "type");
+    const key = validator.member("pub_key");
+    const type = key.member("type");
     if (type.value !== ED25519_KEY_TYPE) throw type.error(type.path, "an ed25519 key");
-    const keyBytes = member(key, "value");
-    const publicKey = asBase64(keyBytes);
+    const keyBytes = key.member("value");
+    const publicKey = keyBytes.asBase64();
     if (publicKey.length !== 32) throw keyBytes.error(keyBytes.path, "a key of 32 bytes");
-    return { publicKey, power: positive(member(validator, "power")) };
+    return { publicKey, power: positive(validator.member("power")) };
   });
 }
 

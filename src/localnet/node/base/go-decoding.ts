@@ -26,7 +26,7 @@ export function goBase64Decode(text: string): Uint8Array {
   return fromBase64(compact);
 }
 
-/** Whether the text from `at` on is exactly the required padding. */
+/** Returns true if the text from `at` on is exactly the required padding. */
 function isPadding(text: string, at: number): boolean {
   const padding = text.slice(at);
   return (at % 4 === 2 && padding === "==") || (at % 4 === 3 && padding === "=");

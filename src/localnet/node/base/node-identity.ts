@@ -1,7 +1,7 @@
 import { sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
 
 /**
- * Returns an id in the form of a CometBFT node id (40 hex digits). It is the hash of the names: without peers, the node
+ * Returns an id in the format of a CometBFT node id (40 hex digits). It is the hash of the names: without peers, the node
  * needs no key for an id.
  */
 export function nodeId(chainId: string, moniker: string): string {

@@ -133,11 +133,12 @@ function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDep
 function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   const keyOf = deps.validators.signingKey;
   const turn = chooseProposer(state.validators, state.height + 1n, (address) => keyOf(address) !== undefined);
-  const room =
+  // The limit applies to the whole encoded block, so the maximum size of its other parts is subtracted.
+  const maxTxBytes =
     deps.params.maxBytes -
     BLOCK_OVERHEAD -
     SIGNATURE_OVERHEAD * BigInt(state.lastValidators.validators.length);
-  const txs = deps.mempool.reap(room, deps.params.maxGas);
+  const txs = deps.mempool.reap(maxTxBytes, deps.params.maxGas);
   const { appVersion } = deps.app.info();
   const block = makeBlock(state, { txs, turn, params: deps.params, appVersion });
   return { block, commit: signCommit(state, block, turn.round, { keyOf, nowNs: deps.nowNs() }) };

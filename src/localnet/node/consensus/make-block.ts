@@ -19,6 +19,7 @@ import {
 import { medianTimeNs, rotateProposer, totalPower } from "../../../cosmos/comet/validator-set.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
+import { maxInt } from "../../../platform/base/integers.ts";
 import { GO_ZERO_TIME_NS } from "../../../platform/base/time.ts";
 import type { ConsensusParams } from "../base/consensus-params.ts";
 import { NodeError } from "../base/errors.ts";
@@ -115,8 +116,7 @@ export function signCommit(state: ChainState, block: StoredBlock, round: number,
 
 /** Returns the current time, but at least 1 ms after the block. Otherwise the time of the next block would not increase. */
 function voteTimeNs(nowNs: bigint, headerTimeNs: bigint): bigint {
-  const earliest = headerTimeNs + MIN_VOTE_DELAY_NS;
-  return nowNs > earliest ? nowNs : earliest;
+  return maxInt(nowNs, headerTimeNs + MIN_VOTE_DELAY_NS);
 }
 
 const ABSENT: CommitSig = {
@@ -158,7 +158,7 @@ export function chooseProposer(
   isPresent: (address: Uint8Array) => boolean,
 ): Turn {
   const power = totalPower(set.validators.filter((one) => isPresent(one.address)));
-  // Integer form of `power / total > 2 / 3`: exactly two thirds is no quorum.
+  // Integer form of `power / total > 2 / 3`: exactly two thirds is not a quorum. In integers, because powers exceed 2^53.
   if (power * 3n <= totalPower(set.validators) * 2n) {
     throw new NodeError(
       { code: "no-quorum", height },

@@ -22,7 +22,7 @@ export const DEFAULT_MEMPOOL: MempoolOptions = {
 /** Transactions that are pending for a block, in order of arrival. */
 export interface Mempool {
   /**
-   * Runs CheckTx and keeps the transaction when its code is 0. Throws {@link MempoolError} without a check when the
+   * Runs CheckTx and stores the transaction when its code is 0. Throws {@link MempoolError} without a check when the
    * transaction is in the cache or exceeds a bound. A transaction that failed its check may be added again.
    */
   readonly add: (tx: Uint8Array) => BroadcastResult;
@@ -60,7 +60,7 @@ export function createMempool(
     try {
       return checkTx(tx, false);
     } catch (error) {
-      // Without a result, the same bytes must not count as seen.
+      // Without a result, the client may send the same bytes again.
       cache.remove(name);
       throw error;
     }

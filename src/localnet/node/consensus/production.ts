@@ -26,12 +26,12 @@ export interface ProductionDeps extends BlockMakerDeps {
   readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
 }
 
-/** The least pause after a block, as a share of the block time: the process also answers requests. */
+/** Minimum pause after a block, as a fraction of the block time: the process also serves requests. */
 const MIN_PAUSE = 0.25;
 
 /**
- * Creates the block production. Timed blocks start `blockTimeMs` apart, or later when a block or `beforeBlock` takes longer. As in
- * CometBFT, where `timeout_commit` counts from the votes for a block and its execution takes place meanwhile.
+ * Creates the block production. Timed blocks start `blockTimeMs` apart, or later when a block or `beforeBlock` takes longer. This
+ * is as in CometBFT: `timeout_commit` starts with the votes for a block, and its execution is part of that time.
  */
 export function createProduction(blockTimeMs: number, deps: ProductionDeps): Production {
   let halted = false;
@@ -121,8 +121,8 @@ interface BlockMakerDeps {
 /** Creates a block maker over an engine. */
 export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps): BlockMaker {
   let open: { readonly steps: BlockSteps } | undefined;
-  // Blocks that are on disk and not published. `makeNow` may add a second one during the last pause of `makeInSteps`;
-  // the queue keeps listeners in order of height.
+  // Blocks that are on disk and not published, in order of height; two at most. `makeNow` may add a second one during the last
+  // pause of `makeInSteps`.
   const unpublished: ProducedBlock[] = [];
   /** Runs one step. Returns the block after the last step, otherwise undefined. */
   const advance = (steps: BlockSteps): ProducedBlock | undefined => {

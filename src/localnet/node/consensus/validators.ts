@@ -23,7 +23,7 @@ export interface Validators {
   readonly schedule: (seed: Uint8Array, power: bigint, upcoming: ValidatorSet) => ValidatorKey;
   /** Schedules evidence for the next block. It is not durable before that block. */
   readonly accuse: (evidence: Misbehavior) => void;
-  /** Whether evidence against an address is scheduled. */
+  /** True if evidence against an address is scheduled. */
   readonly isAccused: (address: Uint8Array) => boolean;
   /** Returns the scheduled evidence and clears it. */
   readonly takeEvidence: () => readonly Misbehavior[];

@@ -58,7 +58,7 @@ export interface CallRouter {
   readonly query: (request: QueryRequest) => QueryResponse;
 }
 
-/** Creates a server of a node's gRPC methods. REST and gRPC are attached to a node in this way. */
+/** Creates a server of a node's gRPC methods. `createNode` calls it for REST and gRPC. */
 export type ServerFactory = (router: CallRouter) => NodeServer;
 
 const NOTHING = new Uint8Array(0);
@@ -177,11 +177,11 @@ function failed(code: number, message: string, height?: bigint): UnaryReply {
   return { code, message, value: NOTHING, height };
 }
 
-/** What routes an `abci_query`. */
+/** Parts that route an `abci_query`. */
 interface AbciRoutes {
   /** The methods of the node itself by gRPC path. */
   readonly own: ReadonlyMap<string, NodeMethod>;
-  /** Throws `UnreadableRequest` when `data` is no request of this method of the application. */
+  /** Throws `UnreadableRequest` when `data` does not decode as the request of this application method. */
   readonly checkRequest: (path: string, data: Uint8Array) => void;
 }
 

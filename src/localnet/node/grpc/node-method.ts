@@ -2,7 +2,7 @@ import { parseGoInteger } from "../../../platform/base/integers.ts";
 import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/errors.ts";
 import type { NodeView } from "../base/node-view.ts";
 
-/** What the node's own services read. */
+/** Context of the node's own services. */
 export interface ServiceContext {
   readonly view: NodeView;
   /** First part of the chain's own type URLs: "neutron". */
@@ -64,7 +64,7 @@ export class UnreadableRequest extends Error {
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
 /**
- * The height that a call requests. 0, the latest, when there is no value or more than one, as in baseapp's interceptor.
+ * Returns the height that a call requests. 0 (latest) unless there is exactly one value, as in baseapp's interceptor.
  * Throws `ModuleError` sdk/18.
  */
 export function blockHeightOf(values: readonly string[]): bigint {

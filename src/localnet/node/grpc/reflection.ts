@@ -20,7 +20,7 @@ export interface ReflectionStream {
   readonly respond: (request: ServerReflectionRequest) => ServerReflectionResponse;
 }
 
-/** What reflection describes. */
+/** Services that reflection describes. */
 export interface ReflectionOptions {
   /** gRPC paths of the methods that the server has, under the chain's own name, without those of reflection. */
   readonly paths: readonly string[];

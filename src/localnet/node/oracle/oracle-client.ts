@@ -133,7 +133,7 @@ export interface SidecarResponse {
 export interface SidecarTransport {
   /** Rejects with an error of code `ECONNREFUSED` when nothing listens. */
   readonly get: (url: URL, signal: AbortSignal) => Promise<SidecarResponse>;
-  /** Whether a connection to the host of the URL can be opened now. */
+  /** True if a connection to the host of the URL can be opened now. */
   readonly connects: (url: URL, signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -205,7 +205,7 @@ const httpTransport: SidecarTransport = {
   get: async (url, signal) => {
     const { statusCode, headers, body } = await request(url, { signal });
     let text = "";
-    // The body is read in any case. An unread body would keep the connection busy.
+    // The body is read in any case. An unread body would block the connection.
     for await (const chunk of body.setEncoding("utf8")) {
       text += String(chunk);
       if (text.length > MAX_BODY_BYTES) throw new Error("the response of the sidecar is too long");

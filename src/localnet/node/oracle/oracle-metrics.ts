@@ -4,7 +4,7 @@ import { Gauge, Histogram, type Registry } from "prom-client";
 export interface OracleVote {
   /** The sidecar sent a valid response. */
   readonly success: boolean;
-  /** False when a price is not an integer. A real node counts such a response as a success, but does not vote its prices. */
+  /** False when a price is not an integer. A real node records such a response as a success, but does not vote its prices. */
   readonly usable: boolean;
   readonly latencyMs: number;
   /** Integer prices by lower-case ticker ("btc/usd"); empty on failure. */
@@ -32,7 +32,7 @@ export interface OracleMetricsOptions {
 export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions): OracleMetrics {
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
-  // A ticker that was seen once counts as `missing_price` in every later vote without it.
+  // Tickers seen so far. A later vote without one of them reports it as `missing_price`.
   const tracked = new Set<string>();
   const countReport = (ticker: string, status: string): void =>
     families.reports.inc({ ...chain, validator: options.validator, ticker, status });

@@ -5,7 +5,7 @@ import type { Condition, EventQuery, Operand } from "./parse-query.ts";
 export type TagValues = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Whether a subscription's query matches: every condition must hold for some value of its tag. Different conditions may
+ * Returns true if a subscription's query matches: every condition must hold for some value of its tag. Different conditions may
  * hold for different events, as in CometBFT's `Query.Matches`.
  */
 export function matchesTags(query: EventQuery, tags: TagValues): boolean {
@@ -31,9 +31,9 @@ export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [s
 }
 
 /**
- * Whether a transaction or block matches a search. `fixed` has its own tags (tx.height, tx.hash, block.height). All other
+ * Returns true if a transaction or block matches a search. `fixed` has its own tags (tx.height, tx.hash, block.height). All other
  * conditions must hold within one event: CometBFT's kv indexer joins them by the event's sequence number. Attributes
- * without index flag do not count.
+ * without index flag are ignored.
  */
 export function matchesSearch(
   query: EventQuery,
@@ -62,7 +62,7 @@ function holdsForSome(condition: Condition, values: readonly string[]): boolean 
   return values.some((value) => holds(condition, value));
 }
 
-/** Whether a value satisfies a condition. A value of another kind than the operand does not. */
+/** Returns true if a value satisfies a condition. A value of another kind than the operand does not. */
 export function holds(condition: Condition, value: string): boolean {
   const { operand, operator } = condition;
   if (operand === undefined) return true;

@@ -136,7 +136,7 @@ function isYearInRange(text: string): boolean {
 
 type Operator = "=" | "<" | "<=" | ">" | ">=" | "CONTAINS" | "EXISTS";
 
-/** The right-hand side of a condition. Times are ms since the Unix epoch. Numbers keep their digits. */
+/** The right-hand side of a condition. Times are ms since the Unix epoch. Numbers are stored as their digits. */
 export type Operand =
   | { readonly kind: "string"; readonly text: string }
   | { readonly kind: "number"; readonly text: string }
@@ -220,7 +220,7 @@ function operandKinds(operator: Exclude<Operator, "EXISTS">): readonly TokenKind
 
 function toOperator(token: Token): Operator {
   const operator = OPERATORS.get(token.kind);
-  if (operator === undefined) throw new Error(`this is a bug: ${token.kind} is no operator`);
+  if (operator === undefined) throw new Error(`this is a bug: ${token.kind} is not an operator`);
   return operator;
 }
 

@@ -7,7 +7,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { isReflectList, isReflectMessage, reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
-import { formOf, numberFromJson } from "../../../cosmos/proto/field-formats.ts";
+import { formatOf, numberFromJson } from "../../../cosmos/proto/field-formats.ts";
 import { goName, goTypeName } from "../../../cosmos/proto/go-names.ts";
 import { parseMessage } from "../../../cosmos/proto/json-parse.ts";
 import { messageFromJson } from "../../../cosmos/proto/json.ts";
@@ -76,7 +76,7 @@ function setQueryParameters(
   pathVariables: readonly string[],
 ): void {
   for (const [name, values] of form) {
-    // `name[key]=value` is the gateway's form for map fields. For other fields it treats the key as the first value.
+    // `name[key]=value` is the gateway's syntax for map fields. For other fields it treats the key as the first value.
     const indexed = INDEXED.exec(name);
     const path = (indexed?.[1] ?? name).split(".");
     if (isPathVariable(message, path, pathVariables)) continue;
@@ -104,7 +104,7 @@ function setAt(message: ReflectMessage, path: readonly string[], values: readonl
   const target: unknown = field.fieldKind === "list" ? message.get(field) : undefined;
   if (isReflectList(target)) {
     if (inner.length > 0) throw new Error(`unexpected repeated field in ${path.join(".")}`);
-    const items = formOf(field).queryJson
+    const items = formatOf(field).queryJson
       ? values.map((value) => parseQueryJson(field, value))
       : listValues(field, values);
     for (const item of items) target.add(item);
@@ -120,7 +120,7 @@ function setAt(message: ReflectMessage, path: readonly string[], values: readonl
 function listValues(field: DescField, values: readonly string[]): readonly FieldValue[] {
   if (field.message !== undefined) {
     const name = goTypeName(field.message);
-    throw new Error(`unsupported field type ${formOf(field).neverNull ? name.slice(1) : name}`);
+    throw new Error(`unsupported field type ${formatOf(field).neverNull ? name.slice(1) : name}`);
   }
   return values.map((value) => parseFieldValue(field, value));
 }
@@ -132,7 +132,7 @@ function setMessage(
   values: readonly string[],
 ): void {
   const value: unknown = message.isSet(field) ? message.get(field) : reflect(field.message);
-  if (inner.length === 0 && formOf(field).queryJson) {
+  if (inner.length === 0 && formatOf(field).queryJson) {
     message.set(field, parseQueryJson(field, values[0] ?? ""));
     return;
   }
@@ -207,13 +207,13 @@ type ValueSource = "path" | "query";
 export function parseFieldValue(field: DescField, text: string, source: ValueSource = "query"): FieldValue {
   if (field.enum !== undefined) return parseEnum(field.enum, text, source);
   if (field.scalar === undefined) throw notSupported();
-  const { number } = formOf(field);
-  // Go has no form for these numbers in a query. The estimates of the dex module are of no use without one.
+  const { number } = formatOf(field);
+  // The Go gateway cannot read these numbers from a query. Without them, the dex module's simulations could not be called.
   if (number !== undefined && field.scalar === ScalarType.STRING) return numberFromJson(text, number);
   return parseScalar(field.scalar, text);
 }
 
-/** The error for a field whose type has no form in a query. The odd text is what Go prints for the type. */
+/** Error for a field whose type a query cannot contain. The odd text is Go's name of the type. */
 function notSupported(): Error {
   return new Error("field type *reflect.rtype is not supported in query parameters");
 }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { messageToJson } from "../../../cosmos/proto/json.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
-import { errorText } from "../../../platform/base/errors.ts";
+import { errorText, errorMessage } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { type HttpReply, type HttpRequest, textReply } from "../../../platform/http/http-route.ts";
 import { GrpcCode } from "../../chain/runtime/errors.ts";
@@ -121,13 +121,9 @@ function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Array, d
     const json = JSON.stringify(messageToJson(route.responseType, reply.value, deps.chainName));
     return jsonReply(200, json, headers);
   } catch (thrown) {
-    deps.logger.error("response has no json form", { path: route.path, error: errorText(thrown) });
+    deps.logger.error("response cannot be encoded as json", { path: route.path, error: errorText(thrown) });
     return failure(GrpcCode.Internal, errorMessage(thrown), headers);
   }
-}
-
-function errorMessage(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 /** The values of the height header. The SDK's gateway accepts it with and without the `Grpc-Metadata-` prefix. */

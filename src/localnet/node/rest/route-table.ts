@@ -86,7 +86,7 @@ export function parsePathTemplate(template: string): PathTemplate {
 function parsePart(text: string): Part {
   if (!text.startsWith("{")) return { kind: "literal", text };
   const [, name, stars] =
-    VARIABLE.exec(text) ?? unreachable(`path template part ${text} has an unsupported form`);
+    VARIABLE.exec(text) ?? unreachable(`path template part ${text} has an unsupported format`);
   if (name === undefined) return unreachable(`path template part ${text} has no name`);
   return { kind: stars === undefined ? "variable" : "segments", name };
 }

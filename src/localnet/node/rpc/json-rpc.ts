@@ -1,7 +1,6 @@
 import { isRecord, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
 import { goKind } from "../base/go-decoding.ts";
-import { BLOCK_METHODS } from "./block-methods.ts";
-import { CHAIN_METHODS } from "./chain-methods.ts";
+import { BLOCK_METHODS, CHAIN_METHODS } from "./chain-methods.ts";
 import { type Parameters, parametersFromJson, type RpcContext, type RpcMethod } from "./method.ts";
 import { RpcError, rpcErrorToJson, toRpcError } from "./rpc-error.ts";
 import { TX_METHODS } from "./tx-methods.ts";
@@ -48,7 +47,7 @@ export function parseRequest(value: unknown): RpcRequest {
 
 function parseId(id: unknown): RpcId | undefined {
   if (id === undefined || id === null) return undefined;
-  // CometBFT decodes a number as float64 and keeps it as int, so the response repeats 1.9 as 1.
+  // CometBFT decodes a number as float64 and stores it as int, so the response repeats 1.9 as 1.
   if (typeof id === "number") return Math.trunc(id);
   if (typeof id === "string") return id;
   throw new Error(`JSON-RPC ID (${JSON.stringify(id)}) is of unknown type (${goKind(id)})`);

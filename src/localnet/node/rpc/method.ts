@@ -1,13 +1,15 @@
 import type { Validator } from "../../../cosmos/comet/block-types.ts";
 import { utf8 } from "../../../platform/base/bytes.ts";
+import { minInt } from "../../../platform/base/integers.ts";
 import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
+import { requirePage } from "../base/errors.ts";
 import type { GenesisDoc } from "../base/genesis-doc.ts";
 import { goBase64Decode, goHexDecode, goJsonParse, goKind } from "../base/go-decoding.ts";
 import type { NodeView } from "../base/node-view.ts";
 import type { CallRouter } from "../grpc/call-router.ts";
 import { internal } from "./rpc-error.ts";
 
-/** What RPC methods read. */
+/** Context of the RPC methods. */
 export interface RpcContext {
   readonly view: NodeView;
   readonly router: CallRouter;
@@ -30,7 +32,7 @@ export interface RpcMethod {
   ) => JsonValue | Promise<JsonValue>;
 }
 
-/** Type of a parameter, by its JSON form: `int64` is a string of digits, `bytes` is base64, `hex` is hex text. */
+/** Type of a parameter, by its JSON encoding: `int64` is a string of digits, `bytes` is base64, `hex` is hex text. */
 type ParameterType = "int64" | "string" | "bool" | "bytes" | "hex";
 
 /** The parameters of a method, in the order of positional calls. */
@@ -183,24 +185,20 @@ export interface RoundState {
 }
 
 const DEFAULT_PER_PAGE = 30;
-const MAX_PER_PAGE = 100;
+const MAX_PER_PAGE = 100n;
 
 /** Entries on a page, after CometBFT's `validatePerPage`: 30 when absent or below 1, at most 100. Never throws. */
 export function toPerPage(perPage: bigint | undefined): number {
   if (perPage === undefined || perPage < 1n) return DEFAULT_PER_PAGE;
-  return perPage > BigInt(MAX_PER_PAGE) ? MAX_PER_PAGE : Number(perPage);
+  return Number(minInt(perPage, MAX_PER_PAGE));
 }
 
 /**
- * The requested page, 1 when absent, after CometBFT's `validatePage`. Throws `RpcError` outside [1, pages].
- * An empty list has one page.
+ * Returns the requested page, 1 when absent, after CometBFT's `validatePage`. Throws `PageError` for a page that does not exist.
  */
 export function toPage(page: bigint | undefined, total: number, perPage: number): number {
   if (page === undefined) return 1;
-  const pages = Math.max(1, Math.ceil(total / perPage));
-  if (page < 1n || page > BigInt(pages)) {
-    throw internal(`page should be within [1, ${pages}] range, given ${page}`);
-  }
+  requirePage(page, total, perPage);
   return Number(page);
 }
 

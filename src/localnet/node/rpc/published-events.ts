@@ -67,11 +67,11 @@ interface EventParts {
   readonly ownTags?: () => readonly (readonly [string, string])[];
   /** The `value` of `data`. */
   readonly value: () => JsonObject;
-  /** Size of the data in its stored form. */
+  /** Size of the encoded data. */
   readonly sizeBytes?: number;
 }
 
-/** Attributes, texts and objects of an event take about this much memory beyond its stored form. */
+/** Attributes, texts and objects of an event take about this much memory besides its encoded data. */
 const EVENT_OVERHEAD_BYTES = 4_096;
 
 function published(kind: string, parts: EventParts): PublishedEvent {

@@ -44,9 +44,9 @@ export function sparseTxResultJson(result: TxResult): JsonObject {
 
 /** A JSON object without the undefined members. */
 export function withoutEmpty(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  const kept: Record<string, JsonValue> = {};
-  for (const [name, value] of Object.entries(members)) if (value !== undefined) kept[name] = value;
-  return kept;
+  const present: Record<string, JsonValue> = {};
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) present[name] = value;
+  return present;
 }
 
 /** `ResultTx`. `provenAmong`, the transactions of the block, adds the inclusion proof. */

@@ -1,11 +1,11 @@
-import { Buffer } from "node:buffer";
+import { fromLossyUtf8 } from "../../../platform/base/bytes.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { createSendBudget } from "../../../platform/http/http-connections.ts";
 import { type HttpReply, type HttpRequest, textReply } from "../../../platform/http/http-route.ts";
-import { escapeHtml } from "../../../platform/web/html-escape.ts";
+import { escapeHtml } from "../../../platform/web/html.ts";
 import { goJsonParse } from "../base/go-decoding.ts";
 import {
   createNodeHttpServer,
@@ -113,15 +113,11 @@ function route(
   signal: AbortSignal,
 ): HttpReply | Promise<HttpReply> {
   if (url.pathname === "/") {
-    return body.length === 0 ? indexPage(headers.host) : callJson(toText(body), context, signal);
+    return body.length === 0 ? indexPage(headers.host) : callJson(fromLossyUtf8(body), context, signal);
   }
   const isForm = headers["content-type"]?.startsWith("application/x-www-form-urlencoded") === true;
-  const parameters = uriParameters(url, isForm ? toText(body) : "");
+  const parameters = uriParameters(url, isForm ? fromLossyUtf8(body) : "");
   return callUri(url.pathname.slice(1), parameters, context, signal);
-}
-
-function toText(body: Uint8Array): string {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
 }
 
 async function callJson(body: string, context: RpcContext, signal: AbortSignal): Promise<HttpReply> {

@@ -18,7 +18,7 @@ export interface SubscriptionLimits extends EventLogLimits {
 }
 
 /**
- * Clients and subscriptions: CometBFT's defaults. CometBFT keeps 200 events for each subscription. Here all subscriptions
+ * Clients and subscriptions: CometBFT's defaults. CometBFT buffers 200 events for each subscription. Here all subscriptions
  * share the pending events: two full blocks of the largest mempool.
  */
 export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
@@ -30,7 +30,7 @@ export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
 
 /** The connection of a client. */
 interface Outlet {
-  /** Whether the connection can take notifications. When it can take them again, its owner calls `resume`. */
+  /** True if the connection can take notifications. When it can take them again, its owner calls `resume`. */
   readonly isReady: () => boolean;
   /** Sends messages, each encoded as JSON, in one write. */
   readonly send: (messages: readonly Uint8Array[]) => void;
@@ -52,7 +52,7 @@ export interface Subscriptions {
   readonly client: (outlet: Outlet) => ClientSubscriptions;
   /**
    * Adds the events of a block for every subscription. Sends nothing: notifications go out later, in slices. Cancels the
-   * subscriptions of a client that is behind by more events than the limits keep.
+   * subscriptions of a client that is behind by more events than the limits allow.
    */
   readonly publish: (events: readonly PublishedEvent[]) => void;
   readonly count: () => number;
@@ -122,12 +122,12 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
     log.removeBefore(Math.min(log.end(), ...subscribed().map(({ next }) => next)));
   };
   const publish = (events: readonly PublishedEvent[]): void => {
-    const kept = log.append(events);
+    const oldest = log.append(events);
     for (const client of subscribed()) {
-      if (client.next < kept) cancelAll(client);
+      if (client.next < oldest) cancelAll(client);
       else enqueue(client);
     }
-    log.removeBefore(kept);
+    log.removeBefore(oldest);
     schedule();
   };
   return {
@@ -218,7 +218,7 @@ function readQuery(text: string): EventQuery {
   }
 }
 
-/** Bounds of the events that wait for slow subscribers. The events of the newest block are always kept. */
+/** Bounds of the events that are pending for slow subscribers. The events of the newest block are never removed. */
 interface EventLogLimits {
   readonly maxPendingEvents: number;
   readonly maxPendingBytes: number;
@@ -246,16 +246,16 @@ function createEventLog(limits: EventLogLimits): EventLog {
     end,
     at: (number) => events[number - first],
     append: (added) => {
-      let kept = first;
+      let oldest = first;
       const newest = end();
       events.push(...added);
       for (const { sizeBytes } of added) bytes += sizeBytes;
       let left = bytes;
-      while (kept < newest && (end() - kept > limits.maxPendingEvents || left > limits.maxPendingBytes)) {
-        left -= events[kept - first]?.sizeBytes ?? 0;
-        kept += 1;
+      while (oldest < newest && (end() - oldest > limits.maxPendingEvents || left > limits.maxPendingBytes)) {
+        left -= events[oldest - first]?.sizeBytes ?? 0;
+        oldest += 1;
       }
-      return kept;
+      return oldest;
     },
     removeBefore: (number) => {
       const removed = events.slice(0, Math.max(0, number - first));

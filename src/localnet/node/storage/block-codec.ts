@@ -101,7 +101,7 @@ export function decodeResults(height: bigint, bytes: Uint8Array): StoredResults 
   return { height, events, txResults, validatorUpdates, appHash };
 }
 
-/** Returns the encoded results of the transactions without decoding them. Throws on bytes that are no results. */
+/** Returns the encoded results of the transactions without decoding them. Throws on other bytes. */
 export function splitTxResults(bytes: Uint8Array): readonly Uint8Array[] {
   const reader = new BinaryReader(bytes);
   const encoded: Uint8Array[] = [];

@@ -33,7 +33,7 @@ export interface BlockStore {
   readonly latestHeight: () => bigint | undefined;
   /** Lowest stored height. Lower heights were pruned, or the chain started here. Undefined before the first block. */
   readonly earliestHeight: () => bigint | undefined;
-  /** Stores a height and removes heights that are no longer kept, in one transaction. The data is on disk when the call returns. */
+  /** Stores a height and removes the heights that exceed `keepBlocks`, in one transaction. The data is on disk when the call returns. */
   readonly save: (record: HeightRecord) => void;
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly heightOfHash: (hash: Uint8Array) => bigint | undefined;
@@ -60,7 +60,7 @@ export interface BlockStore {
 const CACHED_HEIGHTS = 8;
 
 /**
- * Opens the store of a home directory, or one in memory without a home. It keeps the last `keepBlocks` blocks; 0 keeps
+ * Opens the store of a home directory, or one in memory without a home. It stores the last `keepBlocks` blocks; 0 stores
  * all. Throws like {@link openDatabase}.
  */
 export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
@@ -193,11 +193,11 @@ const MAX_REMOVED_PER_BLOCK = 16;
 interface BlockPruning {
   /** Lowest stored height, or undefined before the first block. */
   readonly earliestHeight: () => bigint | undefined;
-  /** Removes heights that are no longer kept after the block of `latest`. The caller must have an open transaction. */
+  /** Removes the heights that exceed the limit after the block of `latest`. The caller must have an open transaction. */
   readonly prune: (latest: bigint) => void;
 }
 
-/** Creates the pruning for a store that keeps its last `keepBlocks` blocks; 0 keeps all. */
+/** Creates the pruning for a store of the last `keepBlocks` blocks; 0 stores all. */
 function createBlockPruning(
   database: Database.Database,
   index: EventIndex,
@@ -222,8 +222,8 @@ function createBlockPruning(
       earliest ??= latest;
       if (keepBlocks === 0) return;
       const from = earliest;
-      const kept = latest - BigInt(keepBlocks) + 1n;
-      for (let removed = 0; removed < MAX_REMOVED_PER_BLOCK && earliest < kept; removed++) {
+      const firstRetained = latest - BigInt(keepBlocks) + 1n;
+      for (let removed = 0; removed < MAX_REMOVED_PER_BLOCK && earliest < firstRetained; removed++) {
         remove(earliest);
         earliest += 1n;
       }

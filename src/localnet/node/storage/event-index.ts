@@ -206,7 +206,7 @@ function matchesSql(database: Database.Database, tables: SearchTables, search: I
     const sql = `SELECT ${place} FROM ${tables.all} WHERE height BETWEEN ? AND ?`;
     return { sql, values: [fromHeight, toHeight] };
   }
-  // Each condition selects events; INTERSECT keeps the events that satisfy all conditions.
+  // Each condition selects events; INTERSECT selects the events that satisfy all of them.
   const events = conditions.map((condition): Sql => {
     const test = valueSql(database, tables, condition, search);
     return {

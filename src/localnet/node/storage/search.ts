@@ -1,5 +1,6 @@
 import { fromHex, sha256, upperHex } from "../../../platform/base/bytes.ts";
-import { PageError } from "../base/errors.ts";
+import { maxInt, minInt } from "../../../platform/base/integers.ts";
+import { requirePage } from "../base/errors.ts";
 import type { SearchPage, SearchRequest, StoredBlock, StoredTx } from "../base/node-view.ts";
 import { holds, matchesSearch } from "../query-language/matches.ts";
 import { type Condition, type EventQuery, parseQuery } from "../query-language/parse-query.ts";
@@ -20,7 +21,7 @@ export function txAt(store: BlockStore, { height, position }: TxPlace): StoredTx
 /**
  * Searches transactions, as CometBFT 0.38's kv indexer does. The conditions on `tx.height` and `tx.hash` are about the
  * transaction; one event of it must satisfy all others. The index counts the matches and selects the page, so only the
- * transactions of the page are decoded. Throws `QueryLanguageError` and {@link PageError}.
+ * transactions of the page are decoded. Throws `QueryLanguageError` and `PageError`.
  */
 export function searchTxs(store: BlockStore, request: SearchRequest): SearchPage<StoredTx> {
   const query = parseQuery(request.query);
@@ -116,8 +117,8 @@ function splitQuery(
     const range = heightRange(condition);
     if (range === undefined) heights.push(condition);
     else {
-      fromHeight = range.from > fromHeight ? range.from : fromHeight;
-      toHeight = range.to < toHeight ? range.to : toHeight;
+      fromHeight = maxInt(fromHeight, range.from);
+      toHeight = minInt(toHeight, range.to);
     }
   }
   return {
@@ -131,7 +132,7 @@ function splitQuery(
   };
 }
 
-/** Returns the heights of a condition, or undefined when its operand is no decimal height. */
+/** Returns the heights of a condition, or undefined when its operand is not a decimal height. */
 function heightRange({ operator, operand }: Condition): { from: bigint; to: bigint } | undefined {
   if (operator === "EXISTS") return { from: 0n, to: MAX_HEIGHT };
   if (operand?.kind !== "number" || !/^\d{1,18}$/.test(operand.text)) return undefined;
@@ -152,19 +153,13 @@ function heightRange({ operator, operand }: Condition): { from: bigint; to: bigi
   }
 }
 
-/** Reads one page of the matches. An empty result has one empty page. Throws {@link PageError}. */
+/** Reads one page of the matches. An empty result has one empty page. Throws `PageError`. */
 function readPage<P, T>(
   matches: Matches<P>,
   { page, perPage, order }: SearchRequest,
   load: (place: P) => T | undefined,
 ): SearchPage<T> {
-  const pages = Math.max(1, Math.ceil(matches.total / perPage));
-  if (page < 1 || page > pages) {
-    throw new PageError(
-      { code: "page-out-of-range", pages },
-      `page should be within [1, ${pages}] range, given ${page}`,
-    );
-  }
+  requirePage(page, matches.total, perPage);
   const places = matches.slice({ order, offset: (page - 1) * perPage, limit: perPage });
   return { items: places.flatMap((place) => load(place) ?? []), total: matches.total };
 }

@@ -2,7 +2,7 @@ import type { Severity } from "../severity.ts";
 import type { RunbookBody } from "./runbook-spec.ts";
 import type { Times } from "./times.ts";
 
-/** What an alert is about. It is the alert's label `component`. */
+/** Component of an alert: its label `component`. */
 export type Component = "oracle-watchdog" | "oracle-raw" | "icq-relayer" | "relaywatch";
 
 /** Values of one series in a test. `$` in `series` is replaced by the labels of the component's target. */
@@ -24,17 +24,17 @@ export interface SeriesCase {
 /** A situation in which the alert fires, and the one after it, in which it is resolved. */
 export interface AlertCase {
   readonly fires: readonly SeriesCase[];
-  /** A series that is not here continues as before. A series that is only here is absent before. */
+  /** A series of `fires` that is missing here continues unchanged. A series only here is absent before. */
   readonly clears: readonly SeriesCase[];
   /** Time that the expression needs to become true, besides `for`. Default: 10m. */
-  readonly settles?: string;
+  readonly trueAfter?: string;
   /** Time in which the alert is resolved. Default: 15m. */
   readonly resolves?: string;
   /** Why a real Prometheus cannot be brought into this situation at any time; promtool can. */
   readonly onlyPromtool?: string;
 }
 
-/** One alerting rule. Rules, test cases, inhibitions and the heads of the runbooks are made of it. */
+/** One alerting rule. Rules, test cases, inhibitions and runbooks are generated from it. */
 export interface AlertSpec {
   /** Kebab-case. Name of the runbook; two alerts share it when they say the same from different metrics. */
   readonly name: string;
@@ -47,7 +47,7 @@ export interface AlertSpec {
   readonly summary: string;
   /** Sentences; may have templates of Prometheus. */
   readonly description: string;
-  /** What it costs, in full sentences. */
+  /** The cost of the problem, in full sentences. */
   readonly impact: string;
   readonly expr: (times: Times) => string;
   /** How long the expression must be true: "5m". */
@@ -64,7 +64,7 @@ export interface AlertSpec {
   readonly example: AlertCase | undefined;
 }
 
-/** An alert about the monitoring itself, without what is the same for all of them. */
+/** An alert about the monitoring itself, without the fields that all of them share. */
 export type SelfAlert = Omit<AlertSpec, "alert" | "component" | "dashboard" | "inhibits" | "scope"> & {
   readonly inhibits?: readonly string[];
 };
@@ -90,4 +90,10 @@ export function placeLabels(component: Component, place: string): Readonly<Recor
   if (component === "relaywatch") return { job: "oracle-watchdog", instance: place };
   const job = component === "oracle-raw" ? "oracle-node" : "oracle-watchdog";
   return { job, instance: `${place}:26660`, chain_id: place, validator: "default" };
+}
+
+/** Names of an alert outside the watchdog's table: "relayer-dead-letters" is "IcqRelayerDeadLetters". */
+export function alertNameOf(name: string): string {
+  const words = name.split("-").map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
+  return words[0] === "Relayer" ? `Icq${words.join("")}` : words.join("");
 }

@@ -2,7 +2,7 @@ import { check, see } from "./runbook-spec.ts";
 import type { SelfAlert } from "./alert-spec.ts";
 
 const OURS = "oracle-watchdog|icq-relayer|oracle-node|oracle-sidecar";
-const UNSEEN = "Whatever happens to the validator or the queries, nobody is notified of it.";
+const UNSEEN = "Nobody is notified of problems with the validator or the queries.";
 const READY = "ok";
 const TEST = "chat  slack  delivered";
 const POLL = 'oracle_watchdog_last_poll_timestamp_seconds{validator="default"} 1795326818.2';
@@ -41,10 +41,10 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
       fix: [
         "Start what has stopped: `systemctl restart NAME`, and read its last lines first.",
         "78: `relaywatch config validate FILE` prints every error with its line.",
-        "It runs and Prometheus does not reach it: the daemons listen on loopback unless `http.listen` says otherwise.",
+        "It runs and Prometheus does not reach it: the daemons listen on loopback unless `http.listen` is set.",
       ],
       after: [
-        "The watchdog counts the blocks of its downtime from the node's counters. The relayer answers what became due.",
+        "The watchdog counts the blocks of its downtime from the node's counters. The relayer answers the queries that became due.",
       ],
     },
   },
@@ -109,8 +109,8 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
       ],
       fix: [
         "Restart it. With `state_dir`, counting continues without a gap.",
-        "`relaywatch status` says whether its state is stored. A disk that hangs, such as one over the network, keeps polls from ending: repair it first.",
-        "It stops again: keep the log, and run a second watchdog meanwhile.",
+        "`relaywatch status` shows whether its state is stored. A disk that hangs, such as a network disk, blocks the polls: repair it first.",
+        "It stops again: save the log, and run a second watchdog until the cause is found.",
       ],
       after: [
         "Let the supervisor restart on `/livez`.",
@@ -193,11 +193,11 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
       fix: [
         "Full: free space. The watchdog tries again at least every 30 s, and stores everything that is in memory. No restart is needed.",
         "Do not restart the watchdog before it stores again: memory is the only place that has what came since.",
-        "Read-only, or an error of the disk: repair or mount it at the same place again. The watchdog creates no new file in the place of one that is gone.",
+        "Read-only, or an error of the disk: repair or mount it at the same place again. The watchdog does not create a new file when the old one is gone.",
         "The file cannot be saved any more: copy what is left of `state_dir`, and then restart the watchdog with a new one. It begins with a first reading, so the month before it is an estimate.",
       ],
       after: [
-        "`relaywatch status` does not show the line any more, and the log says `state stored again`.",
+        "`relaywatch status` does not show the line any more, and the log has `state stored again`.",
         "Give `state_dir` a disk that nothing else fills, and alert on its free space.",
       ],
     },
@@ -271,7 +271,7 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
         ),
       ],
       fix: [
-        "429: the receiver limits you. The watchdog waits as long as it says; raise `min_severity` of the channel when that happens often.",
+        "429: the receiver limits you. The watchdog waits for the time that the receiver requests; raise `min_severity` of the channel when that happens often.",
         "An error of the receiver: see [relaywatch-notifications-failing](relaywatch-notifications-failing.md).",
       ],
       after: [
@@ -284,15 +284,14 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
     severity: "warning",
     summary: "The dead-man monitor gets no request.",
     description: "The monitor accepted the watchdog's last request {{ $value | humanizeDuration }} ago.",
-    impact:
-      "The monitor will raise its own alarm. When the watchdog dies meanwhile, that alarm tells nobody anything new.",
+    impact: "The monitor will raise its own alarm. When the watchdog then dies, that alarm does not show it.",
     expr: () =>
       "max by (job, instance) (time() - oracle_watchdog_dead_man_ping_timestamp_seconds) > 900 and on (job, instance) oracle_watchdog_dead_man_ping_timestamp_seconds > 0",
     for: "1m",
     example: {
       fires: [{ series: "oracle_watchdog_dead_man_ping_timestamp_seconds{$}", from: 1, step: 1 }],
       clears: [{ series: "oracle_watchdog_dead_man_ping_timestamp_seconds{$}", from: 0, clock: true }],
-      settles: "30m",
+      trueAfter: "30m",
     },
     runbook: {
       checks: [
@@ -302,7 +301,7 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
         ),
       ],
       fix: [
-        "Restore the way to the monitor, or create its check again and put the new URL into the secret file.",
+        "Restore the path to the monitor, or create its check again and put the new URL into the secret file.",
       ],
       after: ["Test it: stop the watchdog for longer than the monitor's grace time, and expect its alarm."],
     },

@@ -1,4 +1,4 @@
-/** A command that runbooks show, and what its output always contains. */
+/** A command in runbooks, with the parts that its output always contains. */
 export interface RunbookCommand {
   /** "relaywatch why". Ports are those of the defaults. */
   readonly line: string;
@@ -90,11 +90,11 @@ export interface Check {
   readonly sample?: string;
 }
 
-/** What is peculiar to one runbook. */
+/** The parts of a runbook that differ between alerts. */
 export interface RunbookBody {
   /** The reason that `relaywatch why` prints (watchdog alerts only). */
   readonly reason?: string;
-  /** Fault of the localnet that leads to the alert. */
+  /** Localnet fault that makes the alert fire. */
   readonly fault?: string;
   readonly checks: readonly Check[];
   readonly fix: readonly string[];

@@ -1,10 +1,9 @@
-import { alertNameOf } from "./alert-name.ts";
-import type { GroupSpec, SelfAlert } from "./alert-spec.ts";
+import { alertNameOf, type GroupSpec, type SelfAlert } from "./alert-spec.ts";
 import { DAEMON_ALERTS } from "./daemon-alerts.ts";
 import { DASHBOARDS } from "./links.ts";
 import { check, see } from "./runbook-spec.ts";
 
-const UNSEEN = "Whatever happens to the validator or the queries, nobody is notified of it.";
+const UNSEEN = "Nobody is notified of problems with the validator or the queries.";
 const DAEMONS = "and on (job, instance) relaywatch_build_info";
 const READY = "ok";
 
@@ -96,7 +95,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
         "Restore the generated files, and scrape each target in one job.",
         "`query timed out`: Prometheus has too little CPU for the windows of three days.",
       ],
-      after: ["Alerts of the failing rules could not fire meanwhile. Read the watchdog's own list."],
+      after: ["Alerts of the failing rules could not fire until then. Read the watchdog's own list."],
     },
   },
   {
@@ -170,7 +169,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     runbook: {
       checks: [
         check(
-          "This alert fires always. When its receiver raised an alarm, it did not arrive: Prometheus, Alertmanager or the way to the receiver is down.",
+          "This alert fires always. When its receiver raised an alarm, it did not arrive: Prometheus, Alertmanager or the path to the receiver is down.",
         ),
         see("Does the watchdog itself still work? It notifies without Prometheus.", "watchdogReady", READY),
       ],

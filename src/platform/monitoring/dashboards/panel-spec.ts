@@ -18,11 +18,11 @@ type Unit =
   | "dateTimeFromNow"
   | "blocks";
 
-/** What a panel shows, without how Grafana stores it. */
+/** The contents of a panel, independent of Grafana's JSON. */
 export interface PanelSpec {
   readonly kind: "stat" | "graph" | "table" | "timeline";
   readonly title: string;
-  /** What it shows, and what to do when it is bad. */
+  /** Its meaning, and what to do when the value is bad. */
   readonly description: string;
   readonly unit: Unit;
   /** Of 24 columns. */
@@ -35,13 +35,13 @@ export interface PanelSpec {
   readonly colors?: readonly (readonly [string, number | undefined])[];
   /** Colours of series by name. */
   readonly seriesColors?: Readonly<Record<string, string>>;
-  /** Series that are limits: dashed lines. */
+  /** Series with limits, drawn as dashed lines. */
   readonly limits?: RegExp;
   /** A stat shows the name of its series instead of the value. */
   readonly showName?: true;
   /** The panel has no data while all is well; Grafana shows this text. */
   readonly emptyText?: string;
-  /** Columns of a table that lead to the runbook of the alert that they name. */
+  /** Table column with alert names, whose cells link to the runbooks. */
   readonly runbookColumn?: string;
 }
 
@@ -51,7 +51,7 @@ export interface RowSpec {
   readonly panels: readonly PanelSpec[];
 }
 
-/** A variable that is filled from the labels of a metric. */
+/** A variable whose values are those of a metric's label. */
 export interface VariableSpec {
   readonly name: string;
   readonly label: string;

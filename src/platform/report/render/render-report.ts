@@ -1,6 +1,5 @@
 import { stringifyJson } from "../../base/json.ts";
-import type { Report, ReportBlock, ReportColumn, ReportFormat } from "../document.ts";
-import { renderText } from "./text.ts";
+import type { Report, ReportBlock, ReportColumn, ReportFormat, Spark } from "../document.ts";
 
 /** Formats a report. The text ends with a line break. */
 export function renderReport(report: Report, format: ReportFormat): string {
@@ -24,23 +23,89 @@ export const FILE_ENDINGS: Readonly<Record<ReportFormat, string>> = {
   csv: "csv",
 };
 
+/** Maximum length of a line of text. */
+const WIDTH = 100;
+
+/** Formats a report for a terminal: lines of at most 100 characters, tables as wide as they are. */
+function renderText({ title, blocks }: Report): string {
+  const parts = [`${printable(title)}\n${"=".repeat(title.length)}`, ...blocks.map(textBlock)];
+  return `${parts.join("\n\n")}\n`;
+}
+
+function textBlock(block: ReportBlock): string {
+  switch (block.kind) {
+    case "heading":
+      return `${printable(block.text)}\n${"-".repeat(block.text.length)}`;
+    case "text":
+      return wrap(printable(block.text), WIDTH);
+    case "list":
+      return block.items.map((item) => wrap(`- ${printable(item)}`, WIDTH, "  ")).join("\n");
+    case "sparks":
+      return sparksText(block.lines);
+    case "table":
+      return textTable(block.columns, block.rows);
+  }
+}
+
+function sparksText(lines: readonly Spark[]): string {
+  const width = Math.max(...lines.map(({ label }) => label.length));
+  return lines
+    .map(({ label, bars, note }) => `${printable(label).padEnd(width)}  ${bars}  ${printable(note)}`)
+    .join("\n");
+}
+
+function textTable(columns: readonly ReportColumn[], rows: readonly (readonly string[])[]): string {
+  const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(printable))];
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => (line[index] ?? "").length)));
+  const format = (line: readonly string[]): string =>
+    columns
+      .map(({ align }, index) => {
+        const [text, width] = [line[index] ?? "", widths[index] ?? 0];
+        return align === "right" ? text.padStart(width) : text.padEnd(width);
+      })
+      .join("  ")
+      .trimEnd();
+  const [head = [], ...body] = lines;
+  return [format(head), widths.map((width) => "-".repeat(width)).join("  "), ...body.map(format)].join("\n");
+}
+
+/** Breaks a text at blanks. Later lines begin with `indent`. A longer word gets a line of its own. */
+function wrap(text: string, width: number, indent = ""): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (longer.length <= width || line === "") line = longer;
+    else {
+      lines.push(line);
+      line = `${indent}${word}`;
+    }
+  }
+  return [...lines, line].join("\n");
+}
+
+/** Replaces control characters: texts of other programs must not control the terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, "?");
+}
+
 /** Formats the main table as CSV (RFC 4180, with a line of titles). */
 function renderCsv({ csv }: Report): string {
   return [csv.columns, ...csv.rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
 
 function cell(text: string): string {
-  // A spreadsheet takes a cell that begins with one of these characters for a formula. Numbers keep their sign.
+  // A spreadsheet reads a cell that begins with one of these characters as a formula. A number is unchanged.
   const safe = /^[=+\-@\t\r]/.test(text) && !/^-?\d+(?:\.\d+)?$/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** Formats a report as GitHub-flavoured markdown. */
 function renderMarkdown({ title, blocks }: Report): string {
-  return `${[`# ${escapeMarkdown(title)}`, ...blocks.map(blockText)].join("\n\n")}\n`;
+  return `${[`# ${escapeMarkdown(title)}`, ...blocks.map(markdownBlock)].join("\n\n")}\n`;
 }
 
-function blockText(block: ReportBlock): string {
+function markdownBlock(block: ReportBlock): string {
   switch (block.kind) {
     case "heading":
       return `## ${escapeMarkdown(block.text)}`;
@@ -53,23 +118,23 @@ function blockText(block: ReportBlock): string {
         .map(({ label, bars, note }) => `- ${escapeMarkdown(label)} \`${bars}\` ${escapeMarkdown(note)}`)
         .join("\n");
     case "table":
-      return tableText(block.columns, block.rows);
+      return markdownTable(block.columns, block.rows);
   }
 }
 
-function tableText(columns: readonly ReportColumn[], rows: readonly (readonly string[])[]): string {
+function markdownTable(columns: readonly ReportColumn[], rows: readonly (readonly string[])[]): string {
   return [
-    line(columns.map(({ title }) => escapeMarkdown(title))),
-    line(columns.map(({ align }) => (align === "right" ? "---:" : "---"))),
-    ...rows.map((row) => line(row.map(escapeMarkdown))),
+    markdownRow(columns.map(({ title }) => escapeMarkdown(title))),
+    markdownRow(columns.map(({ align }) => (align === "right" ? "---:" : "---"))),
+    ...rows.map((row) => markdownRow(row.map(escapeMarkdown))),
   ].join("\n");
 }
 
-function line(cells: readonly string[]): string {
+function markdownRow(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-/** Escapes what markdown or HTML could read as more than text. */
+/** Escapes the characters that have a meaning in markdown or HTML. */
 function escapeMarkdown(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/[\\`*_[\]<>|#]/g, (character) => `\\${character}`);
 }

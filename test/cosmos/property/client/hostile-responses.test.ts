@@ -9,7 +9,7 @@ import {
   decodeSignedHeader,
   decodeValidatorsPage,
   decodeGrpcResponse,
-  decodeStoreAnswer,
+  decodeStoreResponse,
 } from "../../../../src/cosmos/client/chain-reads.ts";
 import { decodeStatus, parseRpcResponses } from "../../../../src/cosmos/client/rpc-response.ts";
 import { fixtureText, recordedCalls } from "../../../support/client/fixture.ts";
@@ -22,7 +22,7 @@ const decoders: Readonly<Record<string, (result: unknown) => unknown>> = {
   tx: (result) => decodeFound(result, "node"),
   broadcast_tx_sync: (result) => decodeBroadcast(result, "node"),
   abci_query: (result) => [
-    decodeStoreAnswer(result, "node"),
+    decodeStoreResponse(result, "node"),
     decodeGrpcResponse(result, { path: "/path", height: { atLeast: 1n } }, "node"),
   ],
 };

@@ -82,7 +82,7 @@ describe("a valid proof with one bit flipped", () => {
     }
   });
 
-  it("does not change later verdicts of the same verifier", () => {
+  it("does not change later results of the same verifier", () => {
     const verifier = createProofVerifier();
     for (const recorded of valid.slice(4, 5)) {
       acceptedBits(recorded, verifier);

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { utf8 } from "../../../../src/platform/base/bytes.ts";
-import { isRecord } from "../../../../src/platform/base/json.ts";
-import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import {
   type LimiterCall,
   limiterMessage,
   readReceiver,
   readTransferData,
 } from "../../../../src/localnet/chain/modules/ibc-rate-limit/limiter.ts";
+import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
+import { utf8 } from "../../../../src/platform/base/bytes.ts";
+import { isRecord } from "../../../../src/platform/base/json.ts";
 import { fixtureFile } from "../../../support/fixture-file.ts";
 
 // SOURCE: test/fixtures/sudo.json, sudo calls recorded on a real chain of release 6.0.3.

@@ -5,8 +5,8 @@ import {
   IBC_CHANNEL_TABLES,
   IBC_CLIENT_TABLES,
   IBC_CONNECTION_TABLES,
-  TRANSFER_TABLES,
-} from "../../../../src/localnet/chain/modules/ibc/cli/tables.ts";
+} from "../../../../src/localnet/chain/modules/ibc/cli/query.ts";
+import { TRANSFER_TABLES } from "../../../../src/localnet/chain/modules/transfer/cli/query.ts";
 import { fixtureFile } from "../../../support/fixture-file.ts";
 
 interface RestCall {

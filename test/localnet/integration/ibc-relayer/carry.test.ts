@@ -14,7 +14,7 @@ import type { ChainEnd } from "../../../support/localnet/chain-end.ts";
 import {
   balanceOf,
   type IbcRelayerNet,
-  onTheWay,
+  inFlight,
   startIbcRelayerNet,
   timeAfterMs,
   transferMessage,
@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 const isDelivered = (...ends: readonly ChainEnd[]): Promise<boolean> =>
-  until("no packet on its way", () => (ends.every((end) => onTheWay(end).length === 0) ? true : undefined));
+  until("no packet in flight", () => (ends.every((end) => inFlight(end).length === 0) ? true : undefined));
 
 /** Sends untrn of alice to the remote chain. */
 function send(amount: bigint, receiver = net.remote.address, ...timeout: readonly object[]): Promise<void> {

@@ -16,7 +16,7 @@ afterEach(() => {
 
 /** What the three pages show, as growth over one minute. */
 interface Minute {
-  /** Pairs of the prices response; undefined when it is no prices response. */
+  /** Pairs of the prices response; undefined for any other response. */
   readonly pairs: number | undefined;
   readonly pricesStatus: number | undefined;
   /** Age of the timestamp of the prices, ms. */
@@ -48,7 +48,7 @@ function start() {
         )
         .reduce((sum, { value }) => sum + value, 0);
   };
-  /** Runs for one minute. A counter that is absent counts as zero, and a page that is gone as undefined. */
+  /** Runs for one minute. An absent counter is treated as zero, and a page that is gone as undefined. */
   const minute = async (): Promise<Minute> => {
     const [nodeBefore, sidecarBefore, from] = [await sums(26660), await sums(8002), validator.height()];
     await clock.advance(60_000);
@@ -160,7 +160,7 @@ describe("the pages of a local validator", () => {
     expect(down.latencyInf).toBe(30);
   });
 
-  it("sidecar killed: refused at once", async () => {
+  it("sidecar killed: connections are refused immediately", async () => {
     expect(await minuteWith("sidecar-killed")).toMatchObject({
       pricesStatus: undefined,
       success: 0,

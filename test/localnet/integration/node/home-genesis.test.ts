@@ -12,7 +12,7 @@ import {
   encodeGenesis,
   type GenesisDoc,
 } from "../../../../src/localnet/node/base/genesis-doc.ts";
-import { exportHomeGenesis, importHomeGenesis } from "../../../../src/localnet/node/home-genesis.ts";
+import { exportHomeGenesis, importHomeGenesis } from "../../../../src/localnet/cli/localnet-export.ts";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";
 import { recordedIbcGenesis } from "../../../support/recorded-client.ts";
 import { recordedQueries } from "../../../support/replay-chain.ts";

@@ -17,7 +17,7 @@ import {
   type LocalnetOptions,
   type RunningLocalnet,
 } from "../../../../src/localnet/network/create-localnet.ts";
-import { exportHomeGenesis } from "../../../../src/localnet/node/home-genesis.ts";
+import { exportHomeGenesis } from "../../../../src/localnet/cli/localnet-export.ts";
 import { fromUtf8, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { testValidatorSeed } from "../../../../src/localnet/node/consensus/validators.ts";
-import { exportHomeGenesis } from "../../../../src/localnet/node/home-genesis.ts";
+import { exportHomeGenesis } from "../../../../src/localnet/cli/localnet-export.ts";
 import { fromUtf8, sha256, toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { fileModes } from "../../../support/file-modes.ts";
 import { fixtureFile } from "../../../support/fixture-file.ts";

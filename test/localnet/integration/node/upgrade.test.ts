@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fromUtf8, toHex } from "../../../../src/platform/base/bytes.ts";
 import { createApp } from "../../../../src/localnet/chain/app.ts";
 import type { StateStorage } from "../../../../src/localnet/chain/store/multi-store.ts";
-import { exportHomeGenesis, importHomeGenesis } from "../../../../src/localnet/node/home-genesis.ts";
+import { exportHomeGenesis, importHomeGenesis } from "../../../../src/localnet/cli/localnet-export.ts";
 import { type CounterProgram, createCounterApplication } from "../../../support/counter-application.ts";
 import { fixtureFile } from "../../../support/fixture-file.ts";
 import { createTestKey } from "../../../support/test-keys.ts";

@@ -179,7 +179,7 @@ describe("the WebSocket", () => {
     await small.stop();
   });
 
-  it("replies to more requests than may be pending, sent at once and one after the other", async () => {
+  it("replies to more requests than may be pending, sent together and one after the other", async () => {
     const { socket, received } = await connect(node.rpcUrl);
     const count = 6_000;
     const ask = (id: number): void => socket.send(JSON.stringify({ jsonrpc: "2.0", id, method: "health" }));

@@ -191,7 +191,7 @@ describe("faults", () => {
     ]).toEqual([404, 200]);
   });
 
-  it("startup has the timestamp of year 1, as recorded; malformed-price has a price that is no number", async () => {
+  it("startup has the timestamp of year 1, as recorded; malformed-price has a price that is not a number", async () => {
     const { sidecar, url } = await start();
     await sidecar.setFault("startup", true);
     const recorded = readFileSync(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fromBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
-import { type JsonValue } from "../../../../src/platform/base/json.ts";
+import type { JsonValue } from "../../../../src/platform/base/json.ts";
 import { messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { httpRules } from "../../../../src/cosmos/proto/http-rules.ts";
 import { parseForm } from "../../../../src/localnet/node/rest/form.ts";

@@ -1,15 +1,6 @@
 import { decodeBech32 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import {
-  type JsonValue,
-  asText,
-  asUint32,
-  elements,
-  isPresent,
-  type JsonField,
-  member,
-  required,
-} from "../../../../platform/base/json.ts";
+import type { JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import {
   type Caller,
   ContractError,
@@ -17,12 +8,19 @@ import {
   type ContractScope,
   NO_RESPONSE,
 } from "../../modules/wasm/contract.ts";
+import { text } from "../messages.ts";
 import type { Path } from "./packet.ts";
 import { createQuota, newFlow, type Quota, type RateLimit } from "./quota.ts";
-import { text } from "../messages.ts";
 import { readVariant, uint64, type Variant } from "./serde.ts";
-import { accounts, allowedChannels, limitsOf, rolesOf, timelockDelay } from "./state.ts";
-import { processMessages, queueMessage, removeMessage } from "./timelock.ts";
+import {
+  accounts,
+  allowedChannels,
+  limitsOf,
+  type QueuedMessage,
+  queuedMessages,
+  rolesOf,
+  timelockDelay,
+} from "./state.ts";
 
 /** Roles in the order of the contract's enum. The governance account has all of them. */
 const ROLES = [
@@ -65,7 +63,7 @@ export function instantiate(scope: ContractScope, message: JsonField): ContractR
   accounts.governance.set(scope.storage, governance);
   accounts.transferModule.set(scope.storage, transferModule);
   rolesOf(governance).set(scope.storage, ROLES);
-  for (const path of elements(required(member(message, "paths")))) storePath(scope, path);
+  for (const path of message.member("paths").required().elements()) storePath(scope, path);
   return respond({ method: "instantiate", ibc_module: transferModule, gov_module: governance });
 }
 
@@ -80,11 +78,12 @@ export function execute(scope: ContractScope, { sender }: Caller, message: JsonV
 }
 
 function runQueued(scope: ContractScope, { fields }: Variant): ContractResponse {
-  const [ids, count] = [member(fields, "message_ids"), member(fields, "count")];
+  const [ids, count] = [fields.member("message_ids"), fields.member("count")];
   const chosen = {
-    ids: isPresent(ids) ? elements(ids).map(asText) : undefined,
-    count: isPresent(count) ? Number(uint64(fields, "count")) : undefined,
+    ids: ids.isPresent() ? ids.elements().map((field) => field.asText()) : undefined,
+    count: count.isPresent() ? Number(uint64(fields, "count")) : undefined,
   };
+  // Sender and role were checked when the message was queued.
   processMessages(scope, chosen, (queued) => {
     const { name, fields: own } = readVariant("ExecuteMsg", queued, VARIANTS);
     MESSAGES[name]?.handle(scope, own);
@@ -97,13 +96,17 @@ function addPath(scope: ContractScope, fields: JsonField): ContractResponse {
   return respond({ method: "try_add_channel", channel_id: channel, denom });
 }
 
-/** Stores new quotas of a path. Those that it had, and their flows, are replaced. */
+/** Stores the quotas of a path. They replace the earlier ones and their flows. */
 function storePath(scope: ContractScope, fields: JsonField): Path {
   const path = readPath(fields);
-  const limits = elements(required(member(fields, "quotas"))).map((each): RateLimit => {
-    const quota = readQuota(each);
-    return { quota, flow: newFlow(quota.duration, scope.timeNs) };
-  });
+  const limits = fields
+    .member("quotas")
+    .required()
+    .elements()
+    .map((each): RateLimit => {
+      const quota = readQuota(each);
+      return { quota, flow: newFlow(quota.duration, scope.timeNs) };
+    });
   limitsOf(path).set(scope.storage, limits);
   return path;
 }
@@ -123,7 +126,7 @@ function resetPathQuota(scope: ContractScope, fields: JsonField): ContractRespon
 
 /** Changes percentages and length of a quota. Its flow, its channel value and the present window stay. */
 function editPathQuota(scope: ContractScope, fields: JsonField): ContractResponse {
-  const edited = readQuota(required(member(fields, "quota")));
+  const edited = readQuota(fields.member("quota").required());
   changeQuotas(scope, readPath(fields), edited.name, ({ quota, flow }) => ({
     quota: { ...edited, channelValue: quota.channelValue },
     flow,
@@ -147,7 +150,11 @@ function changeQuotas(
 }
 
 function setDenomRestrictions({ storage }: ContractScope, fields: JsonField): ContractResponse {
-  const channels = elements(required(member(fields, "allowed_channels"))).map(asText);
+  const channels = fields
+    .member("allowed_channels")
+    .required()
+    .elements()
+    .map((field) => field.asText());
   allowedChannels(text(fields, "denom")).set(storage, channels);
   return respond({ method: "set_denom_restrictions" });
 }
@@ -181,7 +188,7 @@ function revokeRole(scope: ContractScope, fields: JsonField): ContractResponse {
 
 function setTimelockDelay({ storage }: ContractScope, fields: JsonField): ContractResponse {
   const signer = text(fields, "signer");
-  const hours = asUint32(required(member(fields, "hours")));
+  const hours = fields.member("hours").required().asUint32();
   timelockDelay(signer).set(storage, hours);
   return respond({ method: "set_timelock_delay", signer, hours: hours.toString() });
 }
@@ -196,7 +203,11 @@ function readPath(fields: JsonField): Path {
 }
 
 function readQuota(fields: JsonField): Quota {
-  const [send, receive, ...others] = elements(required(member(fields, "send_recv"))).map(asUint32);
+  const [send, receive, ...others] = fields
+    .member("send_recv")
+    .required()
+    .elements()
+    .map((field) => field.asUint32());
   if (send === undefined || receive === undefined || others.length > 0)
     throw fields.error(`${fields.path}.send_recv`, "a list of two percentages");
   return createQuota(text(fields, "name"), uint64(fields, "duration"), [send, receive]);
@@ -205,10 +216,14 @@ function readQuota(fields: JsonField): Quota {
 function readGrant(fields: JsonField): { readonly signer: string; readonly roles: readonly Role[] } {
   const signer = text(fields, "signer");
   requireAddress(signer);
-  const roles = elements(required(member(fields, "roles"))).map((field) => {
-    const name = asText(field);
-    return ROLES.find((role) => role === name) ?? fail(field, name);
-  });
+  const roles = fields
+    .member("roles")
+    .required()
+    .elements()
+    .map((field) => {
+      const name = field.asText();
+      return ROLES.find((role) => role === name) ?? fail(field, name);
+    });
   return { signer, roles };
 }
 
@@ -229,4 +244,71 @@ function respond(attributes: Readonly<Record<string, string>>): ContractResponse
     ...NO_RESPONSE,
     attributes: Object.entries(attributes).map(([key, value]) => ({ key, value })),
   };
+}
+
+/** Queues the message of a sender with a delay. Returns undefined for a sender without one. */
+function queueMessage(
+  scope: ContractScope,
+  sender: string,
+  message: JsonValue,
+): ContractResponse | undefined {
+  const delayHours = timelockDelay(sender).get(scope.storage) ?? 0;
+  if (delayHours === 0) return undefined;
+  const index = scope.transactionIndex();
+  if (index === undefined) throw new ContractError("a message with a delay must be sent in a transaction");
+  const id = `${scope.height}_${index}`;
+  const queue = queuedMessages.get(scope.storage) ?? [];
+  queuedMessages.set(scope.storage, [...queue, { message, submittedAt: scope.timeNs, delayHours, id }]);
+  return { ...NO_RESPONSE, attributes: [{ key: "message.id", value: id }] };
+}
+
+/** Removes all queued messages with an id. An unknown id removes nothing. */
+function removeMessage({ storage }: ContractScope, id: string): void {
+  const queue = queuedMessages.get(storage) ?? [];
+  queuedMessages.set(
+    storage,
+    queue.filter((message) => message.id !== id),
+  );
+}
+
+/**
+ * Runs queued messages whose delay is over: those with the given ids, or else the first `count`. A message that is not due
+ * goes to the end of the queue. A message that fails is dropped, as in the reference contract.
+ */
+function processMessages(
+  scope: ContractScope,
+  chosen: { readonly ids: readonly string[] | undefined; readonly count: number | undefined },
+  run: (message: JsonValue) => void,
+): void {
+  const queue = queuedMessages.get(scope.storage) ?? [];
+  const [taken, left] = takeMessages(queue, chosen);
+  const due = taken.filter((message) => isDue(message, scope.timeNs));
+  const early = taken.filter((message) => !isDue(message, scope.timeNs));
+  queuedMessages.set(scope.storage, [...left, ...early]);
+  for (const { message } of due) runOrDrop(() => run(message));
+}
+
+function takeMessages(
+  queue: readonly QueuedMessage[],
+  { ids, count }: { readonly ids: readonly string[] | undefined; readonly count: number | undefined },
+): readonly [taken: readonly QueuedMessage[], left: readonly QueuedMessage[]] {
+  if (ids !== undefined)
+    return [queue.filter(({ id }) => ids.includes(id)), queue.filter(({ id }) => !ids.includes(id))];
+  if (count === undefined) throw new ContractError("both count and message_ids are None");
+  return [queue.slice(0, count), queue.slice(count)];
+}
+
+const HOUR_NS = 3_600_000_000_000n;
+
+function isDue({ submittedAt, delayHours }: QueuedMessage, nowNs: bigint): boolean {
+  return nowNs >= submittedAt + BigInt(delayHours) * HOUR_NS;
+}
+
+function runOrDrop(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    // Any other exception is a bug of the contract.
+    if (!(error instanceof ContractError)) throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import { NS_PER_SECOND } from "../../../../platform/base/time.ts";
-import { asText, type JsonField, member, required } from "../../../../platform/base/json.ts";
+import type { JsonField } from "../../../../platform/base/json.ts";
 import {
   type ContractAttribute,
   ContractError,
@@ -25,7 +25,7 @@ export function receivePacket(scope: ContractScope, fields: JsonField): Contract
   return countTransfer(scope, receivedPath(packet), packet.amount, "in");
 }
 
-/** `undo_send`: takes a sent transfer back that the other chain refused or did not receive in time. */
+/** `undo_send`: reverts a sent transfer that the other chain rejected or did not receive in time. */
 export function undoSend(scope: ContractScope, fields: JsonField): ContractResponse {
   const packet = readPacket(fields);
   const path = sentPath(packet);
@@ -66,12 +66,12 @@ function countTransfer(
 }
 
 function allowed(limit: RateLimit, path: Path, transfer: Transfer): RateLimit {
-  const verdict = allow(limit, transfer);
-  if (verdict.ok) return verdict.limit;
+  const result = allow(limit, transfer);
+  if (result.ok) return result.limit;
   throw new ContractError(
     `IBC Rate Limit exceeded for ${path.channel}/${path.denom}. Tried to transfer ${transfer.amount} which exceeds ` +
-      `capacity on the '${limit.quota.name}' quota (${verdict.used}/${verdict.max}). ` +
-      `Try again after Timestamp(Uint64(${verdict.periodEnd}))`,
+      `capacity on the '${limit.quota.name}' quota (${result.used}/${result.max}). ` +
+      `Try again after Timestamp(Uint64(${result.periodEnd}))`,
   );
 }
 
@@ -94,7 +94,7 @@ function saveLimits({ storage }: ContractScope, path: Path, { any, own }: PathLi
 
 function supplyOf(scope: ContractScope, denom: string): bigint {
   const response = messageFields(scope.query({ bank: { supply: { denom } } }));
-  return BigInt(asText(required(member(required(member(response, "amount")), "amount"))));
+  return BigInt(response.member("amount").required().member("amount").required().asText());
 }
 
 function unlimited(path: Path): ContractResponse {

@@ -1,9 +1,9 @@
 import { toHex, utf8, sha256 } from "../../../../platform/base/bytes.ts";
-import { type JsonField, member, required } from "../../../../platform/base/json.ts";
+import type { JsonField } from "../../../../platform/base/json.ts";
 import { text } from "../messages.ts";
 import { uint256, uint64 } from "./serde.ts";
 
-/** What the limiter reads of a transfer packet. */
+/** Fields of a transfer packet that the limiter reads. */
 export interface Packet {
   readonly sourceChannel: string;
   readonly destinationChannel: string;
@@ -20,12 +20,12 @@ export interface Path {
 
 /** Reads `{"packet": …}` of a sudo message. All fields of the packet but `memo` and `timeout_timestamp` are required. */
 export function readPacket(fields: JsonField): Packet {
-  const packet = required(member(fields, "packet"));
+  const packet = fields.member("packet").required();
   uint64(packet, "sequence");
   for (const name of ["source_port", "destination_port"]) text(packet, name);
-  const data = required(member(packet, "data"));
+  const data = packet.member("data").required();
   for (const name of ["sender", "receiver"]) text(data, name);
-  required(member(packet, "timeout_height"));
+  packet.member("timeout_height").required();
   return {
     sourceChannel: text(packet, "source_channel"),
     destinationChannel: text(packet, "destination_channel"),

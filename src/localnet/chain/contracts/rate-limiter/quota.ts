@@ -1,4 +1,5 @@
 import { NS_PER_SECOND } from "../../../../platform/base/time.ts";
+
 /** Direction of a packet, seen from this chain. */
 export type Direction = "in" | "out";
 
@@ -13,7 +14,7 @@ export interface Quota {
   readonly channelValue: bigint | undefined;
 }
 
-/** What passed in the present window. */
+/** Amounts that passed in the present window. */
 export interface Flow {
   readonly inflow: bigint;
   readonly outflow: bigint;
@@ -39,12 +40,12 @@ export interface Transfer {
   readonly nowNs: bigint;
 }
 
-/** Outcome of {@link allow}: the new state, or what the quota had used before and may use at most. */
-export type Verdict =
+/** Result of {@link allow}: the new state, or the used amount and the capacity that the transfer would exceed. */
+type TransferCheck =
   | { readonly ok: true; readonly limit: RateLimit }
   | { readonly ok: false; readonly used: bigint; readonly max: bigint; readonly periodEnd: bigint };
 
-const MAX_UINT256 = (1n << 256n) - 1n;
+export const MAX_UINT256 = (1n << 256n) - 1n;
 const MAX_PERCENTAGE = 100;
 
 /** Creates a quota with percentages cut to 100 and without a channel value. */
@@ -67,7 +68,7 @@ export function newFlow(duration: bigint, nowNs: bigint): Flow {
   return { inflow: 0n, outflow: 0n, periodEnd: nowNs + duration * NS_PER_SECOND };
 }
 
-/** Most that may flow out and in, net, within a window. 0 before the channel value is known. */
+/** Returns the most that may flow out and in, net, within a window. 0 before the channel value is known. */
 export function capacities({ maxPercentageSend, maxPercentageRecv, channelValue = 0n }: Quota): {
   readonly out: bigint;
   readonly in: bigint;
@@ -78,19 +79,19 @@ export function capacities({ maxPercentageSend, maxPercentageRecv, channelValue 
   };
 }
 
-/** Net flow in one direction; 0 when more flowed in the other. */
+/** Returns the net flow in one direction; 0 when more flowed in the other. */
 export function netFlow({ inflow, outflow }: Flow, direction: Direction): bigint {
   const net = direction === "in" ? inflow - outflow : outflow - inflow;
   return net > 0n ? net : 0n;
 }
 
 /**
- * Adds a transfer to a quota. A window that is over restarts with the transfer, not at a fixed cadence. Only the
+ * Adds a transfer to a quota. When the window is over, a new one starts with the transfer, not at a fixed interval. Only the
  * direction of the transfer is checked, and reaching the capacity exactly is allowed.
  */
-export function allow({ quota, flow }: RateLimit, transfer: Transfer): Verdict {
+export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferCheck {
   const { direction, amount, nowNs } = transfer;
-  // The text of a refusal names what was used before, also when that belongs to a window that is over.
+  // The error text contains the amount used before the transfer, even if that was in a window that is over.
   const used = netFlow(flow, direction);
   const isOver = flow.periodEnd < nowNs;
   const open = isOver ? newFlow(quota.duration, nowNs) : flow;
@@ -118,7 +119,7 @@ function saturated(value: bigint): bigint {
   return value > MAX_UINT256 ? MAX_UINT256 : value;
 }
 
-/** The supply before the transfer. */
+/** Returns the supply before the transfer. A voucher that is being sent was burned before this check. */
 function valueOf({ direction, denom, supply, amount }: Transfer): bigint {
   return direction === "out" && denom.startsWith("ibc") ? supply + amount : supply;
 }

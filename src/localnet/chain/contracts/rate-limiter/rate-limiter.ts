@@ -48,7 +48,7 @@ const VARIANTS = {
   get_denom_restrictions: "fields",
 } as const;
 
-/** Answers a smart query. Queries without fields are bare names. */
+/** Runs a smart query. Queries without fields are bare names. */
 function query({ storage }: ContractScope, message: JsonValue): JsonValue {
   const { name, fields } = readVariant("QueryMsg", message, VARIANTS);
   switch (name) {

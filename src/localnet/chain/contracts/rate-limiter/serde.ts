@@ -1,16 +1,9 @@
-import {
-  isRecord,
-  type JsonValue,
-  asUint64,
-  type JsonField,
-  member,
-  required,
-} from "../../../../platform/base/json.ts";
+import { isRecord, type JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import { ContractError } from "../../modules/wasm/contract.ts";
 import { text, unknownVariant } from "../messages.ts";
+import { MAX_UINT256 } from "./quota.ts";
 
 const PACKAGE = "rate_limiter::msg::";
-const MAX_UINT256 = (1n << 256n) - 1n;
 
 /** A message of an enum: its name and its fields. */
 export interface Variant {
@@ -31,11 +24,11 @@ export function readVariant(
   if (entry === undefined || entries.length !== 1)
     throw new ContractError(`Error parsing into type ${fullType}: expected one variant`);
   const [name, value] = entry;
-  const form = Object.hasOwn(known, name) ? known[name] : undefined;
-  if (form === undefined) throw unknownVariant(fullType, name, Object.keys(known));
-  if ((form === "bare") !== (typeof message === "string"))
+  const kind = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (kind === undefined) throw unknownVariant(fullType, name, Object.keys(known));
+  if ((kind === "bare") !== (typeof message === "string"))
     throw new ContractError(`Error parsing into type ${fullType}: Invalid type`);
-  return { name, fields: { value, path: "", error: fieldError(fullType) } };
+  return { name, fields: new JsonField(value, "", fieldError(fullType)) };
 }
 
 function fieldError(type: string): JsonField["error"] {
@@ -49,7 +42,7 @@ function fieldError(type: string): JsonField["error"] {
 
 /** Reads a required unsigned 64-bit integer. */
 export function uint64(fields: JsonField, name: string): bigint {
-  return asUint64(required(member(fields, name)));
+  return fields.member(name).required().asUint64();
 }
 
 /** Reads a required unsigned 256-bit integer in decimal text. */

@@ -1,15 +1,5 @@
 import { concat, fromUtf8, prefixEnd, utf8 } from "../../../../platform/base/bytes.ts";
-import {
-  isRecord,
-  type JsonObject,
-  type JsonValue,
-  asText,
-  asUint32,
-  asUint64,
-  isPresent,
-  type JsonField,
-  member,
-} from "../../../../platform/base/json.ts";
+import { isRecord, type JsonObject, type JsonValue, type JsonField } from "../../../../platform/base/json.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 import { messageFields } from "../messages.ts";
@@ -80,7 +70,7 @@ export function allowedChannels(denom: string): Entry<readonly string[]> {
   return textList(concat(RESTRICTIONS, utf8(denom)));
 }
 
-/** Hours that the messages of an account wait before they run. */
+/** Delay of the messages of an account, hours. */
 export function timelockDelay(account: string): Entry<number> {
   return jsonEntry(concat(DELAYS, utf8(account)), Number, (hours) => hours);
 }
@@ -90,7 +80,7 @@ export function roleOwners(storage: KVStore): readonly string[] {
   return [...storage.iterate(ROLES, prefixEnd(ROLES))].map(([key]) => fromUtf8(key.subarray(ROLES.length)));
 }
 
-/** A message that waits for its time. */
+/** A message that runs after its delay. */
 export interface QueuedMessage {
   readonly message: JsonValue;
   /** Block time at which it was sent, nanoseconds since the Unix epoch. */
@@ -106,7 +96,7 @@ export const queuedMessages = jsonEntry<readonly QueuedMessage[]>(
   (messages) => messages.map(queuedJson),
 );
 
-/** Stored form of the governance account and the address of the transfer module. */
+/** The stored governance account and the stored address of the transfer module. */
 export const accounts = {
   governance: jsonEntry(utf8("gov_module"), String, (address) => address),
   transferModule: jsonEntry(utf8("ibc_module"), String, (address) => address),
@@ -120,7 +110,7 @@ function textList(key: Uint8Array): Entry<readonly string[]> {
   );
 }
 
-/** JSON of a quota with its flow, as stored and as in the answer to `get_quotas`. */
+/** JSON of a quota with its flow, as stored and as in the response to `get_quotas`. */
 export function limitJson({ quota, flow }: RateLimit): JsonObject {
   return {
     quota: {
@@ -134,29 +124,29 @@ export function limitJson({ quota, flow }: RateLimit): JsonObject {
   };
 }
 
-/** JSON of a queued message, as stored and as in the answer to `get_message`. */
+/** JSON of a queued message, as stored and as in the response to `get_message`. */
 export function queuedJson({ message, submittedAt, delayHours, id }: QueuedMessage): JsonObject {
   return { message, submitted_at: `${submittedAt}`, timelock_delay: delayHours, message_id: id };
 }
 
 function readLimit(json: JsonValue): RateLimit {
   const stored = messageFields(json);
-  return { quota: readQuota(member(stored, "quota")), flow: readFlow(member(stored, "flow")) };
+  return { quota: readQuota(stored.member("quota")), flow: readFlow(stored.member("flow")) };
 }
 
 function readQuota(stored: JsonField): Quota {
-  const value = member(stored, "channel_value");
+  const value = stored.member("channel_value");
   return {
-    name: asText(member(stored, "name")),
-    maxPercentageSend: asUint32(member(stored, "max_percentage_send")),
-    maxPercentageRecv: asUint32(member(stored, "max_percentage_recv")),
-    duration: asUint64(member(stored, "duration")),
-    channelValue: isPresent(value) ? BigInt(asText(value)) : undefined,
+    name: stored.member("name").asText(),
+    maxPercentageSend: stored.member("max_percentage_send").asUint32(),
+    maxPercentageRecv: stored.member("max_percentage_recv").asUint32(),
+    duration: stored.member("duration").asUint64(),
+    channelValue: value.isPresent() ? BigInt(value.asText()) : undefined,
   };
 }
 
 function readFlow(stored: JsonField): Flow {
-  const integer = (name: string): bigint => BigInt(asText(member(stored, name)));
+  const integer = (name: string): bigint => BigInt(stored.member(name).asText());
   return { inflow: integer("inflow"), outflow: integer("outflow"), periodEnd: integer("period_end") };
 }
 
@@ -164,9 +154,9 @@ function readQueued(json: JsonValue): QueuedMessage {
   const stored = messageFields(json);
   return {
     message: isRecord(json) ? (json["message"] ?? null) : null,
-    submittedAt: BigInt(asText(member(stored, "submitted_at"))),
-    delayHours: asUint32(member(stored, "timelock_delay")),
-    id: asText(member(stored, "message_id")),
+    submittedAt: BigInt(stored.member("submitted_at").asText()),
+    delayHours: stored.member("timelock_delay").asUint32(),
+    id: stored.member("message_id").asText(),
   };
 }
 

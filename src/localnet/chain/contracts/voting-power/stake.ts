@@ -1,14 +1,14 @@
 import { concat, fromUtf8, prefixEnd, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Dec18, quoDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
-import { asBoolean, type JsonField, type JsonValue, member } from "../../../../platform/base/json.ts";
+import type { JsonField, JsonValue } from "../../../../platform/base/json.ts";
 import type { ContractScope } from "../../modules/wasm/contract.ts";
 import { messageFields, text } from "../messages.ts";
 
-/** What the contract knows about a validator. */
+/** Stake of a validator, as the contract tracks it. */
 export interface TrackedValidator {
   readonly tokens: bigint;
   readonly shares: Dec18;
-  /** Whether its stake votes. */
+  /** True: its stake has voting power. */
   readonly bonded: boolean;
 }
 
@@ -16,19 +16,19 @@ const validatorHistory = createHistory<TrackedValidator>("validator", {
   read: (json) => ({
     tokens: BigInt(text(json, "tokens")),
     shares: BigInt(text(json, "shares")),
-    bonded: asBoolean(member(json, "bonded")),
+    bonded: json.member("bonded").asBoolean(),
   }),
   write: ({ tokens, shares, bonded }) => ({ tokens: `${tokens}`, shares: `${shares}`, bonded }),
 });
 
-const amountForm = {
-  read: (json: Parameters<typeof text>[0]): bigint => BigInt(text(json, "amount")),
-  write: (amount: bigint) => ({ amount: `${amount}` }),
+const amountCodec: JsonCodec<bigint> = {
+  read: (json) => BigInt(text(json, "amount")),
+  write: (amount) => ({ amount: `${amount}` }),
 };
-const sharesHistory = createHistory<Dec18>("shares", amountForm);
-const total = createHistory<bigint>("total", amountForm)("");
+const sharesHistory = createHistory<Dec18>("shares", amountCodec);
+const total = createHistory<bigint>("total", amountCodec)("");
 
-/** Validators of a delegator, also former ones: their shares have a past. */
+/** Validators of a delegator, including former ones: the history needs their shares. */
 const VALIDATORS_OF = utf8("validators-of/");
 
 /** Shares of a delegator at a validator. */
@@ -65,7 +65,7 @@ export function totalPower(scope: ContractScope, height: bigint): bigint {
   return total.get(scope, height) ?? 0n;
 }
 
-/** The power of a delegator at the end of a block: its tokens at bonded validators. Linear in the number of validators that it has ever had. */
+/** The power of a delegator at the end of a block: its tokens at bonded validators. Linear in all its validators, past ones too. */
 export function votingPower(scope: ContractScope, delegator: string, height: bigint): bigint {
   let power = 0n;
   for (const name of validatorsOf(scope, delegator)) {
@@ -94,19 +94,19 @@ export function withoutShares(validator: TrackedValidator, shares: Dec18): Track
   return { ...validator, tokens, shares: validator.shares - shares };
 }
 
-/** A value with its past. A reading finds the value at the end of a block; without a height, the present one. */
+/** A value with its history. `get` returns the value at the end of a block; by default the present value. */
 interface History<T> {
   readonly get: (scope: ContractScope, height?: bigint) => T | undefined;
   readonly set: (scope: ContractScope, value: T) => void;
 }
 
-interface JsonForm<T> {
+interface JsonCodec<T> {
   readonly read: (json: JsonField) => T;
   readonly write: (value: T) => JsonValue;
 }
 
-/** Declares values with a past. Each has one entry for each height at which it changed: `name / key 0x00 height`. */
-function createHistory<T>(name: string, { read, write }: JsonForm<T>): (key: string) => History<T> {
+/** Declares values with a history. Each has one entry for each height at which it changed: `name / key 0x00 height`. */
+function createHistory<T>(name: string, { read, write }: JsonCodec<T>): (key: string) => History<T> {
   return (key) => {
     // No address contains the byte 0, so no key begins with another one.
     const prefix = concat(utf8(`${name}/${key}`), Uint8Array.of(0));

@@ -1,11 +1,11 @@
 import {
-  type JsonObject,
-  type JsonValue,
-  asUint64,
-  isPresent,
-  type JsonField,
-  member,
-} from "../../../../platform/base/json.ts";
+  QueryDelegationRequest,
+  QueryValidatorDelegationsRequest,
+  QueryValidatorRequest,
+} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
+import { toBase64 } from "../../../../platform/base/bytes.ts";
+import { type Dec18, parseDec18 } from "../../../../platform/base/decimal.ts";
+import type { JsonObject, JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import {
   type ContractCode,
   ContractError,
@@ -13,17 +13,23 @@ import {
   type ContractScope,
   NO_RESPONSE,
 } from "../../modules/wasm/contract.ts";
-import { readMessage, text, unknownVariant } from "../messages.ts";
-import { queryDelegations, queryShares, queryValidator } from "./chain-stake.ts";
-import { sharesOf, totalPower, validatorOf, votingPower, withoutShares } from "./stake.ts";
+import { messageFields, readMessage, text, unknownVariant } from "../messages.ts";
+import {
+  sharesOf,
+  totalPower,
+  type TrackedValidator,
+  validatorOf,
+  votingPower,
+  withoutShares,
+} from "./stake.ts";
 
 /**
- * A contract that follows the voting power of every delegator through the hooks of the staking module, and knows it at every
- * height since then. It needs the hook types 1, 3, 4, 5, 8, 9 and 10, and ignores the others.
+ * A contract that tracks the voting power of every delegator through the hooks of the staking module, with its history. It needs
+ * the hook types 1, 3, 4, 5, 8, 9 and 10, and ignores the others.
  *
- * A validator that existed before the subscription is not followed until `sync {val_addr}`, which anybody may send. Query:
- * `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`. Without a
- * height, the present; a height is the end of its block.
+ * A validator that existed before the subscription is not tracked until `sync {val_addr}`, which anybody may send. Query:
+ * `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`. The
+ * default height is the present one; a height is the end of its block.
  */
 export const votingPowerContract: ContractCode = {
   name: "voting-power",
@@ -50,7 +56,7 @@ export const votingPowerContract: ContractCode = {
 
 type Hook = (scope: ContractScope, fields: JsonField) => void;
 
-/** What happens to the stake before or after these hooks is part of another hook's message. */
+/** The changes of stake around these hooks are in the messages of other hooks. */
 const ignore: Hook = () => undefined;
 
 const HOOKS: Readonly<Record<string, Hook>> = {
@@ -90,8 +96,8 @@ function setBonded(scope: ContractScope, fields: JsonField, bonded: boolean): vo
 }
 
 /**
- * Stores the shares of a delegation and what they mean for the validator. The chain has counted new shares of the validator when it
- * calls this hook, but not yet removed those that left.
+ * Stores the shares of a delegation and updates the validator. When the chain calls this hook, the validator already has its new
+ * shares, but still those that are being removed.
  */
 function changeShares(scope: ContractScope, fields: JsonField, shares: bigint): void {
   const address = text(fields, "val_addr");
@@ -104,7 +110,7 @@ function changeShares(scope: ContractScope, fields: JsonField, shares: bigint): 
   else validatorOf(address).set(scope, withoutShares(known, before - shares));
 }
 
-/** Begins to follow a validator that exists. Linear in its delegations; the gas of the caller bounds them. */
+/** Starts to track an existing validator. Linear in its delegations; the gas of the caller bounds them. */
 function sync(scope: ContractScope, address: string): ContractResponse {
   if (validatorOf(address).get(scope) !== undefined)
     throw new ContractError(`${address} is followed already`);
@@ -143,13 +149,67 @@ const QUERIES: Readonly<Record<string, Query>> = {
 };
 
 function heightOf(scope: ContractScope, fields: JsonField): bigint {
-  const field = member(fields, "height");
-  const height = isPresent(field) ? asUint64(field) : scope.height;
+  const field = fields.member("height");
+  const height = field.isPresent() ? field.asUint64() : scope.height;
   if (height <= scope.height) return height;
   throw new ContractError(`height ${height} is in the future; the chain is at ${scope.height}`);
 }
 
-/** As the contracts of a DAO answer: the height is a number. */
+/** The response of a DAO's voting contract: the height is a number. */
 function powerAt(power: bigint, height: bigint): JsonObject {
   return { power: power.toString(), height: Number(height) };
+}
+
+// Queries of the staking module.
+
+const SERVICE = "/cosmos.staking.v1beta1.Query";
+/** Delegations in the response to one query. */
+const PAGE = 100n;
+
+/** Reads a validator of the staking module. */
+function queryValidator(scope: ContractScope, validatorAddr: string): TrackedValidator {
+  const response = queryStaking(scope, "Validator", QueryValidatorRequest.encode({ validatorAddr }));
+  const validator = response.member("validator");
+  return {
+    tokens: BigInt(text(validator, "tokens")),
+    shares: parseDec18(text(validator, "delegator_shares")),
+    bonded: text(validator, "status") === "BOND_STATUS_BONDED",
+  };
+}
+
+/** Reads the shares of a delegation that exists. */
+function queryShares(scope: ContractScope, delegatorAddr: string, validatorAddr: string): Dec18 {
+  const request = QueryDelegationRequest.encode({ delegatorAddr, validatorAddr });
+  return delegationOf(queryStaking(scope, "Delegation", request).member("delegation_response")).shares;
+}
+
+interface Delegation {
+  readonly delegator: string;
+  readonly shares: Dec18;
+}
+
+/** Reads all delegations of a validator. */
+function* queryDelegations(scope: ContractScope, validatorAddr: string): IterableIterator<Delegation> {
+  let key = new Uint8Array(0);
+  do {
+    const pagination = { key, offset: 0n, limit: PAGE, countTotal: false, reverse: false };
+    const request = QueryValidatorDelegationsRequest.encode({ validatorAddr, pagination });
+    const response = queryStaking(scope, "ValidatorDelegations", request);
+    yield* response.member("delegation_responses").elements().map(delegationOf);
+    const next = response.member("pagination").member("next_key");
+    key = next.isPresent() ? Uint8Array.from(next.asBase64()) : new Uint8Array(0);
+  } while (key.length > 0);
+}
+
+function delegationOf(response: JsonField): Delegation {
+  const delegation = response.member("delegation");
+  return {
+    delegator: text(delegation, "delegator_address"),
+    shares: parseDec18(text(delegation, "shares")),
+  };
+}
+
+function queryStaking(scope: ContractScope, rpc: string, request: { finish(): Uint8Array }): JsonField {
+  const stargate = { path: `${SERVICE}/${rpc}`, data: toBase64(request.finish()) };
+  return messageFields(scope.query({ stargate }));
 }

@@ -49,7 +49,7 @@ const accountCodec: Codec<Account> = rememberingCodec({
 });
 const accounts = createMap(STORE_NAME, ACCOUNT_PREFIX, bytesCodec, accountCodec);
 
-/** Converts an account to its stored form. Queries return the same form. */
+/** Converts an account to the message that is stored and that queries return. */
 export function toAny({ base, module }: Account): Any {
   if (module === undefined)
     return { typeUrl: TYPE_URL.baseAccount, value: BaseAccount.encode(base).finish() };

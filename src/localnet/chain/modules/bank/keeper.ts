@@ -56,7 +56,7 @@ export interface BankKeeper {
   readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
   /** Throws bank/5 when messages may not send one of the denominations. */
   readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
-  /** Whether the address is a module account, to which messages may not send. */
+  /** Returns whether the address is a module account, to which messages may not send. */
   readonly isBlocked: (address: Uint8Array) => boolean;
 }
 

@@ -12,7 +12,7 @@ export const METADATA_PREFIX = Uint8Array.of(1);
 export const BALANCE_PREFIX = Uint8Array.of(2);
 /** Index of holders: `0x03 | denom | 0x00 | length of address | address`. The value is empty. */
 export const HOLDER_PREFIX = Uint8Array.of(3);
-/** Whether messages may send a denomination: `0x04 | denom`. The value is one byte, 0 or 1. */
+/** `0x04 | denom`: 1 when messages may send the denomination. The value is one byte, 0 or 1. */
 export const SEND_ENABLED_PREFIX = Uint8Array.of(4);
 export const PARAMS_KEY = Uint8Array.of(5);
 

@@ -12,7 +12,7 @@ import { addFailure, type Keepers, ErrSudoOutOfGas } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
 
 /**
- * Tells a contract what became of the transfer that it sent, after the application has refunded it or not. The failure of the
+ * Calls a contract with the result of a transfer that it sent, after the application has processed it. The failure of the
  * contract is stored: the acknowledgement or the timeout must not depend on it.
  */
 export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
@@ -20,16 +20,16 @@ export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModu
     ...inner,
     onAcknowledge: (context, packet, acknowledgement) => {
       inner.onAcknowledge(context, packet, acknowledgement);
-      inform(context, packet, decodeReply(acknowledgement), keepers);
+      callSender(context, packet, decodeReply(acknowledgement), keepers);
     },
     onTimeout: (context, packet) => {
       inner.onTimeout(context, packet);
-      inform(context, packet, { kind: "timeout" }, keepers);
+      callSender(context, packet, { kind: "timeout" }, keepers);
     },
   };
 }
 
-function inform(context: Context, packet: RelayedPacket, outcome: PacketOutcome, keepers: Keepers): void {
+function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutcome, keepers: Keepers): void {
   // The inner application has read the same data.
   const { sender } = decodePacketData(packet.data);
   if (!keepers.contracts.isContract(context, sender)) return;
@@ -38,7 +38,7 @@ function inform(context: Context, packet: RelayedPacket, outcome: PacketOutcome,
 
 /**
  * Calls a contract on behalf of the chain, with the gas that the params allow. When it fails, its writes and events are dropped,
- * and the call is stored, so that the contract can ask for it again. Never throws for a failure of the contract. The caller's
+ * and the call is stored, so that the contract can request it again. Never throws for a failure of the contract. The caller's
  * gas pays for the call, at most the limit; throws `ErrOutOfGas` when it cannot.
  */
 export function limitedSudo(
@@ -78,7 +78,7 @@ function storeFailure(context: Context, address: string, message: string, error:
   );
 }
 
-/** What became of a packet that a contract sent. */
+/** Result of a packet that a contract sent. */
 type PacketOutcome =
   | { readonly kind: "result"; readonly result: Uint8Array }
   | { readonly kind: "error"; readonly error: string }

@@ -8,7 +8,7 @@ import {
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import { isRecord, type JsonValue, member } from "../../../../platform/base/json.ts";
+import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
@@ -53,7 +53,7 @@ export interface ContractManagerModule extends ChainModule {
     sender: string,
     message: JsonValue,
   ) => CustomMessageResult | undefined;
-  /** Tells contracts what became of the transfers that they sent. */
+  /** Calls contracts with the results of the transfers that they sent. */
   readonly callbacksMiddleware: (inner: IBCModule) => IBCModule;
 }
 
@@ -102,7 +102,7 @@ function updateParams(context: Context, message: MsgUpdateParams, keepers: Keepe
 
 /**
  * MsgResubmitFailure, from the contract whose call failed: makes the call again, with the gas of the transaction, and removes
- * the failure. Keeps it when the contract fails again.
+ * the failure. It stays stored when the contract fails again.
  */
 function resubmitFailure(
   context: Context,
@@ -147,7 +147,7 @@ function handleCustomMessage(
 ): CustomMessageResult | undefined {
   const fields = isRecord(message) ? message["resubmit_failure"] : undefined;
   if (!isRecord(fields)) return undefined;
-  const failureId = asUintNumber(member(customFields(fields), "failure_id"));
+  const failureId = asUintNumber(customFields(fields).member("failure_id"));
   wrapErrors(
     (error) => error.wrap("failed to resubmitFailure"),
     () => resubmitFailure(context, { sender, failureId }, keepers),
@@ -224,18 +224,18 @@ function requireQueryAddress(address: string, text: string, { bech32Prefix }: Co
   }
 }
 
-const FORM: GenesisSchema<GenesisState> = {
+const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.contractmanager.GenesisState",
   type: GenesisState,
 };
 
 /**
- * Stores params and failures. Throws `GenesisError` for a failure of no account, and for two of the same contract and number.
- * The numbers are kept: contracts know their failures by them.
+ * Stores params and failures. Throws `GenesisError` for a failure without a valid address, and for two of the same contract and number.
+ * The numbers do not change: contracts know their failures by them.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
-  const state = readGenesis(FORM, json);
+  const state = readGenesis(SCHEMA, json);
   moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
   for (const [index, failure] of (state?.failuresList ?? []).entries()) {
     atPath(`app_state.${MODULE_NAME}.failures_list[${index}]`, () => {
@@ -249,5 +249,5 @@ function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix
 
 /** Prints params and failures. */
 function exportGenesis(context: Context): JsonValue {
-  return printGenesis(FORM, { params: moduleParams.get(context), failuresList: [...allFailures(context)] });
+  return printGenesis(SCHEMA, { params: moduleParams.get(context), failuresList: [...allFailures(context)] });
 }

@@ -36,7 +36,7 @@ interface Position {
   readonly options: PositionOptions;
 }
 
-/** What a deposit issued, beside the response. */
+/** Shares that a deposit issued, and the facts of its event. */
 interface Deposited {
   readonly facts: DepositFacts;
   readonly shares: Coin;
@@ -50,7 +50,7 @@ interface Failed {
 
 type Outcome = Deposited | Failed;
 
-/** MsgDeposit: positions one after the other; a position that fails leaves nothing behind (dex.md, "Messages", rule 1). */
+/** MsgDeposit: positions one after the other; the writes of a failed position are dropped (dex.md, "Messages", rule 1). */
 export function deposit(context: Context, request: DepositRequest, keepers: DexKeepers): MsgDepositResponse {
   const positions = request.entries.map((entry) => toPosition(request, entry));
   const outcomes = positions.map((position) => {
@@ -61,7 +61,7 @@ export function deposit(context: Context, request: DepositRequest, keepers: DexK
   const deposited = outcomes.filter((outcome) => "facts" in outcome);
   for (const { facts } of deposited) context.emit(depositLp(request, facts));
   const shares = sumCoins(deposited.map((outcome) => outcome.shares));
-  settle(context, { request, deposited, shares }, keepers);
+  transferCoins(context, { request, deposited, shares }, keepers);
   return {
     reserve0Deposited: outcomes.map((outcome) => depositedText(outcome, 0)),
     reserve1Deposited: outcomes.map((outcome) => depositedText(outcome, 1)),
@@ -176,9 +176,9 @@ function tickOf(record: TickLiquidity): bigint {
 }
 
 /** Coins as one message moves them: the payment of each token, then the shares, even when there are none. */
-function settle(
+function transferCoins(
   context: Context,
-  { request, deposited, shares }: Settlement,
+  { request, deposited, shares }: Payments,
   { bank, bech32Prefix }: DexKeepers,
 ): void {
   const creator = parseAddress(bech32Prefix, request.creator);
@@ -192,13 +192,13 @@ function settle(
   bank.sendFromDex(context, parseAddress(bech32Prefix, request.receiver), shares);
 }
 
-interface Settlement {
+interface Payments {
   readonly request: DepositRequest;
   readonly deposited: readonly Deposited[];
   readonly shares: readonly Coin[];
 }
 
-/** What the creator pays, and what is offered to the pool after the swaps. */
+/** Amounts that the creator pays, and amounts that are offered to the pool after the swaps. */
 interface SwappedOffer {
   readonly amountsIn: Amounts;
   readonly offered: Amounts;

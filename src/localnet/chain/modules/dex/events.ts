@@ -13,7 +13,7 @@ const WITHDRAW_LIMIT_ORDER = attribute("action", "WithdrawLimitOrder");
 const CANCEL_LIMIT_ORDER = attribute("action", "CancelLimitOrder");
 const MULTIHOP_SWAP = attribute("action", "MultihopSwap");
 
-/** Short forms of the order types (dex.md, "Resources and their fields"), by number. */
+/** Abbreviations of the order types (dex.md, "Resources and their fields"), by number. */
 const SHORT_ORDER_TYPES = ["GTC", "FOK", "IOC", "JIT", "GTT"];
 
 /** Who sends a message and who receives its result; bech32. */
@@ -124,7 +124,7 @@ export function placeLimitOrder(parties: Parties, facts: OrderFacts): ChainEvent
   return { type: "message", attributes };
 }
 
-/** What a creator took out of a tranche. */
+/** Amounts that a creator took out of a tranche. */
 export interface TrancheOutFacts {
   readonly creator: string;
   readonly tradePairId: TradePairId;

@@ -1,56 +1,73 @@
 import { encodeMessage } from "../../../../cosmos/proto/encode.ts";
+import * as wire from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
-import type { Context } from "../../runtime/context.ts";
+import { fromHex } from "../../../../platform/base/bytes.ts";
+import { formatAddress } from "../../runtime/address.ts";
+import { type Context, dryRun } from "../../runtime/context.ts";
+import { GrpcCode, QueryError, wrapErrors } from "../../runtime/errors.ts";
 import { toMessageHandler, type WireType } from "../../runtime/handlers.ts";
-import type { MessageHandler } from "../../runtime/module.ts";
-import { wrapErrors } from "../../runtime/errors.ts";
-import { cancelLimitOrder, withdrawFilled } from "./limit-order-payouts.ts";
+import type { MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { deposit } from "./deposit.ts";
 import { ErrDexPaused, orPanic, unregistered } from "./errors.ts";
-import { checkAmountTexts, checkDecimalTexts } from "./messages.ts";
+import { cancelLimitOrder, withdrawFilled } from "./limit-order-payouts.ts";
 import * as messages from "./messages.ts";
+import { checkAmountTexts, checkDecimalTexts } from "./messages.ts";
 import { multiHopSwap } from "./multi-hop.ts";
 import { moduleParams } from "./params.ts";
 import { placeLimitOrder } from "./place-limit-order.ts";
-import type { DexKeepers } from "./types.ts";
+import { namedQueries, query } from "./query-pages.ts";
+import type { DexBank, DexKeepers } from "./types.ts";
 import { withdraw } from "./withdraw.ts";
 
-/** A message of a user: its stateless checks, and what it does with the checked request. */
-interface UserMessage<Message, Request, Response> {
+/** The stateless checks of a message, and its effects. */
+interface Operation<Message, Request, Response> {
+  /** Throws `ModuleError`. */
+  readonly parse: (message: Message, bech32Prefix: string) => Request;
+  readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
+}
+
+/** Operations of the six messages of users. The simulations run the same. */
+const OPERATIONS = {
+  deposit: { parse: messages.parseDeposit, run: deposit },
+  withdrawal: { parse: messages.parseWithdrawal, run: withdraw },
+  placeLimitOrder: { parse: messages.parsePlaceLimitOrder, run: placeLimitOrder },
+  withdrawFilledLimitOrder: { parse: messages.parseTrancheMessage, run: withdrawFilled },
+  cancelLimitOrder: { parse: messages.parseTrancheMessage, run: cancelLimitOrder },
+  multiHopSwap: { parse: messages.parseMultiHopSwap, run: multiHopSwap },
+} as const;
+
+/** A message of a user. */
+interface UserMessage<Message, Request, Response> extends Operation<Message, Request, Response> {
   readonly name: string;
   readonly type: WireType<Message>;
   readonly response: WireType<Response>;
   /**
    * Checks the texts of numbers, in the order of their fields; absent without such fields. Go decodes them with the transaction,
-   * so that CheckTx refuses a malformed one. Throws a plain error.
+   * so that CheckTx rejects a malformed one. Throws a plain error.
    */
   readonly checkNumbers?: (message: Message) => void;
-  /** Throws `ModuleError`. */
-  readonly parse: (message: Message, bech32Prefix: string) => Request;
-  readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
 }
 
 /** Handlers of the six messages of users, and of MsgUpdateParams. */
 export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
   return [
     userHandler(keepers, {
+      ...OPERATIONS.deposit,
       name: "MsgDeposit",
       type: tx.MsgDeposit,
       response: tx.MsgDepositResponse,
       checkNumbers: ({ amountsA, amountsB }) => checkAmountTexts(...amountsA, ...amountsB),
-      parse: messages.parseDeposit,
-      run: deposit,
     }),
     userHandler(keepers, {
+      ...OPERATIONS.withdrawal,
       name: "MsgWithdrawal",
       type: tx.MsgWithdrawal,
       response: tx.MsgWithdrawalResponse,
       checkNumbers: ({ sharesToRemove }) => checkAmountTexts(...sharesToRemove),
-      parse: messages.parseWithdrawal,
-      run: withdraw,
     }),
     userHandler(keepers, {
+      ...OPERATIONS.placeLimitOrder,
       name: "MsgPlaceLimitOrder",
       type: tx.MsgPlaceLimitOrder,
       response: tx.MsgPlaceLimitOrderResponse,
@@ -58,24 +75,21 @@ export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
         checkAmountTexts(amountIn, maxAmountOut);
         checkDecimalTexts(limitSellPrice, minAverageSellPrice);
       },
-      parse: messages.parsePlaceLimitOrder,
-      run: placeLimitOrder,
     }),
     userHandler(keepers, {
+      ...OPERATIONS.withdrawFilledLimitOrder,
       name: "MsgWithdrawFilledLimitOrder",
       type: tx.MsgWithdrawFilledLimitOrder,
       response: tx.MsgWithdrawFilledLimitOrderResponse,
-      parse: messages.parseTrancheMessage,
-      run: withdrawFilled,
     }),
     userHandler(keepers, {
+      ...OPERATIONS.cancelLimitOrder,
       name: "MsgCancelLimitOrder",
       type: tx.MsgCancelLimitOrder,
       response: tx.MsgCancelLimitOrderResponse,
-      parse: messages.parseTrancheMessage,
-      run: cancelLimitOrder,
     }),
     userHandler(keepers, {
+      ...OPERATIONS.multiHopSwap,
       name: "MsgMultiHopSwap",
       type: tx.MsgMultiHopSwap,
       response: tx.MsgMultiHopSwapResponse,
@@ -83,8 +97,6 @@ export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
         checkAmountTexts(amountIn);
         checkDecimalTexts(exitLimitPrice);
       },
-      parse: messages.parseMultiHopSwap,
-      run: multiHopSwap,
     }),
     toMessageHandler<tx.MsgUpdateParams>({
       typeUrl: toChainTypeUrl("/neutron.dex.MsgUpdateParams", keepers.chainName),
@@ -138,4 +150,133 @@ function updateParams(
     );
   if (message.params !== undefined) moduleParams.set(context, message.params);
   return tx.MsgUpdateParamsResponse.encode({}).finish();
+}
+
+// Simulations: queries that run the same operations.
+
+/** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist holds it. */
+const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
+
+/** The simulations and the deprecated estimates, under paths of this chain's name. */
+export function createSimulations(keepers: DexKeepers): readonly QueryHandler[] {
+  return namedQueries(keepers.chainName, [...createEstimates(keepers), ...simulations(keepers)]);
+}
+
+/** Nobody pays, nothing is stored, no event is emitted, and a paused module responds too. */
+function simulations(keepers: DexKeepers): readonly QueryHandler[] {
+  return [
+    simulation(
+      { rpc: "SimulateDeposit", ...OPERATIONS.deposit },
+      { request: wire.QuerySimulateDepositRequest, response: wire.QuerySimulateDepositResponse },
+      keepers,
+    ),
+    simulation(
+      { rpc: "SimulateWithdrawal", isOfOwner: true, ...OPERATIONS.withdrawal },
+      { request: wire.QuerySimulateWithdrawalRequest, response: wire.QuerySimulateWithdrawalResponse },
+      keepers,
+    ),
+    simulation(
+      { rpc: "SimulatePlaceLimitOrder", ...OPERATIONS.placeLimitOrder },
+      {
+        request: wire.QuerySimulatePlaceLimitOrderRequest,
+        response: wire.QuerySimulatePlaceLimitOrderResponse,
+      },
+      keepers,
+    ),
+    simulation(
+      { rpc: "SimulateWithdrawFilledLimitOrder", isOfOwner: true, ...OPERATIONS.withdrawFilledLimitOrder },
+      {
+        request: wire.QuerySimulateWithdrawFilledLimitOrderRequest,
+        response: wire.QuerySimulateWithdrawFilledLimitOrderResponse,
+      },
+      keepers,
+    ),
+    simulation(
+      { rpc: "SimulateCancelLimitOrder", isOfOwner: true, ...OPERATIONS.cancelLimitOrder },
+      {
+        request: wire.QuerySimulateCancelLimitOrderRequest,
+        response: wire.QuerySimulateCancelLimitOrderResponse,
+      },
+      keepers,
+    ),
+    simulation(
+      { rpc: "SimulateMultiHopSwap", ...OPERATIONS.multiHopSwap },
+      { request: wire.QuerySimulateMultiHopSwapRequest, response: wire.QuerySimulateMultiHopSwapResponse },
+      keepers,
+    ),
+  ];
+}
+
+/** A query that runs a message without effects. */
+interface Simulation<Message, Request, Response> extends Operation<Message, Request, Response> {
+  readonly rpc: string;
+  /** True: the message moves what its creator owns, so the simulation uses the creator of the message. */
+  readonly isOfOwner?: boolean;
+}
+
+function simulation<Message, Request, Response>(
+  { rpc, isOfOwner = false, parse, run }: Simulation<Message, Request, Response>,
+  types: {
+    readonly request: WireType<{ msg: Message | undefined }>;
+    readonly response: WireType<{ resp: Response | undefined }>;
+  },
+  keepers: DexKeepers,
+): QueryHandler {
+  const { bech32Prefix, bank } = keepers;
+  return query(rpc, types.request, types.response, (context, { msg }) => {
+    // The deployed module reads fields of the absent message and panics.
+    if (msg === undefined)
+      throw new QueryError(
+        GrpcCode.Internal,
+        "runtime error: invalid memory address or nil pointer dereference",
+      );
+    const dummy = formatAddress(bech32Prefix, DUMMY_ADDRESS);
+    const request = parse(isOfOwner ? msg : { ...msg, creator: dummy, receiver: dummy }, bech32Prefix);
+    const resp = dryRun(context, (inner) => run(inner, request, { ...keepers, bank: withoutMoves(bank) }));
+    return { resp };
+  });
+}
+
+/** A bank that knows balances and moves nothing. */
+function withoutMoves(bank: DexBank): DexBank {
+  return { ...bank, sendToDex: nothing, sendFromDex: nothing, mint: nothing, burn: nothing };
+}
+
+function nothing(): void {}
+
+/** The deprecated estimates. Unlike a simulation, an estimate fails when the creator cannot pay. */
+function createEstimates(keepers: DexKeepers): readonly QueryHandler[] {
+  return [
+    query(
+      "EstimateMultiHopSwap",
+      wire.QueryEstimateMultiHopSwapRequest,
+      wire.QueryEstimateMultiHopSwapResponse,
+      (context, request) => {
+        const { coinOut } = estimate(context, request, OPERATIONS.multiHopSwap, keepers);
+        return { coinOut };
+      },
+    ),
+    query(
+      "EstimatePlaceLimitOrder",
+      wire.QueryEstimatePlaceLimitOrderRequest,
+      wire.QueryEstimatePlaceLimitOrderResponse,
+      (context, request) => {
+        const message = { ...request, limitSellPrice: "", minAverageSellPrice: "" };
+        const response = estimate(context, message, OPERATIONS.placeLimitOrder, keepers);
+        const { coinIn, takerCoinIn, takerCoinOut } = response;
+        return { totalInCoin: coinIn, swapInCoin: takerCoinIn, swapOutCoin: takerCoinOut };
+      },
+    ),
+  ];
+}
+
+/** Runs a message with its payments and drops the state. */
+function estimate<Message, Request, Response>(
+  context: Context,
+  message: Message,
+  { parse, run }: Operation<Message, Request, Response>,
+  keepers: DexKeepers,
+): Response {
+  const request = parse(message, keepers.bech32Prefix);
+  return dryRun(context, (inner) => run(inner, request, keepers));
 }

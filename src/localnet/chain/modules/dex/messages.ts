@@ -17,6 +17,7 @@ import * as errors from "./errors.ts";
 import { validateParams } from "./params.ts";
 import { isPriceInRange, MAX_TICK, validateTickFee } from "./price.ts";
 import { timestampNs } from "./records.ts";
+import { errorMessage } from "../../../../platform/base/errors.ts";
 
 /** Options of one position of a deposit. */
 export interface PositionOptions {
@@ -252,7 +253,7 @@ export function checkUpdateParams(message: MsgUpdateParams, bech32Prefix: string
   try {
     parseAddress(bech32Prefix, message.authority);
   } catch (thrown) {
-    throw errors.unregistered(`authority is invalid: ${textOf(thrown)}`);
+    throw errors.unregistered(`authority is invalid: ${errorMessage(thrown)}`);
   }
   if (message.params !== undefined) validateParams(message.params, bech32Prefix);
 }
@@ -271,7 +272,7 @@ function checkAddress(text: string, role: string, bech32Prefix: string): void {
   try {
     parseAddress(bech32Prefix, text);
   } catch (thrown) {
-    throw errors.ErrInvalidAddress(`invalid ${role} address (${textOf(thrown)})`);
+    throw errors.ErrInvalidAddress(`invalid ${role} address (${errorMessage(thrown)})`);
   }
 }
 
@@ -299,7 +300,7 @@ function parseDecimal(text: string): PrecDec {
   return text === "" ? 0n : decoded(() => parseWirePrecDec(text));
 }
 
-/** The usual form of a number, which both types hold. */
+/** The usual text of a number, which both types can hold. */
 const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
 
 /** Checks integers of a message while it is decoded. Throws a plain error with Go's text. */
@@ -316,11 +317,6 @@ function decoded<T>(parse: () => T): T {
   try {
     return parse();
   } catch (thrown) {
-    throw ErrTxDecode(textOf(thrown));
+    throw ErrTxDecode(errorMessage(thrown));
   }
-}
-
-/** Returns the message of a thrown value. */
-function textOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

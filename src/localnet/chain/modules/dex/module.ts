@@ -1,10 +1,9 @@
-import { createSimulations } from "./simulations.ts";
+import { createSimulations, createHandlers } from "./handlers.ts";
 import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { purgeHitGasLimit, tickCount, tradePairText, trancheUpdated } from "./events.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
-import { createHandlers } from "./handlers.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { createQueries } from "./queries.ts";
@@ -35,7 +34,7 @@ export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule
 }
 
 /**
- * Begin of a block: takes the orders out of the book that expired before the block time, also while the module is paused.
+ * Begin of a block: removes the orders that expired before the block time from the order book, even while the module is paused.
  * Stops once the allowance of gas is used up; orders of one second are in the order of their keys, so an order that is not
  * yet expired can hide one that is.
  */

@@ -1,9 +1,8 @@
-import { unreachable } from "../../../../platform/base/errors.ts";
 import { mulPrec, PREC_ONE, precFromInt, type PrecDec, quoPrec } from "../../../../platform/base/decimal.ts";
 import type { MsgMultiHopSwapResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
+import { type Context, dryRun } from "../../runtime/context.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
 import { ModuleError, wrapErrors } from "../../runtime/errors.ts";
 import { ErrLimitPriceNotSatisfied, ErrNoLiquidity, panicked, unregistered } from "./errors.ts";
@@ -30,7 +29,7 @@ export function multiHopSwap(
   const { hops, out, dust } = request.pickBestRoute
     ? bestRoute(context, chainName, request)
     : firstRoute(context, chainName, request);
-  const received = settle(context, { request, out, dust, denom: hops[0] ?? "" }, keepers);
+  const received = transferCoins(context, { request, out, dust, denom: hops[0] ?? "" }, keepers);
   const amounts = { amountIn: request.amountIn, amountOut: received.amount };
   context.emit(multihopSwapEvent(request, { ...amounts, hops, dust }));
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
@@ -46,7 +45,7 @@ function firstRoute(context: Context, chainName: string, request: MultiHopReques
   throw allFailed(failures);
 }
 
-/** Runs every route on a layer that is dropped, then the best one again, for which no gas is charged a second time. */
+/** Runs every route as a dry run, then the best one again, for which no gas is charged a second time. */
 function bestRoute(context: Context, chainName: string, request: MultiHopRequest): RouteResult {
   const failures: ModuleError[] = [];
   let best: Required<RouteResult> | undefined;
@@ -58,23 +57,6 @@ function bestRoute(context: Context, chainName: string, request: MultiHopRequest
   if (best === undefined) throw allFailed(failures);
   outOf(best);
   return runRoute(context.withGas(createGasMeter()), chainName, request, best.hops);
-}
-
-/** Drops a layer whose work succeeded. */
-class Dropped extends Error {}
-
-/** Runs `work` on a layer that is dropped. Gas stays spent. */
-function dryRun(context: Context, work: (inner: Context) => RouteResult): RouteResult {
-  let result: RouteResult | undefined;
-  try {
-    context.atomically((inner) => {
-      result = work(inner);
-      throw new Dropped("this is a bug: a dropped layer was not caught");
-    });
-  } catch (thrown) {
-    if (!(thrown instanceof Dropped)) throw thrown;
-  }
-  return result ?? unreachable("a route ended without a result");
 }
 
 function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
@@ -155,7 +137,7 @@ function runHop(
   };
 }
 
-interface Settlement {
+interface Payments {
   readonly request: MultiHopRequest;
   readonly out: Coin | undefined;
   readonly dust: readonly Coin[];
@@ -163,9 +145,9 @@ interface Settlement {
 }
 
 /** The creator pays the whole amount; the receiver gets the output and the dust. */
-function settle(
+function transferCoins(
   context: Context,
-  { request, out, dust, denom }: Settlement,
+  { request, out, dust, denom }: Payments,
   { bank, bech32Prefix }: DexKeepers,
 ): Coin {
   const creator = parseAddress(bech32Prefix, request.creator);

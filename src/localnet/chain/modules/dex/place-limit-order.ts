@@ -40,7 +40,7 @@ import type { DexKeepers, TradePairId, Tranche } from "./types.ts";
 /** Gas that an order with an expiration pays for its purge. */
 const EXPIRING_ORDER_GAS = 10_000n;
 
-/** What an order may cost. `price` is the price of the tick, token in for one token out. */
+/** Price limits of an order. `price` is the price of the tick, token in for one token out. */
 interface Limit {
   readonly tick: bigint;
   readonly price: PrecDec;
@@ -62,7 +62,7 @@ export function placeLimitOrder(
   const maker = makerPart(context, keepers.chainName, { request, limit, taker });
   const totalIn = checkInt(taker.amountIn + (maker.shares ?? 0n));
   if (orderType === LimitOrderType.JUST_IN_TIME) countJit(context);
-  settle(context, { request, totalIn, out: taker.amountOut }, keepers);
+  transferCoins(context, { request, totalIn, out: taker.amountOut }, keepers);
   context.emit(
     placeLimitOrderEvent(request, {
       tokenIn,
@@ -132,7 +132,7 @@ function requireTakerResult(result: SwapResult, orderType: LimitOrderType, limit
     throw errors.ErrLimitPriceNotSatisfied();
 }
 
-/** The part that goes on the book counts at the price of the tick. */
+/** Throws when the average price is too low. The rest, which becomes a maker order, is valued at the price of the tick. */
 function requireMakerResult(result: SwapResult, amountIn: bigint, limit: Limit): void {
   const makerOut = quoPrec(precFromInt(amountIn - result.amountIn), limit.price);
   const average = quoPrecInt(addPrec(makerOut, precFromInt(result.amountOut)), amountIn);
@@ -217,16 +217,16 @@ function countJit(context: Context): void {
   store.setJitsInBlock(context, count + 1n);
 }
 
-interface Settlement {
+interface Payments {
   readonly request: OrderRequest;
   readonly totalIn: bigint;
   readonly out: bigint;
 }
 
 /** Pays the receiver first, then charges the creator. */
-function settle(
+function transferCoins(
   context: Context,
-  { request, totalIn, out }: Settlement,
+  { request, totalIn, out }: Payments,
   { bank, bech32Prefix }: DexKeepers,
 ): void {
   const { creator, receiver, tokenIn, tokenOut } = request;

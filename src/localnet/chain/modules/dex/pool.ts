@@ -157,7 +157,7 @@ interface PoolState {
   readonly supply: bigint;
 }
 
-/** What a deposit adds to the reserves, and the shares that it issues. */
+/** Amounts that a deposit adds to the reserves, and the shares that it issues. */
 interface DepositResult {
   readonly amounts: Amounts;
   readonly shares: bigint;

@@ -63,7 +63,7 @@ export function calcTickIndexFromPrice(price: PrecDec): bigint {
 
 /**
  * The deployed binary search, step by step: between two ticks its result depends on the steps, not on the nearer tick. A
- * table price above `price` answers for all higher indexes, so the table need not grow beyond it.
+ * table price above `price` decides for all higher indexes, so the table need not grow beyond it.
  */
 function search(price: PrecDec): number {
   const bound = firstAbove(price);

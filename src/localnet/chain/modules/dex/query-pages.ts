@@ -15,7 +15,7 @@ import * as keys from "./keys.ts";
 import type { PairId, TradePairId } from "./types.ts";
 
 /** The gRPC service under the canonical chain name. */
-export const SERVICE = "/neutron.dex.Query";
+const SERVICE = "/neutron.dex.Query";
 
 type Answer<Request, Response> = (context: Context, request: Request) => Response;
 
@@ -80,7 +80,7 @@ export function page(
   }
 }
 
-/** Parses "A<>B" in any order. Throws dex/1119 for another form and dex/1102 for equal tokens. */
+/** Parses "A<>B" in any order. Throws dex/1119 for any other text and dex/1102 for equal tokens. */
 export function parsePairId(text: string): PairId {
   const [first, second, ...more] = text.split("<>");
   if (first === undefined || second === undefined || more.length > 0) throw errors.ErrInvalidPairIdStr(text);

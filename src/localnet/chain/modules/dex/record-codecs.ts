@@ -14,8 +14,8 @@ const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
 /**
- * Writes protobuf into a buffer that is used again for every record. The records of the book are written several times in each
- * swap, and the general writer takes several times as long. Texts are ASCII: {@link isAscii}.
+ * Writes protobuf into a buffer that is reused for every record. The records of the order book are written several times in
+ * each swap, and the general writer takes several times as long. Texts are ASCII: {@link isAscii}.
  */
 interface ProtoWriter {
   readonly start: () => void;
@@ -95,7 +95,7 @@ function isAscii(text: string): boolean {
 const writer = createProtoWriter();
 
 /**
- * Keeps the decoded form of an array with the array. A store returns the same array for a value until the value is written
+ * Stores the decoded record with its array. A store returns the same array for a value until the value is written
  * again, so a decoded record cannot be older than its bytes. Records are never modified.
  */
 function remembering<T extends object>(codec: Codec<T>): Codec<T> {
@@ -162,13 +162,13 @@ export const expirationCodec: Codec<Expiration> = {
   },
 };
 
-/** Texts of a genesis can be of any form. */
+/** The texts of a genesis document are not checked: they can be empty, long or not ASCII. */
 function isPlain({ makerDenom, takerDenom }: TradePairId, ...others: readonly string[]): boolean {
   return isAscii(makerDenom) && isAscii(takerDenom) && others.every((text) => text !== "" && isAscii(text));
 }
 
-/** The bytes of a side of a pool around its reserves, and the prices that they hold. */
-interface PoolFrame {
+/** The encoded side of a pool before and after its reserves, and the prices that it contains. */
+interface EncodedSide {
   readonly head: Uint8Array;
   readonly tail: Uint8Array;
   readonly makerPrice: bigint;
@@ -176,13 +176,13 @@ interface PoolFrame {
   readonly priceOppositeTakerToMaker: bigint;
 }
 
-/** Frames on the key object, which all versions of a side share. */
-const frames = createObjectSlot<PoolReserves["key"], PoolFrame>("frame");
+/** Cached on the key object, which all versions of a side share: a swap changes the reserves, seldom the prices. */
+const encodedSides = createObjectSlot<PoolReserves["key"], EncodedSide>("encoded side");
 
 function encodePool(side: PoolReserves): Uint8Array {
   if (!isPlain(side.key.tradePairId))
     return WireTickLiquidity.encode(records.toWireTick({ kind: "pool", reserves: side })).finish();
-  const { head, tail } = frameOf(side);
+  const { head, tail } = encodedSideOf(side);
   writer.start();
   writer.message(1, () => {
     writer.raw(head);
@@ -192,8 +192,8 @@ function encodePool(side: PoolReserves): Uint8Array {
   return writer.finish();
 }
 
-function frameOf(side: PoolReserves): PoolFrame {
-  const known = frames.get(side.key);
+function encodedSideOf(side: PoolReserves): EncodedSide {
+  const known = encodedSides.get(side.key);
   const isSame =
     known !== undefined &&
     known.makerPrice === side.makerPrice &&
@@ -201,15 +201,15 @@ function frameOf(side: PoolReserves): PoolFrame {
     known.priceOppositeTakerToMaker === side.priceOppositeTakerToMaker;
   if (isSame) return known;
   const { makerPrice, priceTakerToMaker, priceOppositeTakerToMaker } = side;
-  const frame = {
+  const encoded = {
     head: poolHead(side),
     tail: poolTail(side),
     makerPrice,
     priceTakerToMaker,
     priceOppositeTakerToMaker,
   };
-  frames.set(side.key, frame);
-  return frame;
+  encodedSides.set(side.key, encoded);
+  return encoded;
 }
 
 function poolHead({ key }: PoolReserves): Uint8Array {

@@ -15,7 +15,7 @@ import * as store from "./store.ts";
 import { isExpired, saveTranche, withAmounts } from "./tranche.ts";
 import type { PoolReserves, TickLiquidity, TradePairId, Tranche } from "./types.ts";
 
-/** What a taker wants. */
+/** The order of a taker. */
 export interface SwapRequest {
   readonly tradePairId: TradePairId;
   readonly amountIn: bigint;
@@ -24,7 +24,7 @@ export interface SwapRequest {
   readonly limitPrice?: PrecDec | undefined;
 }
 
-/** What a swap did. `filled`: the rest of the amount buys nothing more, or the maximum is reached. */
+/** Result of a swap. `filled`: the rest of the amount buys nothing more, or the maximum is reached. */
 export interface SwapResult extends SwapAmounts {
   readonly filled: boolean;
 }
@@ -35,8 +35,8 @@ type Liquidity =
   | { readonly kind: "tranche"; readonly tranche: Tranche };
 
 /**
- * Swaps against the book, best price first. Emits the gas that it used. The deployed module swaps on a layer that it always
- * keeps; a failure here drops the message or the route, which has a layer of its own.
+ * Swaps against the book, best price first. Emits the gas that it used. The deployed module swaps on a branch that it always
+ * writes; here a failure drops the branch of the message or of the route.
  */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
   const gasBefore = context.gas.used();
@@ -118,7 +118,7 @@ function take(context: Context, chainName: string, liquidity: Liquidity, want: R
   return amounts;
 }
 
-/** The input stays on the other side of the pool, with the fee that the distance of the ticks is. */
+/** The input goes to the other side of the pool. The fee is the distance between the ticks of the two sides. */
 function swapPool({ lower, upper }: PoolSides, isUpper: boolean, amounts: SwapAmounts): PoolSides {
   const [from, to] = isUpper ? [upper, lower] : [lower, upper];
   const less = withReserves(from, from.reserves - amounts.amountOut);

@@ -113,7 +113,7 @@ export function countTranche(
   context.emit(tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
 }
 
-/** What a user may take out of the filled part of a tranche. */
+/** Amounts that a user may take out of the filled part of a tranche. */
 export interface Withdrawable {
   readonly shares: bigint;
   readonly amountOut: bigint;

@@ -23,7 +23,7 @@ import {
   storedState,
 } from "./keeper.ts";
 import { ESCROW_NAME } from "./keys.ts";
-import { addUtilization, type State } from "./market.ts";
+import { addUtilization, type State } from "../../../../cosmos/fee-market/market.ts";
 import { type Params, storedParams } from "./params.ts";
 
 interface FeeDeps {
@@ -105,7 +105,7 @@ export interface SettleDeps extends FeeDeps {
 }
 
 /**
- * Creates the post step that settles the fee in escrow: the fee for the used gas goes to the fee recipient, the remainder
+ * Creates the post step that pays the fee out of escrow: the fee for the used gas goes to the fee recipient, the remainder
  * to the proposer as a tip. It also adds the gas to the block (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
  */
 export function createSettleFee(deps: SettleDeps): AnteStep {

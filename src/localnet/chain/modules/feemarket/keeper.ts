@@ -12,7 +12,7 @@ import {
   rememberingCodec,
 } from "../../store/collections.ts";
 import { ENABLED_HEIGHT_KEY, MODULE_NAME, STATE_KEY } from "./keys.ts";
-import * as market from "./market.ts";
+import * as market from "../../../../cosmos/fee-market/market.ts";
 import { storedParams } from "./params.ts";
 
 /** Functions of the bank module that fees use. */
@@ -35,7 +35,7 @@ export const storedState = createRequiredItem(
   STATE_KEY,
   rememberingCodec(mappedCodec(messageCodec(WireState), market.fromWire, market.toWire)),
 );
-/** Height up to which no fee is settled. -1: fees are settled from the first block on. */
+/** Height up to which no fee is charged. -1: fees are charged from the first block on. */
 export const enabledHeight = createItem(MODULE_NAME, ENABLED_HEIGHT_KEY, integerCodec);
 
 /** Price of one unit of gas. */

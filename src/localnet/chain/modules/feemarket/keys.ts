@@ -6,5 +6,5 @@ export const ESCROW_NAME = "feemarket-fee-collector";
 
 export const PARAMS_KEY = Uint8Array.of(1);
 export const STATE_KEY = Uint8Array.of(2);
-/** Key of the height up to which no fee is settled. The value is decimal text. */
+/** Key of the height up to which no fee is charged. The value is decimal text. */
 export const ENABLED_HEIGHT_KEY = Uint8Array.of(3);

@@ -44,7 +44,7 @@ export function nameOfHook(hook: number): string {
   return NAMES.get(hook) ?? hook.toString();
 }
 
-/** Throws an unregistered error for a number that is no hook type, and for the unspecified one. */
+/** Throws an unregistered error for a number that is not a hook type, and for the unspecified one. */
 export function requireHookType(hook: number): void {
   if (!NAMES.has(hook)) throw unregisteredError(`non-existing hook=${hook}`);
   if (hook === HookType.HOOK_TYPE_UNSPECIFIED) throw unregisteredError("unspecified hooks are not allowed");
@@ -85,7 +85,7 @@ export function setSubscriptions(context: Context, record: HookSubscriptions): v
 
 /**
  * Replaces the hook types to which a contract is subscribed (chain-extension-modules.md, "States and transitions"). A
- * subscription that the contract keeps stays at its place in the order of calls; a new one is the last.
+ * subscription that the contract already has stays at its place in the order of calls; a new one is the last.
  */
 export function replaceSubscriptions(context: Context, contract: string, hooks: readonly HookType[]): void {
   for (const hook of hooks) subscribe(context, contract, hook);
@@ -113,7 +113,7 @@ function unsubscribe(context: Context, contract: string, hookType: HookType): vo
 /** Without it and in lower case, the name of a hook type is the key of its sudo message. */
 const NAME_PREFIX = "HOOK_TYPE_";
 
-/** What the staking module calls. Addresses are bytes. Every call throws the error of the first contract that fails. */
+/** The hooks that the staking module calls. Addresses are bytes. Every call throws the error of the first contract that fails. */
 export type HarpoonHooks = ReturnType<typeof createHooks>;
 
 /**
@@ -170,7 +170,7 @@ export function createHooks(keepers: Keepers) {
 
 /**
  * Calls the contracts of a hook type in order, in the caller's context: without a cache layer and without a gas limit of
- * its own. The first error ends the calls; its codespace and code are kept. `body` is the JSON of the message's value.
+ * its own. The first error ends the calls; its codespace and code are unchanged. `body` is the JSON of the message's value.
  */
 function callSubscribers(context: Context, contracts: ContractKeeper, hook: HookType, body: string): void {
   const name = nameOfHook(hook);

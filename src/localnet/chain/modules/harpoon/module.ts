@@ -151,7 +151,7 @@ function asArgument(check: () => void): void {
   }
 }
 
-const FORM: GenesisSchema<GenesisState> = {
+const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.harpoon.GenesisState",
   type: GenesisState,
@@ -162,7 +162,7 @@ const FORM: GenesisSchema<GenesisState> = {
  * for an invalid or repeated hook type.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
-  const records = readGenesis(FORM, json)?.hookSubscriptions ?? [];
+  const records = readGenesis(SCHEMA, json)?.hookSubscriptions ?? [];
   const seen = new Set<number>();
   records.forEach((record, index) => {
     atPath(`app_state.${MODULE_NAME}.hook_subscriptions[${index}]`, () => {
@@ -177,7 +177,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: Kee
 
 /** Prints the subscriptions in ascending order of hook types. */
 function exportGenesis(context: Context): JsonValue {
-  return printGenesis(FORM, { hookSubscriptions: [...allSubscriptions(context)] });
+  return printGenesis(SCHEMA, { hookSubscriptions: [...allSubscriptions(context)] });
 }
 
 function requireContracts(

@@ -12,7 +12,7 @@ export const ErrBadMessage = registerError(MODULE_NAME, 3, "bad message");
 export const ErrContractError = registerError(MODULE_NAME, 4, "contract error");
 
 /**
- * Asks the contract whether a packet may pass. The contract notes it. Throws `ModuleError`: rate-limited-ibc/2 when the contract
+ * Calls the contract with a packet. The contract checks and counts it. Throws `ModuleError`: rate-limited-ibc/2 when the contract
  * refuses or fails, whatever its reason; an unregistered one when the address or the data is invalid.
  */
 export function checkLimits(
@@ -29,7 +29,7 @@ export function checkLimits(
   );
 }
 
-/** Tells the contract that a packet it let out did not arrive. Throws `ModuleError`, rate-limited-ibc/4 for the contract itself. */
+/** Calls the contract with a sent packet that did not arrive. Throws `ModuleError`, rate-limited-ibc/4 for the contract itself. */
 export function undoSend(
   context: Context,
   { contract, packet }: { readonly contract: string; readonly packet: Packet },
@@ -52,7 +52,7 @@ function dataOf({ data }: Packet, words: string): TransferData {
   }
 }
 
-/** What happened to a packet. */
+/** The event of a packet. */
 export type LimiterCall = "send_packet" | "recv_packet" | "undo_send";
 
 /** The other end of a packet that is being sent, in the message to the contract. */
@@ -117,7 +117,7 @@ export function readTransferData(bytes: Uint8Array): TransferData {
   return known;
 }
 
-/** Reads the receiver only: the other members may have any form. Throws as {@link readTransferData}. */
+/** Reads the receiver only: the other members are not checked. Throws as {@link readTransferData}. */
 export function readReceiver(bytes: Uint8Array): string {
   let receiver = "";
   for (const [name, value] of membersOf(parse(bytes))) {

@@ -1,4 +1,4 @@
-import { fromUtf8 } from "../../../../platform/base/bytes.ts";
+import { fromUtf8, fromLossyUtf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -61,7 +61,7 @@ export function rateLimitMiddleware(inner: IBCModule, keepers: Keepers): IBCModu
   };
 }
 
-/** Throws when the contract refuses a packet. A packet that is no transfer passes. */
+/** Throws when the contract refuses a packet. A packet that is not a transfer passes. */
 function requireAllowed(context: Context, packet: OutgoingPacket, keepers: Keepers): void {
   const contract = moduleParams.get(context).contractAddress;
   if (contract === "" || !isTransfer(packet)) return;
@@ -120,7 +120,7 @@ function receiverError({ data }: RelayedPacket): string | undefined {
     .message;
 }
 
-/** Throws sdk/6 for an acknowledgement that is no JSON object. */
+/** Throws sdk/6 for an acknowledgement that is not a JSON object. */
 function isErrorAcknowledgement(acknowledgement: Uint8Array): boolean {
   let json: unknown;
   try {
@@ -137,7 +137,7 @@ function unreadable(reason: string): ModuleError {
   return ErrUnknownRequest(`cannot unmarshal ICS-20 transfer packet acknowledgement: ${reason}`);
 }
 
-/** Tells the contract of a packet that failed. Its own failure is an event only: the refund must not depend on it. */
+/** Calls the contract with a packet that failed. Its own failure is an event only: the refund must not depend on it. */
 function undo(
   context: Context,
   packet: RelayedPacket,
@@ -163,8 +163,8 @@ function badRevert(
   return event("bad_revert", [
     ["module", MODULE_NAME],
     ["failure_type", failure],
-    ["packet", textOf(packet)],
-    ...(acknowledgement === undefined ? [] : [["acknowledgement", textOf(acknowledgement)] as const]),
+    ["packet", fromLossyUtf8(packet)],
+    ...(acknowledgement === undefined ? [] : [["acknowledgement", fromLossyUtf8(acknowledgement)] as const]),
   ]);
 }
 
@@ -174,8 +174,4 @@ function packetRefused(error: string, reason?: string): ChainEvent {
     ["error", error],
     ...(reason === undefined ? [] : [["error-context", reason] as const]),
   ]);
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }

@@ -30,7 +30,7 @@ export interface RateLimitModule extends ChainModule {
   readonly rateLimitICS4Wrapper: (inner: ICS4Wrapper) => ICS4Wrapper;
 }
 
-const FORM: GenesisSchema<GenesisState> = {
+const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.ibcratelimit.v1beta1.GenesisState",
   type: GenesisState,
@@ -59,14 +59,14 @@ export function createRateLimitModule(options: RateLimitOptions, deps: RateLimit
       ),
     ],
     initGenesis: (context, json) => initGenesis(context, json, bech32Prefix),
-    exportGenesis: (context) => printGenesis(FORM, { params: moduleParams.get(context) }),
+    exportGenesis: (context) => printGenesis(SCHEMA, { params: moduleParams.get(context) }),
     rateLimitMiddleware: (inner) => rateLimitMiddleware(inner, keepers),
     rateLimitICS4Wrapper: (inner) => rateLimitICS4Wrapper(inner, keepers),
   };
 }
 
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
-  const params = readGenesis(FORM, json)?.params ?? { contractAddress: "" };
+  const params = readGenesis(SCHEMA, json)?.params ?? { contractAddress: "" };
   atPath(`app_state.${MODULE_NAME}.params.contract_address`, () => {
     if (params.contractAddress !== "") requireAddress(bech32Prefix, params.contractAddress);
   });

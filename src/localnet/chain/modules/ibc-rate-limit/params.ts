@@ -39,7 +39,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
 });
 
 /**
- * Throws an unregistered error for an address that is no account of the chain. It is not checked to be a contract: a
+ * Throws an unregistered error for an address that is not an account of the chain. It may be an account that is not a contract: a
  * call of another account fails, which refuses every transfer.
  */
 export function requireAddress(bech32Prefix: string, text: string, words?: string): void {

@@ -8,19 +8,7 @@ import {
 import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
 import { concat, prefixEnd, toBase64 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
-import {
-  asBase64,
-  asText,
-  asUint64,
-  elements,
-  isPresent,
-  isRecord,
-  type JsonField,
-  type JsonObject,
-  type JsonValue,
-  member,
-  required,
-} from "../../../../platform/base/json.ts";
+import { isRecord, JsonField, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { atPath, GenesisError } from "../../runtime/genesis.ts";
 import type { ModuleParams } from "../../runtime/params.ts";
@@ -71,37 +59,37 @@ const CONNECTION = "ibc.core.connection.v1";
 const CHANNEL = "ibc.core.channel.v1";
 
 /**
- * Reads the module's genesis in ibc-go's form: `client_genesis`, `connection_genesis` and `channel_genesis`. Absent parts mean
+ * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. Absent parts mean
  * no clients, connections or channels, and default params. Creates the localhost client and its connection, as ibc-go does at
  * every start from a genesis. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined): void {
   const root = genesisField(genesis);
-  initClients(context, objectMember(root, "client_genesis"));
-  initConnections(context, objectMember(root, "connection_genesis"));
-  initChannels(context, objectMember(root, "channel_genesis"));
+  initClients(context, root.member("client_genesis").orEmpty());
+  initConnections(context, root.member("connection_genesis").orEmpty());
+  initChannels(context, root.member("channel_genesis").orEmpty());
 }
 
 function initClients(context: Context, genesis: JsonField): void {
   initParams(context, genesis, CLIENT, clientParams);
-  for (const client of elements(member(genesis, "clients"))) importClient(context, client, genesis);
-  nextClientSequence.set(context, asUint64(member(genesis, "next_client_sequence")));
+  for (const client of genesis.member("clients").elements()) importClient(context, client, genesis);
+  nextClientSequence.set(context, genesis.member("next_client_sequence").asUint64());
   createLocalhostClient(context);
 }
 
 function initConnections(context: Context, genesis: JsonField): void {
   initParams(context, genesis, CONNECTION, connectionParams);
-  const connections = asMessages(member(genesis, "connections"), {
+  const connections = asMessages(genesis.member("connections"), {
     name: `${CONNECTION}.IdentifiedConnection`,
     codec: IdentifiedConnection,
   });
   for (const connection of connections) setConnection(context, connection);
-  const clientPaths = asMessages(member(genesis, "client_connection_paths"), {
+  const clientPaths = asMessages(genesis.member("client_connection_paths"), {
     name: `${CONNECTION}.ConnectionPaths`,
     codec: ConnectionPaths,
   });
   for (const { clientId, paths } of clientPaths) setClientConnections(context, clientId, paths);
-  nextConnectionSequence.set(context, asUint64(member(genesis, "next_connection_sequence")));
+  nextConnectionSequence.set(context, genesis.member("next_connection_sequence").asUint64());
   createLocalhostConnection(context);
 }
 
@@ -148,7 +136,7 @@ function exportConnections(context: Context, clientIds: readonly string[]): Json
 
 /** Stores the `params` of a part of the genesis, or the defaults. Throws `GenesisError` when they are invalid. */
 function initParams<T>(context: Context, genesis: JsonField, service: string, params: ModuleParams<T>): void {
-  const field = member(genesis, "params");
+  const field = genesis.member("params");
   const given = asMessage(field, { name: `${service}.Params`, codec: params.type });
   atPath(field.path, () => params.set(context, given ?? params.defaults));
 }
@@ -168,33 +156,24 @@ interface MessageType<T> {
   readonly codec: { decode(input: Uint8Array): T };
 }
 
-/** Wraps the module's genesis. An absent genesis is an empty object. Readers of the field throw `GenesisError`. */
+/** Wraps the module's genesis. An absent genesis is an empty object. Its methods throw `GenesisError`. */
 function genesisField(genesis: JsonValue | undefined): JsonField {
-  return {
-    value: genesis ?? {},
-    path: `app_state.${STORE_NAME}`,
-    error: (path, expected) => new GenesisError(path, `not ${expected}`),
-  };
-}
-
-/** Returns a member that is an object. An absent member is an empty object. */
-function objectMember(parent: JsonField, name: string): JsonField {
-  const field = member(parent, name);
-  return isPresent(field) ? field : { ...field, value: {} };
+  const path = `app_state.${STORE_NAME}`;
+  return new JsonField(genesis ?? {}, path, (where, expected) => new GenesisError(where, `not ${expected}`));
 }
 
 /** Decodes a message in proto JSON; undefined when absent. */
 function asMessage<T>(field: JsonField, type: MessageType<T>): T | undefined {
-  if (!isPresent(field)) return undefined;
+  if (!field.isPresent()) return undefined;
   return atPath(field.path, () => type.codec.decode(messageFromJson(type.name, field.value)));
 }
 
 /** Decodes a list of messages in proto JSON; empty when absent. */
 function asMessages<T>(field: JsonField, type: MessageType<T>): readonly T[] {
-  return elements(field).flatMap((element) => asMessage(element, type) ?? []);
+  return field.elements().flatMap((element) => asMessage(element, type) ?? []);
 }
 
-/** A client in the form of the genesis. `metadata` contains all other entries of its store. */
+/** A client in the genesis format. `metadata` contains all other entries of its store. */
 interface ExportedClient {
   readonly clientId: string;
   readonly clientState: JsonValue;
@@ -207,21 +186,21 @@ interface ExportedClient {
  * object that contains the three lists. Throws `GenesisError`, or `ModuleError` for an invalid client.
  */
 function importClient(context: Context, client: JsonField, genesis: JsonField): void {
-  const clientId = asText(required(member(client, "client_id")));
+  const clientId = client.member("client_id").required().asText();
   validateClientId(clientId);
-  const state = asMessage(member(client, "client_state"), { name: "google.protobuf.Any", codec: Any });
+  const state = asMessage(client.member("client_state"), { name: "google.protobuf.Any", codec: Any });
   const store = context.store(STORE_NAME);
   const prefix = clientPrefix(clientId);
   store.set(clientStateKey(clientId), encodeClientState(unpackClientState(state)));
   for (const entry of entriesOf(genesis, "clients_consensus", clientId)) {
-    const states = asMessages(member(entry, "consensus_states"), CONSENSUS_STATE);
+    const states = asMessages(entry.member("consensus_states"), CONSENSUS_STATE);
     for (const { height, consensusState } of states) {
       const key = concat(prefix, consensusStateKey(height ?? ZERO_HEIGHT));
       store.set(key, encodeConsensusState(unpackConsensusState(consensusState)));
     }
   }
   for (const entry of entriesOf(genesis, "clients_metadata", clientId)) {
-    for (const { key, value } of elements(member(entry, "client_metadata")).map(metadataOf))
+    for (const { key, value } of entry.member("client_metadata").elements().map(metadataOf))
       store.set(concat(prefix, key), value);
   }
 }
@@ -233,15 +212,16 @@ const CONSENSUS_STATE = {
 
 /** Returns the entries of a list that have this `client_id`. */
 function entriesOf(genesis: JsonField, list: string, clientId: string): readonly JsonField[] {
-  return elements(member(genesis, list)).filter(
-    (entry) => asText(required(member(entry, "client_id"))) === clientId,
-  );
+  return genesis
+    .member(list)
+    .elements()
+    .filter((entry) => entry.member("client_id").required().asText() === clientId);
 }
 
 function metadataOf(entry: JsonField): { readonly key: Uint8Array; readonly value: Uint8Array } {
   return {
-    key: asBase64(required(member(entry, "key"))),
-    value: asBase64(required(member(entry, "value"))),
+    key: entry.member("key").required().asBase64(),
+    value: entry.member("value").required().asBase64(),
   };
 }
 
@@ -276,7 +256,7 @@ function splitPath(path: Uint8Array): { readonly clientId?: string; readonly key
   return { clientId: textOf(path.subarray(start, end)), key: path.subarray(end + 1) };
 }
 
-/** Returns the genesis form of a consensus state; undefined for any other key. */
+/** Returns a consensus state in the genesis format; undefined for any other key. */
 function consensusStateJson(key: Uint8Array, value: Uint8Array): JsonObject | undefined {
   const match = /^consensusStates\/([^/]+)$/.exec(textOf(key));
   const height = parseHeight(match?.[1] ?? "");
@@ -310,18 +290,18 @@ const SEQUENCE_LISTS: readonly (readonly [list: string, name: SequenceName])[] =
 ];
 
 /**
- * Reads `channel_genesis` in ibc-go's form, after the connections. Throws `GenesisError` for a channel that is invalid, given
+ * Reads `channel_genesis` in ibc-go's format, after the connections. Throws `GenesisError` for a channel that is invalid, given
  * twice, or without its connection, and for entries of an unknown channel.
  */
 function initChannels(context: Context, genesis: JsonField): void {
   initParams(context, genesis, CHANNEL, channelParams);
-  const list = member(genesis, "channels");
+  const list = genesis.member("channels");
   const channels = asMessages(list, { name: `${CHANNEL}.IdentifiedChannel`, codec: IdentifiedChannel });
   for (const [index, channel] of channels.entries())
     atPath(`${list.path}[${index}]`, () => initChannel(context, channel));
-  for (const [name, entry] of PACKET_LISTS) initPackets(context, member(genesis, name), entry);
-  for (const [name, sequence] of SEQUENCE_LISTS) initSequences(context, member(genesis, name), sequence);
-  nextChannelSequence.set(context, asUint64(member(genesis, "next_channel_sequence")));
+  for (const [name, entry] of PACKET_LISTS) initPackets(context, genesis.member(name), entry);
+  for (const [name, sequence] of SEQUENCE_LISTS) initSequences(context, genesis.member(name), sequence);
+  nextChannelSequence.set(context, genesis.member("next_channel_sequence").asUint64());
 }
 
 function initChannel(context: Context, { portId, channelId, ...channel }: IdentifiedChannel): void {
@@ -346,11 +326,11 @@ function initPackets(context: Context, list: JsonField, name: PacketEntryName): 
 }
 
 function initSequences(context: Context, list: JsonField, name: SequenceName): void {
-  for (const element of elements(list)) {
-    const portId = asText(required(member(element, "port_id")));
-    const channelId = asText(required(member(element, "channel_id")));
+  for (const element of list.elements()) {
+    const portId = element.member("port_id").required().asText();
+    const channelId = element.member("channel_id").required().asText();
     requireChannel(context, element.path, { portId, channelId });
-    setSequence(context, name, { portId, channelId }, asUint64(required(member(element, "sequence"))));
+    setSequence(context, name, { portId, channelId }, element.member("sequence").required().asUint64());
   }
 }
 

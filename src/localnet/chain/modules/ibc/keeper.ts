@@ -26,7 +26,7 @@ export interface IbcKeeper {
   /** Returns the app hash that a client stores for a remote height; undefined when it stores none. */
   readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
   /**
-   * Verifies a header (as Any) and stores its consensus state. A contradicting header freezes the client and is no
+   * Verifies a header (as Any) and stores its consensus state. A contradicting header freezes the client and is not an
    * error. Throws `ModuleError`.
    */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;

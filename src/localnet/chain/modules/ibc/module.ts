@@ -11,7 +11,7 @@ import { clientQueries } from "./client/queries.ts";
 import { connectionHandlers } from "./connection/handlers.ts";
 import { connectionQueries } from "./connection/queries.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
-import type { IbcOptions } from "./host/handler-forms.ts";
+import type { IbcOptions } from "./host/signed-handler.ts";
 import { STORE_NAME } from "./host/keys.ts";
 import { ibcKeeper, type IbcKeeper } from "./keeper.ts";
 

@@ -81,7 +81,7 @@ export function tendermintClientState(
   };
 }
 
-/** What a client stores of a header. */
+/** Fields of a header that a client stores. */
 export type TrustedHeader = Pick<
   SignedHeader["header"],
   "chainId" | "height" | "timeNs" | "appHash" | "nextValidatorsHash"

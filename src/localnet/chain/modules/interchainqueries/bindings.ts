@@ -3,17 +3,7 @@ import * as wire from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx
 import type { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
-import {
-  asBase64,
-  asText,
-  elements,
-  isPresent,
-  isRecord,
-  type JsonField,
-  type JsonObject,
-  type JsonValue,
-  member,
-} from "../../../../platform/base/json.ts";
+import { isRecord, JsonField, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, wrapErrors } from "../../runtime/errors.ts";
 import type { HandlerResult } from "../../runtime/module.ts";
@@ -74,11 +64,11 @@ function runRegister(
   keepers: Keepers,
 ): CustomMessageResult {
   const message = {
-    queryType: asText(member(fields, "query_type")),
-    keys: keyList(member(fields, "keys")),
-    transactionsFilter: asText(member(fields, "transactions_filter")),
-    connectionId: asText(member(fields, "connection_id")),
-    updatePeriod: asUintNumber(member(fields, "update_period")),
+    queryType: fields.member("query_type").asText(),
+    keys: keyList(fields.member("keys")),
+    transactionsFilter: fields.member("transactions_filter").asText(),
+    connectionId: fields.member("connection_id").asText(),
+    updatePeriod: asUintNumber(fields.member("update_period")),
     sender,
   };
   const response = registerQuery(context, message, keepers);
@@ -97,10 +87,10 @@ function runUpdate(
   keepers: Keepers,
 ): CustomMessageResult {
   const message = {
-    queryId: asUintNumber(member(fields, "query_id")),
-    newKeys: keyList(member(fields, "new_keys")),
-    newUpdatePeriod: asUintNumber(member(fields, "new_update_period")),
-    newTransactionsFilter: asText(member(fields, "new_transactions_filter")),
+    queryId: asUintNumber(fields.member("query_id")),
+    newKeys: keyList(fields.member("new_keys")),
+    newUpdatePeriod: asUintNumber(fields.member("new_update_period")),
+    newTransactionsFilter: fields.member("new_transactions_filter").asText(),
     sender,
   };
   updateQuery(context, message, keepers);
@@ -112,7 +102,7 @@ function runRemove(
   { sender, fields }: CustomMessage,
   keepers: Keepers,
 ): CustomMessageResult {
-  removeQuery(context, { queryId: asUintNumber(member(fields, "query_id")), sender }, keepers);
+  removeQuery(context, { queryId: asUintNumber(fields.member("query_id")), sender }, keepers);
   return emptyResult("MsgRemoveInterchainQueryResponse", keepers);
 }
 
@@ -127,16 +117,18 @@ function responseTypeUrl(name: string, { chainName }: Keepers): string {
 
 /** Reads a key list. A null element becomes undefined, which the key check rejects; the deployed chain panics on it. */
 function keyList(field: JsonField): KeyList {
-  return elements(field).map((entry) =>
-    isPresent(entry)
-      ? { path: asText(member(entry, "path")), key: asBase64(member(entry, "key")) }
-      : undefined,
-  );
+  return field
+    .elements()
+    .map((entry) =>
+      entry.isPresent()
+        ? { path: entry.member("path").asText(), key: entry.member("key").asBase64() }
+        : undefined,
+    );
 }
 
 /**
  * Answers a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`.
- * Integers are JSON numbers, unlike in the REST form. Returns undefined for any other query.
+ * Integers are JSON numbers, unlike in the REST API. Returns undefined for any other query.
  */
 export function handleCustomQuery(context: Context, request: JsonObject): JsonValue | undefined {
   const {
@@ -156,8 +148,11 @@ export function handleCustomQuery(context: Context, request: JsonObject): JsonVa
  * query.
  */
 function listQueries(context: Context, request: JsonField): JsonValue {
-  const owners = elements(member(request, "owners")).map(asText);
-  const connectionId = asText(member(request, "connection_id"));
+  const owners = request
+    .member("owners")
+    .elements()
+    .map((field) => field.asText());
+  const connectionId = request.member("connection_id").asText();
   return [...queries.entries(context)]
     .map(([, query]) => query)
     .filter(({ owner }) => owners.length === 0 || owners.includes(owner))
@@ -209,11 +204,11 @@ function numberMember(name: string, value: bigint): JsonObject {
 }
 
 function queryId(request: JsonField): bigint {
-  return asUintNumber(member(request, "query_id"));
+  return asUintNumber(request.member("query_id"));
 }
 
 function root(value: unknown): JsonField {
-  return { value, path: "", error: fieldError };
+  return new JsonField(value, "", fieldError);
 }
 
 function fieldError(path: string, expected: string): Error {

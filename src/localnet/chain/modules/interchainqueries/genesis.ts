@@ -1,18 +1,7 @@
 import { unregisteredError } from "../../runtime/errors.ts";
 import { fromHex, toHex } from "../../../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../../../platform/base/errors.ts";
-import {
-  isRecord,
-  type JsonObject,
-  type JsonValue,
-  asText,
-  asUint64,
-  elements,
-  isPresent,
-  type JsonField,
-  member,
-  required,
-} from "../../../../platform/base/json.ts";
+import { isRecord, type JsonObject, type JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import {
   GenesisState,
   type RegisteredQuery,
@@ -37,7 +26,7 @@ import { validateRegisteredKeys } from "./messages.ts";
 import { validateTransactionsFilter } from "./transactions-filter.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 
-const FORM: GenesisSchema<GenesisState> = {
+const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.interchainqueries.GenesisState",
   type: GenesisState,
@@ -45,7 +34,7 @@ const FORM: GenesisSchema<GenesisState> = {
 const RESULT_TYPE = "neutron.interchainqueries.QueryResult";
 const PATH = `app_state.${MODULE_NAME}`;
 
-/** State that the deployed genesis form does not contain. Without it, an export would lose results and reuse ids. */
+/** State that the deployed genesis schema does not contain. Without it, an export would lose results and reuse ids. */
 interface AddedState {
   readonly lastQueryId: bigint | undefined;
   readonly results: readonly (readonly [queryId: bigint, result: QueryResult])[];
@@ -64,13 +53,13 @@ export function initGenesis(
   genesis: JsonValue | undefined,
   { bech32Prefix, denom }: Pick<InterchainqueriesOptions, "bech32Prefix" | "denom">,
 ): void {
-  const state = readGenesis(FORM, deployedPart(genesis));
+  const state = readGenesis(SCHEMA, deployedPart(genesis));
   if (state === undefined) return moduleParams.set(context, defaultParams(denom));
   const params = state.params ?? moduleParams.defaults;
   validateQueries(state.registeredQueries, { params, bech32Prefix });
   moduleParams.set(context, params);
   for (const query of state.registeredQueries) keeper.setQuery(context, query);
-  const added = readAddedState({ value: genesis, path: PATH, error: fieldError });
+  const added = readAddedState(new JsonField(genesis, PATH, fieldError));
   initLastId(context, state.registeredQueries, added.lastQueryId);
   for (const [id, result] of added.results) keeper.results.set(context, id, result);
   for (const tx of added.submittedTxs) keeper.markSubmitted(context, tx);
@@ -80,7 +69,7 @@ export function initGenesis(
 /** Prints the complete state of the module. {@link initGenesis} restores the same store from it. */
 export function exportGenesis(context: Context): JsonObject {
   const registeredQueries = [...keeper.queries.entries(context)].map(([, query]) => query);
-  const deployed = printGenesis(FORM, { params: moduleParams.get(context), registeredQueries });
+  const deployed = printGenesis(SCHEMA, { params: moduleParams.get(context), registeredQueries });
   if (!isRecord(deployed)) return unreachable("a genesis state prints as an object");
   return {
     params: deployed["params"] ?? null,
@@ -124,7 +113,7 @@ function checkOwner(bech32Prefix: string, owner: string): void {
   }
 }
 
-/** Returns the members that the deployed form has; the proto JSON reader rejects all others. */
+/** Returns the members that the deployed schema has; the proto JSON reader rejects all others. */
 function deployedPart(genesis: JsonValue | undefined): JsonValue | undefined {
   if (!isRecord(genesis)) return genesis;
   return { params: genesis["params"] ?? null, registered_queries: genesis["registered_queries"] ?? [] };
@@ -139,22 +128,29 @@ function initLastId(context: Context, queries: readonly RegisteredQuery[], given
 }
 
 function readAddedState(genesis: JsonField): AddedState {
-  const last = member(genesis, "last_query_id");
+  const last = genesis.member("last_query_id");
   return {
-    lastQueryId: isPresent(last) ? asUint64(last) : undefined,
-    results: elements(member(genesis, "query_results")).map(
-      (entry) => [asQueryId(entry), readResult(member(entry, "result"))] as const,
-    ),
-    submittedTxs: elements(member(genesis, "submitted_txs")).map((entry) => ({
-      queryId: asQueryId(entry),
-      hash: txHash(required(member(entry, "hash"))),
-    })),
-    removedTxQueries: elements(member(genesis, "removed_tx_queries")).map((id) => asUint64(required(id))),
+    lastQueryId: last.isPresent() ? last.asUint64() : undefined,
+    results: genesis
+      .member("query_results")
+      .elements()
+      .map((entry) => [asQueryId(entry), readResult(entry.member("result"))] as const),
+    submittedTxs: genesis
+      .member("submitted_txs")
+      .elements()
+      .map((entry) => ({
+        queryId: asQueryId(entry),
+        hash: txHash(entry.member("hash").required()),
+      })),
+    removedTxQueries: genesis
+      .member("removed_tx_queries")
+      .elements()
+      .map((id) => id.required().asUint64()),
   };
 }
 
 function asQueryId(entry: JsonField): bigint {
-  return asUint64(required(member(entry, "query_id")));
+  return entry.member("query_id").required().asUint64();
 }
 
 function readResult({ path, value }: JsonField): QueryResult {
@@ -162,7 +158,7 @@ function readResult({ path, value }: JsonField): QueryResult {
 }
 
 function txHash(field: JsonField): Uint8Array {
-  const text = asText(field);
+  const text = field.asText();
   if (!/^[0-9a-f]{64}$/.test(text)) throw field.error(field.path, "a SHA-256 hash in lower-case hex");
   return fromHex(text);
 }

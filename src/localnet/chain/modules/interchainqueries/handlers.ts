@@ -63,7 +63,7 @@ export function registerQuery(
   return { id };
 }
 
-/** MsgUpdateInterchainQueryRequest: zero and empty fields keep the present value. A stored result stays readable. */
+/** MsgUpdateInterchainQueryRequest: for zero and empty fields the present value is unchanged. A stored result stays readable. */
 export function updateQuery(
   context: Context,
   message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
@@ -127,10 +127,10 @@ function requireConnection(context: Context, ibc: IbcKeeper, id: string): void {
 }
 
 /**
- * Whether `sender` may remove a query at a local height: the owner always, anybody after the submit timeout has passed
+ * Returns whether `sender` may remove a query at a local height: the owner always, anybody after the submit timeout has passed
  * since the registration and since the last submitted result (chain-extension-modules.md, "Authentication", 5). The
  * sums are exact: with a huge timeout, others can never remove the query. The deployed chain's uint64 sums wrap around,
- * so that others can remove it at once.
+ * so that others can remove it immediately.
  */
 function maySenderRemove(query: RegisteredQuery, sender: string, height: bigint): boolean {
   if (sender === query.owner) return true;

@@ -107,7 +107,7 @@ export function saveKvResult(context: Context, query: RegisteredQuery, result: Q
   });
 }
 
-/** Whether a transaction was already delivered for its query. */
+/** Returns whether a transaction was already delivered for its query. */
 export function isSubmitted(context: Context, tx: SubmittedTx): boolean {
   return submittedTxs.has(context, tx);
 }
@@ -146,7 +146,7 @@ function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undef
   const entries = takeFirst(submittedTxs.entries(context, uint64BigEndian(id)), budget);
   for (const [tx] of entries) submittedTxs.delete(context, tx);
   const deleted = BigInt(entries.length);
-  // As in Go, the mark stays when the budget is used up, even if no transaction is left. A later block deletes it.
+  // As in Go, the mark remains when the budget is used up, even if no transaction is left. A later block deletes it.
   if (deleted !== budget) removedTxQueries.delete(context, id);
   return deleted;
 }

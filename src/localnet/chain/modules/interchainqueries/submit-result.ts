@@ -13,9 +13,9 @@ import type {
   TxValue,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { ProofOps } from "../../../../cosmos/proto/gen/tendermint/crypto/proof.ts";
-import { equalBytes, sha256, toBase64, toHex } from "../../../../platform/base/bytes.ts";
+import { equalBytes, sha256, toBase64, toHex, goBytes } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
-import { unregisteredError, wrapErrors } from "../../runtime/errors.ts";
+import * as errors from "../../runtime/errors.ts";
 import { getQuery, isSubmitted, markSubmitted, saveKvResult, setQuery } from "./keeper.ts";
 import {
   ErrConsensusStateNotFound,
@@ -58,7 +58,7 @@ export function submitQueryResult(context: Context, message: MsgSubmitQueryResul
 }
 
 function requireQuery(context: Context, id: bigint): RegisteredQuery {
-  return wrapErrors(
+  return errors.wrapErrors(
     (error) => wrapTwice("failed to get query by id", error),
     () => getQuery(context, id),
   );
@@ -93,7 +93,7 @@ interface ClaimedValue {
 const EMPTY = new Uint8Array(0);
 
 /**
- * Verifies all values of a KV query, stores the result and calls the owner if the submitter asks for it. As in Go, the
+ * Verifies all values of a KV query, stores the result and calls the owner if the submitter requests it. As in Go, the
  * client's status is not checked: consensus states of an expired or frozen client still verify values. Store accesses
  * and the callback cost gas; the verification of proofs costs none.
  */
@@ -182,14 +182,9 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
  */
 function verifyValue(proofs: ProofVerifier, { value, ...claim }: ClaimedValue): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
-  const verdict = isAbsent ? proofs.verifyNonMembership(claim) : proofs.verifyMembership(claim, value);
-  if (!verdict.ok) throw ErrInvalidProof(`failed to verify proof: ${verdict.error.text}`);
+  const result = isAbsent ? proofs.verifyNonMembership(claim) : proofs.verifyMembership(claim, value);
+  if (!result.ok) throw ErrInvalidProof(`failed to verify proof: ${result.error.text}`);
   return isAbsent ? EMPTY : value;
-}
-
-/** Prints bytes as Go prints a slice with `%v`: "[1 125 203]". */
-function goBytes(bytes: Uint8Array): string {
-  return `[${bytes.join(" ")}]`;
 }
 
 /** The TX part of a submission. `clientId` is the client of the query's connection. */
@@ -210,7 +205,7 @@ function submitTxResult(context: Context, submission: TxSubmission, keepers: Kee
   const { query } = submission;
   if (query.queryType !== "tx")
     throw ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
-  wrapErrors(
+  errors.wrapErrors(
     (error) => wrapTwice("failed to ProcessBlock", error),
     () => processBlock(context, submission, keepers),
   );
@@ -223,8 +218,8 @@ function processBlock(context: Context, submission: TxSubmission, keepers: Keepe
   const hash = sha256(tx.data);
   if (isSubmitted(context, { queryId: query.id, hash })) return;
   const hashHex = toHex(hash);
-  // Go replaces the code of the inner error by ErrInternal and keeps the text.
-  wrapErrors(
+  // Go replaces the code of the inner error by ErrInternal; the text is unchanged.
+  errors.wrapErrors(
     (error) => ErrInternal(`failed to verifyTransaction ${hashHex}: ${error.message}`),
     () => verifyTransaction(tx, { dataHash: header.dataHash, resultsHash: next.lastResultsHash }),
   );
@@ -246,11 +241,11 @@ function verifyHeaders(
     unpackHeader(block.header, "block header"),
     unpackHeader(block.nextBlockHeader, "next block header"),
   ] as const;
-  return wrapErrors(
+  return errors.wrapErrors(
     (error) => ErrInvalidHeader(`failed to verify headers: ${error.message}`),
     () => {
       for (const { packed } of unpacked)
-        wrapErrors(
+        errors.wrapErrors(
           (error) => wrapTwice("failed to update client", error),
           () => ibc.updateClient(context, clientId, packed),
         );
@@ -304,8 +299,8 @@ function txQueryResult(queryId: bigint, { height, data }: DeliveredTx): string {
 
 /**
  * Calls the owner's sudo entry point in the context of the submission. As in Go, there is no cache layer and no gas limit
- * of its own: writes of the contract and of the module are kept or reverted together. Also as in Go, undefined/1 replaces
- * the codespace and code of the contract's error, and its text is kept. An out-of-gas error passes through unchanged.
+ * of its own: writes of the contract and of the module are written or dropped together. Also as in Go, undefined/1 replaces
+ * the codespace and code of the contract's error, and its text is unchanged. An out-of-gas error passes through unchanged.
  */
 function callOwner(
   context: Context,
@@ -313,11 +308,11 @@ function callOwner(
   query: RegisteredQuery,
   call: { readonly message: string; readonly failure: string },
 ): void {
-  wrapErrors(
-    (error) => unregisteredError(`${call.failure}: failed to sudo: ${error.message}`),
+  errors.wrapErrors(
+    (error) => errors.unregisteredError(`${call.failure}: failed to sudo: ${error.message}`),
     () => {
       if (!contracts.isContract(context, query.owner))
-        throw unregisteredError(`${query.owner} is not a contract address`);
+        throw errors.unregisteredError(`${query.owner} is not a contract address`);
       contracts.sudo(context, query.owner, call.message);
     },
   );

@@ -53,7 +53,7 @@ function valueError(value: GoJson): string | undefined {
   return isInt64(number) ? undefined : `value ${formatGoFloat(number)} can't be a decimal number`;
 }
 
-/** Whether a float64 equals its conversion to int64. Go compares `value == float64(int64(value))`. */
+/** Returns whether a float64 equals its conversion to int64. Go compares `value == float64(int64(value))`. */
 function isInt64(value: number): boolean {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }

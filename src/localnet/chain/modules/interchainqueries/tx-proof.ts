@@ -38,7 +38,7 @@ export interface BlockHeader {
   readonly lastResultsHash: Uint8Array;
 }
 
-/** A decoded but unverified header, with its packed form. */
+/** A decoded but unverified header, with its `Any`. */
 export interface UnpackedHeader {
   readonly packed: Any;
   readonly message: TendermintHeader;
@@ -143,8 +143,8 @@ export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
 }
 
 function verifyProof(name: string, root: Uint8Array, leaf: Uint8Array, proof: SimpleProof): void {
-  const verdict = verifySimpleProof(root, leaf, proof);
-  if (!verdict.ok) throw ErrInvalidProof(`failed to verify ${name} proof: ${verdict.error.text}`);
+  const result = verifySimpleProof(root, leaf, proof);
+  if (!result.ok) throw ErrInvalidProof(`failed to verify ${name} proof: ${result.error.text}`);
 }
 
 function readProof(proof: Proof | undefined): SimpleProof {

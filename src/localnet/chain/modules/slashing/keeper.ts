@@ -13,7 +13,7 @@ import { MISSED_BLOCKS, MODULE_NAME, PUBLIC_KEYS, SIGNING_INFOS } from "./keys.t
 import { fractionOf, jailTimeNs, leastSigned, moduleParams } from "./params.ts";
 import type { Keepers } from "./types.ts";
 
-/** What a validator signed. */
+/** Signing record of a validator. */
 interface SigningInfo {
   /** Consensus address, bech32. */
   readonly address: string;

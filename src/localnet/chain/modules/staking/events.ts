@@ -19,7 +19,7 @@ export function editedValidator({ commission, minSelfDelegation }: Validator): C
   ]);
 }
 
-/** The text form of a protobuf message, as Go prints it. */
+/** A protobuf message as text, as Go prints it. */
 function commissionText({ rate, maxRate, maxChangeRate, updateTimeNs }: Commission): string {
   const { seconds, nanos } = splitNs(updateTimeNs);
   const rates = `commission_rates:<rate:"${rate}" max_rate:"${maxRate}" max_change_rate:"${maxChangeRate}" > `;

@@ -123,7 +123,7 @@ function addDelegation(
   if (!exported) hooks.afterDelegationModified(context, delegator, validator);
 }
 
-/** Stores the undelegations. Returns the tokens that they wait for. */
+/** Stores the undelegations. Returns their tokens. */
 function addUnbondings(context: Context, keepers: Keepers, state: GenesisState): bigint {
   let waiting = 0n;
   state.unbondingDelegations.map(unbondingFromWire).forEach((unbonding, index) => {

@@ -34,7 +34,7 @@ import {
   validators,
 } from "./validators.ts";
 
-/** What slashing knows about a validator. */
+/** Facts about a validator for the slashing module. */
 interface ValidatorFacts {
   readonly consensus: Uint8Array;
   readonly publicKey: Uint8Array;

@@ -37,7 +37,7 @@ export interface Delegation {
   readonly shares: Dec18;
 }
 
-/** One undelegation that waits. */
+/** One pending undelegation. */
 export interface UnbondingEntry {
   readonly creationHeight: bigint;
   readonly completionTimeNs: bigint;
@@ -53,7 +53,7 @@ export interface Unbonding {
   readonly entries: readonly UnbondingEntry[];
 }
 
-/** One redelegation that waits. */
+/** One pending redelegation. */
 export interface RedelegationEntry {
   readonly creationHeight: bigint;
   readonly completionTimeNs: bigint;

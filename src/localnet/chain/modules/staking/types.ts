@@ -87,7 +87,7 @@ type ValidatorHook = (context: Context, validator: Uint8Array) => void;
 type ConsensusHook = (context: Context, consensus: Uint8Array, validator: Uint8Array) => void;
 type DelegationHook = (context: Context, delegator: Uint8Array, validator: Uint8Array) => void;
 
-/** What staking tells other modules. Addresses are bytes. A hook throws to fail the action; see README, "Hooks". */
+/** Hooks of staking, which other modules implement. Addresses are bytes. A hook throws to fail the action; see README, "Hooks". */
 export interface StakingHooks {
   readonly afterValidatorCreated: ValidatorHook;
   readonly beforeValidatorModified: ValidatorHook;

@@ -351,7 +351,7 @@ function transferAttributes({
   ];
 }
 
-/** Returns the coin of a message. Throws sdk/2 for an amount that is no integer. */
+/** Returns the coin of a message. Throws sdk/2 for an amount that is not an integer. */
 export function coinOf({ token }: Pick<MsgTransfer, "token">): Coin {
   const [coin] = parseCoins([token ?? { denom: "", amount: "" }]);
   return coin ?? { denom: "", amount: 0n };

@@ -10,7 +10,7 @@ const CHANNEL_ID = /^channel-[0-9]{1,20}$/;
 
 /**
  * Splits a full denomination, for instance "transfer/channel-0/untrn", into the path of channels and the denomination of the
- * first chain. Only a name of the form "channel-N" counts as a channel, so that a denomination with slashes keeps them.
+ * first chain. Only a name like "channel-N" is treated as a channel, so that a denomination with slashes is unchanged.
  */
 export function parseTrace(denom: string): DenomTrace {
   const items = denom.split("/");
@@ -58,7 +58,7 @@ export function parseTraceHash(text: string): Uint8Array {
   return hash;
 }
 
-/** Checks the denomination of a message (ibc-go `ValidateIBCDenom`), after the form of its coin. Throws `ModuleError`. */
+/** Checks the denomination of a message (ibc-go `ValidateIBCDenom`), after the checks of its coin. Throws `ModuleError`. */
 export function validateSentDenom(denom: string): void {
   const hash = denom === "ibc" ? "" : hashOfVoucher(denom);
   if (hash === undefined) return;

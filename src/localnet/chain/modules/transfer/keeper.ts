@@ -88,7 +88,7 @@ function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n)
 
 const ADDRESS_BYTES = 20;
 
-/** Returns the account that keeps the coins of a chain that have left over a channel. Nobody holds its key. */
+/** Returns the escrow account of a channel, for coins of this chain. It has no private key. */
 export function escrowAddress({ portId, channelId }: ChannelEndpoint): Uint8Array {
   const preimage = concat(utf8(VERSION), Uint8Array.of(0), utf8(`${portId}/${channelId}`));
   return sha256(preimage).slice(0, ADDRESS_BYTES);

@@ -136,7 +136,7 @@ function named(words: string, check: () => void): void {
   wrapErrors((error) => error.wrap(words), check);
 }
 
-const FORM: GenesisSchema<GenesisState> = {
+const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "ibc.applications.transfer.v1.GenesisState",
   type: GenesisState,
@@ -144,7 +144,7 @@ const FORM: GenesisSchema<GenesisState> = {
 
 /** Reads the genesis state. Throws `GenesisError` for a trace that is invalid or given twice, and for invalid coins. */
 export function initGenesis(context: Context, json: JsonValue | undefined): void {
-  const state = readGenesis(FORM, json);
+  const state = readGenesis(SCHEMA, json);
   const path = `app_state.${MODULE_NAME}`;
   const portId = state?.portId === undefined || state.portId === "" ? PORT_ID : state.portId;
   atPath(`${path}.port_id`, () => validatePortId(portId));
@@ -168,7 +168,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined): void
 
 /** Prints the complete state of the module. */
 export function exportGenesis(context: Context): JsonValue {
-  return printGenesis(FORM, {
+  return printGenesis(SCHEMA, {
     portId: port.get(context) ?? unreachable("the port is stored from genesis on"),
     denomTraces: [...traces.entries(context)].map(([, trace]) => trace),
     params: moduleParams.get(context),

@@ -14,7 +14,7 @@ import {
   ErrInvalidAmount,
 } from "./keys.ts";
 
-/** What the receiver replied. */
+/** Reply of the receiver. */
 export type Reply =
   | { readonly kind: "result"; readonly result: Uint8Array }
   | { readonly kind: "error"; readonly error: string };
@@ -81,7 +81,7 @@ function encodeReply(reply: Reply): Uint8Array {
 
 function escapeBytes(bytes: Uint8Array): string {
   return latin1(bytes).replace(
-    // oxlint-disable-next-line no-control-regex -- Go escapes everything that is no printable ASCII.
+    // oxlint-disable-next-line no-control-regex -- Go escapes everything but printable ASCII.
     /["\\]|[^ -~]/g,
     (character) => ESCAPES.get(character) ?? `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`,
   );
@@ -105,7 +105,7 @@ export function encodePacketData(data: FungibleTokenPacketData): Uint8Array {
   return utf8(`{${members.map(([key, value]) => `"${key}":${printGoString(value)}`).join(",")}}`);
 }
 
-/** Decodes the data of a packet. Throws an unregistered error for bytes that are no JSON of this form. */
+/** Decodes the data of a packet. Throws an unregistered error for bytes that are not JSON of this type. */
 export function decodePacketData(bytes: Uint8Array): FungibleTokenPacketData {
   try {
     const json: unknown = JSON.parse(fromUtf8(bytes));

@@ -9,7 +9,7 @@ export function classicContractAddress(codeId: bigint, instance: bigint): Uint8A
   return moduleAddressOf(concat(uint64BigEndian(codeId), uint64BigEndian(instance)));
 }
 
-/** What decides a predictable address. */
+/** Inputs of a predictable address. */
 export interface PredictableContract {
   /** Hash of the code, 32 bytes. */
   readonly checksum: Uint8Array;

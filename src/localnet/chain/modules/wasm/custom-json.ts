@@ -1,9 +1,9 @@
-import { asUint64, type JsonField } from "../../../../platform/base/json.ts";
+import { JsonField } from "../../../../platform/base/json.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 
 /** Opens a custom message of a contract for reading. An invalid member fails the message with undefined/1 and its path. */
 export function customFields(message: unknown): JsonField {
-  return { value: message, path: "", error: decodeError };
+  return new JsonField(message, "", decodeError);
 }
 
 function decodeError(path: string, expected: string): Error {
@@ -16,5 +16,5 @@ function decodeError(path: string, expected: string): Error {
  */
 export function asUintNumber(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an unsigned integer");
-  return asUint64(field);
+  return field.asUint64();
 }

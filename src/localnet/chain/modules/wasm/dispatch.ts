@@ -83,7 +83,7 @@ function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (met
   }
 }
 
-/** Whether the gas of the call itself ran out, as opposed to the limit of one message. */
+/** Returns whether the gas of the call itself ran out, as opposed to the limit of one message. */
 function isExhausted({ gas }: Context): boolean {
   return gas.limit !== undefined && gas.used() > gas.limit;
 }

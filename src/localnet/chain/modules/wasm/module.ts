@@ -8,19 +8,7 @@ import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { fromHex, fromUtf8, prefixEnd, toBase64, toHex } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import {
-  asBase64,
-  asText,
-  asUint64,
-  elements,
-  isPresent,
-  isRecord,
-  type JsonField,
-  type JsonObject,
-  type JsonValue,
-  member,
-  required,
-} from "../../../../platform/base/json.ts";
+import { isRecord, JsonField, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, type Coin, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -215,11 +203,11 @@ function initGenesis(
   options: WasmOptions,
   findHandler: FindHandler,
 ): void {
-  const root: JsonField = { value: genesis ?? {}, path: `app_state.${MODULE_NAME}`, error: fieldError };
-  for (const code of elements(member(root, "codes"))) initCode(context, code, options);
-  for (const contract of elements(member(root, "contracts"))) initContract(context, contract, options);
-  initSequences(context, member(root, "sequences"));
-  for (const message of elements(member(root, "gen_msgs"))) runMessage(context, message, findHandler);
+  const root = new JsonField(genesis ?? {}, `app_state.${MODULE_NAME}`, fieldError);
+  for (const code of root.member("codes").elements()) initCode(context, code, options);
+  for (const contract of root.member("contracts").elements()) initContract(context, contract, options);
+  initSequences(context, root.member("sequences"));
+  for (const message of root.member("gen_msgs").elements()) runMessage(context, message, findHandler);
 }
 
 /**
@@ -259,43 +247,43 @@ function stateOf(context: Context, address: Uint8Array): JsonValue {
 }
 
 function initCode(context: Context, field: JsonField, options: WasmOptions): void {
-  const name = member(field, "name");
+  const name = field.member("name");
   const requested = requiredText(name);
   const code = options.codes.find((known) => known.name === requested);
   if (code === undefined)
     throw new GenesisError(name.path, `no contract code is called ${JSON.stringify(requested)}`);
   const id = takeCodeId(context);
-  const codeId = member(field, "code_id");
-  if (isPresent(codeId) && asUint64(codeId) !== id)
+  const codeId = field.member("code_id");
+  if (codeId.isPresent() && codeId.asUint64() !== id)
     throw new GenesisError(codeId.path, `codes are numbered in order: ${id} was expected`);
   codes.set(context, id, {
     codeHash: codeHash(code),
-    creator: requiredText(member(field, "creator")),
+    creator: requiredText(field.member("creator")),
     instantiateConfig: { permission: AccessType.ACCESS_TYPE_EVERYBODY, addresses: [] },
   });
 }
 
 function initContract(context: Context, field: JsonField, { bech32Prefix }: WasmOptions): void {
-  const address = decodeField(member(field, "contract_address"), (text) => parseAddress(bech32Prefix, text));
-  const info = member(field, "contract_info");
+  const address = decodeField(field.member("contract_address"), (text) => parseAddress(bech32Prefix, text));
+  const info = field.member("contract_info");
   const { contract, creator } = atPath(info.path, () => {
     const decoded = ContractInfo.decode(messageFromJson(CONTRACT_INFO_TYPE, info.value));
     return { contract: decoded, creator: parseAddress(bech32Prefix, decoded.creator) };
   });
   contracts.set(context, address, contract);
-  for (const entry of elements(member(field, "contract_code_history"))) {
-    const decoded = atPath(entry.path, () => ContractCodeHistoryEntry.decode(asBase64(entry)));
+  for (const entry of field.member("contract_code_history").elements()) {
+    const decoded = atPath(entry.path, () => ContractCodeHistoryEntry.decode(entry.asBase64()));
     indexContract(context, { address, creator }, decoded);
   }
   const store = contractStore(context, address);
-  for (const entry of elements(member(field, "contract_state")))
-    store.set(decodeField(member(entry, "key"), fromHex), asBase64(required(member(entry, "value"))));
+  for (const entry of field.member("contract_state").elements())
+    store.set(decodeField(entry.member("key"), fromHex), entry.member("value").required().asBase64());
 }
 
 function initSequences(context: Context, field: JsonField): void {
-  if (!isPresent(field)) return;
-  sequences.setNextCodeId(context, asUint64(required(member(field, "next_code_id"))));
-  sequences.setNextInstance(context, asUint64(required(member(field, "next_instance"))));
+  if (!field.isPresent()) return;
+  sequences.setNextCodeId(context, field.member("next_code_id").required().asUint64());
+  sequences.setNextInstance(context, field.member("next_instance").required().asUint64());
 }
 
 function runMessage(context: Context, field: JsonField, findHandler: FindHandler): void {
@@ -311,7 +299,7 @@ function runMessage(context: Context, field: JsonField, findHandler: FindHandler
 }
 
 function requiredText(field: JsonField): string {
-  return asText(required(field));
+  return field.required().asText();
 }
 
 function decodeField<T>(field: JsonField, decode: (text: string) => T): T {

@@ -1,15 +1,6 @@
 import { fromUtf8, toBase64 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
-import {
-  isRecord,
-  type JsonObject,
-  type JsonValue,
-  asBase64,
-  asText,
-  type JsonField,
-  member,
-  required,
-} from "../../../../platform/base/json.ts";
+import { isRecord, type JsonObject, type JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import { messageToJson } from "../../../../cosmos/proto/json.ts";
 import { findService, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -33,7 +24,7 @@ export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: Smart
   return (context, request) => {
     const [kind, body] = Object.entries(request)[0] ?? ["", null];
     if (!isRecord(body)) throw new ContractError(`query ${kind}: an object was expected`);
-    const field: JsonField = { value: body, path: "", error: fieldError };
+    const field = new JsonField(body, "", fieldError);
     switch (kind) {
       case "stargate":
         return queryRoute(context, field, options, deps).json();
@@ -62,13 +53,13 @@ function queryRoute(
   { chainName, allowedQueries }: WasmOptions,
   deps: WasmDeps,
 ): RouteResponse {
-  const path = asText(required(member(body, "path")));
+  const path = body.member("path").required().asText();
   const canonical = toCanonicalTypeUrl(path, chainName);
   if (canonical === undefined || !allowedQueries.includes(canonical))
     throw ErrNotSupported(`'${path}' path is not allowed from the contract`);
   const handler = deps.findQuery(path);
   if (handler === undefined) throw ErrNotSupported(`No route to query '${path}'`);
-  const request = asBase64(required(member(body, "data")));
+  const request = body.member("data").required().asBase64();
   const bytes = wrapQueryError(() => handler.query(context, request));
   return { bytes, json: () => messageToJson(responseType(canonical), bytes, chainName) };
 }
@@ -97,9 +88,9 @@ function queryBinding(context: Context, body: Readonly<Record<string, unknown>>,
 
 /** Answers `{"bank":{"supply":{"denom":…}}}`. */
 function querySupply(context: Context, body: JsonField, deps: WasmDeps): JsonValue {
-  const supply = member(body, "supply");
+  const supply = body.member("supply");
   if (!isRecord(supply.value)) throw ErrNotSupported("not implemented: bank queries but supply");
-  const denom = asText(required(member(supply, "denom")));
+  const denom = supply.member("denom").required().asText();
   return { amount: { denom, amount: deps.bank.supply(context, denom).toString() } };
 }
 
@@ -109,17 +100,17 @@ function queryContract(
   { bech32Prefix }: WasmOptions,
   smart: SmartQuery,
 ): JsonValue {
-  const [smartBody, rawBody] = [member(body, "smart"), member(body, "raw")];
+  const [smartBody, rawBody] = [body.member("smart"), body.member("raw")];
   if (isRecord(smartBody.value)) {
-    const message = asBase64(required(member(smartBody, "msg")));
-    const response = smart(context, asText(required(member(smartBody, "contract_addr"))), message);
+    const message = smartBody.member("msg").required().asBase64();
+    const response = smart(context, smartBody.member("contract_addr").required().asText(), message);
     return JSON.parse(fromUtf8(response));
   }
   if (!isRecord(rawBody.value)) throw ErrNotSupported("not implemented: contract queries but smart and raw");
-  const text = asText(required(member(rawBody, "contract_addr")));
+  const text = rawBody.member("contract_addr").required().asText();
   const address = readAddress(bech32Prefix, text);
   if (!address.ok) throw ErrInvalidAddress(text);
-  const value = contractStore(context, address.value).get(asBase64(required(member(rawBody, "key"))));
+  const value = contractStore(context, address.value).get(rawBody.member("key").required().asBase64());
   return value === undefined ? null : toBase64(value);
 }
 

@@ -92,7 +92,7 @@ describe("dex messages of an amino wallet", () => {
     expect(resultOf(address, tx)).toBe("");
   });
 
-  it("are refused when the signed JSON says something else", async () => {
+  it("are refused when the signed JSON differs", async () => {
     const json = { tranche_key: "t||0" };
     const { address, tx } = await signed("MsgCancelLimitOrder", {}, (creator) => ({ ...json, creator }));
     expect(resultOf(address, tx)).toContain("signature verification failed");

@@ -110,10 +110,10 @@ function settleLate(flight: Flight): void {
 /** What is in escrow on the home chain of a coin are its vouchers on the other chain and what is on its way. */
 function checkCoins(home: TransferChain, away: TransferChain, flights: readonly Flight[]): void {
   const inEscrow = home.bank.balance(home.context(), escrowAddress(CHANNEL), home.denom).amount;
-  const onTheWay = flights
+  const inFlight = flights
     .filter(({ native }) => native === home)
     .reduce((sum, { amount }) => sum + amount, 0n);
-  expect(inEscrow).toBe(away.bank.supply(away.context(), voucherOf(home)) + onTheWay);
+  expect(inEscrow).toBe(away.bank.supply(away.context(), voucherOf(home)) + inFlight);
   expect(escrows.get(home.context(), home.denom) ?? 0n).toBe(inEscrow);
   expect(home.bank.supply(home.context(), home.denom)).toBe(FUNDS * 3n);
   // What the accounts have is all that there is: no coin is in two places, and none is in no place.

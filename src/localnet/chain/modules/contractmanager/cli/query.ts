@@ -1,7 +1,8 @@
 import { Argument, type Command } from "commander";
+import type { JsonValue } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { CONTRACT_MANAGER_TABLES } from "../../ibc/cli/tables.ts";
-import { serviceQueryCommands } from "../../../../cli/module-query.ts";
+import { cellText, column, fieldAt } from "../../../../../platform/cli/table.ts";
+import { type AnswerTable, PARAMS_TABLE, serviceQueryCommands } from "../../../../cli/module-query.ts";
 
 /** `relaywatch query contractmanager`. */
 export function queryContractManagerCommand(context: CliContext): Command {
@@ -39,3 +40,23 @@ export function queryContractManagerCommand(context: CliContext): Command {
     context,
   );
 }
+
+const FAILURE_COLUMNS = [
+  column("CONTRACT", "address"),
+  column("FAILURE", "id"),
+  column("ERROR", "error"),
+  { title: "CALL", cell: (row: JsonValue) => callText(fieldAt(row, "sudo_payload")) },
+];
+
+/** The payload of a failed call is JSON in base64. */
+function callText(payload: JsonValue): string {
+  return cellText(typeof payload === "string" ? Buffer.from(payload, "base64").toString("utf8") : null);
+}
+
+/** Tables of `neutron.contractmanager.Query`. */
+const CONTRACT_MANAGER_TABLES = {
+  Params: PARAMS_TABLE,
+  Failures: { path: "failures", columns: FAILURE_COLUMNS },
+  AddressFailures: { path: "failures", columns: FAILURE_COLUMNS },
+  AddressFailure: { path: "failure", columns: FAILURE_COLUMNS },
+} as const satisfies Readonly<Record<string, AnswerTable>>;

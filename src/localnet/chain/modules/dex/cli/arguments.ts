@@ -16,7 +16,7 @@ export function parseAmounts(text: string): string[] {
   return text.split(",").map(parseAmount);
 }
 
-/** Parses a tick index. A negative one is in brackets, which keeps it apart from an option: "[-5]". */
+/** Parses a tick index. A negative one is in brackets, to distinguish it from an option: "[-5]". */
 export function parseTick(text: string): bigint {
   const digits = text.replace(/^\[(.*)\]$/, "$1");
   return parsing(text, () => parseGoInteger(digits, { signed: true, bits: 64, base: 10 }));

@@ -1,4 +1,4 @@
-import { Argument, type Command } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { cellText, column, type Column, fieldAt } from "../../../../../platform/cli/table.ts";
@@ -71,10 +71,9 @@ const QUERIES: readonly ServiceQuery<keyof typeof ARGUMENTS, keyof typeof DEX_TA
     rpc: "LimitOrderTrancheUser",
     description: "print an address's part of a tranche",
     arguments: ["address", "tranche_key"],
-    option: {
-      flags: "--calc-withdraw",
-      field: "calc_withdrawable_shares",
-      description: "also print the shares that can be withdrawn",
+    options: {
+      calc_withdrawable_shares: () =>
+        new Option("--calc-withdraw", "also print the shares that can be withdrawn"),
     },
   },
   {
@@ -95,10 +94,8 @@ const QUERIES: readonly ServiceQuery<keyof typeof ARGUMENTS, keyof typeof DEX_TA
     rpc: "UserDepositsAll",
     description: "list the pool shares of an address",
     arguments: ["address"],
-    option: {
-      flags: "--include-pool-data",
-      field: "include_pool_data",
-      description: "also print the pools and all shares",
+    options: {
+      include_pool_data: () => new Option("--include-pool-data", "also print the pools and all shares"),
     },
     isList: true,
   },

@@ -6,7 +6,7 @@ import { EXIT } from "../../../../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
-import { cellText, column, fieldAt, formatTable } from "../../../../../platform/cli/table.ts";
+import { cellText, column, fieldAt, formatTable, listAt } from "../../../../../platform/cli/table.ts";
 import { txMessageCommand } from "../../../../cli/module-tx.ts";
 import { sendMessage, type TxOptions } from "../../../../cli/send-message.ts";
 import * as parse from "./arguments.ts";
@@ -340,11 +340,6 @@ function depositTable(response: JsonValue): string {
   }));
   const shares = valueText(fieldAt(response, "shares_issued"));
   return `${formatTable(POSITION_COLUMNS, rows ?? [])}\nshares issued: ${shares}`;
-}
-
-function listAt(response: JsonValue, name: string): readonly JsonValue[] {
-  const list = fieldAt(response, name);
-  return Array.isArray(list) ? list : [];
 }
 
 /** Coins as "5untrn"; without a denomination there is no coin. */

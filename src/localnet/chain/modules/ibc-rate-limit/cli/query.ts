@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { RATE_LIMIT_TABLES } from "../../ibc/cli/tables.ts";
-import { serviceQueryCommands } from "../../../../cli/module-query.ts";
+import { PARAMS_TABLE, serviceQueryCommands } from "../../../../cli/module-query.ts";
 
 /** `relaywatch query ibc-rate-limit`. */
 export function queryIbcRateLimitCommand(context: CliContext): Command {
@@ -9,7 +8,7 @@ export function queryIbcRateLimitCommand(context: CliContext): Command {
     {
       service: "neutron.ibcratelimit.v1beta1.Query",
       arguments: {},
-      tables: RATE_LIMIT_TABLES,
+      tables: { Params: PARAMS_TABLE },
       queries: [
         {
           name: "params",

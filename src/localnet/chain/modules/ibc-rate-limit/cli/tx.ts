@@ -30,7 +30,7 @@ export function txIbcRateLimitCommand(context: CliContext): Command {
   );
 }
 
-/** The chain takes any address, and then refuses every transfer when there is no contract. So an empty one must be meant. */
+/** The chain accepts any address, and rejects every transfer when it is not a contract. So an empty one must be explicit. */
 function contractOf(contract: string | undefined, { none }: UpdateOptions): string {
   if ((contract === undefined) !== (none === true))
     throw new CliError(EXIT.usage, "give the address of a contract, or --none");

@@ -21,7 +21,7 @@ import {
   requireAuthority,
   signedHandler,
   unsupportedHandler,
-} from "../host/handler-forms.ts";
+} from "../host/signed-handler.ts";
 import { channelParams } from "../host/params.ts";
 import {
   applicationOfChannel,
@@ -154,7 +154,7 @@ const EMPTY_CHANNEL: OpenRequest["channel"] = {
 
 // The steps of opening and closing a channel (ICS-4, ibc-go 04-channel). Each calls the application of the port.
 
-/** What the first two steps need of their message. */
+/** Fields of a message that the first two steps read. */
 interface OpenRequest {
   readonly portId: string;
   readonly channel: Channel;

@@ -11,7 +11,7 @@ export interface OpeningChannel extends ChannelEndpoint {
   readonly version: string;
 }
 
-/** The reply of the receiving application. `success` decides whether the writes of the application are kept. */
+/** The reply of the receiving application. Without `success`, the writes of the application are dropped. */
 export interface Acknowledgement {
   readonly success: boolean;
   readonly bytes: Uint8Array;
@@ -42,14 +42,14 @@ export interface IBCModule {
   readonly onTimeout: (context: Context, packet: RelayedPacket) => void;
 }
 
-/** What an application sends. */
+/** A packet that an application sends. */
 export interface OutgoingPacket {
   readonly source: ChannelEndpoint;
   readonly timeout: Timeout;
   readonly data: Uint8Array;
 }
 
-/** The way down from an application to its channel. A middleware wraps it too. */
+/** The interface through which an application calls its channel. A middleware wraps it too. */
 export interface ICS4Wrapper {
   /** Sends a packet and returns its number. Throws `ModuleError`. */
   readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;

@@ -1,9 +1,9 @@
 import { Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
-import { equalBytes, sha256, uint64BigEndian } from "../../../../../platform/base/bytes.ts";
+import { equalBytes, sha256, uint64BigEndian, goBytes } from "../../../../../platform/base/bytes.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { wrapErrors } from "../../../runtime/errors.ts";
+import * as errors from "../../../runtime/errors.ts";
 import { latestHeightOf, openClientStore, statusOf, timestampAt } from "../client/client-store.ts";
 import { type MessageProof, verifyRemoteAbsence, verifyRemoteValue } from "../client/verify-proof.ts";
 import { requireConnection, requireOpenConnection } from "../connection/connection-store.ts";
@@ -58,7 +58,7 @@ import {
 const RECEIPT = Uint8Array.of(1);
 
 /**
- * Verifies a packet and notes that it was received. Returns false, without a change, for a packet that was received
+ * Verifies a packet and records that it was received. Returns false, without a change, for a packet that was received
  * before. Throws `ModuleError`.
  */
 export function receivePacket(context: Context, packet: Packet, proof: MessageProof): boolean {
@@ -69,7 +69,7 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
   if (hasElapsed(packet.timeout, height, context.timeNs))
     throw timeoutElapsedError(packet.timeout, height, context.timeNs).wrap("packet timeout elapsed");
   const path = packetPath("commitments", packet.source, packet.sequence);
-  wrapErrors(
+  errors.wrapErrors(
     (error) => error.wrap("couldn't verify counterparty packet commitment"),
     () =>
       verifyRemoteValue(
@@ -84,7 +84,7 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
   return true;
 }
 
-/** Notes a packet whose proof was verified before. For the repeated check of a waiting transaction. Throws `ModuleError`. */
+/** Records a packet whose proof was verified before. For the repeated check of a pending transaction. Throws `ModuleError`. */
 export function receiveVerified(context: Context, packet: Packet): boolean {
   const channel = getChannel(context, packet.destination);
   if (channel === undefined) throw ErrChannelNotFound(packet.destination.channelId);
@@ -128,7 +128,7 @@ function requireSource({ source }: Packet, channel: Channel): void {
   }
 }
 
-/** An unordered channel keeps a receipt of each packet, an ordered one the number of the next. */
+/** An unordered channel stores a receipt of each packet, an ordered one the number of the next. */
 function markReceived(context: Context, { destination: end, sequence }: Packet, ordering: Order): boolean {
   if (ordering === Order.ORDER_UNORDERED) {
     if (getPacketEntry(context, "receipts", end, sequence) !== undefined) return false;
@@ -159,7 +159,7 @@ export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   if (sequence === undefined)
     throw ErrSequenceSendNotFound(`source port: ${source.portId}, source channel: ${source.channelId}`);
   const packet: Packet = { ...outgoing, sequence, destination: counterpartyOf(channel) };
-  wrapErrors(
+  errors.wrapErrors(
     (error) => error.wrap("constructed packet failed basic validation"),
     () => validatePacket(packet),
   );
@@ -257,7 +257,7 @@ export function executeTimeout(context: Context, channel: Channel, packet: Packe
   for (const event of packetTimedOut(packet, channel)) context.emit(event);
 }
 
-/** Whether a packet has a commitment. Throws channel/13 when it is that of another packet. */
+/** Returns whether a packet has a commitment. Throws channel/13 when it is that of another packet. */
 function isCommitted(context: Context, packet: Packet): boolean {
   const commitment = getPacketEntry(context, "commitments", packet.source, packet.sequence);
   if (commitment === undefined) return false;
@@ -381,11 +381,6 @@ function requireDestination({ destination }: Packet, channel: Channel): void {
       `packet destination channel doesn't match the counterparty's channel (${destination.channelId} ≠ ${channelId})`,
     );
   }
-}
-
-/** Prints bytes as Go prints a slice with `%v`: "[1 125 203]". */
-function goBytes(bytes: Uint8Array): string {
-  return `[${bytes.join(" ")}]`;
 }
 
 function advanceAcknowledged(context: Context, { source, sequence }: Packet): void {

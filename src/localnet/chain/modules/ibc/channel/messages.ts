@@ -18,7 +18,7 @@ import {
   ErrInvalidSequence,
   ErrTooManyConnectionHops,
 } from "../host/errors.ts";
-import { requireSigner } from "../host/handler-forms.ts";
+import { requireSigner } from "../host/signed-handler.ts";
 import { ZERO_HEIGHT } from "../host/height.ts";
 import {
   isNumberedId,

@@ -18,7 +18,7 @@ import type { TxMessage } from "../../../runtime/tx.ts";
 import { updateClientInCheck } from "../client/keeper.ts";
 import { proofOf } from "../client/verify-proof.ts";
 import { ErrRedundantTx } from "../host/errors.ts";
-import { signedHandler, type IbcOptions, type SignedMessage } from "../host/handler-forms.ts";
+import { signedHandler, type IbcOptions, type SignedMessage } from "../host/signed-handler.ts";
 import { applicationOfChannel } from "./channel-store.ts";
 import type { Acknowledgement, IBCModule, PortRouter, RelayedPacket } from "./ibc-module.ts";
 import {
@@ -41,7 +41,7 @@ import { packetOf } from "../host/packet.ts";
 // The messages with which relayers carry packets. A packet that was relayed before changes nothing and is a success: several
 // relayers carry the same packets, and one that comes late must not lose its other messages.
 
-/** What the messages need of the chain. */
+/** Options and state of the handlers. */
 export interface RelayDeps {
   readonly router: PortRouter;
   /** Parses a bech32 address that the stateless checks have accepted. */
@@ -84,7 +84,7 @@ function relayAcknowledgement(context: Context, message: MsgAcknowledgement, dep
   return SUCCESS;
 }
 
-/** MsgTimeout: verifies that a sent packet was not received in time and tells the application. */
+/** MsgTimeout: verifies that a sent packet was not received in time and calls the application. */
 function relayTimeout(context: Context, message: MsgTimeout, deps: RelayDeps): Result {
   const packet = relayedPacket(message, deps);
   const { application, channel } = applicationOfChannel(context, deps.router, packet.source);
@@ -192,24 +192,24 @@ export function packetHandlers({ bech32Prefix }: IbcOptions, router: PortRouter)
   ];
 }
 
-/** The responses of all packet messages have the same form: field 1 is the result. */
+/** Field 1 of the response to every packet message is the result, so one type encodes all of them. */
 function packetHandler<T extends SignedMessage>(
   name: string,
   type: WireType<T>,
   deps: RelayDeps,
-  form: {
+  definition: {
     readonly validate: (message: T) => void;
     readonly relay: (context: Context, message: T, deps: RelayDeps) => ResponseResultType;
   },
 ): MessageHandler {
   return signedHandler(`/ibc.core.channel.v1.${name}`, type, {
-    validate: form.validate,
+    validate: definition.validate,
     handle: (context, message) =>
-      MsgRecvPacketResponse.encode({ result: form.relay(context, message, deps) }).finish(),
+      MsgRecvPacketResponse.encode({ result: definition.relay(context, message, deps) }).finish(),
   });
 }
 
-/** What a message of a relayer is in CheckTx. "other": not a message of a relayer. */
+/** Kind of a message in CheckTx. "other": not a message of a relayer. */
 type Relayed = "update" | "new" | "redundant" | "other";
 
 /**

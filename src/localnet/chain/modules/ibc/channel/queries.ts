@@ -22,7 +22,7 @@ import {
   ErrUpgradeErrorNotFound,
   ErrUpgradeNotFound,
 } from "../host/errors.ts";
-import { checkArgument, emptyProof, requireFound } from "../host/handler-forms.ts";
+import { checkArgument, emptyProof, requireFound } from "../host/signed-handler.ts";
 import { selfHeight } from "../host/height.ts";
 import { validateChannelId, validateConnectionId, validatePortId } from "../host/identifiers.ts";
 import { CHANNELS_PREFIX, type PacketEntryName, STORE_NAME } from "../host/keys.ts";

@@ -29,9 +29,9 @@ export function clientArgument(): Argument {
 }
 
 function numbered(kind: string, example: string): (text: string) => string {
-  const form = new RegExp(`^${kind}-\\d{1,20}$`);
+  const pattern = new RegExp(`^${kind}-\\d{1,20}$`);
   return (text) => {
-    if (form.test(text)) return text;
+    if (pattern.test(text)) return text;
     throw new InvalidArgumentError(`an id such as ${example} was expected`);
   };
 }

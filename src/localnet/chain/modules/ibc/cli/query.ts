@@ -1,9 +1,15 @@
 import { Argument, Command } from "commander";
+import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { sequencesArgument } from "./arguments.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
-import { IBC_CHANNEL_TABLES, IBC_CLIENT_TABLES, IBC_CONNECTION_TABLES } from "./tables.ts";
-import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/module-query.ts";
+import { cellText, column, type Column, fieldAt } from "../../../../../platform/cli/table.ts";
+import {
+  type AnswerTable,
+  PARAMS_TABLE,
+  type ServiceQuery,
+  serviceQueryCommands,
+} from "../../../../cli/module-query.ts";
+import { sequencesArgument } from "./arguments.ts";
 
 /** `relaywatch query ibc`. Names are those of ibc-go. */
 export function queryIbcCommand(context: CliContext): Command {
@@ -166,3 +172,91 @@ const CHANNEL_QUERIES: readonly ServiceQuery<Field, keyof typeof IBC_CHANNEL_TAB
   },
   { name: "params", rpc: "ChannelParams", description: "print the parameters of the channels" },
 ];
+
+/** Creates a column of a height: revision number and height, as ibc-go prints them. */
+function heightColumn(title: string, path: string): Column {
+  return { title, cell: (row) => heightText(fieldAt(row, path)) };
+}
+
+function heightText(height: JsonValue): string {
+  if (!isRecord(height)) return "-";
+  return `${cellText(fieldAt(height, "revision_number"))}-${cellText(fieldAt(height, "revision_height"))}`;
+}
+
+/** Creates a column of an enum: `STATE_OPEN` as "open". */
+function enumColumn(title: string, path: string): Column {
+  return {
+    title,
+    cell: (row) =>
+      cellText(fieldAt(row, path))
+        .replace(/^[A-Z]+_/, "")
+        .toLowerCase(),
+  };
+}
+
+const CLIENT_COLUMNS = [
+  column("CHAIN", "client_state.chain_id"),
+  heightColumn("LATEST HEIGHT", "client_state.latest_height"),
+  heightColumn("FROZEN AT", "client_state.frozen_height"),
+  column("TRUSTING PERIOD", "client_state.trusting_period"),
+];
+
+/** Tables of `ibc.core.client.v1.Query`. */
+export const IBC_CLIENT_TABLES = {
+  ClientStates: { path: "client_states", columns: [column("CLIENT", "client_id"), ...CLIENT_COLUMNS] },
+  ClientState: { path: "", columns: CLIENT_COLUMNS },
+  ConsensusStateHeights: {
+    path: "consensus_state_heights",
+    columns: [{ title: "HEIGHT", cell: heightText }],
+  },
+  ClientStatus: { path: "status", columns: [{ title: "STATUS", cell: cellText }] },
+  ClientParams: PARAMS_TABLE,
+} as const satisfies Readonly<Record<string, AnswerTable>>;
+
+const CONNECTION_COLUMNS = [
+  enumColumn("STATE", "state"),
+  column("CLIENT", "client_id"),
+  column("THEIR CLIENT", "counterparty.client_id"),
+  column("THEIR CONNECTION", "counterparty.connection_id"),
+];
+
+/** Tables of `ibc.core.connection.v1.Query`. */
+export const IBC_CONNECTION_TABLES = {
+  Connections: { path: "connections", columns: [column("CONNECTION", "id"), ...CONNECTION_COLUMNS] },
+  Connection: { path: "connection", columns: CONNECTION_COLUMNS },
+  ClientConnections: { path: "connection_paths", columns: [{ title: "CONNECTION", cell: cellText }] },
+  ConnectionParams: PARAMS_TABLE,
+} as const satisfies Readonly<Record<string, AnswerTable>>;
+
+const CHANNEL_COLUMNS = [
+  enumColumn("STATE", "state"),
+  enumColumn("ORDER", "ordering"),
+  column("VERSION", "version"),
+  column("CONNECTION", "connection_hops"),
+  column("THEIR PORT", "counterparty.port_id"),
+  column("THEIR CHANNEL", "counterparty.channel_id"),
+];
+const NAMED_CHANNEL_COLUMNS = [
+  column("PORT", "port_id"),
+  column("CHANNEL", "channel_id"),
+  ...CHANNEL_COLUMNS,
+];
+const PACKET_COLUMNS = [column("SEQUENCE", "sequence"), column("HASH", "data")];
+const SEQUENCES = { path: "sequences", columns: [{ title: "SEQUENCE", cell: cellText }] };
+
+/** Tables of `ibc.core.channel.v1.Query`. */
+export const IBC_CHANNEL_TABLES = {
+  Channels: { path: "channels", columns: NAMED_CHANNEL_COLUMNS },
+  Channel: { path: "channel", columns: CHANNEL_COLUMNS },
+  ConnectionChannels: { path: "channels", columns: NAMED_CHANNEL_COLUMNS },
+  PacketCommitments: { path: "commitments", columns: PACKET_COLUMNS },
+  PacketAcknowledgements: { path: "acknowledgements", columns: PACKET_COLUMNS },
+  PacketCommitment: { path: "commitment", columns: [{ title: "HASH", cell: cellText }] },
+  PacketReceipt: { path: "received", columns: [{ title: "RECEIVED", cell: cellText }] },
+  PacketAcknowledgement: { path: "acknowledgement", columns: [{ title: "HASH", cell: cellText }] },
+  UnreceivedPackets: SEQUENCES,
+  UnreceivedAcks: SEQUENCES,
+  ChannelParams: PARAMS_TABLE,
+  NextSequenceSend: { path: "next_sequence_send", columns: [{ title: "NEXT", cell: cellText }] },
+  NextSequenceReceive: { path: "next_sequence_receive", columns: [{ title: "NEXT", cell: cellText }] },
+} as const satisfies Readonly<Record<string, AnswerTable>>;

@@ -25,7 +25,7 @@ import {
 import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import { equalBytes, upperHex } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { unregisteredError, wrapErrors } from "../../../runtime/errors.ts";
+import * as errors from "../../../runtime/errors.ts";
 import {
   asModuleError,
   decodeUntrusted,
@@ -58,13 +58,13 @@ export function unpackClientMessage(any: Any | undefined): ClientMessage {
     case TYPE_URL.tendermintMisbehaviour:
       return { kind: "misbehaviour", misbehaviour: decodeUntrusted(() => Misbehaviour.decode(any.value)) };
     default:
-      throw unregisteredError(
+      throw errors.unregisteredError(
         `no concrete type registered for type URL ${any.typeUrl} against interface *exported.ClientMessage`,
       );
   }
 }
 
-/** What the checks of a header need of the block that they run in. */
+/** Facts of the block in which a header is checked. */
 export interface VerifyingBlock {
   readonly timeNs: bigint;
   /** Pays for a signature that only the slow verifier can decide. */
@@ -72,7 +72,7 @@ export interface VerifyingBlock {
 }
 
 /**
- * Gas of a signature that OpenSSL refuses, so that the ZIP-215 verifier decides. It takes 1 to 2 ms. Honest validators
+ * Gas of a signature that OpenSSL rejects, so that the ZIP-215 verifier decides. It takes 1 to 2 ms. Honest validators
  * never make such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as others and
  * charges nothing.
  */
@@ -287,7 +287,7 @@ export function verifyMisbehaviour(
   wrapWith("verifying Header2 in Misbehaviour failed", () => verifySigners(client, second, trusted2, block));
 }
 
-/** Whether two verified headers contradict each other: different blocks of one height, or times out of order. */
+/** Returns whether two verified headers contradict each other: different blocks of one height, or times out of order. */
 export function isContradiction(misbehaviour: Misbehaviour): boolean {
   const { first, second } = headersOf(misbehaviour);
   if (compareHeights(heightOfHeader(first), heightOfHeader(second)) === 0) {
@@ -298,7 +298,7 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
 }
 
 /**
- * Whether a verified header contradicts the stored consensus states: a different state of its height, or a time that is
+ * Returns whether a verified header contradicts the stored consensus states: a different state of its height, or a time that is
  * not between those of the neighbouring heights (ibc-go `CheckForMisbehaviour`).
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
@@ -363,7 +363,7 @@ function requireTrustedValidators(header: Header, name: string): void {
 }
 
 function requireValid(header: Header, words: string): void {
-  wrapErrors(
+  errors.wrapErrors(
     (error) => ErrInvalidMisbehaviour(`${words}: ${error.message}`),
     () => validateUpdateHeader(header),
   );
@@ -388,5 +388,5 @@ function requireCommitted(header: Header, block: VerifyingBlock): void {
 }
 
 function wrapWith(words: string, check: () => void): void {
-  wrapErrors((error) => error.wrap(words), check);
+  errors.wrapErrors((error) => error.wrap(words), check);
 }

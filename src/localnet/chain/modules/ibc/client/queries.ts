@@ -20,7 +20,7 @@ import {
   ErrInvalidClientType,
   ErrInvalidID,
 } from "../host/errors.ts";
-import { checkArgument, emptyProof, requireFound } from "../host/handler-forms.ts";
+import { checkArgument, emptyProof, requireFound } from "../host/signed-handler.ts";
 import { formatHeight, isZeroHeight, parseHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, validateClientId } from "../host/identifiers.ts";
 import { CLIENTS_PREFIX, consensusStatesPrefix, STORE_NAME } from "../host/keys.ts";
@@ -134,7 +134,7 @@ function queryClientStates(
   return { clientStates, pagination: page };
 }
 
-/** Returns the client id in "/{id}/clientState"; undefined for any other key. Latin-1 keeps binary keys intact. */
+/** Returns the client id in "/{id}/clientState"; undefined for any other key. Latin-1 does not change binary keys. */
 function clientIdOfStateKey(key: Uint8Array): string | undefined {
   const match = /^\/([^/]+)\/clientState$/.exec(Buffer.from(key).toString("latin1"));
   return match?.[1];
@@ -207,7 +207,7 @@ const SOLO_MACHINE = "06-solomachine";
 const GAS_PER_PROOF_BYTE = 9n;
 
 /**
- * Says whether a proof shows that the counterparty of a client stores a value. A proof that does not is no error. Throws
+ * Returns whether a proof shows that the counterparty of a client stores a value. An invalid proof is not an error. Throws
  * `QueryError` for a request without a client or without one of its parts, in ibc-go's order and with its texts.
  */
 export function verifyMembership(
@@ -233,7 +233,7 @@ export function verifyMembership(
   return { success: isVerified(() => verifyStored(context, claim, value)) };
 }
 
-/** Throws when the id has not the form of ibc-go, and for types whose clients prove nothing about another chain. */
+/** Throws for an id that ibc-go would not assign, and for types whose clients prove nothing about another chain. */
 function requireProvingClient(clientId: string): void {
   const type = clientId === LOCALHOST ? clientId : /^(\w+(?:[\w-]*\w)?)-[0-9]{1,20}$/.exec(clientId)?.[1];
   if (type === undefined)

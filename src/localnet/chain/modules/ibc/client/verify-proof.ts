@@ -6,7 +6,7 @@ import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { equalBytes, latin1, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
+import * as errors from "../../../runtime/errors.ts";
 import {
   ErrClientNotActive,
   ErrClientNotFound,
@@ -46,10 +46,10 @@ interface PathProof {
   readonly delay?: { readonly timeNs: bigint; readonly blocks: bigint };
 }
 
-/** What the proof of the localhost client is: the client reads the chain's own store. */
+/** Proof of the localhost client, which reads the chain's own store. */
 const SENTINEL_PROOF = Uint8Array.of(1);
 
-// The cache of the verifier is a pure function of the proofs; it cannot change a verdict.
+// The cache of the verifier is a pure function of the proofs; it cannot change a result.
 const proofs = createProofVerifier();
 
 /**
@@ -59,16 +59,16 @@ const proofs = createProofVerifier();
 export function verifyStored(context: Context, request: PathProof, value: Uint8Array): void {
   const { client, store } = activeClient(context, request);
   if (client.type === LOCALHOST) return verifyOwnValue(context, request, value);
-  const verdict = proofs.verifyMembership(claimOf(context, request, { client, store }), value);
-  if (!verdict.ok) throw commitmentError(verdict.error);
+  const result = proofs.verifyMembership(claimOf(context, request, { client, store }), value);
+  if (!result.ok) throw commitmentError(result.error);
 }
 
 /** Verifies that the counterparty stores nothing at the path (ibc-go `VerifyNonMembership`). Throws `ModuleError`. */
 function verifyAbsent(context: Context, request: PathProof): void {
   const { client, store } = activeClient(context, request);
   if (client.type === LOCALHOST) return verifyOwnAbsence(context, request);
-  const verdict = proofs.verifyNonMembership(claimOf(context, request, { client, store }));
-  if (!verdict.ok) throw commitmentError(verdict.error);
+  const result = proofs.verifyNonMembership(claimOf(context, request, { client, store }));
+  if (!result.ok) throw commitmentError(result.error);
 }
 
 interface OpenClient {
@@ -87,7 +87,7 @@ function activeClient(context: Context, { clientId, prefix }: PathProof): OpenCl
   return { client, store };
 }
 
-/** Checks in the order of 07-tendermint: height, delay, form of the proof, consensus state. */
+/** Checks in the order of 07-tendermint: height, delay, encoding of the proof, consensus state. */
 function claimOf(context: Context, request: PathProof, { client, store }: OpenClient): Claim {
   const { proofHeight } = request;
   const latest = latestHeightOf(client);
@@ -163,8 +163,8 @@ function goPath(prefix: Uint8Array, path: string): string {
   return `key_path:"${latin1(prefix)}" key_path:"${path}" `;
 }
 
-/** Converts the refusal of a proof, whose text ends with the description of ibc-go's error. */
-function commitmentError({ text }: ProofFailure): ModuleError {
+/** Converts the error of a proof, whose text ends with the description of ibc-go's error. */
+function commitmentError({ text }: ProofFailure): errors.ModuleError {
   for (const kind of [ErrInvalidProof, ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
     if (text.endsWith(ending)) return kind(text.slice(0, -ending.length));
@@ -215,7 +215,7 @@ export function verifyRemoteAbsence(
 }
 
 function verify({ clientId }: ConnectionEnd, { name }: ProvenPath, check: () => void): void {
-  wrapErrors((error) => {
+  errors.wrapErrors((error) => {
     // The checks of the client itself precede the verification, and their errors are not part of it.
     const isOfClient = error.codespace === "client" && (error.code === 4 || error.code === 29);
     const isOfPrefix = error.codespace === "commitment" && error.code === 3;

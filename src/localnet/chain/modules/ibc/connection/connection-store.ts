@@ -116,7 +116,7 @@ export function validateVersion(version: Version | undefined): void {
   }
 }
 
-/** Whether one of the versions has this identifier and all these features, of which there must be one. */
+/** Returns whether one of the versions has this identifier and all these features, of which there must be one. */
 export function isSupportedVersion(supported: readonly Version[], version: Version): boolean {
   const known = supported.find(({ identifier }) => identifier === version.identifier);
   return (

@@ -21,7 +21,7 @@ import {
   ErrInvalidProof,
 } from "../host/errors.ts";
 import { connectionEvent } from "../host/events.ts";
-import { type IbcOptions, requireAuthority, requireSigner, signedHandler } from "../host/handler-forms.ts";
+import { type IbcOptions, requireAuthority, requireSigner, signedHandler } from "../host/signed-handler.ts";
 import { isNumberedId, LOCALHOST, validateClientId, validateConnectionId } from "../host/identifiers.ts";
 import { connectionParams } from "../host/params.ts";
 import {

@@ -18,7 +18,7 @@ import {
 import { selfHeight } from "../host/height.ts";
 import { validateClientId, validateConnectionId } from "../host/identifiers.ts";
 import { CONNECTIONS_PREFIX, STORE_NAME } from "../host/keys.ts";
-import { checkArgument, emptyProof, requireFound } from "../host/handler-forms.ts";
+import { checkArgument, emptyProof, requireFound } from "../host/signed-handler.ts";
 import { getClientConnections, getConnection } from "./connection-store.ts";
 import { connectionParams } from "../host/params.ts";
 

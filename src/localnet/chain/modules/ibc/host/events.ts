@@ -1,13 +1,12 @@
-import { Buffer } from "node:buffer";
 import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { type Channel, Order } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
-import { toHex } from "../../../../../platform/base/bytes.ts";
+import { fromLossyUtf8, toHex } from "../../../../../platform/base/bytes.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
 import { type ChainEvent, event } from "../../../runtime/events.ts";
-import type { ChannelEndpoint, Packet } from "./packet.ts";
 import { formatHeight } from "./height.ts";
+import type { ChannelEndpoint, Packet } from "./packet.ts";
 
 /** The client attributes of an event. */
 export interface EventClient {
@@ -152,7 +151,7 @@ export function acknowledgementWritten(
   return packetEvents("write_acknowledgement", [
     ...dataOf(packet),
     ...idsOf(packet),
-    ["packet_ack", textOf(acknowledgement)],
+    ["packet_ack", fromLossyUtf8(acknowledgement)],
     ["packet_ack_hex", toHex(acknowledgement)],
     ...bothConnections(channel),
   ]);
@@ -178,7 +177,7 @@ function packetEvents(type: string, attributes: readonly Attribute[]): readonly 
 
 function dataOf({ data }: Packet): readonly Attribute[] {
   return [
-    ["packet_data", textOf(data)],
+    ["packet_data", fromLossyUtf8(data)],
     ["packet_data_hex", toHex(data)],
   ];
 }
@@ -195,7 +194,7 @@ function idsOf({ timeout, sequence, source, destination }: Packet): readonly Att
   ];
 }
 
-/** The connection has two attributes: ibc-go keeps the earlier name of the attribute. */
+/** The connection has two attributes: ibc-go still emits the one with the earlier name. */
 function bothConnections(channel: Channel): readonly Attribute[] {
   const connection = connectionOf(channel);
   return [orderingOf(channel), ["packet_connection", connection], ["connection_id", connection]];
@@ -207,9 +206,4 @@ function orderingOf({ ordering }: Channel): Attribute {
 
 function connectionOf({ connectionHops }: Channel): string {
   return connectionHops[0] ?? "";
-}
-
-/** Reads bytes that an application chose as UTF-8. Bytes that are no UTF-8 are replaced: JSON cannot hold them. */
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }

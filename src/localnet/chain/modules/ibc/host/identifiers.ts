@@ -42,7 +42,7 @@ export function validatePortId(id: string): void {
   if (error !== undefined) throw error;
 }
 
-/** Whether an id has the form that a chain gives its own: the prefix and a number of 64 bits. */
+/** Returns whether a chain can assign the id: the prefix and a number of 64 bits. */
 export function isNumberedId(id: string, prefix: "connection-" | "channel-"): boolean {
   const digits = id.startsWith(prefix) ? id.slice(prefix.length) : "";
   return /^[0-9]{1,20}$/.test(digits) && BigInt(digits) < 2n ** 64n;

@@ -67,7 +67,7 @@ export function packetCommitment({ timeout, data }: Packet): Uint8Array {
   );
 }
 
-/** Whether the timeout has passed at a height and a time of the receiving chain. */
+/** Returns whether the timeout has passed at a height and a time of the receiving chain. */
 export function hasElapsed(timeout: Timeout, height: Height, timestamp: bigint): boolean {
   return heightElapsed(timeout, height) || (timeout.timestamp !== 0n && timestamp >= timeout.timestamp);
 }

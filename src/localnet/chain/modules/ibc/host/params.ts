@@ -31,7 +31,7 @@ export const clientParams: ModuleParams<ClientParams> = defineParams({
   },
 });
 
-/** Whether the parameters allow clients of this type. */
+/** Returns whether the parameters allow clients of this type. */
 export function isAllowedClient(context: Context, clientType: string): boolean {
   const { allowedClients } = clientParams.get(context);
   return allowedClients.some((allowed) => allowed === ALLOW_ALL_CLIENTS || allowed === clientType);

@@ -10,7 +10,7 @@ import { messageFromJson } from "../../../../../cosmos/proto/json.ts";
 import { toChainTypeUrl, TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
-import { queryIdArgument } from "../../../../../platform/cli/query-id.ts";
+import { queryIdArgument } from "../../../../../platform/cli/options.ts";
 import { txMessageCommand } from "../../../../cli/module-tx.ts";
 import { sendMessage, type TxOptions } from "../../../../cli/send-message.ts";
 

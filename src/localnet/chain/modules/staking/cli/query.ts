@@ -1,8 +1,8 @@
-import { Argument, type Command } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
-import { cellText, column, type Column, fieldAt } from "../../../../../platform/cli/table.ts";
+import { cellText, column, type Column, fieldAt, listAt } from "../../../../../platform/cli/table.ts";
 import {
   type AnswerTable,
   PARAMS_TABLE,
@@ -37,10 +37,12 @@ const QUERIES: readonly ServiceQuery<keyof typeof ARGUMENTS, keyof typeof STAKIN
     name: "validators",
     rpc: "Validators",
     description: "list validators",
-    option: {
-      flags: "--status <status>",
-      field: "status",
-      description: "only BOND_STATUS_BONDED, BOND_STATUS_UNBONDING or BOND_STATUS_UNBONDED",
+    options: {
+      status: () =>
+        new Option(
+          "--status <status>",
+          "only BOND_STATUS_BONDED, BOND_STATUS_UNBONDING or BOND_STATUS_UNBONDED",
+        ),
     },
     isList: true,
   },
@@ -216,9 +218,4 @@ function entriesOf(record: JsonValue, fields: JsonValue = record): readonly Json
     ...(isRecord(fields) ? fields : {}),
     ...(isRecord(entry) ? entry : {}),
   }));
-}
-
-function listAt(value: JsonValue, path: string): readonly JsonValue[] {
-  const list = fieldAt(value, path);
-  return Array.isArray(list) ? list : [];
 }

@@ -1,7 +1,12 @@
 import { Argument, type Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { TRANSFER_TABLES } from "../../ibc/cli/tables.ts";
-import { type ServiceQuery, serviceQueryCommands } from "../../../../cli/module-query.ts";
+import { cellText, column } from "../../../../../platform/cli/table.ts";
+import {
+  type AnswerTable,
+  PARAMS_TABLE,
+  type ServiceQuery,
+  serviceQueryCommands,
+} from "../../../../cli/module-query.ts";
 
 /** `relaywatch query ibc-transfer`. Names are those of ibc-go. */
 export function queryIbcTransferCommand(context: CliContext): Command {
@@ -15,6 +20,21 @@ export function queryIbcTransferCommand(context: CliContext): Command {
     context,
   );
 }
+
+const TRACE_COLUMNS = [column("PATH", "path"), column("DENOM", "base_denom")];
+
+/** Tables of `ibc.applications.transfer.v1.Query`. */
+export const TRANSFER_TABLES = {
+  Params: PARAMS_TABLE,
+  DenomTraces: { path: "denom_traces", columns: TRACE_COLUMNS },
+  DenomTrace: { path: "denom_trace", columns: TRACE_COLUMNS },
+  DenomHash: { path: "hash", columns: [{ title: "HASH", cell: cellText }] },
+  EscrowAddress: { path: "escrow_address", columns: [{ title: "ADDRESS", cell: cellText }] },
+  TotalEscrowForDenom: {
+    path: "amount",
+    columns: [column("AMOUNT", "amount"), column("DENOM", "denom")],
+  },
+} as const satisfies Readonly<Record<string, AnswerTable>>;
 
 const ARGUMENTS = {
   hash: () => new Argument("<denom>", "denomination of a voucher (ibc/…), or its hash"),

@@ -68,7 +68,7 @@ function transferOptions(command: Command): Command {
       "after",
       `
 The transaction only sends the packet. A relayer relays it; on a localnet the IBC relayer (localnet start --courier).
-"relaywatch query ibc channel packet-commitments PORT CHANNEL" lists the packets that are on their way.
+"relaywatch query ibc channel packet-commitments PORT CHANNEL" lists the packets in flight.
 With --timeout-height and without --timeout, only the height counts.`,
     );
 }

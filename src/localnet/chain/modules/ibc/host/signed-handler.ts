@@ -53,7 +53,7 @@ export function unsupportedHandler<T extends SignedMessage>(
   return signedHandler(typeUrl, type, { ...checks, handle });
 }
 
-/** Throws ibc/5 when the signer of a message is no address of the chain. */
+/** Throws ibc/5 when the signer of a message is not an address of the chain. */
 export function requireSigner(bech32Prefix: string, { signer }: SignedMessage): void {
   try {
     parseAddress(bech32Prefix, signer);

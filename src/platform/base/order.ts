@@ -1,9 +1,14 @@
+/** Compares two values for an ascending sort: texts by UTF-16 code units. Returns -1, 0 or 1. */
+export function ascending<T extends bigint | number | string>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** Up to this length, inserting each text takes less than `Array.prototype.sort`, which allocates a work area. */
 const SHORT_LIST = 16;
 
-/** Returns the texts in the order of their UTF-16 code units. It may modify the array that it gets. */
+/** Returns the texts in ascending order. It may modify the array that it gets. */
 export function sortTexts(texts: string[]): string[] {
-  if (texts.length > SHORT_LIST) return texts.toSorted(byCodeUnits);
+  if (texts.length > SHORT_LIST) return texts.toSorted(ascending);
   for (let next = 1; next < texts.length; next++) {
     const text = texts[next] ?? "";
     let at = next;
@@ -12,8 +17,4 @@ export function sortTexts(texts: string[]): string[] {
     texts[at] = text;
   }
   return texts;
-}
-
-function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sortTexts } from "../../../src/platform/base/sort-texts.ts";
+import { sortTexts } from "../../../src/platform/base/order.ts";
 
 describe("sorting texts", () => {
   it.each([0, 1, 2, 3, 15, 16, 17, 100])("sorts %i texts by code unit, equal ones included", (length) => {

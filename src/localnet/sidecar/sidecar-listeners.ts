@@ -1,0 +1,264 @@
+import type { Clock } from "../../platform/base/clock.ts";
+import { unreachable } from "../../platform/base/errors.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { ListenAddress } from "../../platform/config/config-fields.ts";
+import type { HttpReply, HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
+import type { OpenHttpServer } from "../../platform/http/http-server.ts";
+import { openRouteServer } from "../../platform/http/route-server.ts";
+import { type Family, writeExposition } from "./exposition.ts";
+import type { FaultSet } from "./faults.ts";
+import type { Market } from "./markets.ts";
+import type { PriceSnapshot } from "./price-loop.ts";
+import type { OracleFamilies } from "./sidecar-families.ts";
+
+/** Both API versions return the same responses. */
+const PREFIXES = ["/connect/oracle/v2", "/slinky/oracle/v1"] as const;
+
+/** Go's zero time: the timestamp before the first tick. */
+const ZERO_TIME = "0001-01-01T00:00:00Z";
+
+/** The fault that hides the paths of a prefix. */
+const ONLY_OTHER = { "/connect/oracle/v2": "v1-only", "/slinky/oracle/v1": "v2-only" } as const;
+
+/** A node reports this response of a sidecar that drains as "malformed header: missing HTTP content-type". */
+const DRAINING: HttpReply = { status: 503, body: "" };
+
+/** Response for any other path, as the deployed gRPC gateway sends it. */
+export const NOT_FOUND: HttpReply = {
+  status: 404,
+  headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+  body: "Not Found\n",
+};
+
+/** The three addresses of a sidecar. */
+export interface SidecarAddresses {
+  readonly prices: ListenAddress;
+  readonly oracleMetrics: ListenAddress;
+  readonly sidecarMetrics: ListenAddress;
+}
+
+/** Parts and settings of the price API. */
+export interface PriceRoutesDeps {
+  readonly snapshot: () => PriceSnapshot;
+  readonly faults: FaultSet;
+  /** The process is about to end and does not serve any more. */
+  readonly isDraining: () => boolean;
+  readonly markets: readonly Market[];
+  readonly oracle: () => OracleFamilies;
+  readonly clock: Clock;
+  readonly chainId: string;
+  readonly version: string;
+  /** Delay of responses during the fault `slow`. */
+  readonly slowMs: number;
+}
+
+/** Content of the metrics pages. Both functions are called for each request. */
+interface MetricsPages {
+  readonly oracleFamilies: () => readonly Family[];
+  readonly sidecarFamilies: () => readonly Family[];
+}
+
+export interface ListenerOptions {
+  readonly listen: SidecarAddresses;
+  /** Name of the option that changes the ports, for the error of a port in use; default `--port-offset`. */
+  readonly portOption?: string;
+}
+
+/** Creates the listeners of a sidecar, in this order: prices, oracle metrics, sidecar metrics. */
+export function createSidecarListeners(
+  options: ListenerOptions,
+  deps: { readonly logger: Logger },
+  prices: PriceRoutesDeps,
+  pages: MetricsPages,
+): Listeners {
+  const { listen, portOption = "--port-offset" } = options;
+  return createListeners(
+    [
+      {
+        name: "sidecar prices",
+        listen: listen.prices,
+        portOption,
+        routes: createPriceRoutes(prices),
+        notFound: NOT_FOUND,
+      },
+      {
+        name: "sidecar oracle metrics",
+        listen: listen.oracleMetrics,
+        portOption,
+        routes: [pageRoute(pages.oracleFamilies)],
+      },
+      {
+        name: "sidecar metrics",
+        listen: listen.sidecarMetrics,
+        portOption,
+        routes: [pageRoute(pages.sidecarFamilies)],
+      },
+    ],
+    deps,
+  );
+}
+
+/** Serves a metrics page at every path, as deployed sidecars do. */
+function pageRoute(families: () => readonly Family[]): HttpRoute {
+  const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+  return {
+    method: "GET",
+    path: "*",
+    handle: () => ({ status: 200, headers, body: writeExposition(families()) }),
+  };
+}
+
+/** Names the addresses that `open` returned. */
+export function namedAddresses([
+  prices,
+  oracleMetrics,
+  sidecarMetrics,
+]: readonly ListenAddress[]): SidecarAddresses {
+  if (prices === undefined || oracleMetrics === undefined || sidecarMetrics === undefined)
+    return unreachable("a sidecar has three listeners");
+  return { prices, oracleMetrics, sidecarMetrics };
+}
+
+interface ServerOptions {
+  readonly name: string;
+  readonly listen: ListenAddress;
+  readonly portOption: string;
+  readonly routes: readonly HttpRoute[];
+  readonly notFound?: HttpReply;
+}
+
+/** HTTP listeners that open and close together. */
+export interface Listeners {
+  /** Opens all listeners and returns their addresses, in order. Opens none when one fails. No effect when open. */
+  readonly open: () => Promise<readonly ListenAddress[]>;
+  /** Closes all listeners and their connections. No effect when closed. */
+  readonly close: () => Promise<void>;
+}
+
+/** Creates closed listeners. Calls of `open` and `close` must not overlap. */
+function createListeners(options: readonly ServerOptions[], deps: { readonly logger: Logger }): Listeners {
+  let servers: readonly OpenHttpServer[] = [];
+  // With port 0 the system chooses the port. After a restart the sidecar must have the same port, so that the clients
+  // find it again: later openings use the bound address.
+  let bound = options.map(({ listen }) => listen);
+  const close = async (): Promise<void> => {
+    const closing = servers;
+    servers = [];
+    await Promise.all(closing.map((server) => server.close()));
+  };
+  const open = async (): Promise<readonly ListenAddress[]> => {
+    if (servers.length > 0) return bound;
+    const results = await Promise.allSettled(
+      options.map((listener, index) =>
+        openRouteServer(
+          { ...listener, listen: bound[index] ?? listener.listen, limits: { closeGraceMs: 0 } },
+          deps,
+        ),
+      ),
+    );
+    servers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) {
+      await close();
+      throw failed.reason;
+    }
+    bound = servers.map(({ address }) => address);
+    return bound;
+  };
+  return { open, close };
+}
+
+/** Creates the routes `prices`, `marketmap` and `version` under both prefixes. */
+export function createPriceRoutes(deps: PriceRoutesDeps): readonly HttpRoute[] {
+  const { faults, version } = deps;
+  return PREFIXES.flatMap((prefix) => {
+    const served = (path: string, handle: HttpRoute["handle"]): HttpRoute => ({
+      method: "GET",
+      path: `${prefix}/${path}`,
+      handle: (request) => {
+        if (deps.isDraining()) return DRAINING;
+        return faults.has(ONLY_OTHER[prefix]) ? NOT_FOUND : handle(request);
+      },
+    });
+    return [
+      served("prices", (request) => replyPrices(request, deps)),
+      served("marketmap", () => gatewayReply(200, { market_map: { markets: marketMap(deps) } })),
+      served("version", () => gatewayReply(200, { version })),
+    ];
+  });
+}
+
+async function replyPrices(request: RouteRequest, deps: PriceRoutesDeps): Promise<HttpReply> {
+  const startMs = deps.clock.monotonicMs();
+  const record = (status: "Success" | "Failure"): void => {
+    const { responses, latency } = deps.oracle();
+    responses.add({ chain_id: deps.chainId, status });
+    latency.observe({ chain_id: deps.chainId }, Math.floor(deps.clock.monotonicMs() - startMs));
+  };
+  try {
+    if (deps.faults.has("slow")) await deps.clock.sleep(deps.slowMs, request.signal);
+  } catch (error) {
+    // The client cancelled its request, as a node does at its timeout. A node records this as a failure.
+    record("Failure");
+    throw error;
+  }
+  const failed = deps.faults.has("http-500");
+  record(failed ? "Failure" : "Success");
+  return failed ? notRunning() : gatewayReply(200, pricesBody(deps));
+}
+
+function pricesBody({ snapshot, version, faults }: PriceRoutesDeps): unknown {
+  const { prices, tickedAtMs } = snapshot();
+  const malformed = faults.has("malformed-price") ? { "BTC/USD": "not-a-number" } : {};
+  return {
+    prices: {
+      ...Object.fromEntries([...prices].map(([pair, price]) => [pair, price.toString()])),
+      ...malformed,
+    },
+    timestamp: tickedAtMs === undefined ? ZERO_TIME : new Date(tickedAtMs).toISOString(),
+    version,
+  };
+}
+
+function notRunning(): HttpReply {
+  const message = "oracle is not running";
+  return gatewayReply(500, { error: message, code: 2, message, details: [] });
+}
+
+function marketMap({ faults, markets }: PriceRoutesDeps): unknown {
+  if (faults.has("market-map-empty")) return {};
+  return Object.fromEntries(markets.map((market) => [market.pair, marketEntry(market)]));
+}
+
+function marketEntry(market: Market): unknown {
+  const [Base = "", Quote = ""] = market.pair.split("/");
+  return {
+    ticker: {
+      currency_pair: { Base, Quote },
+      decimals: String(market.decimals),
+      min_provider_count: String(market.minProviders),
+      enabled: true,
+      metadata_JSON: "",
+    },
+    provider_configs: market.feeds.map((feed) => ({
+      name: feed.provider,
+      off_chain_ticker: feed.offChainTicker,
+      normalize_by_pair: null,
+      invert: false,
+      metadata_JSON: "",
+    })),
+  };
+}
+
+/** Creates a response with the headers of the deployed gRPC gateway, which announces the gRPC trailers. */
+function gatewayReply(status: number, value: unknown): HttpReply {
+  return {
+    status,
+    headers: {
+      "Content-Type": "application/json",
+      "Grpc-Metadata-Content-Type": "application/grpc",
+      "Grpc-Metadata-Trailer": ["Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"],
+    },
+    body: JSON.stringify(value),
+  };
+}
