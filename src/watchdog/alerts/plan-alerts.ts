@@ -22,7 +22,7 @@ import {
 
 /** State of alerting that survives a restart. */
 export interface AlertingState {
-  /** Alerts that are not inactive, and those that were resolved lately, in no order. */
+  /** Alerts that are not inactive, and those that were resolved recently, in no order. */
   readonly alerts: readonly AlertState[];
   readonly silences: readonly Silence[];
   /** Events that channels have not accepted yet, oldest first. */

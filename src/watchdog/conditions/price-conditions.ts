@@ -235,7 +235,7 @@ function evaluateEmptyPrices(input: NodeInput): ConditionResult {
   if (prices.state !== "up") return cannotSee("the sidecar's prices cannot be read");
   if (prices.value.pairs.length > 0) return clear("the sidecar answers with prices");
   const calls = latestCalls(input);
-  if (calls === "unknown") return cannotSee("no call of the node was seen lately");
+  if (calls === "unknown") return cannotSee("no call of the node was seen recently");
   return resultOf(
     calls === "good",
     calls === "good"

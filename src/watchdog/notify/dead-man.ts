@@ -13,7 +13,7 @@ export interface DeadManConfig {
   readonly deadlineMs: number;
 }
 
-/** What the watchdog did lately. */
+/** Recent activity of the watchdog. */
 export interface WorkState {
   /** Why the work is not done: "no node was read for 5 min". Undefined while it is done. */
   readonly problem: string | undefined;

@@ -91,7 +91,7 @@ interface ConditionContext {
 
 type OpenAlert = AlertStatus & { readonly state: AlertState };
 
-/** The alerts that are firing, pending, or resolved lately: what each means, what it costs, what to do. */
+/** The alerts that are firing, pending, or recently resolved, with their meaning, cost and action. */
 export function conditionSection(alerts: readonly AlertStatus[], context: ConditionContext): Html {
   const open = alerts.flatMap((alert): readonly OpenAlert[] =>
     alert.state === undefined ? [] : [{ ...alert, state: alert.state }],
