@@ -1,5 +1,5 @@
 import type { MarketParams } from "../../../../cosmos/fee-market/market.ts";
-import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
+import { DEC18_ONE, formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
 import { Params as WireParams } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
 import { isDenom } from "../../runtime/coins.ts";
 import { createRequiredItem, mappedCodec, messageCodec, rememberingCodec } from "../../store/collections.ts";
