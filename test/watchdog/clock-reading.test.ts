@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
-import { EMPTY_TRAIL } from "../../src/watchdog/conditions/trail.ts";
+import { EMPTY_HISTORY } from "../../src/watchdog/conditions/poll-history.ts";
 import { createPoller } from "../../src/watchdog/polling/poller.ts";
 import type { Page } from "../../src/watchdog/sources/page-reader.ts";
 import { createManualClock } from "../support/manual-clock.ts";
@@ -40,9 +40,9 @@ it("a sidecar that takes seconds does not put the node's clock behind", async ()
   respond({ status: 200, body: bodyOf('{"prices":{},"timestamp":"2023-11-14T22:13:20Z"}') });
   const observation = await polled;
   expect(observation.atMs).toBe(1_700_000_003_500);
-  const verdict = CONDITIONS.find(({ name }) => name === "clock-skew")?.judge(
-    { ...healthyFrame(START_MS), observation, trail: EMPTY_TRAIL, majorPairs: [] },
+  const result = CONDITIONS.find(({ name }) => name === "clock-skew")?.evaluate(
+    { ...healthyFrame(START_MS), observation, history: EMPTY_HISTORY, majorPairs: [] },
     () => 2_000,
   );
-  expect(verdict).toMatchObject({ kind: "clear" });
+  expect(result).toMatchObject({ kind: "clear" });
 });

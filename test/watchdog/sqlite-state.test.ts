@@ -8,7 +8,7 @@ import { MIGRATIONS } from "../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";
 import { NO_ROLLUPS } from "../../src/watchdog/ledger/rollups.ts";
-import { EMPTY_TRAIL, type Trail } from "../../src/watchdog/conditions/trail.ts";
+import { EMPTY_HISTORY, type PollHistory } from "../../src/watchdog/conditions/poll-history.ts";
 import type { Ledger } from "../../src/watchdog/ledger/ledger.ts";
 import { monthRecord, rollup } from "../support/watchdog/ledger-view.ts";
 import { fileModes } from "../support/file-modes.ts";
@@ -91,8 +91,8 @@ const LEDGER: Ledger = {
   params: "{}",
 };
 
-/** A trail with every field. */
-const TRAIL: Trail = {
+/** A history with every field. */
+const HISTORY: PollHistory = {
   nodes: new Map([
     [
       "a",
@@ -129,9 +129,9 @@ const FULL: WatchdogState = {
     ["one", LEDGER],
     ["two", { ...LEDGER, chainId: "c-2" }],
   ]),
-  trails: new Map([
-    ["one", TRAIL],
-    ["two", EMPTY_TRAIL],
+  pollHistories: new Map([
+    ["one", HISTORY],
+    ["two", EMPTY_HISTORY],
   ]),
   alerting: {
     history: [
@@ -235,9 +235,9 @@ describe("openSqliteState", () => {
       ...FULL,
       alerting: { ...FULL.alerting, outbox: FULL.alerting.outbox.slice(1) },
     });
-    const { ledgers, trails } = FULL;
-    second.save({ ...EMPTY_STATE, ledgers, trails });
-    expect(second.load()).toEqual({ ...EMPTY_STATE, ledgers, trails });
+    const { ledgers, pollHistories } = FULL;
+    second.save({ ...EMPTY_STATE, ledgers, pollHistories });
+    expect(second.load()).toEqual({ ...EMPTY_STATE, ledgers, pollHistories });
     second.close();
   });
 
@@ -271,12 +271,12 @@ describe("openSqliteState", () => {
     let database: Database.Database | undefined;
     const store = openSqliteState(folder, (file, options) => (database = new Database(file, options)));
     expect(database?.pragma("synchronous", { simple: true })).toMatchObject({ synchronous: 2 });
-    const broken = Object.defineProperty({ ...EMPTY_TRAIL }, "nodes", {
+    const broken = Object.defineProperty({ ...EMPTY_HISTORY }, "nodes", {
       get: () => {
         throw new Error("broken");
       },
     });
-    expect(() => store.save({ ...FULL, trails: new Map([["one", broken]]) })).toThrow("broken");
+    expect(() => store.save({ ...FULL, pollHistories: new Map([["one", broken]]) })).toThrow("broken");
     expect(database?.inTransaction).toBe(false);
     store.save(FULL);
     expect(store.load()).toEqual(FULL);

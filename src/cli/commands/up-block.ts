@@ -3,7 +3,7 @@ import { ibcRelayerHealth } from "../../localnet/ibc-relayer/status.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { type Tone, TONE_SIGNS } from "../../platform/web/parts.ts";
 import { summarize } from "../../relayer/page/overview-section.ts";
-import { type Freshness, judgeValidator } from "../../watchdog/page/judge-validator.ts";
+import { type Freshness, payStatusOf } from "../../watchdog/page/pay-status.ts";
 import type { WatchdogStatus } from "../../watchdog/polling/status.ts";
 import { rateText, resultCount, type UpParts } from "./up-summary.ts";
 
@@ -85,7 +85,7 @@ function relayerLines(parts: UpParts, paint: Paint): readonly string[] {
 function oracleLines({ watchdog }: UpParts, context: BlockContext, paint: Paint): readonly string[] {
   const status = watchdog?.status();
   if (status === undefined) return [row("oracle", "starting", paint)];
-  const { tone, headline } = judgeValidator(status, context);
+  const { tone, headline } = payStatusOf(status, context);
   return [
     row("oracle", `${toned(tone, headline, paint)} (${rateText(status)})`, paint),
     ...openLines(conditionTexts(status, context.nowMs, paint), paint),

@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { EXIT, type ExitCode } from "../base/errors.ts";
-import { REPORT_FORMATS, type Report, type ReportFormat, type ReportVerdict } from "../report/document.ts";
+import { REPORT_FORMATS, type Report, type ReportFormat, type ReportOutcome } from "../report/document.ts";
 import { renderReport } from "../report/render/render-report.ts";
 import { CheckExit } from "./cli-error.ts";
 import type { CliContext } from "./cli-context.ts";
@@ -19,7 +19,7 @@ export function formatOptions(): readonly Option[] {
   ];
 }
 
-const EXIT_CODES: Readonly<Record<ReportVerdict, ExitCode>> = {
+const EXIT_CODES: Readonly<Record<ReportOutcome, ExitCode>> = {
   fine: EXIT.ok,
   problem: EXIT.fatal,
   unseen: EXIT.unseen,
@@ -32,5 +32,5 @@ export function printReport(
   context: CliContext,
 ): void {
   context.print(renderReport(report, json ? "json" : format).replace(/\r?\n$/, ""));
-  if (report.verdict !== "fine") throw new CheckExit(EXIT_CODES[report.verdict]);
+  if (report.outcome !== "fine") throw new CheckExit(EXIT_CODES[report.outcome]);
 }

@@ -27,12 +27,12 @@ export type ReportBlock =
     };
 
 /** Outcome of a report. "unseen": the data does not show it. */
-export type ReportVerdict = "fine" | "problem" | "unseen";
+export type ReportOutcome = "fine" | "problem" | "unseen";
 
 /** A report, independent of its format. Equal input gives an equal report: it contains no time of its creation. */
 export interface Report {
   readonly title: string;
-  readonly verdict: ReportVerdict;
+  readonly outcome: ReportOutcome;
   readonly blocks: readonly ReportBlock[];
   /** The same facts for programs: snake_case, counts and amounts as decimal strings, times in ISO 8601. */
   readonly data: JsonObject;

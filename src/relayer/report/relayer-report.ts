@@ -5,7 +5,7 @@ import {
   formatMinute,
   formatTime,
 } from "../../platform/base/text.ts";
-import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
+import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { Attempt } from "../state/attempt.ts";
@@ -19,7 +19,7 @@ export function relayerReport(data: RelayerData): Report {
   const owners = costsByOwner(data);
   return {
     title: `Relayer, ${formatMinute(fromMs)} to ${formatMinute(toMs)} UTC`,
-    verdict: verdictOf(data),
+    outcome: outcomeOf(data),
     blocks: [
       { kind: "text", text: headline(data) },
       resultsByTime(data),
@@ -54,7 +54,7 @@ export function relayerReport(data: RelayerData): Report {
   };
 }
 
-function verdictOf({ attempts, deadLetters }: RelayerData): ReportVerdict {
+function outcomeOf({ attempts, deadLetters }: RelayerData): ReportOutcome {
   if (attempts.length === 0 && deadLetters.length === 0) return "unseen";
   const hasResult = attempts.some(({ outcome }) => outcome === "included" || outcome === "redundant");
   return hasResult && deadLetters.length === 0 ? "fine" : "problem";

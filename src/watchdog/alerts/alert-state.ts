@@ -1,5 +1,5 @@
 import type { Severity } from "../../platform/monitoring/severity.ts";
-import type { AlertRule, Verdict } from "../conditions/condition.ts";
+import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
 import type { AlertEvent } from "../notify/channels/alert-event.ts";
 import type { CurrentAlert } from "../notify/channels/channel.ts";
 
@@ -60,16 +60,16 @@ const KEEP_RESOLVED_MS = 900_000;
  */
 export function advanceAlert(
   state: AlertState | undefined,
-  verdict: Verdict,
+  result: ConditionResult,
   timing: AlertTiming,
   created: NewAlert,
 ): AlertState | undefined {
   const current = state?.phase === "resolved" ? undefined : state;
-  switch (verdict.kind) {
+  switch (result.kind) {
     case "active":
-      return advanceActive(current, verdict, timing, created);
+      return advanceActive(current, result, timing, created);
     case "clear":
-      return current?.phase === "firing" ? advanceClear(current, verdict, timing) : kept(state, timing);
+      return current?.phase === "firing" ? advanceClear(current, result, timing) : kept(state, timing);
     case "unknown":
       return advanceUnknown(current, timing) ?? kept(state, timing);
   }
@@ -77,13 +77,13 @@ export function advanceAlert(
 
 function advanceActive(
   current: AlertState | undefined,
-  verdict: Verdict,
+  result: ConditionResult,
   { nowMs, forMs, gapMs }: AlertTiming,
   created: NewAlert,
 ): AlertState {
   const cause = {
-    reason: verdict.reason,
-    ...(verdict.badness === undefined ? {} : { badness: verdict.badness }),
+    reason: result.reason,
+    ...(result.badness === undefined ? {} : { badness: result.badness }),
   };
   if (current?.phase === "firing") {
     const { clearSinceMs: _, badness: __, ...rest } = current;
@@ -91,18 +91,18 @@ function advanceActive(
   }
   // After a gap in polling it is unknown whether the condition was active in between. After a step of the clock into the
   // past the times cannot be compared. In both cases the time begins again.
-  const goesOn =
+  const continues =
     current !== undefined &&
     nowMs - current.lastActiveMs <= Math.max(forMs, gapMs) &&
     nowMs >= current.sinceMs;
-  const begin = goesOn ? current : { ...created, sinceMs: nowMs };
+  const begin = continues ? current : { ...created, sinceMs: nowMs };
   const isDue = forMs === 0 || nowMs - begin.sinceMs > forMs;
   return { ...begin, ...cause, phase: isDue ? "firing" : "pending", lastActiveMs: nowMs };
 }
 
 function advanceClear(
   firing: AlertState,
-  { reason }: Verdict,
+  { reason }: ConditionResult,
   { nowMs, resolveForMs }: AlertTiming,
 ): AlertState {
   // The smaller of both: after a step of the clock into the past the time begins again.
@@ -111,7 +111,7 @@ function advanceClear(
   return { ...firing, clearSinceMs, phase: "resolved", resolvedAtMs: nowMs, reason };
 }
 
-/** A pending alert lasts until its last active evaluation is too old. A firing alert stays: only a clear verdict ends it. */
+/** A pending alert lasts until its last active evaluation is too old. A firing alert stays: only a clear result ends it. */
 function advanceUnknown(
   current: AlertState | undefined,
   { nowMs, forMs, gapMs }: AlertTiming,

@@ -1,7 +1,7 @@
 import type { Severity } from "../../platform/monitoring/severity.ts";
-import { type AlertRule, runbookFile, type Verdict } from "../conditions/condition.ts";
-import { judgeAll } from "../conditions/conditions.ts";
-import { advanceTrail, type Trail } from "../conditions/trail.ts";
+import { type AlertRule, runbookFile, type ConditionResult } from "../conditions/condition.ts";
+import { evaluateConditions } from "../conditions/conditions.ts";
+import { advanceHistory, type PollHistory } from "../conditions/poll-history.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { type AlertCost, type AlertEvent, alertKey, type EventKind } from "../notify/channels/alert-event.ts";
@@ -104,10 +104,10 @@ function advanceOne(
   poll: EvaluatedPoll,
 ): AlertState | undefined {
   const { name } = rule.condition;
-  const verdict = poll.verdicts.get(name) ?? { kind: "unknown", reason: "not judged" };
+  const result = poll.results.get(name) ?? { kind: "unknown", reason: "not judged" };
   const timing = { nowMs: poll.nowMs, gapMs: poll.gapMs, forMs: rule.forMs, resolveForMs: rule.resolveForMs };
   const created = { validator: poll.validator, alert: name, badBlocksBefore: poll.badBlocks };
-  return advanceAlert(before, verdict, timing, created);
+  return advanceAlert(before, result, timing, created);
 }
 
 /** Why an alert does not notify now. */
@@ -166,7 +166,7 @@ export interface AlertOptions extends AlertingOptions {
 /** Result of {@link alertOnPoll}. */
 interface PollAlerts extends AlertsPlan {
   /** Input of the next poll of this validator. */
-  readonly trail: Trail;
+  readonly pollHistory: PollHistory;
 }
 
 const FIVE_MINUTES = 300_000;
@@ -178,23 +178,23 @@ const MIN_GAP_MS = 60_000;
 /** Polls that can be missed before a gap is too long. */
 const GAP_POLLS = 3;
 
-/** Judges all conditions on one poll of one validator, and advances its alerts. Pure. */
+/** Evaluates all conditions on one poll of one validator, and advances its alerts. Pure. */
 export function alertOnPoll(
   state: AlertingState,
   poll: CountedPoll,
-  previous: Trail,
+  previous: PollHistory,
   options: AlertOptions,
 ): PollAlerts {
   const { observation, ledger, assessment } = poll;
   const gapMs = Math.max(MIN_GAP_MS, GAP_POLLS * options.intervalMs);
-  const trail = advanceTrail(previous, observation, gapMs);
+  const pollHistory = advanceHistory(previous, observation, gapMs);
   const recent = (windowMs: number): BlockCounts =>
     ledger
       .minutes(observation.atMs - windowMs, observation.atMs + 1)
       .reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
-  const verdicts = judgeAll(options.rules, {
+  const results = evaluateConditions(options.rules, {
     observation,
-    trail,
+    history: pollHistory,
     recent: { "5m": recent(FIVE_MINUTES), "30m": recent(HALF_HOUR) },
     assessment,
     majorPairs: options.majorPairs,
@@ -206,13 +206,13 @@ export function alertOnPoll(
       chainId: ledger.chainId ?? "unknown chain",
       nowMs: observation.atMs,
       gapMs,
-      verdicts,
+      results,
       badBlocks: ledger.months().reduce((sum, { counts }) => sum + counts.bad, 0n),
       costOf: (blocks) => alertCost(blocks, assessment),
     },
     options,
   );
-  return { ...plan, trail };
+  return { ...plan, pollHistory };
 }
 
 /** Returns what failed blocks cost: the pay of the month so far with them good, minus the pay with them bad. */
@@ -320,7 +320,7 @@ function toEvent(alert: AlertState, kind: EventKind, { rule, poll, runbooks }: E
   };
 }
 
-/** One poll of one validator, judged. */
+/** One poll of one validator, evaluated. */
 interface EvaluatedPoll {
   readonly validator: string;
   readonly chainId: string;
@@ -328,7 +328,7 @@ interface EvaluatedPoll {
   /** Time between two polls up to which a condition counts as active in between. */
   readonly gapMs: number;
   /** By name of the condition. */
-  readonly verdicts: ReadonlyMap<string, Verdict>;
+  readonly results: ReadonlyMap<string, ConditionResult>;
   /** Failed blocks of the validator so far, over all months. */
   readonly badBlocks: bigint;
   /** Cost of the last `blocks` failed blocks. */

@@ -1,14 +1,30 @@
-import type { Severity } from "../../platform/monitoring/severity.ts";
 import type { RunbookBody } from "../../platform/monitoring/alerts/runbook-spec.ts";
-import type { ConditionInput } from "./condition-input.ts";
+import type { Severity } from "../../platform/monitoring/severity.ts";
+import type { BlockCounts } from "../ledger/block-counts.ts";
+import type { Assessment } from "../policy/assessment.ts";
+import type { Observation } from "../sources/observation.ts";
 import type { RawRule } from "./raw-metrics.ts";
+import type { PollHistory } from "./poll-history.ts";
+
+/** Input of all conditions: one poll of one validator, and what the ledger and the policy say after it. */
+export interface ConditionInput {
+  readonly observation: Observation;
+  /** What earlier polls showed, and this one. */
+  readonly history: PollHistory;
+  /** Blocks of the last minutes by result of their oracle call. */
+  readonly recent: Readonly<Record<"5m" | "30m", BlockCounts>>;
+  /** Undefined before the first counted block. */
+  readonly assessment: Assessment | undefined;
+  /** Pairs that the chain needs most: "BTC/USD". */
+  readonly majorPairs: readonly string[];
+}
 
 /** Result of one evaluation. `unknown`: the poll does not show whether the condition holds. */
-export interface Verdict {
+export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
   /** Cause with current values, as the last part of a sentence. */
   readonly reason: string;
-  /** The judged number. Reminders come earlier when it grows. Absent for conditions without a degree. */
+  /** The measured number. Reminders come earlier when it grows. Absent for conditions without a degree. */
   readonly badness?: number;
 }
 
@@ -21,10 +37,10 @@ export interface Threshold {
 }
 
 /**
- * What the store keeps of a condition's input, so that a past month can be judged. "counts": blocks by hour. "halts", "gaps":
- * events. `notKept` says what is missing, as the last part of "the store keeps no …".
+ * The part of a condition's input that is stored, so that a past month can be evaluated. "counts": blocks by hour. "halts", "gaps":
+ * events. `notStored` says what is missing, as the last part of "the store has no …".
  */
-export type PastInput = "counts" | "halts" | "gaps" | { readonly notKept: string };
+export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
 /** One entry of the table of conditions. Everything that says something about an alert derives from its entry. */
 export interface Condition<Key extends string = string> {
@@ -57,7 +73,7 @@ export interface Condition<Key extends string = string> {
   /** Absent: node and sidecar have no metric that shows the condition. */
   readonly raw?: RawRule;
   /** Pure. `limit` returns the value of a threshold. */
-  readonly judge: (input: ConditionInput, limit: (key: Key) => number) => Verdict;
+  readonly evaluate: (input: ConditionInput, limit: (key: Key) => number) => ConditionResult;
 }
 
 /** Returns the entry, with its threshold keys checked by the compiler. */
@@ -65,18 +81,18 @@ export function condition<Key extends string>(entry: Condition<Key>): Condition 
   return entry;
 }
 
-/** A verdict that the condition holds. */
-export function active(reason: string, badness?: number): Verdict {
+/** A result that the condition holds. */
+export function active(reason: string, badness?: number): ConditionResult {
   return { kind: "active", reason, ...(badness === undefined ? {} : { badness }) };
 }
 
-/** A verdict that the condition does not hold. */
-export function clear(reason: string): Verdict {
+/** A result that the condition does not hold. */
+export function clear(reason: string): ConditionResult {
   return { kind: "clear", reason };
 }
 
-/** A verdict that the watchdog cannot see whether the condition holds. */
-export function cannotSee(reason: string): Verdict {
+/** A result that the watchdog cannot see whether the condition holds. */
+export function cannotSee(reason: string): ConditionResult {
   return { kind: "unknown", reason };
 }
 

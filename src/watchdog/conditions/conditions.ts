@@ -1,5 +1,4 @@
-import type { ConditionInput } from "./condition-input.ts";
-import type { AlertRule, Condition, Verdict } from "./condition.ts";
+import type { ConditionInput, AlertRule, Condition, ConditionResult } from "./condition.ts";
 import { NETWORK_CONDITIONS } from "./network-conditions.ts";
 import { NODE_CONDITIONS } from "./node-conditions.ts";
 import { PRICE_CONDITIONS } from "./price-conditions.ts";
@@ -18,12 +17,15 @@ export const CONDITIONS: readonly Condition[] = [
   ...NETWORK_CONDITIONS,
 ];
 
-/** Judges all rules on one poll. Returns the verdicts by name of the condition. */
-export function judgeAll(rules: readonly AlertRule[], input: ConditionInput): ReadonlyMap<string, Verdict> {
+/** Evaluates all rules on one poll. Returns the results by name of the condition. */
+export function evaluateConditions(
+  rules: readonly AlertRule[],
+  input: ConditionInput,
+): ReadonlyMap<string, ConditionResult> {
   return new Map(
     rules.map(({ condition, limits }) => [
       condition.name,
-      condition.judge(input, (key) => limits[key] ?? unreachable(`no value of ${condition.name}.${key}`)),
+      condition.evaluate(input, (key) => limits[key] ?? unreachable(`no value of ${condition.name}.${key}`)),
     ]),
   );
 }

@@ -1,12 +1,12 @@
 import type { ChainObservation, NodeObservation, Observation, Seen } from "../sources/observation.ts";
 import { check, type RunbookBody, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
-import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
-import { judgeNodes, secondsText, verdictOf } from "./judge.ts";
+import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
+import { evaluateNodes, secondsText, resultOf } from "./evaluate-nodes.ts";
 
 const CANNOT_SEE =
   "This says nothing about the validator: the watchdog cannot see it. Blocks are counted when the source is back.";
 
-const PROBES_NOT_KEPT = { notKept: "results of probes" };
+const PROBES_NOT_STORED = { notStored: "results of probes" };
 
 const SOURCES =
   'oracle_watchdog_source_up{validator="default",node="node",source="node"} 1\noracle_watchdog_source_up{validator="default",node="node",source="prices"} 0';
@@ -27,7 +27,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     resolveFor: "30s",
     thresholds: {},
     inhibits: [],
-    past: PROBES_NOT_KEPT,
+    past: PROBES_NOT_STORED,
     runbook: {
       reason: "connection refused (connect ECONNREFUSED 127.0.0.1:9090)",
       checks: [
@@ -42,7 +42,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       ],
       after: ["Restart the sidecar in the next maintenance, so that its market map is current."],
     },
-    judge: (input) => judgeNodes(input, ({ node }) => judgeGrpc(node)),
+    evaluate: (input) => evaluateNodes(input, ({ node }) => evaluateGrpc(node)),
   }),
   condition({
     name: "egress-closed",
@@ -63,7 +63,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       "major-pairs-missing",
       "empty-prices-counted",
     ],
-    past: PROBES_NOT_KEPT,
+    past: PROBES_NOT_STORED,
     runbook: {
       reason: "no connection to api.binance.com:443, ws.okx.com:8443",
       checks: [
@@ -82,7 +82,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       ],
       after: ["Use targets that the sidecar really needs: an alarm about another host costs sleep."],
     },
-    judge: (input) => judgeNodes(input, ({ node }) => judgeEgress(node)),
+    evaluate: (input) => evaluateNodes(input, ({ node }) => evaluateEgress(node)),
   }),
   condition({
     name: "clock-skew",
@@ -99,7 +99,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       max_skew: { unit: "duration", initial: 2000, description: "difference of the clocks" },
     },
     inhibits: [],
-    past: { notKept: "clocks" },
+    past: { notStored: "clocks" },
     runbook: {
       reason: "the node's clock is 7 s behind",
       checks: [
@@ -115,7 +115,8 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
         "Check the first and last hour of the month when the skew lasted over its end: blocks there may be in the wrong month.",
       ],
     },
-    judge: (input, limit) => judgeNodes(input, ({ node }) => judgeClock(node.metrics, limit("max_skew"))),
+    evaluate: (input, limit) =>
+      evaluateNodes(input, ({ node }) => evaluateClock(node.metrics, limit("max_skew"))),
   }),
   condition({
     name: "cannot-see-votes",
@@ -135,7 +136,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       "cannot-see-chain",
       "grpc-closed",
     ],
-    past: { notKept: "state of the chain queries" },
+    past: { notStored: "state of the chain queries" },
     runbook: {
       reason: "neither a node nor the chain can be read",
       checks: [
@@ -151,7 +152,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       ],
       after: ["Blocks of this time are counted when the node's page is back. Unknown ones stay unknown."],
     },
-    judge: ({ observation }) => judgeBlind(observation),
+    evaluate: ({ observation }) => evaluateBlind(observation),
   }),
   cannotSeeSource({
     source: "node",
@@ -181,7 +182,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
         "The blocks since the last poll are counted from the counters, unless the node restarted meanwhile.",
       ],
     },
-    judge: ({ nodes }) => judgeSources(nodes, ({ metrics }) => metrics),
+    evaluate: ({ nodes }) => evaluateSources(nodes, ({ metrics }) => metrics),
   }),
   cannotSeeSource({
     source: "prices",
@@ -208,7 +209,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       ],
       after: ["While it lasted, missing prices could not be seen. Read the chain's count of these hours."],
     },
-    judge: ({ nodes }) => judgeSources(nodes, ({ prices }) => prices),
+    evaluate: ({ nodes }) => evaluateSources(nodes, ({ prices }) => prices),
   }),
   cannotSeeSource({
     source: "sidecar-metrics",
@@ -228,7 +229,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       ],
       after: ["No vote depends on this page."],
     },
-    judge: ({ nodes }) => judgeSources(nodes, ({ sidecar }) => sidecar),
+    evaluate: ({ nodes }) => evaluateSources(nodes, ({ sidecar }) => sidecar),
   }),
   cannotSeeSource({
     source: "oracle-metrics",
@@ -247,8 +248,8 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       ],
       after: ["Nothing was lost: the node's page has the same counters."],
     },
-    judge: ({ nodes }) =>
-      judgeSources(nodes, ({ oracleMetrics: seen }) =>
+    evaluate: ({ nodes }) =>
+      evaluateSources(nodes, ({ oracleMetrics: seen }) =>
         // Refused is normal: nothing listens there on most machines.
         seen.state === "error" && seen.failure.code === "refused"
           ? { state: "up", value: undefined, durationMs: seen.durationMs }
@@ -278,7 +279,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       ],
       after: ["Check that the set and the prices on the chain are seen again in the status."],
     },
-    judge: ({ chain }) => judgeChainSources(chain),
+    evaluate: ({ chain }) => evaluateChainSources(chain),
   }),
 ];
 
@@ -288,10 +289,10 @@ interface SourceTexts {
   readonly page: string;
   readonly action: string;
   readonly runbook: RunbookBody;
-  readonly judge: (observation: Observation) => Verdict;
+  readonly evaluate: (observation: Observation) => ConditionResult;
 }
 
-function cannotSeeSource({ source, page, action, runbook, judge }: SourceTexts): Condition {
+function cannotSeeSource({ source, page, action, runbook, evaluate }: SourceTexts): Condition {
   return condition({
     name: `cannot-see-${source}`,
     severity: source === "oracle-metrics" ? "info" : "warning",
@@ -304,13 +305,13 @@ function cannotSeeSource({ source, page, action, runbook, judge }: SourceTexts):
     resolveFor: "1m",
     thresholds: {},
     inhibits: [],
-    past: source === "node" ? "gaps" : { notKept: "failures of single sources" },
+    past: source === "node" ? "gaps" : { notStored: "failures of single sources" },
     runbook,
-    judge: ({ observation }) => judge(observation),
+    evaluate: ({ observation }) => evaluate(observation),
   });
 }
 
-function judgeGrpc({ metrics, grpc }: NodeObservation): Verdict {
+function evaluateGrpc({ metrics, grpc }: NodeObservation): ConditionResult {
   if (grpc.state === "not-configured") return cannotSee("no gRPC address is configured");
   if (grpc.state === "up") return clear("the gRPC port accepts connections");
   // When the node's page cannot be read either, its machine or the network may be down.
@@ -318,18 +319,18 @@ function judgeGrpc({ metrics, grpc }: NodeObservation): Verdict {
   return active(grpc.failure.text);
 }
 
-function judgeEgress({ egress }: NodeObservation): Verdict {
+function evaluateEgress({ egress }: NodeObservation): ConditionResult {
   const probes = [...egress].filter(([, { state }]) => state !== "not-configured");
   if (probes.length === 0) return cannotSee("no target is configured");
   const closed = probes.filter(([, { state }]) => state === "error").map(([target]) => target);
-  return verdictOf(
+  return resultOf(
     closed.length === probes.length,
     closed.length === probes.length ? `no connection to ${closed.join(", ")}` : "outbound connections work",
   );
 }
 
 /** The header has whole seconds, rounded down, and the response took time. */
-function judgeClock(metrics: NodeObservation["metrics"], maxSkewMs: number): Verdict {
+function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): ConditionResult {
   const { clockMs, clockReadAtMs: atMs } = metrics.state === "up" ? metrics.value : {};
   if (metrics.state !== "up" || clockMs === undefined || atMs === undefined)
     return cannotSee("the node's clock cannot be read");
@@ -340,22 +341,22 @@ function judgeClock(metrics: NodeObservation["metrics"], maxSkewMs: number): Ver
   return clear("the clocks agree");
 }
 
-function judgeBlind({ nodes, chain }: Observation): Verdict {
+function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
   if (nodes.some(({ metrics }) => metrics.state === "up")) return clear("a node's page can be read");
   if (chain.validator.state === "up") return clear("the validator's place on the chain can be read");
   return active("neither a node nor the chain can be read");
 }
 
-/** Judges one source of all nodes: active when it fails at any node, since the node's votes depend on its own sidecar. */
-function judgeSources(
+/** Evaluates one source of all nodes: active when it fails at any node, since the node's votes depend on its own sidecar. */
+function evaluateSources(
   nodes: readonly NodeObservation[],
   sourceOf: (node: NodeObservation) => Seen<unknown>,
-): Verdict {
-  return judgeSeen(nodes.map((node) => [nodes.length === 1 ? "" : `${node.name}: `, sourceOf(node)]));
+): ConditionResult {
+  return evaluateSeen(nodes.map((node) => [nodes.length === 1 ? "" : `${node.name}: `, sourceOf(node)]));
 }
 
-function judgeChainSources({ head, validator, prices, revenue }: ChainObservation): Verdict {
-  return judgeSeen([
+function evaluateChainSources({ head, validator, prices, revenue }: ChainObservation): ConditionResult {
+  return evaluateSeen([
     ["latest block: ", head],
     ["validator set: ", validator],
     ["prices: ", prices],
@@ -363,7 +364,7 @@ function judgeChainSources({ head, validator, prices, revenue }: ChainObservatio
   ]);
 }
 
-function judgeSeen(sources: readonly (readonly [string, Seen<unknown>])[]): Verdict {
+function evaluateSeen(sources: readonly (readonly [string, Seen<unknown>])[]): ConditionResult {
   if (sources.every(([, { state }]) => state === "not-configured")) return cannotSee("not configured");
   const failures = sources.flatMap(([name, seen]) =>
     seen.state === "error" ? [`${name}${seen.failure.text}`] : [],

@@ -1,13 +1,26 @@
 import type { Observation } from "../sources/observation.ts";
-import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
-import type { ConditionInput } from "./condition-input.ts";
-import { judgeNodes, type NodeInput, secondsText } from "./judge.ts";
+import {
+  active,
+  cannotSee,
+  clear,
+  type Condition,
+  condition,
+  type ConditionResult,
+  type ConditionInput,
+} from "./condition.ts";
+import {
+  evaluateNodes,
+  type NodeInput,
+  secondsText,
+  blockAges,
+  isProducing,
+  nodeBlockAge,
+} from "./evaluate-nodes.ts";
 import { VOTE_ALERTS } from "./signing-conditions.ts";
-import { allSilences, goesOn, nodeSilence } from "./silences.ts";
 import { BLOCK_HEIGHT, HEIGHT, SECOND_HEIGHT, VALIDATOR, continued } from "./raw-metrics.ts";
 import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 
-const NODES_NOT_KEPT = { notKept: "heights of single nodes" };
+const NODES_NOT_STORED = { notStored: "heights of single nodes" };
 
 const NODE_STATUS = '      "latest_block_height": "35120881",\n      "catching_up": false';
 
@@ -53,7 +66,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       value: "No node of the validator has a new block.",
       example: { fires: [{ series: HEIGHT, from: 100 }], clears: [continued(HEIGHT, 60)] },
     },
-    judge: (input, limit) => judgeChain(input, limit("halt_after")),
+    evaluate: (input, limit) => evaluateChain(input, limit("halt_after")),
   }),
   condition({
     name: "node-halted",
@@ -69,7 +82,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       halt_after: { unit: "duration", initial: 60_000, description: "time without a block" },
     },
     inhibits: ["node-behind", "node-not-voting", "not-signing", ...VOTE_ALERTS],
-    past: NODES_NOT_KEPT,
+    past: NODES_NOT_STORED,
     runbook: {
       reason: "no new block for 75 s, at height 35120881",
       checks: [
@@ -101,7 +114,8 @@ export const NODE_CONDITIONS: readonly Condition[] = [
         clears: [continued(HEIGHT, 60)],
       },
     },
-    judge: (input, limit) => judgeNodes(input, (node) => judgeHalt(node, input, limit("halt_after"))),
+    evaluate: (input, limit) =>
+      evaluateNodes(input, (node) => evaluateHalt(node, input, limit("halt_after"))),
   }),
   condition({
     name: "node-behind",
@@ -117,7 +131,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       max_blocks: { unit: "number", initial: 10, description: "blocks behind" },
     },
     inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
-    past: NODES_NOT_KEPT,
+    past: NODES_NOT_STORED,
     runbook: {
       reason: "the node is catching up, 412 blocks behind",
       checks: [
@@ -152,8 +166,8 @@ export const NODE_CONDITIONS: readonly Condition[] = [
         ],
       },
     },
-    judge: (input, limit) =>
-      judgeNodes(input, (node) => judgeBehind(node, input.observation, limit("max_blocks"))),
+    evaluate: (input, limit) =>
+      evaluateNodes(input, (node) => evaluateBehind(node, input.observation, limit("max_blocks"))),
   }),
 ];
 
@@ -166,29 +180,37 @@ function highest({ nodes, chain }: Observation): bigint | undefined {
   return heights.length === 0 ? undefined : heights.reduce((a, b) => (a > b ? a : b));
 }
 
-function judgeChain(input: ConditionInput, haltAfterMs: number): Verdict {
-  const all = allSilences(input);
+function evaluateChain(input: ConditionInput, haltAfterMs: number): ConditionResult {
+  const all = blockAges(input);
   const height = highest(input.observation);
-  if (goesOn(all, haltAfterMs)) return clear(`the chain is at height ${height}`);
-  const ms = Math.min(...all.map((silence) => silence.ms));
+  if (isProducing(all, haltAfterMs)) return clear(`the chain is at height ${height}`);
+  const ms = Math.min(...all.map((age) => age.ms));
   // Without a source, and after a start of the watchdog until the first new block.
   if (all.length === 0 || ms <= haltAfterMs) return cannotSee("no new block was seen yet");
   return active(`no block for ${secondsText(ms)}, at height ${height}`, ms);
 }
 
-function judgeHalt({ node, trail, atMs }: NodeInput, input: ConditionInput, haltAfterMs: number): Verdict {
-  const silence = nodeSilence(node, trail, atMs);
-  if (silence === undefined) return cannotSee("the node's height cannot be read");
-  if (goesOn([silence], haltAfterMs)) return clear(`the node is at height ${trail.progress.height}`);
-  if (silence.ms <= haltAfterMs) return cannotSee("no new block was seen yet");
-  const reason = `no new block for ${secondsText(silence.ms)}, at height ${trail.progress.height}`;
+function evaluateHalt(
+  { node, history, atMs }: NodeInput,
+  input: ConditionInput,
+  haltAfterMs: number,
+): ConditionResult {
+  const age = nodeBlockAge(node, history, atMs);
+  if (age === undefined) return cannotSee("the node's height cannot be read");
+  if (isProducing([age], haltAfterMs)) return clear(`the node is at height ${history.progress.height}`);
+  if (age.ms <= haltAfterMs) return cannotSee("no new block was seen yet");
+  const reason = `no new block for ${secondsText(age.ms)}, at height ${history.progress.height}`;
   // Without another source that goes on, the chain may have halted: that is another condition.
-  return goesOn(allSilences(input), haltAfterMs)
-    ? active(reason, silence.ms)
+  return isProducing(blockAges(input), haltAfterMs)
+    ? active(reason, age.ms)
     : cannotSee(`${reason}; no other source shows a later block`);
 }
 
-function judgeBehind({ node: { metrics } }: NodeInput, observation: Observation, maxBlocks: number): Verdict {
+function evaluateBehind(
+  { node: { metrics } }: NodeInput,
+  observation: Observation,
+  maxBlocks: number,
+): ConditionResult {
   const best = highest(observation);
   if (metrics.state !== "up") return cannotSee("the node's height cannot be read");
   const { height, isSyncing } = metrics.value;

@@ -1,6 +1,6 @@
 import { counted } from "../../platform/base/text.ts";
-import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
-import { judgeNodes, latestCalls, type NodeInput, secondsText, verdictOf } from "./judge.ts";
+import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
+import { evaluateNodes, latestCalls, type NodeInput, secondsText, resultOf } from "./evaluate-nodes.ts";
 import { NO_PRICE, TICKS, UPDATES, VALIDATOR, call, continued, pricedPairs } from "./raw-metrics.ts";
 import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { HEALTHY_PRICES, CALLS } from "./sidecar-conditions.ts";
@@ -15,7 +15,7 @@ const NO_PRICES_IMPACT =
 /** Pair that most markets are converted through. */
 const CONVERSION_PAIR = "USDT/USD";
 
-const PRICES_NOT_KEPT = { notKept: "prices" };
+const PRICES_NOT_STORED = { notStored: "prices" };
 
 /** A sidecar that runs without a price, and a node that counts successes. */
 const empty: AlertCase = {
@@ -38,7 +38,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     resolveFor: "30s",
     thresholds: {},
     inhibits: ["empty-prices-counted", "major-pairs-missing"],
-    past: PRICES_NOT_KEPT,
+    past: PRICES_NOT_STORED,
     runbook: {
       reason: "the sidecar answers without any price",
       fault: "all-prices-missing",
@@ -63,7 +63,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       ],
     },
     raw: { expr: () => NO_PRICE, value: "The sidecar runs, and updates no price.", example: empty },
-    judge: (input) => judgeNodes(input, judgeAllPrices),
+    evaluate: (input) => evaluateNodes(input, evaluateAllPrices),
   }),
   condition({
     name: "major-pairs-missing",
@@ -78,7 +78,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     resolveFor: "1m",
     thresholds: {},
     inhibits: [],
-    past: PRICES_NOT_KEPT,
+    past: PRICES_NOT_STORED,
     runbook: {
       reason:
         "no price for BTC/USD, ETH/USD; USDT/USD is missing too, and most markets are converted through it",
@@ -115,7 +115,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
         clears: [continued(UPDATES("ntrn/usd"), 240)],
       },
     },
-    judge: (input) => judgeNodes(input, (node) => judgeMajorPairs(node, input.majorPairs)),
+    evaluate: (input) => evaluateNodes(input, (node) => evaluateMajorPairs(node, input.majorPairs)),
   }),
   condition({
     name: "empty-prices-counted",
@@ -131,7 +131,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     resolveFor: "30s",
     thresholds: {},
     inhibits: [],
-    past: PRICES_NOT_KEPT,
+    past: PRICES_NOT_STORED,
     runbook: {
       reason: "the sidecar answers without any price, and the node counts it as success",
       fault: "market-map-empty",
@@ -162,7 +162,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       value: "The sidecar updates no price, and the node counts successes.",
       example: empty,
     },
-    judge: (input) => judgeNodes(input, judgeEmptyPrices),
+    evaluate: (input) => evaluateNodes(input, evaluateEmptyPrices),
   }),
   condition({
     name: "stale-price-timestamp",
@@ -179,7 +179,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       max_age: { unit: "duration", initial: 10_000, description: "age of the timestamp" },
     },
     inhibits: [],
-    past: PRICES_NOT_KEPT,
+    past: PRICES_NOT_STORED,
     runbook: {
       reason: "the sidecar's timestamp has not changed for 14 s",
       fault: "timestamp-stale",
@@ -205,11 +205,11 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       value: "The sidecar's price loop has not turned for a minute.",
       example: { fires: [{ series: TICKS, from: 100 }], clears: [continued(TICKS, 240)] },
     },
-    judge: (input, limit) => judgeNodes(input, (node) => judgeTimestamp(node, limit("max_age"))),
+    evaluate: (input, limit) => evaluateNodes(input, (node) => evaluateTimestamp(node, limit("max_age"))),
   }),
 ];
 
-function judgeAllPrices({ node: { prices } }: NodeInput): Verdict {
+function evaluateAllPrices({ node: { prices } }: NodeInput): ConditionResult {
   if (prices.state !== "up") return cannotSee("the sidecar's prices cannot be read");
   const { length } = prices.value.pairs;
   return length > 0
@@ -217,7 +217,7 @@ function judgeAllPrices({ node: { prices } }: NodeInput): Verdict {
     : active("the sidecar answers without any price");
 }
 
-function judgeMajorPairs({ node: { prices } }: NodeInput, majorPairs: readonly string[]): Verdict {
+function evaluateMajorPairs({ node: { prices } }: NodeInput, majorPairs: readonly string[]): ConditionResult {
   if (prices.state !== "up") return cannotSee("the sidecar's prices cannot be read");
   const priced = new Set(prices.value.pairs);
   // All missing is another condition, which mutes this one.
@@ -230,13 +230,13 @@ function judgeMajorPairs({ node: { prices } }: NodeInput, majorPairs: readonly s
   return active(`no price for ${missing.join(", ")}${root}`, missing.length);
 }
 
-function judgeEmptyPrices(input: NodeInput): Verdict {
+function evaluateEmptyPrices(input: NodeInput): ConditionResult {
   const { prices } = input.node;
   if (prices.state !== "up") return cannotSee("the sidecar's prices cannot be read");
   if (prices.value.pairs.length > 0) return clear("the sidecar answers with prices");
   const calls = latestCalls(input);
   if (calls === "unknown") return cannotSee("no call of the node was seen lately");
-  return verdictOf(
+  return resultOf(
     calls === "good",
     calls === "good"
       ? "the sidecar answers without any price, and the node counts it as success"
@@ -244,7 +244,10 @@ function judgeEmptyPrices(input: NodeInput): Verdict {
   );
 }
 
-function judgeTimestamp({ node: { prices }, trail: { tick }, atMs }: NodeInput, maxAgeMs: number): Verdict {
+function evaluateTimestamp(
+  { node: { prices }, history: { tick }, atMs }: NodeInput,
+  maxAgeMs: number,
+): ConditionResult {
   if (prices.state !== "up" || tick === undefined) return cannotSee("the sidecar's prices cannot be read");
   // The age is the time since the last change that was seen, not the difference of two clocks.
   const ageMs = atMs - tick.sinceMs;

@@ -4,13 +4,13 @@ import { type Condition, condition } from "./condition.ts";
 import { type Severity } from "../../platform/monitoring/severity.ts";
 import {
   type Boundary,
-  judgeBurn,
-  judgeLost,
-  judgeRate,
-  judgeRisk,
-  judgeRotation,
-  judgeSlowBurn,
-} from "./judge-reward.ts";
+  evaluateBurn,
+  evaluateLost,
+  evaluateRate,
+  evaluateRisk,
+  evaluateRotation,
+  evaluateSlowBurn,
+} from "./evaluate-reward.ts";
 import {
   ALLOWED,
   type BadShareWindow,
@@ -151,7 +151,7 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
       ],
       after: ["Keep the sealed reports of the bad months: their hash shows that nobody changed them."],
     },
-    judge: ({ assessment }) => judgeRotation(assessment),
+    evaluate: ({ assessment }) => evaluateRotation(assessment),
   }),
 ];
 
@@ -201,7 +201,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         value: "The month ends {{ $value | humanize }} calls below the boundary.",
         example: lost,
       },
-      judge: ({ assessment }) => judgeLost(assessment, boundary),
+      evaluate: ({ assessment }) => evaluateLost(assessment, boundary),
     }),
     condition({
       ...common,
@@ -232,7 +232,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         value: "The month's rate is {{ $value | humanizePercentage }}.",
         example: low,
       },
-      judge: ({ assessment }, limit) => judgeRate(assessment, boundary, limit("min_blocks")),
+      evaluate: ({ assessment }, limit) => evaluateRate(assessment, boundary, limit("min_blocks")),
     }),
     condition({
       ...common,
@@ -273,7 +273,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         value: "A total outage of {{ $value | humanizeDuration }} would cross the boundary.",
         example: atRisk(misses),
       },
-      judge: ({ assessment }, limit) => judgeRisk(assessment, boundary, limit),
+      evaluate: ({ assessment }, limit) => evaluateRisk(assessment, boundary, limit),
     }),
     condition({
       ...common,
@@ -316,8 +316,8 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         value: "{{ $value | humanizePercentage }} of the calls fail.",
         example: burnt("20m"),
       },
-      judge: (input, limit) =>
-        judgeBurn(input, boundary, [
+      evaluate: (input, limit) =>
+        evaluateBurn(input, boundary, [
           ["1h", limit("hour_factor")],
           ["6h", limit("six_hours_factor")],
         ]),
@@ -353,7 +353,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         value: "{{ $value | humanizePercentage }} of the calls of the last 3 days failed.",
         example: burnt("8h"),
       },
-      judge: ({ assessment }, limit) => judgeSlowBurn(assessment, boundary, limit("three_days_factor")),
+      evaluate: ({ assessment }, limit) => evaluateSlowBurn(assessment, boundary, limit("three_days_factor")),
     }),
   ];
 }

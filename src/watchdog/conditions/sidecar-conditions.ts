@@ -1,9 +1,15 @@
 import type { BlockCounts } from "../ledger/block-counts.ts";
-import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
-import type { ConditionInput } from "./condition-input.ts";
-import { judgeNodes, latestCalls, type NodeInput } from "./judge.ts";
-import type { LatencyTrail } from "./latency-trail.ts";
-import { UNSEEN, type WebSocketTrail } from "./trail.ts";
+import {
+  active,
+  cannotSee,
+  clear,
+  type Condition,
+  condition,
+  type ConditionResult,
+  type ConditionInput,
+} from "./condition.ts";
+import { evaluateNodes, latestCalls, type NodeInput } from "./evaluate-nodes.ts";
+import { type LatencyHistory, UNSEEN, type WebSocketHistory } from "./poll-history.ts";
 import {
   NO_PRICE,
   READS,
@@ -23,7 +29,7 @@ const FAILING_CALLS_IMPACT =
   "Every failed call is a missed oracle vote: one block each. Failed calls also slow the chain down, since the node waits for its timeout.";
 
 const WEB_SOCKETS = "web_socket_connection_status";
-const SIDECAR_NOT_KEPT = { notKept: "readings of the sidecar" };
+const SIDECAR_NOT_STORED = { notStored: "readings of the sidecar" };
 
 /** Output of a command in runbooks. */
 export const HEALTHY_PRICES =
@@ -63,7 +69,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "any-reward-fast-burn",
       "any-reward-slow-burn",
     ],
-    past: SIDECAR_NOT_KEPT,
+    past: SIDECAR_NOT_STORED,
     runbook: {
       reason: "connection refused (connect ECONNREFUSED 127.0.0.1:8080), and the node's calls fail",
       fault: "sidecar-killed",
@@ -97,7 +103,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
         clears: succeeding,
       },
     },
-    judge: (input) => judgeNodes(input, judgeSidecarDown),
+    evaluate: (input) => evaluateNodes(input, evaluateSidecarDown),
   }),
   condition({
     name: "oracle-calls-failing",
@@ -149,8 +155,8 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       value: "{{ $value | humanizePercentage }} of the calls of the last 5 minutes failed.",
       example: { fires: failing, clears: succeeding },
     },
-    judge: (input, limit) =>
-      judgeCalls(input.recent["5m"], {
+    evaluate: (input, limit) =>
+      evaluateCalls(input.recent["5m"], {
         haveEnded: isAnyNodeWell(input),
         minFailed: limit("min_failed"),
         minBlocks: limit("min_blocks"),
@@ -172,7 +178,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       slow_after: { unit: "duration", initial: 500, description: "duration of one price response" },
     },
     inhibits: [],
-    past: SIDECAR_NOT_KEPT,
+    past: SIDECAR_NOT_STORED,
     runbook: {
       reason: "the price response took 1204 ms",
       fault: "slow",
@@ -208,7 +214,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
         ],
       },
     },
-    judge: (input, limit) => judgeNodes(input, (node) => judgeDuration(node, limit("slow_after"))),
+    evaluate: (input, limit) => evaluateNodes(input, (node) => evaluateDuration(node, limit("slow_after"))),
   }),
   condition({
     name: "websocket-providers-failing",
@@ -225,7 +231,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       max_rate: { unit: "percent", initial: 95, description: "a success rate below it is low" },
     },
     inhibits: ["all-prices-missing", "major-pairs-missing", "empty-prices-counted"],
-    past: SIDECAR_NOT_KEPT,
+    past: SIDECAR_NOT_STORED,
     runbook: {
       reason: "12 of 12 WebSocket providers fail, and 40.12 % of calls succeeded in the last 30 minutes",
       fault: "websocket-providers-down",
@@ -262,11 +268,12 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
         clears: [continued(READS, 60)],
       },
     },
-    judge: (input, limit) => judgeNodes(input, (node) => judgeWebSockets(node, input, limit("max_rate"))),
+    evaluate: (input, limit) =>
+      evaluateNodes(input, (node) => evaluateWebSockets(node, input, limit("max_rate"))),
   }),
 ];
 
-function judgeSidecarDown(input: NodeInput): Verdict {
+function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
   if (prices.state === "up") return clear("the sidecar answers");
@@ -278,9 +285,9 @@ function judgeSidecarDown(input: NodeInput): Verdict {
 }
 
 /** One node's vote is enough, so one whose latest calls succeed ends the failures. */
-function isAnyNodeWell({ observation: { nodes, atMs }, trail }: ConditionInput): boolean {
+function isAnyNodeWell({ observation: { nodes, atMs }, history }: ConditionInput): boolean {
   return nodes.some(
-    (node) => latestCalls({ node, trail: trail.nodes.get(node.name) ?? UNSEEN, atMs }) === "good",
+    (node) => latestCalls({ node, history: history.nodes.get(node.name) ?? UNSEEN, atMs }) === "good",
   );
 }
 
@@ -291,7 +298,10 @@ interface CallLimits {
   readonly minBlocks: number;
 }
 
-function judgeCalls({ good, bad }: BlockCounts, { haveEnded, minFailed, minBlocks }: CallLimits): Verdict {
+function evaluateCalls(
+  { good, bad }: BlockCounts,
+  { haveEnded, minFailed, minBlocks }: CallLimits,
+): ConditionResult {
   const total = Number(good + bad);
   if (total < minBlocks) return cannotSee(`only ${total} blocks in the last 5 minutes`);
   const percent = (Number(bad) * 100) / total;
@@ -300,9 +310,13 @@ function judgeCalls({ good, bad }: BlockCounts, { haveEnded, minFailed, minBlock
   return haveEnded ? clear(`${reason}, but the latest calls succeed`) : active(reason, percent);
 }
 
-function judgeDuration({ node: { prices }, trail, atMs }: NodeInput, slowAfterMs: number): Verdict {
+function evaluateDuration(
+  { node: { prices }, history, atMs }: NodeInput,
+  slowAfterMs: number,
+): ConditionResult {
   // Prices that were derived from metrics took the time of a query, not of the sidecar.
-  if (prices.state !== "up" || prices.value.isDerived) return judgeLatency(trail.latency, atMs, slowAfterMs);
+  if (prices.state !== "up" || prices.value.isDerived)
+    return evaluateLatency(history.latency, atMs, slowAfterMs);
   const reason = `the price response took ${Math.round(prices.durationMs)} ms`;
   return prices.durationMs > slowAfterMs ? active(reason, prices.durationMs) : clear(reason);
 }
@@ -311,11 +325,15 @@ function judgeDuration({ node: { prices }, trail, atMs }: NodeInput, slowAfterMs
 const RECENT_MS = 30_000;
 
 /**
- * Judges the node's own times of its calls: active when at least half of the latest ones took longer than `slowAfterMs`. A
+ * Evaluates the node's own times of its calls: active when at least half of the latest ones took longer than `slowAfterMs`. A
  * histogram counts calls up to its bounds, so the least bound that is not shorter decides.
  */
-function judgeLatency(trail: LatencyTrail | undefined, atMs: number, slowAfterMs: number): Verdict {
-  const recent = trail?.recent;
+function evaluateLatency(
+  history: LatencyHistory | undefined,
+  atMs: number,
+  slowAfterMs: number,
+): ConditionResult {
+  const recent = history?.recent;
   if (recent === undefined || atMs - recent.atMs > RECENT_MS)
     return cannotSee("the sidecar's prices cannot be read, and the node times no call");
   const bounds = [...recent.within.keys()].filter((bound) => bound >= slowAfterMs);
@@ -330,15 +348,15 @@ function judgeLatency(trail: LatencyTrail | undefined, atMs: number, slowAfterMs
 /** Time without a message after which a provider fails. */
 const SILENT_MS = 60_000;
 
-function judgeWebSockets(
-  { node: { sidecar, prices }, trail, atMs }: NodeInput,
+function evaluateWebSockets(
+  { node: { sidecar, prices }, history, atMs }: NodeInput,
   { recent }: ConditionInput,
   maxRate: number,
-): Verdict {
+): ConditionResult {
   if (sidecar.state !== "up") return cannotSee("the sidecar's metrics cannot be read");
-  const providers = [...trail.webSockets];
+  const providers = [...history.webSockets];
   if (providers.length === 0) return cannotSee("the sidecar has no WebSocket provider");
-  const isWorking = ({ lastReadMs }: WebSocketTrail): boolean =>
+  const isWorking = ({ lastReadMs }: WebSocketHistory): boolean =>
     lastReadMs !== undefined && atMs - lastReadMs <= SILENT_MS;
   const working = providers.filter(([, one]) => isWorking(one));
   const state = `${providers.length - working.length} of ${providers.length} WebSocket providers fail`;

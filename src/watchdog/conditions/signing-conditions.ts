@@ -1,8 +1,21 @@
 import type { Observation } from "../sources/observation.ts";
-import { active, cannotSee, clear, type Condition, condition, type Verdict } from "./condition.ts";
-import type { ConditionInput } from "./condition-input.ts";
-import { judgeNodes, type NodeInput, secondsText, verdictOf } from "./judge.ts";
-import { goesOn, nodeSilence } from "./silences.ts";
+import {
+  active,
+  cannotSee,
+  clear,
+  type Condition,
+  condition,
+  type ConditionResult,
+  type ConditionInput,
+} from "./condition.ts";
+import {
+  evaluateNodes,
+  type NodeInput,
+  secondsText,
+  resultOf,
+  isProducing,
+  nodeBlockAge,
+} from "./evaluate-nodes.ts";
 import {
   BLOCK_HEIGHT,
   HEIGHT,
@@ -24,8 +37,8 @@ export const VOTE_ALERTS = [
   "any-reward-slow-burn",
 ] as const;
 
-const NODES_NOT_KEPT = { notKept: "heights of single nodes" };
-const SET_NOT_KEPT = { notKept: "signatures and validator sets" };
+const NODES_NOT_STORED = { notStored: "heights of single nodes" };
+const SET_NOT_STORED = { notStored: "signatures and validator sets" };
 
 const SIGNED =
   'cometbft_consensus_latest_block_height{chain_id="neutron-1"} 3.5120881e+07\ncometbft_consensus_validator_last_signed_height{chain_id="neutron-1",validator_address="AB12"} 3.512086e+07\ncometbft_consensus_validator_power{chain_id="neutron-1",validator_address="AB12"} 100';
@@ -44,7 +57,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     resolveFor: "1m",
     thresholds: {},
     inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
-    past: SET_NOT_KEPT,
+    past: SET_NOT_STORED,
     runbook: {
       reason: "the set has 20 other validators",
       checks: [
@@ -68,10 +81,10 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
       value: "Its voting power is 0.",
       example: { fires: [{ series: POWER }], clears: [{ series: POWER, from: 10 }] },
     },
-    judge: ({ observation: { chain } }) => {
+    evaluate: ({ observation: { chain } }) => {
       if (chain.validator.state !== "up") return cannotSee("the validator set cannot be read");
       const { isInSet, size } = chain.validator.value;
-      return verdictOf(!isInSet, isInSet ? "it is in the set" : `the set has ${size} other validators`);
+      return resultOf(!isInSet, isInSet ? "it is in the set" : `the set has ${size} other validators`);
     },
   }),
   condition({
@@ -88,7 +101,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
       max_blocks: { unit: "number", initial: 5, description: "blocks without a signature" },
     },
     inhibits: ["node-not-voting", ...VOTE_ALERTS],
-    past: SET_NOT_KEPT,
+    past: SET_NOT_STORED,
     runbook: {
       reason: "the last signature is 21 blocks old",
       checks: [
@@ -119,7 +132,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
         clears: [{ series: LAST_SIGNED, from: 1_000_000 }],
       },
     },
-    judge: ({ observation }, limit) => judgeSigning(observation, limit("max_blocks")),
+    evaluate: ({ observation }, limit) => evaluateSigning(observation, limit("max_blocks")),
   }),
   condition({
     name: "node-not-voting",
@@ -137,7 +150,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
       stall_after: { unit: "duration", initial: 60_000, description: "time without an oracle call" },
     },
     inhibits: [],
-    past: NODES_NOT_KEPT,
+    past: NODES_NOT_STORED,
     runbook: {
       reason: "no oracle call for 75 s, while the node has new blocks",
       fault: "pre-block-error",
@@ -176,11 +189,12 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
         clears: [continued(SUCCESSES, 60)],
       },
     },
-    judge: (input, limit) => judgeNodes(input, (node) => judgeVoting(node, input, limit("stall_after"))),
+    evaluate: (input, limit) =>
+      evaluateNodes(input, (node) => evaluateVoting(node, input, limit("stall_after"))),
   }),
 ];
 
-function judgeSigning({ nodes, chain }: Observation, maxBlocks: number): Verdict {
+function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): ConditionResult {
   const isInSet = chain.validator.state === "up" ? chain.validator.value.isInSet : undefined;
   if (isInSet === false) return cannotSee("the validator is not in the set");
   const lags = nodes.flatMap(({ metrics }) => {
@@ -202,7 +216,11 @@ function judgeSigning({ nodes, chain }: Observation, maxBlocks: number): Verdict
   return clear("it signs");
 }
 
-function judgeVoting({ node, trail, atMs }: NodeInput, input: ConditionInput, stallAfterMs: number): Verdict {
+function evaluateVoting(
+  { node, history, atMs }: NodeInput,
+  input: ConditionInput,
+  stallAfterMs: number,
+): ConditionResult {
   const { metrics } = node;
   if (metrics.state !== "up") return cannotSee("the node's page cannot be read");
   const { votingPower, success, failure, isSyncing } = metrics.value;
@@ -212,11 +230,12 @@ function judgeVoting({ node, trail, atMs }: NodeInput, input: ConditionInput, st
   // A node without any call since its start, and not known to sign for the validator, may be a full node.
   const votes = (votingPower ?? 0n) > 0n || success + failure > 0n;
   if (!votes) return cannotSee("nothing shows that this node votes");
-  const blocks = nodeSilence(node, trail, atMs);
-  if (blocks === undefined || !goesOn([blocks], stallAfterMs)) return cannotSee("the node has no new block");
-  const lastMs = Math.max(trail.lastGoodMs ?? 0, trail.lastBadMs ?? 0);
+  const blocks = nodeBlockAge(node, history, atMs);
+  if (blocks === undefined || !isProducing([blocks], stallAfterMs))
+    return cannotSee("the node has no new block");
+  const lastMs = Math.max(history.lastGoodMs ?? 0, history.lastBadMs ?? 0);
   // Of the time in which the node was not seen, nothing says when it called.
-  const quietMs = atMs - Math.max(lastMs, trail.seenSinceMs ?? atMs);
+  const quietMs = atMs - Math.max(lastMs, history.seenSinceMs ?? atMs);
   if (quietMs > stallAfterMs)
     return active(`no oracle call for ${secondsText(quietMs)}, while the node has new blocks`, quietMs);
   return lastMs === 0 ? cannotSee("no oracle call was seen yet") : clear("the node calls its sidecar");

@@ -14,7 +14,7 @@ const HEADROOM_COLORS = [
   ["green", 24 * 3600],
 ] as const;
 
-/** What the whole row of verdicts answers in five seconds. */
+/** What the whole row of results answers in five seconds. */
 const VERDICT: readonly PanelSpec[] = [
   stat("Tier", [query(`max by (tier) (oracle_watchdog_month_tier{${PLACE}}) == 1`, "{{tier}}")], {
     description: "Reward tier of this month so far. With several validators, select one.",

@@ -4,7 +4,7 @@ import type { AlertSpec, GroupSpec } from "../../platform/monitoring/alerts/aler
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 
 /**
- * The watchdog's alerts, from its table of conditions. The watchdog has judged durations and hysteresis already, so the rules
+ * The watchdog's alerts, from its table of conditions. The watchdog has evaluated durations and hysteresis already, so the rules
  * have no `for`. Their labels are those with which the watchdog itself pushes to Alertmanager: an alert that arrives on both
  * ways is one alert there.
  */

@@ -16,11 +16,11 @@ import {
   silenceSection,
   sourceSection,
   fleetSection,
-  fleetVerdict,
-  type JudgedValidator,
+  fleetPayStatus,
+  type ValidatorEntry,
 } from "./sections.ts";
 import { forecastPlot, ratePoints, monthStrip, stripOf, worstHours } from "./month-plots.ts";
-import { firingOf, type Freshness, judgeValidator } from "./judge-validator.ts";
+import { firingOf, type Freshness, payStatusOf } from "./pay-status.ts";
 import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
 
 export interface PageDeps {
@@ -100,15 +100,15 @@ export interface WatchdogPageInput extends Freshness {
 export function watchdogPage(input: WatchdogPageInput): PageContent {
   const { statuses, nowMs, silences, maintenance } = input;
   const all = statuses.map(
-    (status, index): JudgedValidator => ({
+    (status, index): ValidatorEntry => ({
       id: `validator-${index + 1}`,
       status,
-      verdict: judgeValidator(status, input),
+      pay: payStatusOf(status, input),
     }),
   );
   const names = statuses.map(({ validator }) => validator);
   const silent = silenceSection(silences, maintenance, names, nowMs);
-  const { headline } = all.length === 1 ? (all[0]?.verdict ?? fleetVerdict(all)) : fleetVerdict(all);
+  const { headline } = all.length === 1 ? (all[0]?.pay ?? fleetPayStatus(all)) : fleetPayStatus(all);
   const firing = statuses.reduce((sum, { alerts }) => sum + firingOf(alerts).length, 0);
   return {
     title: `${firing > 0 ? `(${firing}) ` : ""}${headline} – oracle watchdog`,
@@ -125,16 +125,16 @@ export function watchdogPage(input: WatchdogPageInput): PageContent {
 }
 
 function validatorSection(
-  judged: JudgedValidator,
+  entry: ValidatorEntry,
   input: WatchdogPageInput,
   isOneOfMany: boolean,
 ): PageSection {
-  const { id, status, verdict: judgement } = judged;
+  const { id, status, pay } = entry;
   const name = `${status.validator}, ${status.chainId ?? "chain not known yet"}`;
   const details = validatorDetails(status, input);
-  const head = verdict(judgement.tone, judgement.headline, payLine(status));
+  const head = verdict(pay.tone, pay.headline, payLine(status));
   const content = isOneOfMany
-    ? html`<details id="${id}-details"${judgement.kind !== "paid" && html` open`}><summary>${badge(judgement.tone, judgement.short)} ${name}</summary><h2>${name}</h2>${head}${details}</details>`
+    ? html`<details id="${id}-details"${pay.kind !== "paid" && html` open`}><summary>${badge(pay.tone, pay.short)} ${name}</summary><h2>${name}</h2>${head}${details}</details>`
     : html`${head}<h2>${name}</h2>${details}`;
   return { id, label: name, content };
 }
@@ -153,7 +153,7 @@ function validatorDetails(status: WatchdogStatus, input: WatchdogPageInput): Htm
   const { nowMs, runbooks } = input;
   const badBlocks = status.months.reduce((sum, { counts }) => sum + counts.bad, 0n);
   return html`${payFacts(status)}
-${conditionSection(status.alerts, { nowMs, runbooks, badBlocks, isJudged: status.polledAtMs !== undefined })}
+${conditionSection(status.alerts, { nowMs, runbooks, badBlocks, isPolled: status.polledAtMs !== undefined })}
 ${headroomSection(status)}
 ${monthPlots(status, input)}
 ${sourceSection(status, nowMs)}

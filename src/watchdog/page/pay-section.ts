@@ -20,7 +20,7 @@ import {
 } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../polling/status.ts";
-import { tierNow } from "./judge-validator.ts";
+import { tierNow } from "./pay-status.ts";
 
 /** What the month pays so far, in values. */
 export function payFacts(status: WatchdogStatus): Html {

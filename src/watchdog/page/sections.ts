@@ -10,7 +10,7 @@ import { formatPercent } from "../policy/reward-tier.ts";
 import type { SourceStatus, WatchdogStatus } from "../polling/status.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
 import type { Silence } from "../silences/silence.ts";
-import { firingOf, tierNow, type ValidatorVerdict, VERDICTS } from "./judge-validator.ts";
+import { firingOf, tierNow, type PayStatus, PAY_STATES } from "./pay-status.ts";
 
 /** What the last poll could read, and how old it is. */
 export function sourceSection(
@@ -82,7 +82,7 @@ export function silenceSection(
 interface ConditionContext {
   readonly nowMs: number;
   /** Whether a poll has ended. */
-  readonly isJudged: boolean;
+  readonly isPolled: boolean;
   /** URL of the folder of the runbooks, with a slash at its end; empty: not known. */
   readonly runbooks: string;
   /** Failed blocks of the validator over all months. */
@@ -97,7 +97,7 @@ export function conditionSection(alerts: readonly AlertStatus[], context: Condit
     alert.state === undefined ? [] : [{ ...alert, state: alert.state }],
   );
   if (open.length === 0)
-    return html`<h3>Conditions</h3><p>${context.isJudged ? `None of ${alerts.length} conditions held at the last poll.` : "None was judged yet: the first poll has not ended."}</p>`;
+    return html`<h3>Conditions</h3><p>${context.isPolled ? `None of ${alerts.length} conditions held at the last poll.` : "None was judged yet: the first poll has not ended."}</p>`;
   const sorted = open.toSorted((a, b) => rank(a) - rank(b));
   return html`<h3>Conditions</h3><ul class="problems">${sorted.map((alert) => item(alert, context))}</ul>`;
 }
@@ -150,37 +150,37 @@ function runbook(name: string, runbooks: string): Html {
   return html`<a href="${runbooks}${file}">Runbook</a>.`;
 }
 
-/** A validator with its verdict and the id of its section. */
-export interface JudgedValidator {
+/** A validator with its pay status and the id of its section. */
+export interface ValidatorEntry {
   readonly id: string;
   readonly status: WatchdogStatus;
-  readonly verdict: ValidatorVerdict;
+  readonly pay: PayStatus;
 }
 
 /** One sentence about all validators. */
-export function fleetVerdict(all: readonly JudgedValidator[]): ValidatorVerdict {
+export function fleetPayStatus(all: readonly ValidatorEntry[]): PayStatus {
   const [worst] = all.toSorted((a, b) => rankOf(a) - rankOf(b));
-  if (worst === undefined || worst.verdict.kind === "paid")
+  if (worst === undefined || worst.pay.kind === "paid")
     return {
       kind: "paid",
       tone: "good",
       short: "paid in full",
       headline: `All ${all.length} validators are paid in full`,
     };
-  const same = all.filter(({ verdict: { short } }) => short === worst.verdict.short);
-  const paid = all.filter(({ verdict: { kind } }) => kind === "paid").length;
+  const same = all.filter(({ pay: { short } }) => short === worst.pay.short);
+  const paid = all.filter(({ pay: { kind } }) => kind === "paid").length;
   return {
-    ...worst.verdict,
-    headline: `${counted(same.length, "validator")} of ${all.length}: ${worst.verdict.short}; ${paid} paid in full`,
+    ...worst.pay,
+    headline: `${counted(same.length, "validator")} of ${all.length}: ${worst.pay.short}; ${paid} paid in full`,
   };
 }
 
 /** All validators in one table, the gravest first. */
-export function fleetSection(all: readonly JudgedValidator[], nowMs: number): Html {
-  const { tone, headline } = fleetVerdict(all);
-  const columns: readonly Column<JudgedValidator>[] = [
+export function fleetSection(all: readonly ValidatorEntry[], nowMs: number): Html {
+  const { tone, headline } = fleetPayStatus(all);
+  const columns: readonly Column<ValidatorEntry>[] = [
     { name: "validator", cell: ({ id, status }) => html`<a href="#${id}">${status.validator}</a>` },
-    { name: "verdict", cell: ({ verdict: { tone: own, short } }) => badge(own, short) },
+    { name: "pay", cell: ({ pay: { tone: own, short } }) => badge(own, short) },
     { name: "chain", cell: ({ status: { chainId } }) => chainId ?? "not known yet" },
     {
       name: "rate",
@@ -212,8 +212,8 @@ export function fleetSection(all: readonly JudgedValidator[], nowMs: number): Ht
 <h2>Validators</h2>${dataTable({ caption: counted(all.length, "validator"), columns, rows, rowId: ({ id }) => `row-${id}` })}`;
 }
 
-function rankOf({ verdict: { kind, tone } }: JudgedValidator): number {
-  return VERDICTS.indexOf(kind) * 2 + (tone === "bad" ? 0 : 1);
+function rankOf({ pay: { kind, tone } }: ValidatorEntry): number {
+  return PAY_STATES.indexOf(kind) * 2 + (tone === "bad" ? 0 : 1);
 }
 
 function headroomCell({ assessment }: WatchdogStatus, boundary: Headroom["boundary"]): Html | string {

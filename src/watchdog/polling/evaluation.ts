@@ -1,5 +1,5 @@
 import { alertOnPoll, type AlertOptions } from "../alerts/plan-alerts.ts";
-import { EMPTY_TRAIL } from "../conditions/trail.ts";
+import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
 import {
   blockTimeMs,
   countObservation,
@@ -58,18 +58,18 @@ export function planEvaluation(
   const {
     state: alerting,
     events,
-    trail,
+    pollHistory,
   } = alertOnPoll(
     state.alerting,
     { observation, ledger: memoryView(validator, ledger), assessment },
-    state.trails.get(validator) ?? EMPTY_TRAIL,
+    state.pollHistories.get(validator) ?? EMPTY_HISTORY,
     options.alerts,
   );
   return {
     observation,
     state: {
       ledgers: new Map([...state.ledgers, [validator, ledger]]),
-      trails: new Map([...state.trails, [validator, trail]]),
+      pollHistories: new Map([...state.pollHistories, [validator, pollHistory]]),
       alerting,
     },
     assessment,

@@ -5,7 +5,7 @@ import { formatCount, formatRoundedDuration, formatMinute } from "../../platform
 import { advanceAlert, type AlertState } from "../alerts/alert-state.ts";
 import type { AlertRule, PastInput } from "../conditions/condition.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
-import { judgeCounts, judgeEvent, type PastRange, type PastVerdicts } from "./past-results.ts";
+import { evaluateCounts, evaluateEvent, type PastRange, type PastResults } from "./past-results.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** An alert that the rules would have raised. */
@@ -26,7 +26,7 @@ interface PastAlert {
   readonly mutedBy: string | undefined;
 }
 
-/** Rules and the time between two polls of the watchdog that would have judged them. */
+/** Rules and the time between two polls of the watchdog that would have evaluated them. */
 export interface BacktestOptions {
   readonly rules: readonly AlertRule[];
   readonly intervalMs: number;
@@ -36,7 +36,7 @@ export interface BacktestOptions {
 const GAP_POLLS = 3;
 
 /**
- * Judges the rules on what the store keeps of a month. Counts are kept by hour, so times of rules that judge counts are within
+ * Evaluates the rules on the stored data of a month. Counts are stored by hour, so times of rules that evaluate counts are within
  * an hour of those of a running watchdog; times of halts and gaps are exact.
  */
 export function backtest(data: ValidatorData, month: Month, options: BacktestOptions): readonly PastAlert[] {
@@ -47,20 +47,20 @@ export function backtest(data: ValidatorData, month: Month, options: BacktestOpt
     return past === "halts" || past === "gaps" ? alertsOfEvents(data, range, rule, options) : [];
   });
   const counted = options.rules.filter(({ condition }) => condition.past === "counts");
-  const polls = everyPoll(judgeCounts(data, range, counted), options);
+  const polls = everyPoll(evaluateCounts(data, range, counted), options);
   const all = [...counted.flatMap((rule) => alertsOf(data, rule, polls, options)), ...alerts];
   return all
     .map((alert) => ({ ...alert, mutedBy: muterOf(alert, all, options.rules) }))
     .toSorted((a, b) => a.firedAtMs - b.firedAtMs);
 }
 
-/** Rules that cannot be judged on the store, by what it does not keep. */
-export function unjudged(rules: readonly AlertRule[]): ReadonlyMap<string, readonly string[]> {
+/** Rules that cannot be evaluated on the store, by what it does not store. */
+export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, readonly string[]> {
   const byReason = new Map<string, readonly string[]>();
   for (const { condition } of rules) {
     if (typeof condition.past === "string") continue;
-    const { notKept } = condition.past;
-    byReason.set(notKept, [...(byReason.get(notKept) ?? []), condition.name]);
+    const { notStored } = condition.past;
+    byReason.set(notStored, [...(byReason.get(notStored) ?? []), condition.name]);
   }
   return byReason;
 }
@@ -84,24 +84,21 @@ function alertsOfEvents(
   return events
     .filter(({ kind }) => kind === EVENT_OF[past])
     .flatMap((event) => {
-      // While the watchdog does not run it polls nothing: only the time from its start on was judged.
+      // While the watchdog does not run it polls nothing: only the time from its start on was evaluated.
       const startMs = starts.findLast((atMs) => atMs > event.fromMs && atMs <= event.toMs);
       const polled = startMs === undefined ? event : { ...event, fromMs: startMs - options.intervalMs };
       const times = { intervalMs: options.intervalMs, afterMs: rule.resolveForMs };
-      const verdicts = judgeEvent(polled, ledger.validator, [rule], times);
-      return alertsOf({ ledger }, rule, verdicts, options);
+      const results = evaluateEvent(polled, ledger.validator, [rule], times);
+      return alertsOf({ ledger }, rule, results, options);
     })
     .filter(({ firedAtMs }) => firedAtMs >= fromMs && firedAtMs < toMs);
 }
 
-/** Repeats each verdict at the polls until the next one. */
-function everyPoll(
-  verdicts: readonly PastVerdicts[],
-  { intervalMs }: BacktestOptions,
-): readonly PastVerdicts[] {
+/** Repeats each result at the polls until the next one. */
+function everyPoll(results: readonly PastResults[], { intervalMs }: BacktestOptions): readonly PastResults[] {
   const stepMs = Math.max(MINUTE_MS, intervalMs);
-  return verdicts.flatMap((one, index) => {
-    const nextMs = verdicts[index + 1]?.atMs ?? one.atMs + 1;
+  return results.flatMap((one, index) => {
+    const nextMs = results[index + 1]?.atMs ?? one.atMs + 1;
     const polls = Math.max(1, Math.ceil((nextMs - one.atMs) / stepMs));
     return Array.from({ length: polls }, (_, poll) => ({ ...one, atMs: one.atMs + poll * stepMs }));
   });
@@ -109,11 +106,11 @@ function everyPoll(
 
 type Alert = Omit<PastAlert, "mutedBy">;
 
-/** Advances one rule through its verdicts, oldest first. */
+/** Advances one rule through its results, oldest first. */
 function alertsOf(
   { ledger }: Pick<ValidatorData, "ledger">,
   { condition, severity, forMs, resolveForMs }: AlertRule,
-  polls: readonly PastVerdicts[],
+  polls: readonly PastResults[],
   { intervalMs }: BacktestOptions,
 ): readonly Alert[] {
   const { name, title } = condition;
@@ -121,13 +118,13 @@ function alertsOf(
   const gapMs = Math.max(MINUTE_MS, GAP_POLLS * Math.max(MINUTE_MS, intervalMs));
   const alerts: Alert[] = [];
   let state: AlertState | undefined;
-  for (const { atMs: nowMs, verdicts, misses } of polls) {
-    const verdict = verdicts.get(name);
+  for (const { atMs: nowMs, results, misses } of polls) {
+    const result = results.get(name);
     // Most polls of a month begin nothing.
-    if (verdict === undefined || (state === undefined && verdict.kind !== "active")) continue;
+    if (result === undefined || (state === undefined && result.kind !== "active")) continue;
     const before = state?.phase;
     const created = { validator, alert: name, badBlocksBefore: misses };
-    state = advanceAlert(state, verdict, { nowMs, gapMs, forMs, resolveForMs }, created);
+    state = advanceAlert(state, result, { nowMs, gapMs, forMs, resolveForMs }, created);
     if (state?.phase === "firing" && before !== "firing") {
       const { sinceMs, reason } = state;
       alerts.push({
@@ -168,7 +165,7 @@ function muterOf(
 
 const WEEK_MS = 7 * DAY_MS;
 
-/** `alerts backtest`: the alerts that the present rules would have raised in a month, and the rules that cannot be judged. */
+/** `alerts backtest`: the alerts that the present rules would have raised in a month, and the rules that cannot be evaluated. */
 export function backtestReport(
   validators: readonly ValidatorData[],
   month: Month,
@@ -182,7 +179,7 @@ export function backtestReport(
   const hasData = validators.some(({ ledger }) => ledger.months().some((one) => one.month === month));
   return {
     title: `Backtest of ${month}`,
-    verdict: hasData ? "fine" : "unseen",
+    outcome: hasData ? "fine" : "unseen",
     blocks: [
       {
         kind: "text",
@@ -191,14 +188,14 @@ export function backtestReport(
           : "No block of this month is counted.",
       },
       ...(alerts.length === 0 ? [] : [tableOf(alerts)]),
-      ...unjudgedBlocks(options),
+      ...notEvaluatedBlocks(options),
     ],
     data: {
       report: "backtest",
       month,
       precision: PRECISION,
       alerts: alerts.map(pastAlertJson),
-      not_judged: [...unjudged(options.rules)].map(([not_kept, names]) => ({ not_kept, alerts: names })),
+      not_judged: [...notEvaluated(options.rules)].map(([not_kept, names]) => ({ not_kept, alerts: names })),
     },
     csv: {
       columns: ["validator", "alert", "severity", "fired_at", "resolved_at", "misses", "muted_by"],
@@ -219,8 +216,8 @@ export function backtestReport(
 const PRECISION =
   "The store keeps minutes for 12 hours, and later only the sums of hours, so the poll at which a rate crossed its threshold is not known: alerts of rate and pay are within an hour, and one that lasts less can be missing. Halts and gaps are stored with their times and are exact to the poll; of several nodes, a gap is the time in which none was read.";
 
-function unjudgedBlocks({ rules }: BacktestOptions): Report["blocks"] {
-  const items = [...unjudged(rules)].map(([notKept, names]) => `no ${notKept}: ${names.join(", ")}`);
+function notEvaluatedBlocks({ rules }: BacktestOptions): Report["blocks"] {
+  const items = [...notEvaluated(rules)].map(([notStored, names]) => `no ${notStored}: ${names.join(", ")}`);
   if (items.length === 0) return [];
   return [
     { kind: "text", text: "Not judged, since the store keeps" },

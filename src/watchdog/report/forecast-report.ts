@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../platform/base/json.ts";
-import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
+import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { formatCents, formatCount } from "../../platform/base/text.ts";
 import { type Assessment, BURN_WINDOWS, type Outcome, type WhatIf } from "../policy/assessment.ts";
 import { whatIf } from "../policy/what-if.ts";
 import { formatRate, percent } from "./month-json.ts";
 import { headroomText } from "./handover.ts";
-import { assessmentJson, earlyBlocks, monthVerdictOf } from "./status-report.ts";
+import { assessmentJson, earlyBlocks, monthOutcomeOf } from "./status-report.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** `forecast`: how the month will end, how far each boundary is, and whether rotation is near. */
@@ -13,7 +13,7 @@ export function forecastReport(validators: readonly ValidatorData[]): Report {
   const rows = validators.map(({ ledger, assessment }) => forecastCells(ledger.validator, assessment));
   return {
     title: `Forecast of ${validators[0]?.assessment.month ?? "the month"}`,
-    verdict: monthVerdictOf(validators),
+    outcome: monthOutcomeOf(validators),
     blocks: [
       {
         kind: "table",
@@ -122,7 +122,7 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
   });
   return {
     title: `What if: ${scenario.name}, now`,
-    verdict: verdictOf(results.map(({ result }) => result)),
+    outcome: outcomeOf(results.map(({ result }) => result)),
     blocks: [
       {
         kind: "table",
@@ -181,7 +181,7 @@ const NOT_KNOWN =
   "Where there is no number, the block time is not known yet: the watchdog needs 30 blocks for it.";
 
 /** A problem when it would cross a boundary. */
-function verdictOf(results: readonly (WhatIf | undefined)[]): ReportVerdict {
+function outcomeOf(results: readonly (WhatIf | undefined)[]): ReportOutcome {
   if (results.some((result) => result !== undefined && result.crosses.length > 0)) return "problem";
   return results.every((result) => result === undefined) ? "unseen" : "fine";
 }

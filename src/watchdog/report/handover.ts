@@ -3,7 +3,7 @@ import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.t
 import type { Rollup } from "../ledger/ledger-view.ts";
 import type { Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
-import type { Report, ReportBlock, ReportVerdict, Spark } from "../../platform/report/document.ts";
+import type { Report, ReportBlock, ReportOutcome, Spark } from "../../platform/report/document.ts";
 import { formatCount, formatRoundedDuration, formatMinute, formatTime } from "../../platform/base/text.ts";
 import { countsJson, formatRate, percent } from "./month-json.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
@@ -29,7 +29,7 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
   const shifts = validators.map((data) => ({ data, counts: countsIn(data, shift) }));
   return {
     title: `Handover, ${formatMinute(shift.fromMs)} to ${formatMinute(shift.toMs)} UTC`,
-    verdict: verdictOf(validators),
+    outcome: outcomeOf(validators),
     blocks: [
       { kind: "heading", text: "Now" },
       ...nowBlocks(validators),
@@ -74,7 +74,7 @@ function firingOf({ alerts }: ValidatorData): readonly AlertEpisode[] {
     .toSorted((a, b) => Number(a.quietNow !== undefined) - Number(b.quietNow !== undefined));
 }
 
-function verdictOf(validators: readonly ValidatorData[]): ReportVerdict {
+function outcomeOf(validators: readonly ValidatorData[]): ReportOutcome {
   if (validators.some((data) => firingOf(data).length > 0)) return "problem";
   return validators.every(({ assessment }) => assessment.rate === undefined) ? "unseen" : "fine";
 }

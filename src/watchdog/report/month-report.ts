@@ -6,7 +6,7 @@ import {
   formatRoundedDuration,
   formatMinute,
 } from "../../platform/base/text.ts";
-import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
+import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
@@ -19,7 +19,7 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
   const months = factsOf(validators, month);
   return {
     title: `Oracle report of ${month}`,
-    verdict: monthVerdict(months),
+    outcome: monthOutcome(months),
     blocks: [
       stateBlock(months, validators),
       ...(months.length === 0 ? [] : [{ kind: "text", text: `${PAY_NOTE} ${policyText(months)}` } as const]),
@@ -38,7 +38,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
   const pay = months.reduce((sum, { payCents, policy }) => sum + (payCents?.[policy.curve] ?? 0n), 0n);
   return {
     title: `Month close of ${month}`,
-    verdict: monthVerdict(months),
+    outcome: monthOutcome(months),
     blocks: [
       stateBlock(months, validators),
       {
@@ -353,7 +353,7 @@ function incidentBlocks({ incidents }: MonthFacts): readonly ReportBlock[] {
 }
 
 /** What a month says of all validators: a problem when one is not paid in full. */
-function monthVerdict(months: readonly MonthFacts[]): ReportVerdict {
+function monthOutcome(months: readonly MonthFacts[]): ReportOutcome {
   if (months.every(({ rate }) => rate === undefined)) return "unseen";
   return months.some(({ tier }) => tier !== undefined && tier !== "full") ? "problem" : "fine";
 }

@@ -1,19 +1,18 @@
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { type Month, monthOf, monthStartMs } from "../../platform/base/month.ts";
-import type { ConditionInput } from "../conditions/condition-input.ts";
-import type { AlertRule, Verdict } from "../conditions/condition.ts";
-import { judgeAll } from "../conditions/conditions.ts";
-import { EMPTY_TRAIL, type Trail } from "../conditions/trail.ts";
+import type { ConditionInput, AlertRule, ConditionResult } from "../conditions/condition.ts";
+import { evaluateConditions } from "../conditions/conditions.ts";
+import { EMPTY_HISTORY, type PollHistory } from "../conditions/poll-history.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent, LedgerView, MonthRecord, Rollup, Tally } from "../ledger/ledger-view.ts";
 import { assess } from "../policy/assess.ts";
 import type { NodeObservation, Observation } from "../sources/observation.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** Verdicts of a past time, by name of the condition. */
-export interface PastVerdicts {
+/** Results of a past time, by name of the condition. */
+export interface PastResults {
   readonly atMs: number;
-  readonly verdicts: ReadonlyMap<string, Verdict>;
+  readonly results: ReadonlyMap<string, ConditionResult>;
   /** Misses of the month by then. */
   readonly misses: bigint;
 }
@@ -24,7 +23,7 @@ export interface PastRange {
   readonly toMs: number;
 }
 
-/** Time between two verdicts in an hour in which one changes. */
+/** Time between two results in an hour in which one changes. */
 const STEP_MS = HOUR_MS / 12;
 const THREE_DAYS_MS = 72 * HOUR_MS;
 const NOT_SEEN = { state: "not-configured" } as const;
@@ -35,22 +34,22 @@ const NOT_READ = {
 } as const;
 
 /**
- * Judges the rules whose input is counts. One verdict at the end of each hour that has blocks; in an hour in which a verdict
+ * Evaluates the rules whose input is counts. One result at the end of each hour that has blocks; in an hour in which a result
  * changes, one every five minutes, with its blocks spread evenly over it.
  */
-export function judgeCounts(
+export function evaluateCounts(
   data: ValidatorData,
   { fromMs, toMs }: PastRange,
   rules: readonly AlertRule[],
-): readonly PastVerdicts[] {
+): readonly PastResults[] {
   const hours = data.ledger.hours(fromMs - THREE_DAYS_MS, toMs);
   const viewAt = createPastViews(data.ledger, hours);
-  const judge = (atMs: number): PastVerdicts => judgeAt(data, viewAt(atMs), rules, atMs);
-  let before: PastVerdicts | undefined;
+  const evaluate = (atMs: number): PastResults => evaluateAt(data, viewAt(atMs), rules, atMs);
+  let before: PastResults | undefined;
   return hours
     .filter(({ startMs }) => startMs >= fromMs)
     .flatMap(({ startMs }) => {
-      const last = judge(startMs + HOUR_MS);
+      const last = evaluate(startMs + HOUR_MS);
       const isSame = before !== undefined && hasSameKinds(before, last);
       before = last;
       if (isSame) return [last];
@@ -58,50 +57,50 @@ export function judgeCounts(
         { length: HOUR_MS / STEP_MS - 1 },
         (_, index) => startMs + (index + 1) * STEP_MS,
       );
-      return [...steps.map(judge), last];
+      return [...steps.map(evaluate), last];
     });
 }
 
-function hasSameKinds({ verdicts: a }: PastVerdicts, { verdicts: b }: PastVerdicts): boolean {
+function hasSameKinds({ results: a }: PastResults, { results: b }: PastResults): boolean {
   return [...b].every(([name, { kind }]) => a.get(name)?.kind === kind);
 }
 
-function judgeAt(
+function evaluateAt(
   { policy, assessment }: ValidatorData,
   view: LedgerView,
   rules: readonly AlertRule[],
   atMs: number,
-): PastVerdicts {
+): PastResults {
   const recent = (windowMs: number): BlockCounts =>
     view.minutes(atMs - windowMs, atMs).reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
   // One millisecond before the end: the end of the last hour belongs to the next month.
   const past = assess({ ledger: view, nowMs: atMs - 1, policy, blockTimeMs: assessment.blockTimeMs });
-  const verdicts = judgeAll(rules, {
+  const results = evaluateConditions(rules, {
     ...inputOf(observationOf(view.validator, atMs, [])),
     recent: { "5m": recent(300_000), "30m": recent(1_800_000) },
     assessment: past,
   });
-  return { atMs, verdicts, misses: past.counts.bad };
+  return { atMs, results, misses: past.counts.bad };
 }
 
 /**
- * Judges the rules whose input is halts, or gaps, at the polls that found them: every `intervalMs` after the last poll before.
+ * Evaluates the rules whose input is halts, or gaps, at the polls that found them: every `intervalMs` after the last poll before.
  * The polls go on for `afterMs` after the end.
  */
-export function judgeEvent(
+export function evaluateEvent(
   { kind, fromMs, toMs }: LedgerEvent,
   validator: string,
   rules: readonly AlertRule[],
   { intervalMs, afterMs }: { readonly intervalMs: number; readonly afterMs: number },
-): readonly PastVerdicts[] {
+): readonly PastResults[] {
   const frame = kind === "halt" ? haltedAt : unreadAt;
   // The last poll of a halt still has no new block; the last one of a gap is the first that read a node again.
   const overMs = kind === "halt" ? toMs + intervalMs : toMs;
-  const found: PastVerdicts[] = [];
+  const found: PastResults[] = [];
   for (let atMs = fromMs + intervalMs; atMs < overMs; atMs += intervalMs)
-    found.push({ atMs, verdicts: judgeAll(rules, frame(validator, fromMs, atMs)), misses: 0n });
+    found.push({ atMs, results: evaluateConditions(rules, frame(validator, fromMs, atMs)), misses: 0n });
   for (let atMs = overMs; atMs <= overMs + afterMs + intervalMs; atMs += intervalMs)
-    found.push({ atMs, verdicts: judgeAll(rules, aliveAt(validator, atMs)), misses: 0n });
+    found.push({ atMs, results: evaluateConditions(rules, aliveAt(validator, atMs)), misses: 0n });
   return found;
 }
 
@@ -110,7 +109,7 @@ const HEIGHT = 1n;
 
 /** A poll during a halt whose last block came at `fromMs`. */
 function haltedAt(validator: string, fromMs: number, atMs: number): ConditionInput {
-  return { ...inputOf(aliveNode(validator, atMs)), trail: trailOf(fromMs) };
+  return { ...inputOf(aliveNode(validator, atMs)), history: historyOf(fromMs) };
 }
 
 /** A poll that read no node. */
@@ -120,7 +119,7 @@ function unreadAt(validator: string, _fromMs: number, atMs: number): ConditionIn
 
 /** A poll that found a new block. */
 function aliveAt(validator: string, atMs: number): ConditionInput {
-  return { ...inputOf(aliveNode(validator, atMs)), trail: trailOf(atMs) };
+  return { ...inputOf(aliveNode(validator, atMs)), history: historyOf(atMs) };
 }
 
 function aliveNode(validator: string, atMs: number): Observation {
@@ -130,7 +129,7 @@ function aliveNode(validator: string, atMs: number): Observation {
   ]);
 }
 
-function trailOf(advancedAtMs: number): Trail {
+function historyOf(advancedAtMs: number): PollHistory {
   const progress = { height: HEIGHT, firstSeenMs: 0, advancedAtMs };
   return { nodes: new Map([[SILENT_NODE.name, { progress, webSockets: new Map() }]]), chain: {} };
 }
@@ -153,7 +152,7 @@ function observationOf(validator: string, atMs: number, nodes: readonly NodeObse
 function inputOf(observation: Observation): ConditionInput {
   return {
     observation,
-    trail: EMPTY_TRAIL,
+    history: EMPTY_HISTORY,
     recent: { "5m": NO_BLOCKS, "30m": NO_BLOCKS },
     assessment: undefined,
     majorPairs: [],

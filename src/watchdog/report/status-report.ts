@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import type { Report, ReportBlock, ReportVerdict } from "../../platform/report/document.ts";
+import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatMinute, formatTime } from "../../platform/base/text.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy/assessment.ts";
@@ -44,7 +44,7 @@ export function statusReport(now: OracleNow): Report {
   ] as const;
   return {
     title: `Oracle status, ${now.validators[0]?.assessment.month ?? "no month"}`,
-    verdict: statusVerdict(now),
+    outcome: statusOutcome(now),
     blocks: [
       pollBlock(now),
       ...storeBlocks(now),
@@ -78,18 +78,18 @@ export function statusReport(now: OracleNow): Report {
 }
 
 /** "unseen" wins over "fine", and "problem" over both: what is wrong is known, whatever else is not. */
-function statusVerdict(now: OracleNow): ReportVerdict {
+function statusOutcome(now: OracleNow): ReportOutcome {
   const { polledAtMs, nowMs, storeProblem, validators, alerts } = now;
   if (storeProblem !== undefined || alerts.some(({ state }) => state === "firing")) return "problem";
   const isStale = polledAtMs === undefined || nowMs - polledAtMs > STALE_MS;
-  return isStale ? "unseen" : monthVerdictOf(validators, "fine");
+  return isStale ? "unseen" : monthOutcomeOf(validators, "fine");
 }
 
-/** The verdict of the open month: a problem when a validator is not paid in full, `otherwise` if it is. */
-export function monthVerdictOf(
+/** The outcome of the open month: a problem when a validator is not paid in full, `otherwise` if it is. */
+export function monthOutcomeOf(
   validators: readonly ValidatorData[],
-  otherwise: ReportVerdict = "fine",
-): ReportVerdict {
+  otherwise: ReportOutcome = "fine",
+): ReportOutcome {
   const rates = validators.filter(({ assessment }) => assessment.rate !== undefined);
   if (rates.length === 0) return "unseen";
   return rates.some(({ assessment }) => assessment.tier !== "full") ? "problem" : otherwise;
@@ -245,7 +245,7 @@ export function whyReport(now: OracleNow): Report {
   const months = now.validators.map((data) => ({ data, sums: monthCauses(data) }));
   return {
     title: "Why",
-    verdict: statusVerdict(now),
+    outcome: statusOutcome(now),
     blocks: [
       ...storeBlocks(now),
       ...(firing.length === 0

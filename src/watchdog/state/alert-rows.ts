@@ -4,8 +4,7 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { AlertState, PastAlert } from "../alerts/alert-state.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
-import type { LatencyTrail } from "../conditions/latency-trail.ts";
-import type { NodeTrail, Trail } from "../conditions/trail.ts";
+import type { LatencyHistory, NodeHistory, PollHistory } from "../conditions/poll-history.ts";
 import { type AlertEvent, EVENT_KINDS } from "../notify/channels/alert-event.ts";
 import { storedSilence } from "../silences/silence.ts";
 
@@ -159,7 +158,7 @@ const progress = z.strictObject({
   height: digits.exactOptional(),
   firstSeenMs: z.number().exactOptional(),
   advancedAtMs: z.number().exactOptional(),
-}) satisfies z.ZodType<Trail["chain"]>;
+}) satisfies z.ZodType<PollHistory["chain"]>;
 
 /** A map, stored as a list: names of nodes and providers are not keys of an object. */
 const entries = <T>(value: z.ZodType<T>) =>
@@ -179,9 +178,9 @@ const callTimes = { calls: digits, within };
 const latency = z.strictObject({
   ...callTimes,
   recent: z.strictObject({ ...callTimes, atMs: z.number() }).exactOptional(),
-}) satisfies z.ZodType<LatencyTrail>;
+}) satisfies z.ZodType<LatencyHistory>;
 
-const nodeTrail = z.strictObject({
+const nodeHistory = z.strictObject({
   progress,
   seenSinceMs: z.number().exactOptional(),
   seenMs: z.number().exactOptional(),
@@ -192,34 +191,41 @@ const nodeTrail = z.strictObject({
   latency: latency.exactOptional(),
   tick: z.strictObject({ value: z.number(), sinceMs: z.number(), hasChanged: z.boolean() }).exactOptional(),
   webSockets: entries(webSocket),
-}) satisfies z.ZodType<NodeTrail>;
+}) satisfies z.ZodType<NodeHistory>;
 
-const storedTrail = z.strictObject({ nodes: entries(nodeTrail), chain: progress }) satisfies z.ZodType<Trail>;
+const storedHistory = z.strictObject({
+  nodes: entries(nodeHistory),
+  chain: progress,
+}) satisfies z.ZodType<PollHistory>;
 
-const trailRow = z.object({ validator: z.string(), body: z.string() });
+const historyRow = z.object({ validator: z.string(), body: z.string() });
 
-/** Trails by name of the validator. */
-type Trails = ReadonlyMap<string, Trail>;
+/** Poll histories by name of the validator. */
+type PollHistories = ReadonlyMap<string, PollHistory>;
 
-/** Reads what the last polls of all validators showed. */
-export function readTrails(database: Database.Database): Trails {
-  const rows = z.array(trailRow).parse(database.prepare("SELECT * FROM trails").all());
-  return new Map(rows.map(({ validator, body }) => [validator, storedTrail.parse(JSON.parse(body))]));
+/** Reads the poll histories of all validators. */
+export function readPollHistories(database: Database.Database): PollHistories {
+  const rows = z.array(historyRow).parse(database.prepare("SELECT * FROM trails").all());
+  return new Map(rows.map(({ validator, body }) => [validator, storedHistory.parse(JSON.parse(body))]));
 }
 
-/** Writes the trails that changed since `before`. Part of the caller's transaction. */
-export function writeTrails(database: Database.Database, trails: Trails, before: Trails): void {
+/** Writes the poll histories that changed since `before`. Part of the caller's transaction. */
+export function writePollHistories(
+  database: Database.Database,
+  all: PollHistories,
+  before: PollHistories,
+): void {
   const insert = database.prepare("INSERT OR REPLACE INTO trails VALUES (?, ?)");
-  for (const [validator, trail] of trails)
-    if (trail !== before.get(validator)) insert.run(validator, encodeTrail(trail));
+  for (const [validator, history] of all)
+    if (history !== before.get(validator)) insert.run(validator, encodeHistory(history));
 }
 
-function encodeTrail({ nodes, chain }: Trail): string {
+function encodeHistory({ nodes, chain }: PollHistory): string {
   const all = new Map([...nodes].map(([name, node]) => [name, encodeNode(node)]));
   return stringifyJson({ nodes: encodeEntries(all), chain });
 }
 
-function encodeNode({ webSockets, latency: times, ...node }: NodeTrail) {
+function encodeNode({ webSockets, latency: times, ...node }: NodeHistory) {
   return {
     ...node,
     ...(times === undefined ? {} : { latency: encodeLatency(times) }),
@@ -227,7 +233,7 @@ function encodeNode({ webSockets, latency: times, ...node }: NodeTrail) {
   };
 }
 
-function encodeLatency({ recent, within: bounds, ...times }: LatencyTrail) {
+function encodeLatency({ recent, within: bounds, ...times }: LatencyHistory) {
   return {
     ...times,
     within: [...bounds],

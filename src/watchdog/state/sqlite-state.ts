@@ -8,7 +8,7 @@ import { createPrivateFile } from "../../platform/process/private-file.ts";
 import { migrateSchema } from "../../platform/storage/sqlite-database.ts";
 import { LEDGER_SOURCES, type LedgerView } from "../ledger/ledger-view.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { readAlerting, writeAlerting, readTrails, writeTrails } from "./alert-rows.ts";
+import { readAlerting, writeAlerting, readPollHistories, writePollHistories } from "./alert-rows.ts";
 import { decodeLedgerBody } from "./ledger-body.ts";
 import { readEvents, readLedgers, readMonths, readRollups, writeLedger } from "./ledger-rows.ts";
 import { MIGRATIONS } from "./schema.ts";
@@ -129,7 +129,7 @@ function inUse(folder: string, cause: FolderInUseError): WatchdogError {
 function readState(database: Database.Database): WatchdogState {
   return {
     ledgers: readLedgers(database),
-    trails: readTrails(database),
+    pollHistories: readPollHistories(database),
     alerting: readAlerting(database),
   };
 }
@@ -137,7 +137,7 @@ function readState(database: Database.Database): WatchdogState {
 function writeState(database: Database.Database, state: WatchdogState, stored: WatchdogState): void {
   for (const [validator, ledger] of state.ledgers)
     writeLedger(database, validator, ledger, stored.ledgers.get(validator));
-  writeTrails(database, state.trails, stored.trails);
+  writePollHistories(database, state.pollHistories, stored.pollHistories);
   writeAlerting(database, state.alerting, stored.alerting);
 }
 

@@ -1,6 +1,6 @@
 import { CodedError } from "../../platform/base/errors.ts";
 import { type AlertingState, EMPTY_ALERTING } from "../alerts/plan-alerts.ts";
-import type { Trail } from "../conditions/trail.ts";
+import type { PollHistory } from "../conditions/poll-history.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 /** State that survives a restart of the watchdog. */
@@ -8,12 +8,16 @@ export interface WatchdogState {
   /** By name of the validator. A validator that was never read is absent. */
   readonly ledgers: ReadonlyMap<string, Ledger>;
   /** What the last polls showed, by name of the validator. A validator that was never polled is absent. */
-  readonly trails: ReadonlyMap<string, Trail>;
+  readonly pollHistories: ReadonlyMap<string, PollHistory>;
   readonly alerting: AlertingState;
 }
 
 /** The state before the first poll. */
-export const EMPTY_STATE: WatchdogState = { ledgers: new Map(), trails: new Map(), alerting: EMPTY_ALERTING };
+export const EMPTY_STATE: WatchdogState = {
+  ledgers: new Map(),
+  pollHistories: new Map(),
+  alerting: EMPTY_ALERTING,
+};
 
 export interface StateStore {
   readonly load: () => WatchdogState;

@@ -6,7 +6,7 @@ import {
   closeBlock,
   initialState,
   type State,
-} from "../../../src/localnet/chain/modules/feemarket/market.ts";
+} from "../../../src/cosmos/fee-market/market.ts";
 import {
   defaultParams,
   findParamsError,

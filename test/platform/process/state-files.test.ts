@@ -40,7 +40,7 @@ describe("state files of earlier versions", () => {
     expect(userVersion(file)).toEqual([{ user_version: version }]);
     for (const time of ["first", "second"]) {
       const store = openSqliteState(folder);
-      const { ledgers, trails, alerting } = store.load();
+      const { ledgers, pollHistories, alerting } = store.load();
       const calls = ledgers.get("default")?.sources.calls;
       expect([time, calls?.counterStates.get("node")?.baseline]).toEqual([
         time,
@@ -79,7 +79,7 @@ describe("state files of earlier versions", () => {
         },
       ]);
       expect(alerting.silences).toEqual([]);
-      expect(trails.get("default")?.chain).toEqual(
+      expect(pollHistories.get("default")?.chain).toEqual(
         version < 6 ? undefined : { height: 9_007_199_254_740_993n, advancedAtMs: 1_795_262_970_310 },
       );
       store.save(store.load());

@@ -7,7 +7,7 @@ import { sparkline } from "../../../src/platform/report/sparkline.ts";
 function report(block: ReportBlock, csvCell = ""): Report {
   return {
     title: "T",
-    verdict: "fine",
+    outcome: "fine",
     blocks: [block],
     data: { count: "1" },
     csv: { columns: ["a"], rows: [[csvCell]] },

@@ -67,7 +67,7 @@ describe("the data of a relayer report", () => {
     ["problem", {}],
     ["problem", { attempts: [{ ...SAMPLE, outcome: "not-broadcast" }], deadLetters: [] }],
     ["unseen", { attempts: [], deadLetters: [] }],
-  ] as const)("are %s", (verdict, change) => {
-    expect(relayerReport({ ...sampleRelayerData(1_000_000_000), ...change }).verdict).toBe(verdict);
+  ] as const)("are %s", (outcome, change) => {
+    expect(relayerReport({ ...sampleRelayerData(1_000_000_000), ...change }).outcome).toBe(outcome);
   });
 });

@@ -1,4 +1,4 @@
-import type { ConditionInput } from "../../../src/watchdog/conditions/condition-input.ts";
+import type { ConditionInput } from "../../../src/watchdog/conditions/condition.ts";
 import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
 import type {
   ChainObservation,
@@ -14,7 +14,7 @@ import type {
 } from "../../../src/watchdog/sources/observation.ts";
 import { type Assessment, type Headroom, SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 
-/** What the conditions see at one time, without the trail. */
+/** What the conditions see at one time, without the history. */
 export interface Frame {
   readonly observation: Observation;
   readonly recent: ConditionInput["recent"];

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { type AlertState, advanceAlert } from "../../../src/watchdog/alerts/alert-state.ts";
-import { active, cannotSee, clear, type Verdict } from "../../../src/watchdog/conditions/condition.ts";
+import {
+  active,
+  cannotSee,
+  clear,
+  type ConditionResult,
+} from "../../../src/watchdog/conditions/condition.ts";
 
 const TIMING = { forMs: 300_000, resolveForMs: 30_000, gapMs: 60_000 };
 const BAD = active("bad");
@@ -8,23 +13,27 @@ const GOOD = clear("good");
 const UNSEEN = cannotSee("not seen");
 const NEW = { validator: "default", alert: "a", badBlocksBefore: 7n };
 
-/** Advances an alert by the verdicts. Returns the last state, and each change of the phase with its time in seconds. */
-function play(steps: readonly (readonly [number, Verdict])[], timing = TIMING, from?: AlertState) {
+/** Advances an alert by the results. Returns the last state, and each change of the phase with its time in seconds. */
+function play(steps: readonly (readonly [number, ConditionResult])[], timing = TIMING, from?: AlertState) {
   let state = from;
   const changes: string[] = [];
-  for (const [nowMs, verdict] of steps) {
-    const next = advanceAlert(state, verdict, { ...timing, nowMs }, NEW);
+  for (const [nowMs, result] of steps) {
+    const next = advanceAlert(state, result, { ...timing, nowMs }, NEW);
     if (next?.phase !== state?.phase) changes.push(`${next?.phase ?? "inactive"}@${nowMs / 1000}`);
     state = next;
   }
   return { state, changes };
 }
 
-/** One verdict every 10 s, both ends included. */
-function every10s(fromS: number, toS: number, verdict: Verdict): readonly (readonly [number, Verdict])[] {
+/** One result every 10 s, both ends included. */
+function every10s(
+  fromS: number,
+  toS: number,
+  result: ConditionResult,
+): readonly (readonly [number, ConditionResult])[] {
   return Array.from(
     { length: (toS - fromS) / 10 + 1 },
-    (_, index) => [(fromS + index * 10) * 1000, verdict] as const,
+    (_, index) => [(fromS + index * 10) * 1000, result] as const,
   );
 }
 
@@ -35,7 +44,7 @@ describe("advanceAlert", () => {
     expect(play([[0, BAD]], { ...TIMING, forMs: 0 }).changes).toEqual(["firing@0"]);
   });
 
-  it("begins the time again after a clear verdict", () => {
+  it("begins the time again after a clear result", () => {
     const steps = [...every10s(0, 290, BAD), [295_000, GOOD] as const, ...every10s(300, 600, BAD)];
     expect(play(steps).changes).toEqual(["pending@0", "inactive@295", "pending@300"]);
   });
@@ -80,7 +89,7 @@ describe("advanceAlert", () => {
     });
   });
 
-  it("neither fires nor is resolved on unknown verdicts", () => {
+  it("neither fires nor is resolved on unknown results", () => {
     expect(play(every10s(0, 900, UNSEEN)).state).toBeUndefined();
     expect(play([...every10s(0, 310, BAD), ...every10s(320, 9000, UNSEEN)]).state?.phase).toBe("firing");
     const between = [...every10s(0, 200, BAD), ...every10s(210, 300, UNSEEN), [310_000, BAD] as const];

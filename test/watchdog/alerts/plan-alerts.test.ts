@@ -6,7 +6,12 @@ import {
   planAlerts,
 } from "../../../src/watchdog/alerts/plan-alerts.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
-import { active, type AlertRule, clear, type Verdict } from "../../../src/watchdog/conditions/condition.ts";
+import {
+  active,
+  type AlertRule,
+  clear,
+  type ConditionResult,
+} from "../../../src/watchdog/conditions/condition.ts";
 import type { AlertEvent } from "../../../src/watchdog/notify/channels/alert-event.ts";
 import type { ChannelSettings } from "../../../src/watchdog/notify/channels/channel.ts";
 import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
@@ -36,7 +41,7 @@ const OPTIONS: AlertingOptions = {
   runbooks: "https://runbooks.example/",
 };
 
-/** Verdicts of one minute: names of active conditions, with their badness; all others are clear. */
+/** Results of one minute: names of active conditions, with their badness; all others are clear. */
 type Minute = Readonly<Record<string, number | undefined>>;
 
 interface PlayOptions {
@@ -59,7 +64,7 @@ function play(minutes: readonly Minute[], playOptions: PlayOptions = {}) {
   const events: AlertEvent[] = [];
   for (const [index, one] of minutes.entries()) {
     const nowMs = (startMinute + index) * MINUTE;
-    const verdicts = new Map<string, Verdict>(
+    const results = new Map<string, ConditionResult>(
       OPTIONS.rules.map(({ condition: { name } }) => [
         name,
         name in one ? active(`bad at ${startMinute + index}`, one[name]) : clear("good"),
@@ -72,7 +77,7 @@ function play(minutes: readonly Minute[], playOptions: PlayOptions = {}) {
         chainId: "c-1",
         nowMs,
         gapMs: MINUTE,
-        verdicts,
+        results,
         badBlocks: BigInt(startMinute + index) * badBlocksPerMinute,
         costOf: (blocks) => ({ blocks, pay: `${blocks}.00` }),
       },

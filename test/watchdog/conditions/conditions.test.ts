@@ -10,9 +10,13 @@ import {
   planAlerts,
 } from "../../../src/watchdog/alerts/plan-alerts.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
-import { type AlertRule, active, type Verdict } from "../../../src/watchdog/conditions/condition.ts";
-import { CONDITIONS, judgeAll } from "../../../src/watchdog/conditions/conditions.ts";
-import { advanceTrail, EMPTY_TRAIL, type Trail } from "../../../src/watchdog/conditions/trail.ts";
+import { type AlertRule, active, type ConditionResult } from "../../../src/watchdog/conditions/condition.ts";
+import { CONDITIONS, evaluateConditions } from "../../../src/watchdog/conditions/conditions.ts";
+import {
+  advanceHistory,
+  EMPTY_HISTORY,
+  type PollHistory,
+} from "../../../src/watchdog/conditions/poll-history.ts";
 import { openSqliteState } from "../../../src/watchdog/state/sqlite-state.ts";
 import { EMPTY_STATE } from "../../../src/watchdog/state/state-store.ts";
 import { type Change, type Frame, healthyFrame, START_MS } from "../../support/watchdog/frames.ts";
@@ -22,7 +26,7 @@ const POLL_MS = 10_000;
 const { rules: RULES, majorPairs } = alertsSchema.parse({});
 
 /** Longest time that a condition itself waits for, such as two minutes without a block. */
-const JUDGE_MS = 120_000;
+const EVALUATE_MS = 120_000;
 
 const folder = mkdtempSync(join(tmpdir(), "relaywatch-conditions-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -55,32 +59,32 @@ function play({ rule, change, badForMs, goodForMs, restartsMs = [] }: PlayOption
   };
   const events: Play["events"][number][] = [];
   let state = EMPTY_ALERTING;
-  let trail: Trail = EMPTY_TRAIL;
+  let history: PollHistory = EMPTY_HISTORY;
   const restarts = [...restartsMs];
   for (let atMs = START_MS; atMs <= BAD_FROM_MS + badForMs + goodForMs; atMs += POLL_MS) {
     if (restarts[0] !== undefined && atMs - BAD_FROM_MS >= restarts[0]) {
       restarts.shift();
-      ({ state, trail } = reloaded(state, trail));
+      ({ state, history } = reloaded(state, history));
     }
     const isBad = atMs >= BAD_FROM_MS && atMs < BAD_FROM_MS + badForMs;
     const frame = isBad ? change(healthyFrame(atMs)) : healthyFrame(atMs);
-    trail = advanceTrail(trail, frame.observation, 60_000);
-    const verdicts = judgeAll([rule], { ...frame, trail, majorPairs });
-    const plan = planAlerts(state, judgedPoll(atMs, verdicts), options);
+    history = advanceHistory(history, frame.observation, 60_000);
+    const results = evaluateConditions([rule], { ...frame, history, majorPairs });
+    const plan = planAlerts(state, evaluatedPoll(atMs, results), options);
     state = plan.state;
     events.push(...plan.events.map(({ kind }) => ({ kind, afterMs: atMs - BAD_FROM_MS })));
   }
   return { events, alert: state.alerts[0] };
 }
 
-function judgedPoll(nowMs: number, verdicts: ReadonlyMap<string, Verdict>) {
+function evaluatedPoll(nowMs: number, results: ReadonlyMap<string, ConditionResult>) {
   const costOf = (blocks: bigint) => ({ blocks });
-  return { validator: "default", chainId: "test-1", gapMs: 60_000, nowMs, verdicts, badBlocks: 0n, costOf };
+  return { validator: "default", chainId: "test-1", gapMs: 60_000, nowMs, results, badBlocks: 0n, costOf };
 }
 
 /** The state after it was saved and loaded. */
-function reloaded(alerting: AlertingState, trail: Trail) {
-  const state = { ...EMPTY_STATE, alerting, trails: new Map([["default", trail]]) };
+function reloaded(alerting: AlertingState, history: PollHistory) {
+  const state = { ...EMPTY_STATE, alerting, pollHistories: new Map([["default", history]]) };
   const store = openSqliteState(folder);
   store.load();
   store.save(state);
@@ -89,7 +93,7 @@ function reloaded(alerting: AlertingState, trail: Trail) {
   const loaded = again.load();
   again.close();
   expect(loaded).toEqual(state);
-  return { state: loaded.alerting, trail: loaded.trails.get("default") ?? EMPTY_TRAIL };
+  return { state: loaded.alerting, history: loaded.pollHistories.get("default") ?? EMPTY_HISTORY };
 }
 
 function ruleOf(name: string): AlertRule {
@@ -102,7 +106,7 @@ const named = (cases: Readonly<Record<string, Change>>): readonly (readonly [str
   Object.entries(cases);
 
 /** Time that is long enough to fire. */
-const longEnough = ({ forMs }: AlertRule): number => forMs + JUDGE_MS + 2 * POLL_MS;
+const longEnough = ({ forMs }: AlertRule): number => forMs + EVALUATE_MS + 2 * POLL_MS;
 
 /** What every condition is tested for. */
 const TESTED = ["fires", "does not fire", "restart", "missing series", "muted"] as const;
@@ -118,7 +122,7 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
   const rule = ruleOf(name);
   const { forMs, resolveForMs } = rule;
   const badForMs = longEnough(rule) + 60_000;
-  const goodForMs = resolveForMs + JUDGE_MS;
+  const goodForMs = resolveForMs + EVALUATE_MS;
 
   it("fires once, after its time, and is resolved once", () => {
     const { events } = play({ rule, change: fires, badForMs, goodForMs });
@@ -156,10 +160,10 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
   it("keeps firing, and sends nothing again, while it cannot be seen", () => {
     const firing = play({ rule, change: fires, badForMs, goodForMs: 0 });
     expect(firing.alert?.phase).toBe("firing");
-    const blind = new Map<string, Verdict>([[name, { kind: "unknown", reason: "not seen" }]]);
+    const blind = new Map<string, ConditionResult>([[name, { kind: "unknown", reason: "not seen" }]]);
     const state = { ...EMPTY_ALERTING, alerts: firing.alert === undefined ? [] : [firing.alert] };
     const later = BAD_FROM_MS + 10 * badForMs;
-    const plan = planAlerts(state, judgedPoll(later, blind), optionsOf([rule]));
+    const plan = planAlerts(state, evaluatedPoll(later, blind), optionsOf([rule]));
     expect([plan.events, plan.state.alerts[0]?.phase]).toEqual([[], "firing"]);
   });
 
@@ -167,7 +171,7 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
     // Long enough after the second restart for an alert that is wrongly resolved to fire again.
     const lastingMs = longEnough(rule) + 20_000 + resolveForMs + longEnough(rule);
     const restartsMs = [forMs / 2, longEnough(rule) + 20_000, lastingMs + resolveForMs / 2];
-    const options = { rule, change: fires, badForMs: lastingMs, goodForMs: goodForMs + JUDGE_MS };
+    const options = { rule, change: fires, badForMs: lastingMs, goodForMs: goodForMs + EVALUATE_MS };
     const { events } = play({ ...options, restartsMs });
     expect(events.map(({ kind }) => kind)).toEqual(["firing", "resolved"]);
     expect(events).toEqual(play(options).events);
@@ -181,17 +185,17 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
       let state = start;
       const kinds: string[] = [];
       for (let index = 0; index < count; index++) {
-        const verdicts = new Map<string, Verdict>([
+        const results = new Map<string, ConditionResult>([
           [name, active("bad")],
           [cause, causeIsActive ? active("bad") : { kind: "clear", reason: "over" }],
         ]);
-        const plan = planAlerts(state, judgedPoll(from + index * POLL_MS, verdicts), options);
+        const plan = planAlerts(state, evaluatedPoll(from + index * POLL_MS, results), options);
         kinds.push(...plan.events.map(({ alert, kind }) => `${alert} ${kind}`));
         state = plan.state;
       }
       return { kinds, state };
     };
-    // The cause fires before the consequence is judged, as it does when the consequence takes longer to show.
+    // The cause fires before the consequence is evaluated, as it does when the consequence takes longer to show.
     const { forMs: causeForMs } = ruleOf(cause);
     const early = planCauseAlone(cause, options, causeForMs);
     const polls = forMs / POLL_MS + 10;
@@ -220,14 +224,14 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
     };
     const start = { kind: "once", atMs: 0 } as const;
     const window = { reason: "work", validators: [], durationMs: BAD_FROM_MS * 2, start };
-    const verdicts = new Map<string, Verdict>([[name, active("bad")]]);
+    const results = new Map<string, ConditionResult>([[name, active("bad")]]);
     for (const [silences, maintenance, reason] of [
       [[silence], [], "silenced by me: test"],
       [[], [window], "maintenance: work"],
     ] as const) {
       let state: AlertingState = { ...EMPTY_ALERTING, silences };
       for (let atMs = BAD_FROM_MS; atMs < BAD_FROM_MS + forMs + 60_000; atMs += POLL_MS) {
-        const plan = planAlerts(state, judgedPoll(atMs, verdicts), { ...optionsOf([rule]), maintenance });
+        const plan = planAlerts(state, evaluatedPoll(atMs, results), { ...optionsOf([rule]), maintenance });
         expect(plan.events).toEqual([]);
         state = plan.state;
       }
@@ -259,10 +263,10 @@ function optionsOf(rules: readonly AlertRule[]): AlertingOptions {
 
 /** The state in which one cause fires. */
 function planCauseAlone(cause: string, options: AlertingOptions, forMs: number): AlertingState {
-  const verdicts = new Map<string, Verdict>([[cause, active("bad")]]);
+  const results = new Map<string, ConditionResult>([[cause, active("bad")]]);
   let state = EMPTY_ALERTING;
   for (let atMs = BAD_FROM_MS - forMs - 60_000; atMs < BAD_FROM_MS; atMs += POLL_MS)
-    state = planAlerts(state, judgedPoll(atMs, verdicts), options).state;
+    state = planAlerts(state, evaluatedPoll(atMs, results), options).state;
   expect(state.alerts[0]?.phase).toBe("firing");
   return state;
 }

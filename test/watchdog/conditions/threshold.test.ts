@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
-import { judgeAll } from "../../../src/watchdog/conditions/conditions.ts";
-import { EMPTY_TRAIL } from "../../../src/watchdog/conditions/trail.ts";
+import { evaluateConditions } from "../../../src/watchdog/conditions/conditions.ts";
+import { EMPTY_HISTORY } from "../../../src/watchdog/conditions/poll-history.ts";
 import { type Change, healthyFrame, START_MS, withHeadroom } from "../../support/watchdog/frames.ts";
 
 const { rules, majorPairs } = alertsSchema.parse({});
 
-function verdictOf(name: string, change: Change): string | undefined {
+function resultOf(name: string, change: Change): string | undefined {
   const frame = change(healthyFrame(START_MS));
-  return judgeAll(rules, { ...frame, trail: EMPTY_TRAIL, majorPairs }).get(name)?.kind;
+  return evaluateConditions(rules, { ...frame, history: EMPTY_HISTORY, majorPairs }).get(name)?.kind;
 }
 
 it.each([
@@ -19,7 +19,7 @@ it.each([
   [2, 0.89, "clear"],
 ] as const)("a slow burn of %d in three days and %d in six hours: %s", (days, hours, kind) => {
   const burnRates = { "1h": 0, "6h": hours, "3d": days };
-  expect(verdictOf("full-reward-slow-burn", withHeadroom("full", { burnRates }))).toBe(kind);
+  expect(resultOf("full-reward-slow-burn", withHeadroom("full", { burnRates }))).toBe(kind);
 });
 
 it.each([
@@ -28,5 +28,5 @@ it.each([
   [0n, "clear"],
 ] as const)("with 1,300,000 blocks to come, %d misses left until the upper boundary: %s", (misses, kind) => {
   const state = misses < 0n ? "lost" : "open";
-  expect(verdictOf("full-reward-lost", withHeadroom("full", { state, misses }))).toBe(kind);
+  expect(resultOf("full-reward-lost", withHeadroom("full", { state, misses }))).toBe(kind);
 });

@@ -27,7 +27,7 @@ function textOf(input: WatchdogPageInput): string {
 const shown = (scene: ValidatorScene, more: Partial<WatchdogPageInput> = {}): string =>
   textOf(pageOf([buildValidator(scene)], more));
 
-const verdictOf = (scene: ValidatorScene): string =>
+const payOf = (scene: ValidatorScene): string =>
   /<div class="verdict (\w+)"><p class="headline.*?<\/span>(.*?)<\/p>/
     .exec(shown(scene))
     ?.slice(1)
@@ -35,7 +35,7 @@ const verdictOf = (scene: ValidatorScene): string =>
 
 const at = (share: number): ValidatorScene => ({ hour: () => share });
 
-describe("the verdict on a validator", () => {
+describe("the pay status of a validator", () => {
   it.each([
     ["no bad block", HEALTHY, "good: Paid in full at the present rate"],
     [
@@ -97,7 +97,7 @@ describe("the verdict on a validator", () => {
       "unknown: Cannot see: no block of this month is counted yet",
     ],
   ] satisfies readonly [string, ValidatorScene, string][])("with %s", (_name, scene, expected) => {
-    expect(verdictOf(scene)).toBe(expected);
+    expect(payOf(scene)).toBe(expected);
   });
 
   const early = (month: NewMonth): string => {
@@ -121,12 +121,12 @@ describe("the verdict on a validator", () => {
       "unknown: Too early to say: 1 block of this month seen, none of them bad",
     ],
     [
-      "it misses one to be judged",
+      "it misses one to be evaluated",
       { good: 1_000, bad: 799 },
       "unknown: Too early to say: 1\u202f799 blocks of this month seen, 799 of them bad",
     ],
     [
-      "it can be judged",
+      "it can be evaluated",
       { good: 1_000, bad: 800 },
       "bad: Losing: this month pays nothing at its present rate",
     ],
@@ -219,7 +219,7 @@ describe("the verdict on a validator", () => {
   });
 
   it("is never green without a full tier", () => {
-    for (const share of [0.021, 0.04, 0.051, 0.5, 1]) expect(verdictOf(at(share))).not.toMatch(/^good/);
+    for (const share of [0.021, 0.04, 0.051, 0.5, 1]) expect(payOf(at(share))).not.toMatch(/^good/);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { backtest, unjudged } from "../../../src/watchdog/report/backtest.ts";
-import { judgeCounts, createPastViews } from "../../../src/watchdog/report/past-results.ts";
+import { backtest, notEvaluated } from "../../../src/watchdog/report/backtest.ts";
+import { evaluateCounts, createPastViews } from "../../../src/watchdog/report/past-results.ts";
 import type { LedgerEvent } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";
@@ -86,7 +86,7 @@ describe("a backtest", () => {
     return { kind, fromMs: NOON + from * 60_000, toMs: NOON + to * 60_000, text: "" };
   };
 
-  it("judges a halt at the polls that found it", () => {
+  it("evaluates a halt at the polls that found it", () => {
     // The last block came at 0; `halt_after` is over 60 s, `for` is over one more minute.
     expect(alertsOf(event("halt", 0, 10))).toEqual([["chain-halted", 2, 4, 12]]);
     expect(alertsOf(event("halt", 0, 2))).toEqual([]);
@@ -141,14 +141,14 @@ describe("a backtest", () => {
     ]);
   });
 
-  it("judges the last hour in its own month", () => {
+  it("evaluates the last hour in its own month", () => {
     const [, down = expect.unreachable("no validator")] = sampleValidators(2, 2, NOVEMBER);
     const range = { fromMs: Date.UTC(2026, 9, 1), toMs: NOVEMBER };
-    const last = judgeCounts(down, range, OPTIONS.rules).at(-1);
+    const last = evaluateCounts(down, range, OPTIONS.rules).at(-1);
     expect(last).toMatchObject({ atMs: NOVEMBER, misses: 72_000n });
   });
 
-  it("judges a gap at the polls that read no node, and not while the watchdog was stopped", () => {
+  it("evaluates a gap at the polls that read no node, and not while the watchdog was stopped", () => {
     expect(alertsOf(event("gap", 0, 10))).toEqual([["cannot-see-node", 1, 7, 11]]);
     expect(alertsOf(event("gap", 0, 10), event("watchdog-start", 10, 10))).toEqual([]);
     expect(alertsOf(event("gap", 0, 10), event("watchdog-start", 3, 3))).toEqual([
@@ -158,10 +158,10 @@ describe("a backtest", () => {
   });
 
   it("names the rules that the store has no input of", () => {
-    const left = unjudged(OPTIONS.rules);
+    const left = notEvaluated(OPTIONS.rules);
     expect(left.get("prices")).toContain("all-prices-missing");
     expect([...left.values()].flat()).not.toContain("chain-halted");
-    const judged = OPTIONS.rules.filter(({ condition }) => typeof condition.past === "string");
-    expect([...left.values()].flat()).toHaveLength(OPTIONS.rules.length - judged.length);
+    const evaluated = OPTIONS.rules.filter(({ condition }) => typeof condition.past === "string");
+    expect([...left.values()].flat()).toHaveLength(OPTIONS.rules.length - evaluated.length);
   });
 });

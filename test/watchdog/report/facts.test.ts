@@ -159,10 +159,10 @@ describe("a month report", () => {
     ["unseen", [], "No block of this month is counted."],
     ["fine", [monthRecord("2026-10", 100n, 2n)], "The month is open"],
     ["problem", [monthRecord("2026-10", 100n, 3n)], "The month is open"],
-  ])("is %s", (verdict, months, text) => {
+  ])("is %s", (outcome, months, text) => {
     for (const create of [monthReport, monthCloseReport]) {
       const report = create([dataOf({ months })], "2026-10");
-      expect(report.verdict).toBe(verdict);
+      expect(report.outcome).toBe(outcome);
       expect(JSON.stringify(report.blocks)).toContain(text);
     }
   });

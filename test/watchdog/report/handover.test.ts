@@ -56,7 +56,7 @@ describe("a handover", () => {
         },
       ],
     });
-    expect(report.verdict).toBe("problem");
+    expect(report.outcome).toBe("problem");
   });
 
   it("says in the timeline of whom nobody heard when it fired, also after its end", () => {

@@ -24,6 +24,7 @@ import type { Block } from "../../../cosmos/proto/gen/tendermint/types/block.ts"
 import type { BlockID } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
 import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { encodeBech32, fromHex } from "../../../platform/base/bytes.ts";
+import { minInt } from "../../../platform/base/integers.ts";
 import { GrpcCode, QueryError } from "../../chain/runtime/errors.ts";
 import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION } from "../base/node-identity.ts";
 import type { StoredBlock } from "../base/node-view.ts";
@@ -108,8 +109,9 @@ function getValidators(
   if (set === undefined) throw new QueryError(GrpcCode.Unknown, `height ${height} is not available`);
   const limit = pagination === undefined || pagination.limit === 0n ? DEFAULT_LIMIT : pagination.limit;
   const page = (pagination?.offset ?? 0n) / limit + 1n;
-  const perPage = limit > MAX_PER_PAGE ? MAX_PER_PAGE : limit;
+  const perPage = minInt(limit, MAX_PER_PAGE);
   const count = BigInt(set.length);
+  // Rounded up. An empty set has one page.
   const pages = count === 0n ? 1n : (count + perPage - 1n) / perPage;
   if (page > pages) {
     throw new QueryError(GrpcCode.Unknown, `page should be within [1, ${pages}] range, given ${page}`);

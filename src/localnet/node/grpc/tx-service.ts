@@ -20,6 +20,7 @@ import { AuthInfo, Tx, TxBody, TxRaw } from "../../../cosmos/proto/gen/cosmos/tx
 import type { Event } from "../../../cosmos/proto/gen/tendermint/abci/types.ts";
 import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { sha256, upperHex } from "../../../platform/base/bytes.ts";
+import { minInt } from "../../../platform/base/integers.ts";
 import { formatRfc3339Ns, NS_PER_SECOND } from "../../../platform/base/time.ts";
 import {
   ErrInvalidHeight,
@@ -96,7 +97,7 @@ function getBlockWithTxs(
   };
 }
 
-/** The entries between offset and offset + limit. With `reverse` both count from the end of the block. */
+/** The entries between offset and offset + limit. With `reverse`, both start at the end of the block. */
 function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): readonly Uint8Array[] {
   const offset = page?.offset ?? 0n;
   const limit = page === undefined || page.limit === 0n ? DEFAULT_LIMIT : page.limit;
@@ -107,8 +108,7 @@ function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): read
     );
   }
   const ordered = page?.reverse === true ? txs.toReversed() : txs;
-  const end = offset + limit > count ? count : offset + limit;
-  return ordered.slice(Number(offset), Number(end));
+  return ordered.slice(Number(offset), Number(minInt(offset + limit, count)));
 }
 
 const DEFAULT_PAGE_SIZE = 100n;
@@ -175,8 +175,7 @@ function search(request: GetTxsEventRequest, view: NodeView): SearchPage<StoredT
 }
 
 function pageSize(limit: bigint): bigint {
-  if (limit === 0n) return DEFAULT_PAGE_SIZE;
-  return limit > MAX_PAGE_SIZE ? MAX_PAGE_SIZE : limit;
+  return limit === 0n ? DEFAULT_PAGE_SIZE : minInt(limit, MAX_PAGE_SIZE);
 }
 
 function searchError(text: string): QueryError {

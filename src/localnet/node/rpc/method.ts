@@ -1,5 +1,6 @@
 import type { Validator } from "../../../cosmos/comet/block-types.ts";
 import { utf8 } from "../../../platform/base/bytes.ts";
+import { minInt } from "../../../platform/base/integers.ts";
 import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
 import { requirePage } from "../base/errors.ts";
 import type { GenesisDoc } from "../base/genesis-doc.ts";
@@ -184,12 +185,12 @@ export interface RoundState {
 }
 
 const DEFAULT_PER_PAGE = 30;
-const MAX_PER_PAGE = 100;
+const MAX_PER_PAGE = 100n;
 
 /** Entries on a page, after CometBFT's `validatePerPage`: 30 when absent or below 1, at most 100. Never throws. */
 export function toPerPage(perPage: bigint | undefined): number {
   if (perPage === undefined || perPage < 1n) return DEFAULT_PER_PAGE;
-  return perPage > BigInt(MAX_PER_PAGE) ? MAX_PER_PAGE : Number(perPage);
+  return Number(minInt(perPage, MAX_PER_PAGE));
 }
 
 /**

@@ -29,7 +29,7 @@ export interface WebSocketOptions {
   readonly maxBufferedBytes: number;
   /**
    * Unanswered requests of one client. The server cuts a client that exceeds them. It stops reading from a client much
-   * earlier, so only requests that arrive at the same moment count.
+   * earlier, so only requests that arrive at the same moment can exceed it.
    */
   readonly maxPendingRequests: number;
   readonly pingIntervalMs: number;
@@ -74,6 +74,18 @@ const MAX_PENDING_IN_TOTAL = 100_000;
  */
 const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
 
+/** Unsent bytes of a client above which the node does not respond to pings. */
+const MAX_BYTES_BEFORE_PONG = 1_048_576;
+
+/** Unanswered messages above which the node stops reading from a client. */
+const PAUSE_AT = 16;
+
+/** Unsent bytes above which the node does not respond to further messages of the client. */
+const MAX_UNSENT_BYTES = 1_048_576;
+
+/** Time between two checks of a client's unsent bytes. */
+const DRAIN_POLL_MS = 20;
+
 /** Sends messages, each encoded as JSON, in one write. */
 type Send = (messages: readonly (string | Uint8Array)[]) => void;
 
@@ -106,7 +118,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   };
 }
 
-/** Creates the sender of a client. Its unsent bytes count in the budget. */
+/** Creates the sender of a client. Its unsent bytes are charged to the budget. */
 function createSend(client: WebSocket, socket: Duplex, budget: SendBudget): Send {
   return (messages) => {
     if (client.readyState !== client.OPEN) return;
@@ -165,9 +177,6 @@ function serveClient(
     subscriptions.drop();
   });
 }
-
-/** Unsent bytes of a client above which the node does not respond to pings. */
-const MAX_BYTES_BEFORE_PONG = 1_048_576;
 
 /** Sends pings, and cuts the connection when nothing arrives. `extend` restarts the timeout. */
 function watchLiveness(
@@ -261,11 +270,6 @@ interface PendingBound {
   readonly remove: (count: number) => void;
 }
 
-/** Unanswered messages above which the node stops reading from a client. */
-const PAUSE_AT = 16;
-/** Unsent bytes above which the node does not respond to further messages of the client. */
-const MAX_UNSENT_BYTES = 1_048_576;
-
 /** Creates the counter of unanswered messages. */
 function createPendingBound(perClient: number, inTotal: number): PendingBound {
   let total = 0;
@@ -330,5 +334,3 @@ async function drained(client: WebSocket): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
   }
 }
-
-const DRAIN_POLL_MS = 20;

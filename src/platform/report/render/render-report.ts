@@ -9,7 +9,7 @@ export function renderReport(report: Report, format: ReportFormat): string {
     case "markdown":
       return renderMarkdown(report);
     case "json":
-      return `${stringifyJson({ title: report.title, verdict: report.verdict, ...report.data }, 2)}\n`;
+      return `${stringifyJson({ title: report.title, verdict: report.outcome, ...report.data }, 2)}\n`;
     case "csv":
       return renderCsv(report);
   }

@@ -18,14 +18,14 @@ export interface TimedAlert {
   readonly times: readonly [number, number, number];
 }
 
-/** One validator's alerts of the month that the store can judge: as they were raised, and as a backtest finds them. */
+/** One validator's alerts of the month that the store can evaluate: as they were raised, and as a backtest finds them. */
 export interface Backtested {
   readonly name: string;
   readonly live: readonly TimedAlert[];
   readonly tested: readonly TimedAlert[];
 }
 
-/** Judges the month on the store that a replay left, and reads what the watchdog raised then. */
+/** Evaluates the month on the store that a replay left, and reads what the watchdog raised then. */
 export function backtestReplay(folder: string, intervalMs: number): readonly Backtested[] {
   const { rules } = alertsSchema.parse({});
   const results = readResult(folder);
@@ -36,7 +36,7 @@ export function backtestReplay(folder: string, intervalMs: number): readonly Bac
     const assessment = assess({ ledger, nowMs: END_MS - 1, policy: SPECIFIED_POLICY, blockTimeMs: BLOCK_MS });
     const data = { ledger, policy: SPECIFIED_POLICY, assessment, alerts: [] };
     const live = alerts.filter(
-      ({ alert, firedAtMs }) => isJudged(alert) && firedAtMs >= monthStartMs(MONTH) && firedAtMs < END_MS,
+      ({ alert, firedAtMs }) => isEvaluated(alert) && firedAtMs >= monthStartMs(MONTH) && firedAtMs < END_MS,
     );
     return { name, live: sorted(live), tested: sorted(backtest(data, MONTH, { rules, intervalMs })) };
   });
@@ -49,7 +49,7 @@ export function pastInput(alert: string): PastInput | undefined {
   return CONDITIONS.find(({ name }) => name === alert)?.past;
 }
 
-function isJudged(alert: string): boolean {
+function isEvaluated(alert: string): boolean {
   return typeof pastInput(alert) === "string";
 }
 

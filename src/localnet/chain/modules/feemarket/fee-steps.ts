@@ -23,7 +23,7 @@ import {
   storedState,
 } from "./keeper.ts";
 import { ESCROW_NAME } from "./keys.ts";
-import { addUtilization, type State } from "./market.ts";
+import { addUtilization, type State } from "../../../../cosmos/fee-market/market.ts";
 import { type Params, storedParams } from "./params.ts";
 
 interface FeeDeps {

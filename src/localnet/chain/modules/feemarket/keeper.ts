@@ -12,7 +12,7 @@ import {
   rememberingCodec,
 } from "../../store/collections.ts";
 import { ENABLED_HEIGHT_KEY, MODULE_NAME, STATE_KEY } from "./keys.ts";
-import * as market from "./market.ts";
+import * as market from "../../../../cosmos/fee-market/market.ts";
 import { storedParams } from "./params.ts";
 
 /** Functions of the bank module that fees use. */

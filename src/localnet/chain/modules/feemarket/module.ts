@@ -15,8 +15,8 @@ import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { createSettleFee, createTakeFee, type SettleDeps } from "./fee-steps.ts";
 import { enabledHeight, type GasPrice, gasPriceIn, storedState } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
-import * as market from "./market.ts";
-import { closeBlock } from "./market.ts";
+import * as market from "../../../../cosmos/fee-market/market.ts";
+import { closeBlock } from "../../../../cosmos/fee-market/market.ts";
 import * as marketParams from "./params.ts";
 import { defaultParams, findParamsError, fromWire, storedParams, toWire } from "./params.ts";
 

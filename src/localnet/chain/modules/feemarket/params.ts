@@ -1,3 +1,4 @@
+import type { MarketParams } from "../../../../cosmos/fee-market/market.ts";
 import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
 import { Params as WireParams } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
 import { isDenom } from "../../runtime/coins.ts";
@@ -5,22 +6,7 @@ import { createRequiredItem, mappedCodec, messageCodec, rememberingCodec } from 
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
 /** Parameters of the fee market (x/feemarket v1.1.1). Decimals are {@link Dec18}. */
-export interface Params {
-  /** Added to the learning rate when the window is nearly empty or nearly full. */
-  readonly alpha: Dec18;
-  /** Multiplied with the learning rate otherwise. */
-  readonly beta: Dec18;
-  /** Distance from empty or full, as a share of the maximum, that is "nearly" empty or full. */
-  readonly gamma: Dec18;
-  /** Price change for each unit of gas by which the window differs from its target. */
-  readonly delta: Dec18;
-  readonly minBaseGasPrice: Dec18;
-  readonly minLearningRate: Dec18;
-  readonly maxLearningRate: Dec18;
-  /** Gas that one block may use. Half of it is the target. */
-  readonly maxBlockUtilization: bigint;
-  /** Number of blocks in the window. */
-  readonly window: bigint;
+export interface Params extends MarketParams {
   readonly feeDenom: string;
   readonly enabled: boolean;
   /** True: fees are paid out. False: they stay in escrow. */

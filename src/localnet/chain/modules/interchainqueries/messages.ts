@@ -8,7 +8,7 @@ import type {
   MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toHex } from "../../../../platform/base/bytes.ts";
-import { errorText } from "../../../../platform/base/errors.ts";
+import * as errors from "../../../../platform/base/errors.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import {
   ErrInvalidAddress,
@@ -114,7 +114,7 @@ export function validateUpdateParams(
     try {
       parseAddress(bech32Prefix, message.authority);
     } catch (error) {
-      throw unregisteredError(`authority is invalid: ${errorText(error)}`);
+      throw unregisteredError(`authority is invalid: ${errors.errorText(error)}`);
     }
   });
 }

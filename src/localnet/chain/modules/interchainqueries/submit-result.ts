@@ -15,7 +15,7 @@ import type {
 import type { ProofOps } from "../../../../cosmos/proto/gen/tendermint/crypto/proof.ts";
 import { equalBytes, sha256, toBase64, toHex, goBytes } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
-import { unregisteredError, wrapErrors } from "../../runtime/errors.ts";
+import * as errors from "../../runtime/errors.ts";
 import { getQuery, isSubmitted, markSubmitted, saveKvResult, setQuery } from "./keeper.ts";
 import {
   ErrConsensusStateNotFound,
@@ -58,7 +58,7 @@ export function submitQueryResult(context: Context, message: MsgSubmitQueryResul
 }
 
 function requireQuery(context: Context, id: bigint): RegisteredQuery {
-  return wrapErrors(
+  return errors.wrapErrors(
     (error) => wrapTwice("failed to get query by id", error),
     () => getQuery(context, id),
   );
@@ -205,7 +205,7 @@ function submitTxResult(context: Context, submission: TxSubmission, keepers: Kee
   const { query } = submission;
   if (query.queryType !== "tx")
     throw ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
-  wrapErrors(
+  errors.wrapErrors(
     (error) => wrapTwice("failed to ProcessBlock", error),
     () => processBlock(context, submission, keepers),
   );
@@ -219,7 +219,7 @@ function processBlock(context: Context, submission: TxSubmission, keepers: Keepe
   if (isSubmitted(context, { queryId: query.id, hash })) return;
   const hashHex = toHex(hash);
   // Go replaces the code of the inner error by ErrInternal; the text is unchanged.
-  wrapErrors(
+  errors.wrapErrors(
     (error) => ErrInternal(`failed to verifyTransaction ${hashHex}: ${error.message}`),
     () => verifyTransaction(tx, { dataHash: header.dataHash, resultsHash: next.lastResultsHash }),
   );
@@ -241,11 +241,11 @@ function verifyHeaders(
     unpackHeader(block.header, "block header"),
     unpackHeader(block.nextBlockHeader, "next block header"),
   ] as const;
-  return wrapErrors(
+  return errors.wrapErrors(
     (error) => ErrInvalidHeader(`failed to verify headers: ${error.message}`),
     () => {
       for (const { packed } of unpacked)
-        wrapErrors(
+        errors.wrapErrors(
           (error) => wrapTwice("failed to update client", error),
           () => ibc.updateClient(context, clientId, packed),
         );
@@ -308,11 +308,11 @@ function callOwner(
   query: RegisteredQuery,
   call: { readonly message: string; readonly failure: string },
 ): void {
-  wrapErrors(
-    (error) => unregisteredError(`${call.failure}: failed to sudo: ${error.message}`),
+  errors.wrapErrors(
+    (error) => errors.unregisteredError(`${call.failure}: failed to sudo: ${error.message}`),
     () => {
       if (!contracts.isContract(context, query.owner))
-        throw unregisteredError(`${query.owner} is not a contract address`);
+        throw errors.unregisteredError(`${query.owner} is not a contract address`);
       contracts.sudo(context, query.owner, call.message);
     },
   );

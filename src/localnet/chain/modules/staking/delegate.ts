@@ -3,7 +3,7 @@ import { compareBytes, equalBytes } from "../../../../platform/base/bytes.ts";
 import { type Dec18, formatDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
 import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidRequest } from "../../runtime/errors.ts";
+import * as errors from "../../runtime/errors.ts";
 import { delegations, deleteDelegation, setDelegation } from "./delegations.ts";
 import {
   ErrBadRedelegationDst,
@@ -153,7 +153,7 @@ export function sharesToUnbond(context: Context, pair: Pair, amount: bigint): De
   const delegation = delegations.get(context, pair);
   if (delegation === undefined) throw ErrNoDelegation();
   const shares = sharesFromTokens(validator, amount);
-  if (shares > delegation.shares) throw ErrInvalidRequest("invalid shares amount");
+  if (shares > delegation.shares) throw errors.ErrInvalidRequest("invalid shares amount");
   return shares;
 }
 

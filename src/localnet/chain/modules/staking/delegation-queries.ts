@@ -10,17 +10,7 @@ import type { QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { delegations } from "./delegations.ts";
 import { ErrNoDelegation } from "./errors.ts";
-import {
-  DELEGATIONS,
-  DELEGATIONS_BY_VALIDATOR,
-  lengthPrefixed,
-  MODULE_NAME,
-  REDELEGATIONS,
-  REDELEGATIONS_BY_SOURCE,
-  splitAddresses,
-  UNBONDINGS,
-  UNBONDINGS_BY_VALIDATOR,
-} from "./keys.ts";
+import * as keys from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { delegatorOf, emptyAddress, operatorOf, SERVICE } from "./query-fields.ts";
 import {
@@ -99,14 +89,14 @@ function withBalance(context: Context, keepers: Keepers, delegation: Delegation)
 function delegatorQueries(keepers: Keepers): readonly QueryHandler[] {
   const prefixOf = (prefix: Uint8Array, delegatorAddr: string): Uint8Array => {
     if (delegatorAddr === "") throw emptyAddress("delegator");
-    return concat(prefix, lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
+    return concat(prefix, keys.lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
   };
   return [
     toQueryHandler(
       `${SERVICE}/DelegatorDelegations`,
       { request: wire.QueryDelegatorDelegationsRequest, response: wire.QueryDelegatorDelegationsResponse },
       (context, request) => {
-        const prefix = prefixOf(DELEGATIONS, request.delegatorAddr);
+        const prefix = prefixOf(keys.DELEGATIONS, request.delegatorAddr);
         const [items, pagination] = page(context, prefix, request.pagination, (_key, value) =>
           withBalance(context, keepers, delegationCodec.decode(value)),
         );
@@ -120,7 +110,7 @@ function delegatorQueries(keepers: Keepers): readonly QueryHandler[] {
         response: wire.QueryDelegatorUnbondingDelegationsResponse,
       },
       (context, request) => {
-        const prefix = prefixOf(UNBONDINGS, request.delegatorAddr);
+        const prefix = prefixOf(keys.UNBONDINGS, request.delegatorAddr);
         const [items, pagination] = page(context, prefix, request.pagination, (_key, value) =>
           unbondingToWire(unbondingCodec.decode(value)),
         );
@@ -141,7 +131,7 @@ function ofValidatorQueries(keepers: Keepers): readonly QueryHandler[] {
       { request: wire.QueryValidatorDelegationsRequest, response: wire.QueryValidatorDelegationsResponse },
       (context, request) => {
         const validator = validatorOf(request.validatorAddr);
-        const prefix = concat(DELEGATIONS_BY_VALIDATOR, lengthPrefixed(validator));
+        const prefix = concat(keys.DELEGATIONS_BY_VALIDATOR, keys.lengthPrefixed(validator));
         const [found, pagination] = page(context, prefix, request.pagination, (delegator) =>
           delegations.get(context, { delegator, validator }),
         );
@@ -160,9 +150,9 @@ function ofValidatorQueries(keepers: Keepers): readonly QueryHandler[] {
       },
       (context, request) => {
         const validator = validatorOf(request.validatorAddr);
-        const prefix = concat(UNBONDINGS_BY_VALIDATOR, lengthPrefixed(validator));
+        const prefix = concat(keys.UNBONDINGS_BY_VALIDATOR, keys.lengthPrefixed(validator));
         const [found, pagination] = page(context, prefix, request.pagination, (key) => {
-          const [delegator = key] = splitAddresses(key);
+          const [delegator = key] = keys.splitAddresses(key);
           return unbondings.get(context, { delegator, validator });
         });
         const known = found.filter((one) => one !== undefined);
@@ -179,7 +169,7 @@ function validatorsOfDelegator(keepers: Keepers): readonly QueryHandler[] {
       { request: wire.QueryDelegatorValidatorsRequest, response: wire.QueryDelegatorValidatorsResponse },
       (context, { delegatorAddr, pagination: request }) => {
         if (delegatorAddr === "") throw emptyAddress("delegator");
-        const prefix = concat(DELEGATIONS, lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
+        const prefix = concat(keys.DELEGATIONS, keys.lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
         const [found, pagination] = page(context, prefix, request, (_key, value) => {
           const { validatorAddress } = delegationCodec.decode(value);
           return validatorToWire(requireValidator(context, keepers.operators.parse(validatorAddress)));
@@ -211,7 +201,7 @@ function page<T>(
   read: (key: Uint8Array, value: Uint8Array) => T,
 ): readonly [T[], ReturnType<typeof paginate>] {
   const items: T[] = [];
-  const paged = { store: context.store(MODULE_NAME), prefix };
+  const paged = { store: context.store(keys.MODULE_NAME), prefix };
   const pagination = paginate(paged, request, (key, value) => items.push(read(key, value)));
   return [items, pagination];
 }
@@ -257,13 +247,17 @@ function ofSource(
   request: wire.QueryRedelegationsRequest,
 ): wire.QueryRedelegationsResponse {
   const source = operatorOf(keepers, request.srcValidatorAddr);
-  const prefix = concat(REDELEGATIONS_BY_SOURCE, lengthPrefixed(source));
+  const prefix = concat(keys.REDELEGATIONS_BY_SOURCE, keys.lengthPrefixed(source));
   const found: RedelegationResponse[] = [];
-  const pagination = paginate({ store: context.store(MODULE_NAME), prefix }, request.pagination, (key) => {
-    const [delegator = key, destination = key] = splitAddresses(key);
-    const redelegation = redelegations.get(context, { delegator, source, destination });
-    if (redelegation !== undefined) found.push(withBalances(context, keepers, redelegation));
-  });
+  const pagination = paginate(
+    { store: context.store(keys.MODULE_NAME), prefix },
+    request.pagination,
+    (key) => {
+      const [delegator = key, destination = key] = keys.splitAddresses(key);
+      const redelegation = redelegations.get(context, { delegator, source, destination });
+      if (redelegation !== undefined) found.push(withBalances(context, keepers, redelegation));
+    },
+  );
   return { redelegationResponses: found, pagination };
 }
 
@@ -273,9 +267,9 @@ function ofDelegator(
   request: wire.QueryRedelegationsRequest,
 ): wire.QueryRedelegationsResponse {
   const delegator = delegatorOf(keepers, request.delegatorAddr);
-  const prefix = concat(REDELEGATIONS, lengthPrefixed(delegator));
+  const prefix = concat(keys.REDELEGATIONS, keys.lengthPrefixed(delegator));
   const found: RedelegationResponse[] = [];
-  const paged = { store: context.store(MODULE_NAME), prefix };
+  const paged = { store: context.store(keys.MODULE_NAME), prefix };
   const pagination = paginate(paged, request.pagination, (_key, value) => {
     found.push(withBalances(context, keepers, redelegationCodec.decode(value)));
   });

@@ -5,7 +5,7 @@ import type { Description } from "../../../../cosmos/proto/gen/cosmos/staking/v1
 import type { MsgCreateValidator } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import { type Coin, isDenom, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidAddress, ErrInvalidRequest } from "../../runtime/errors.ts";
+import * as errors from "../../runtime/errors.ts";
 import {
   ErrCommissionChangeRateGTMaxRate,
   ErrCommissionChangeRateNegative,
@@ -40,14 +40,14 @@ export function addressOf(codec: AddressCodec, text: string, role: string): Uint
   try {
     return codec.parse(text);
   } catch (error) {
-    throw ErrInvalidAddress(`invalid ${role} address: ${error instanceof Error ? error.message : ""}`);
+    throw errors.ErrInvalidAddress(`invalid ${role} address: ${error instanceof Error ? error.message : ""}`);
   }
 }
 
 /** Parses the amount of a message. Throws sdk/18 with `words` unless it is a valid coin above zero. */
 export function positiveCoin(amount: WireCoin | undefined, words: string): Coin {
   const [coin] = amount === undefined ? [] : parseCoins([amount]);
-  if (coin === undefined || !isDenom(coin.denom) || coin.amount <= 0n) throw ErrInvalidRequest(words);
+  if (coin === undefined || !isDenom(coin.denom) || coin.amount <= 0n) throw errors.ErrInvalidRequest(words);
   return coin;
 }
 
@@ -55,7 +55,7 @@ export function positiveCoin(amount: WireCoin | undefined, words: string): Coin 
 export function requireBondDenom(context: Context, { denom }: Coin): void {
   const { bondDenom } = moduleParams.get(context);
   if (denom !== bondDenom)
-    throw ErrInvalidRequest(`invalid coin denomination: got ${denom}, expected ${bondDenom}`);
+    throw errors.ErrInvalidRequest(`invalid coin denomination: got ${denom}, expected ${bondDenom}`);
 }
 
 /** The checked fields of a new validator. */
@@ -71,10 +71,10 @@ export function validateCreate(message: MsgCreateValidator): NewValidator {
   if (message.pubkey === undefined) throw ErrEmptyValidatorPubKey();
   const value = positiveCoin(message.value, "invalid delegation amount");
   const { description } = message;
-  if (description === undefined || isEmpty(description)) throw ErrInvalidRequest("empty description");
+  if (description === undefined || isEmpty(description)) throw errors.ErrInvalidRequest("empty description");
   const { commission } = message;
   if (commission === undefined || Object.values(commission).every((text) => text === ""))
-    throw ErrInvalidRequest("empty commission");
+    throw errors.ErrInvalidRequest("empty commission");
   const rates = {
     rate: integerOf(commission.rate),
     maxRate: integerOf(commission.maxRate),
@@ -82,7 +82,8 @@ export function validateCreate(message: MsgCreateValidator): NewValidator {
   };
   validateRates(rates);
   const minSelfDelegation = integerOf(message.minSelfDelegation);
-  if (minSelfDelegation <= 0n) throw ErrInvalidRequest("minimum self delegation must be a positive integer");
+  if (minSelfDelegation <= 0n)
+    throw errors.ErrInvalidRequest("minimum self delegation must be a positive integer");
   if (value.amount < minSelfDelegation) throw ErrSelfDelegationBelowMinimum();
   return { value, rates, minSelfDelegation, description };
 }
@@ -112,7 +113,7 @@ export function requireMinimumRate(context: Context, { rate }: Rates): void {
 export function requireShort(description: Description): Description {
   for (const [field, name, max] of MAX_LENGTHS) {
     const got = utf8(description[field]).length;
-    if (got > max) throw ErrInvalidRequest(`invalid ${name} length; got: ${got}, max: ${max}`);
+    if (got > max) throw errors.ErrInvalidRequest(`invalid ${name} length; got: ${got}, max: ${max}`);
   }
   return description;
 }
@@ -122,7 +123,7 @@ export function editDescription(
   known: Description | undefined,
   edited: Description | undefined,
 ): Description {
-  if (edited === undefined || isEmpty(edited)) throw ErrInvalidRequest("empty description");
+  if (edited === undefined || isEmpty(edited)) throw errors.ErrInvalidRequest("empty description");
   const merge = (field: keyof Description): string =>
     edited[field] === KEEP ? (known?.[field] ?? "") : edited[field];
   return requireShort({
@@ -137,10 +138,10 @@ export function editDescription(
 /** Checks the range of a new rate, before the state is read. Throws sdk/18. */
 export function validateNewRate(context: Context, rate: bigint): void {
   if (rate > DEC18_ONE || rate < 0n)
-    throw ErrInvalidRequest("commission rate must be between 0 and 1 (inclusive)");
+    throw errors.ErrInvalidRequest("commission rate must be between 0 and 1 (inclusive)");
   const least = toInteger(moduleParams.get(context).minCommissionRate);
   if (rate < least)
-    throw ErrInvalidRequest(
+    throw errors.ErrInvalidRequest(
       `commission rate cannot be less than the min commission rate ${formatDec18(least)}`,
     );
 }

@@ -12,24 +12,7 @@ import {
   uint64Codec,
 } from "../../store/collections.ts";
 import { pairKey, reversedPairKey } from "./delegations.ts";
-import {
-  lengthPrefixed,
-  MODULE_NAME,
-  NOT_BONDED_POOL,
-  queueEnd,
-  REDELEGATION_QUEUE,
-  REDELEGATIONS,
-  REDELEGATIONS_BY_DESTINATION,
-  REDELEGATIONS_BY_SOURCE,
-  splitAddresses,
-  timeKey,
-  UNBONDING_ID,
-  UNBONDING_INDEX,
-  UNBONDING_QUEUE,
-  UNBONDING_TYPE,
-  UNBONDINGS,
-  UNBONDINGS_BY_VALIDATOR,
-} from "./keys.ts";
+import * as keys from "./keys.ts";
 import { bondCoins } from "./params.ts";
 import {
   type Redelegation,
@@ -43,12 +26,12 @@ import type { Keepers, Pair, Triplet } from "./types.ts";
 const EMPTY = new Uint8Array(0);
 
 /** Unbonding delegations. Write them with {@link saveUnbonding}. */
-export const unbondings = createMap(MODULE_NAME, UNBONDINGS, pairKey, unbondingCodec);
+export const unbondings = createMap(keys.MODULE_NAME, keys.UNBONDINGS, pairKey, unbondingCodec);
 /** Index of {@link unbondings} by validator. */
-const byValidator = createMap(MODULE_NAME, UNBONDINGS_BY_VALIDATOR, reversedPairKey, bytesCodec);
+const byValidator = createMap(keys.MODULE_NAME, keys.UNBONDINGS_BY_VALIDATOR, reversedPairKey, bytesCodec);
 
 /** Pairs whose undelegations end at a time. */
-export const unbondingQueue = createQueue<DVPairs>(UNBONDING_QUEUE, DVPairs, (a, b) => ({
+export const unbondingQueue = createQueue<DVPairs>(keys.UNBONDING_QUEUE, DVPairs, (a, b) => ({
   pairs: [...a.pairs, ...b.pairs],
 }));
 
@@ -68,7 +51,7 @@ export function* unbondingsFrom(
   context: Context,
   validator: Uint8Array,
 ): IterableIterator<readonly [Pair, Unbonding]> {
-  for (const [pair] of byValidator.entries(context, lengthPrefixed(validator))) {
+  for (const [pair] of byValidator.entries(context, keys.lengthPrefixed(validator))) {
     const unbonding = unbondings.get(context, pair);
     if (unbonding !== undefined) yield [pair, unbonding];
   }
@@ -108,7 +91,7 @@ export function addUnbonding(
   });
   saveUnbonding(context, pair, { ...known, entries });
   if (!isNew) return;
-  indexUnbonding(context, id, UNBONDING_KIND.delegation, concat(UNBONDINGS, pairKey.encode(pair)));
+  indexUnbonding(context, id, UNBONDING_KIND.delegation, concat(keys.UNBONDINGS, pairKey.encode(pair)));
   ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }
 
@@ -139,7 +122,7 @@ export function completeUnbonding(context: Context, keepers: Keepers, pair: Pair
   for (const entry of unbonding.entries.filter((one) => isMature(context, one))) {
     forgetUnbonding(context, entry.unbondingId);
     if (entry.balance === 0n) continue;
-    keepers.bank.undelegate(context, NOT_BONDED_POOL, pair.delegator, bondCoins(context, entry.balance));
+    keepers.bank.undelegate(context, keys.NOT_BONDED_POOL, pair.delegator, bondCoins(context, entry.balance));
     sum += entry.balance;
   }
   const entries = unbonding.entries.filter((one) => !isMature(context, one));
@@ -163,14 +146,14 @@ function createQueue<T>(
   const codec = messageCodec<T>(type);
   return {
     insert: (context, timeNs, value) => {
-      const store = context.store(MODULE_NAME);
-      const key = concat(prefix, timeKey(timeNs));
+      const store = context.store(keys.MODULE_NAME);
+      const key = concat(prefix, keys.timeKey(timeNs));
       const known = store.get(key);
       store.set(key, codec.encode(known === undefined ? value : join(codec.decode(known), value)));
     },
     takeDue: (context) => {
-      const store = context.store(MODULE_NAME);
-      const due = [...store.iterate(prefix, queueEnd(prefix, context.timeNs))];
+      const store = context.store(keys.MODULE_NAME);
+      const due = [...store.iterate(prefix, keys.queueEnd(prefix, context.timeNs))];
       for (const [key] of due) store.delete(key);
       return due.map(([, value]) => codec.decode(value));
     },
@@ -181,9 +164,9 @@ function createQueue<T>(
 export const UNBONDING_KIND = { delegation: 1n, redelegation: 2n, validator: 3n } as const;
 
 /** The last id that was given. */
-export const lastUnbondingId = createItem(MODULE_NAME, UNBONDING_ID, uint64Codec);
-const keysById = createMap(MODULE_NAME, UNBONDING_INDEX, uint64Codec, bytesCodec);
-const kindsById = createMap(MODULE_NAME, UNBONDING_TYPE, uint64Codec, uint64Codec);
+export const lastUnbondingId = createItem(keys.MODULE_NAME, keys.UNBONDING_ID, uint64Codec);
+const keysById = createMap(keys.MODULE_NAME, keys.UNBONDING_INDEX, uint64Codec, bytesCodec);
+const kindsById = createMap(keys.MODULE_NAME, keys.UNBONDING_TYPE, uint64Codec, uint64Codec);
 
 /** Takes the next id. */
 export function takeUnbondingId(context: Context): bigint {
@@ -217,9 +200,9 @@ export function ignoringErrors(call: () => void): void {
 
 function tripletKey(order: readonly [keyof Triplet, keyof Triplet, keyof Triplet]): Codec<Triplet> {
   return {
-    encode: (triplet) => lengthPrefixed(...order.map((name) => triplet[name])),
+    encode: (triplet) => keys.lengthPrefixed(...order.map((name) => triplet[name])),
     decode: (bytes) => {
-      const parts = splitAddresses(bytes);
+      const parts = keys.splitAddresses(bytes);
       const part = (name: keyof Triplet): Uint8Array => parts[order.indexOf(name)] ?? EMPTY;
       return { delegator: part("delegator"), source: part("source"), destination: part("destination") };
     },
@@ -228,22 +211,22 @@ function tripletKey(order: readonly [keyof Triplet, keyof Triplet, keyof Triplet
 
 const storedKey = tripletKey(["delegator", "source", "destination"]);
 /** Redelegations. Write them with {@link saveRedelegation}. */
-export const redelegations = createMap(MODULE_NAME, REDELEGATIONS, storedKey, redelegationCodec);
+export const redelegations = createMap(keys.MODULE_NAME, keys.REDELEGATIONS, storedKey, redelegationCodec);
 const bySource = createMap(
-  MODULE_NAME,
-  REDELEGATIONS_BY_SOURCE,
+  keys.MODULE_NAME,
+  keys.REDELEGATIONS_BY_SOURCE,
   tripletKey(["source", "delegator", "destination"]),
   bytesCodec,
 );
 const byDestination = createMap(
-  MODULE_NAME,
-  REDELEGATIONS_BY_DESTINATION,
+  keys.MODULE_NAME,
+  keys.REDELEGATIONS_BY_DESTINATION,
   tripletKey(["destination", "delegator", "source"]),
   bytesCodec,
 );
 
 /** Triplets whose redelegations end at a time. */
-export const redelegationQueue = createQueue<DVVTriplets>(REDELEGATION_QUEUE, DVVTriplets, (a, b) => ({
+export const redelegationQueue = createQueue<DVVTriplets>(keys.REDELEGATION_QUEUE, DVVTriplets, (a, b) => ({
   triplets: [...a.triplets, ...b.triplets],
 }));
 
@@ -265,7 +248,7 @@ export function* redelegationsFrom(
   context: Context,
   source: Uint8Array,
 ): IterableIterator<readonly [Triplet, Redelegation]> {
-  for (const [triplet] of bySource.entries(context, lengthPrefixed(source))) {
+  for (const [triplet] of bySource.entries(context, keys.lengthPrefixed(source))) {
     const redelegation = redelegations.get(context, triplet);
     if (redelegation !== undefined) yield [triplet, redelegation];
   }
@@ -273,7 +256,7 @@ export function* redelegationsFrom(
 
 /** Returns whether a delegator has a redelegation to the validator that is not complete. */
 export function hasReceiving(context: Context, delegator: Uint8Array, destination: Uint8Array): boolean {
-  return byDestination.entries(context, lengthPrefixed(destination, delegator)).next().done !== true;
+  return byDestination.entries(context, keys.lengthPrefixed(destination, delegator)).next().done !== true;
 }
 
 /** Adds a redelegation. Entries never merge. */
@@ -297,7 +280,7 @@ export function addRedelegation(
   };
   const entry = { ...part, unbondingId: id, unbondingOnHoldRefCount: 0n };
   saveRedelegation(context, triplet, { ...known, entries: [...known.entries, entry] });
-  const key = concat(REDELEGATIONS, storedKey.encode(triplet));
+  const key = concat(keys.REDELEGATIONS, storedKey.encode(triplet));
   indexUnbonding(context, id, UNBONDING_KIND.redelegation, key);
   ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }

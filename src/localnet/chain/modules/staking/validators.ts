@@ -23,31 +23,14 @@ import {
   messageCodec,
 } from "../../store/collections.ts";
 import { ErrInsufficientShares, ErrNoValidatorFound } from "./errors.ts";
-import {
-  BONDED_POOL,
-  heightOfQueueKey,
-  LAST_POWER,
-  LAST_TOTAL_POWER,
-  lengthPrefixed,
-  MODULE_NAME,
-  NOT_BONDED_POOL,
-  powerKey,
-  splitAddresses,
-  timeKey,
-  VALIDATOR_QUEUE,
-  VALIDATOR_UPDATES,
-  validatorQueueKey,
-  VALIDATORS,
-  VALIDATORS_BY_CONSENSUS,
-  VALIDATORS_BY_POWER,
-} from "./keys.ts";
+import * as keys from "./keys.ts";
 import { bondCoins } from "./params.ts";
 import { consensusAddressOf, toInteger, type Validator, validatorCodec } from "./records.ts";
 import type { Keepers } from "./types.ts";
 
 const addressKey: Codec<Uint8Array> = {
-  encode: lengthPrefixed,
-  decode: (bytes) => splitAddresses(bytes)[0] ?? bytes,
+  encode: keys.lengthPrefixed,
+  decode: (bytes) => keys.splitAddresses(bytes)[0] ?? bytes,
 };
 
 /** A `google.protobuf.Int64Value`. */
@@ -62,13 +45,18 @@ const powerCodec: Codec<bigint> = {
 };
 
 /** Validators by operator. */
-export const validators = createMap(MODULE_NAME, VALIDATORS, addressKey, validatorCodec);
-const operatorsByConsensus = createMap(MODULE_NAME, VALIDATORS_BY_CONSENSUS, addressKey, bytesCodec);
+export const validators = createMap(keys.MODULE_NAME, keys.VALIDATORS, addressKey, validatorCodec);
+const operatorsByConsensus = createMap(
+  keys.MODULE_NAME,
+  keys.VALIDATORS_BY_CONSENSUS,
+  addressKey,
+  bytesCodec,
+);
 /** Powers of the last block by operator. */
-export const lastPowers = createMap(MODULE_NAME, LAST_POWER, addressKey, powerCodec);
+export const lastPowers = createMap(keys.MODULE_NAME, keys.LAST_POWER, addressKey, powerCodec);
 export const lastTotalPower = createItem(
-  MODULE_NAME,
-  LAST_TOTAL_POWER,
+  keys.MODULE_NAME,
+  keys.LAST_TOTAL_POWER,
   mappedCodec(
     messageCodec<IntProto>(IntProto),
     ({ int }) => toInteger(int),
@@ -77,8 +65,8 @@ export const lastTotalPower = createItem(
 );
 /** The updates that the last block returned to the node. */
 export const lastUpdates = createItem(
-  MODULE_NAME,
-  VALIDATOR_UPDATES,
+  keys.MODULE_NAME,
+  keys.VALIDATOR_UPDATES,
   messageCodec<ValidatorUpdates>(ValidatorUpdates),
 );
 
@@ -108,19 +96,19 @@ export function setByConsensus(context: Context, keepers: Keepers, validator: Va
 export function addToPowerOrder(context: Context, keepers: Keepers, validator: Validator): void {
   if (validator.jailed) return;
   const operator = keepers.operators.parse(validator.operatorAddress);
-  context.store(MODULE_NAME).set(powerKey(potentialPower(validator), operator), operator);
+  context.store(keys.MODULE_NAME).set(keys.powerKey(potentialPower(validator), operator), operator);
 }
 
 /** Removes a validator from the order of power. Call it before the tokens change: they are part of the key. */
 export function removeFromPowerOrder(context: Context, keepers: Keepers, validator: Validator): void {
   const operator = keepers.operators.parse(validator.operatorAddress);
-  context.store(MODULE_NAME).delete(powerKey(potentialPower(validator), operator));
+  context.store(keys.MODULE_NAME).delete(keys.powerKey(potentialPower(validator), operator));
 }
 
 /** Walks operators that are not jailed from the highest power to the lowest. */
 export function* operatorsByPower(context: Context): IterableIterator<Uint8Array> {
-  const end = prefixEnd(VALIDATORS_BY_POWER);
-  for (const [, operator] of context.store(MODULE_NAME).iterateReverse(VALIDATORS_BY_POWER, end))
+  const end = prefixEnd(keys.VALIDATORS_BY_POWER);
+  for (const [, operator] of context.store(keys.MODULE_NAME).iterateReverse(keys.VALIDATORS_BY_POWER, end))
     yield operator;
 }
 
@@ -224,16 +212,16 @@ const codec = messageCodec<ValAddresses>(ValAddresses);
 const TIME_OFFSET = 9;
 
 function keyOf({ unbondingTimeNs, unbondingHeight }: Validator): Uint8Array {
-  return validatorQueueKey(unbondingTimeNs, unbondingHeight);
+  return keys.validatorQueueKey(unbondingTimeNs, unbondingHeight);
 }
 
 function addressesAt(context: Context, key: Uint8Array): readonly string[] {
-  const known = context.store(MODULE_NAME).get(key);
+  const known = context.store(keys.MODULE_NAME).get(key);
   return known === undefined ? [] : codec.decode(known).addresses;
 }
 
 function setAddresses(context: Context, key: Uint8Array, addresses: readonly string[]): void {
-  const store = context.store(MODULE_NAME);
+  const store = context.store(keys.MODULE_NAME);
   if (addresses.length === 0) store.delete(key);
   else store.set(key, codec.encode({ addresses: [...addresses] }));
 }
@@ -253,28 +241,28 @@ export function removeFromValidatorQueue(context: Context, validator: Validator)
 
 /** Returns the operators, as text, whose unbonding time and height have passed, in order of time. */
 export function dueValidators(context: Context): readonly string[] {
-  const now = fromUtf8(timeKey(context.timeNs));
+  const now = fromUtf8(keys.timeKey(context.timeNs));
   const range = context
-    .store(MODULE_NAME)
-    .iterate(VALIDATOR_QUEUE, validatorQueueKey(context.timeNs, context.height + 1n));
+    .store(keys.MODULE_NAME)
+    .iterate(keys.VALIDATOR_QUEUE, keys.validatorQueueKey(context.timeNs, context.height + 1n));
   return [...range].flatMap(([key, value]) => {
     const time = fromUtf8(key.subarray(TIME_OFFSET, key.length - 8));
-    const isDue = time <= now && heightOfQueueKey(key) <= context.height;
+    const isDue = time <= now && keys.heightOfQueueKey(key) <= context.height;
     return isDue ? codec.decode(value).addresses : [];
   });
 }
 
 /** The module account that holds the tokens of a validator. */
 export function poolOf(validator: Validator): string {
-  return isBonded(validator) ? BONDED_POOL : NOT_BONDED_POOL;
+  return isBonded(validator) ? keys.BONDED_POOL : keys.NOT_BONDED_POOL;
 }
 
 export function bondedToNotBonded(context: Context, { bank }: Keepers, amount: bigint): void {
-  bank.sendBetweenModules(context, BONDED_POOL, NOT_BONDED_POOL, bondCoins(context, amount));
+  bank.sendBetweenModules(context, keys.BONDED_POOL, keys.NOT_BONDED_POOL, bondCoins(context, amount));
 }
 
 export function notBondedToBonded(context: Context, { bank }: Keepers, amount: bigint): void {
-  bank.sendBetweenModules(context, NOT_BONDED_POOL, BONDED_POOL, bondCoins(context, amount));
+  bank.sendBetweenModules(context, keys.NOT_BONDED_POOL, keys.BONDED_POOL, bondCoins(context, amount));
 }
 
 /** Burns tokens of a pool; nothing for an amount of zero. */

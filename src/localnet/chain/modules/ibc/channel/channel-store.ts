@@ -13,77 +13,73 @@ import {
 import type { Context } from "../../../runtime/context.ts";
 import { createItem, uint64Codec } from "../../../store/collections.ts";
 import { ErrCapabilityNotFound } from "../host/errors.ts";
-import {
-  channelPath,
-  CHANNELS_PREFIX,
-  NEXT_CHANNEL_SEQUENCE,
-  type PacketEntryName,
-  packetPath,
-  packetsPath,
-  type SequenceName,
-  sequencePath,
-  STORE_NAME,
-} from "../host/keys.ts";
+import * as keys from "../host/keys.ts";
 import type { IBCModule, PortRouter } from "./ibc-module.ts";
 import type { ChannelEndpoint } from "../host/packet.ts";
 
 /** Number of the next channel, from 0. */
-export const nextChannelSequence = createItem(STORE_NAME, NEXT_CHANNEL_SEQUENCE, uint64Codec);
+export const nextChannelSequence = createItem(keys.STORE_NAME, keys.NEXT_CHANNEL_SEQUENCE, uint64Codec);
 
 export function getChannel(context: Context, { portId, channelId }: ChannelEndpoint): Channel | undefined {
-  const bytes = context.store(STORE_NAME).get(utf8(channelPath(portId, channelId)));
+  const bytes = context.store(keys.STORE_NAME).get(utf8(keys.channelPath(portId, channelId)));
   return bytes === undefined ? undefined : Channel.decode(bytes);
 }
 
 export function setChannel(context: Context, { portId, channelId }: ChannelEndpoint, channel: Channel): void {
-  context.store(STORE_NAME).set(utf8(channelPath(portId, channelId)), Channel.encode(channel).finish());
+  context
+    .store(keys.STORE_NAME)
+    .set(utf8(keys.channelPath(portId, channelId)), Channel.encode(channel).finish());
 }
 
 /** Returns the number of the next packet to send, to receive or to acknowledge; undefined for an unknown channel. */
 export function getSequence(
   context: Context,
-  name: SequenceName,
+  name: keys.SequenceName,
   { portId, channelId }: ChannelEndpoint,
 ): bigint | undefined {
-  const bytes = context.store(STORE_NAME).get(utf8(sequencePath(name, portId, channelId)));
+  const bytes = context.store(keys.STORE_NAME).get(utf8(keys.sequencePath(name, portId, channelId)));
   return bytes === undefined ? undefined : readUint64BigEndian(bytes);
 }
 
 export function setSequence(
   context: Context,
-  name: SequenceName,
+  name: keys.SequenceName,
   { portId, channelId }: ChannelEndpoint,
   sequence: bigint,
 ): void {
-  context.store(STORE_NAME).set(utf8(sequencePath(name, portId, channelId)), uint64BigEndian(sequence));
+  context
+    .store(keys.STORE_NAME)
+    .set(utf8(keys.sequencePath(name, portId, channelId)), uint64BigEndian(sequence));
 }
 
 /** Returns the commitment, the receipt or the hash of the acknowledgement of a packet. */
 export function getPacketEntry(
   context: Context,
-  name: PacketEntryName,
+  name: keys.PacketEntryName,
   end: ChannelEndpoint,
   sequence: bigint,
 ): Uint8Array | undefined {
-  return context.store(STORE_NAME).get(utf8(packetPath(name, end, sequence)));
+  return context.store(keys.STORE_NAME).get(utf8(keys.packetPath(name, end, sequence)));
 }
 
 export function setPacketEntry(
   context: Context,
-  name: PacketEntryName,
+  name: keys.PacketEntryName,
   packet: { readonly end: ChannelEndpoint; readonly sequence: bigint },
   value: Uint8Array,
 ): void {
-  context.store(STORE_NAME).set(utf8(packetPath(name, packet.end, packet.sequence)), value);
+  context.store(keys.STORE_NAME).set(utf8(keys.packetPath(name, packet.end, packet.sequence)), value);
 }
 
 export function deleteCommitment(context: Context, end: ChannelEndpoint, sequence: bigint): void {
-  context.store(STORE_NAME).delete(utf8(packetPath("commitments", end, sequence)));
+  context.store(keys.STORE_NAME).delete(utf8(keys.packetPath("commitments", end, sequence)));
 }
 
 /** Returns all channels in ascending order of their paths. */
 export function listChannels(context: Context): readonly IdentifiedChannel[] {
-  const entries = context.store(STORE_NAME).iterate(CHANNELS_PREFIX, prefixEnd(CHANNELS_PREFIX));
+  const entries = context
+    .store(keys.STORE_NAME)
+    .iterate(keys.CHANNELS_PREFIX, prefixEnd(keys.CHANNELS_PREFIX));
   return Array.from(entries, ([key, value]) => identifyChannel(latin1(key), value));
 }
 
@@ -96,11 +92,11 @@ export function identifyChannel(path: string, value: Uint8Array): IdentifiedChan
 /** Returns all entries of a kind, each with the channel and the number of its packet, in ascending order of their paths. */
 export function listPacketEntries(
   context: Context,
-  name: PacketEntryName,
+  name: keys.PacketEntryName,
 ): readonly (ChannelEndpoint & { readonly sequence: bigint; readonly data: Uint8Array })[] {
   const prefix = utf8(`${name}/`);
   const found = [];
-  for (const [key, data] of context.store(STORE_NAME).iterate(prefix, prefixEnd(prefix))) {
+  for (const [key, data] of context.store(keys.STORE_NAME).iterate(prefix, prefixEnd(prefix))) {
     const match = /\/ports\/([^/]+)\/channels\/([^/]+)\/sequences\/(\d+)$/.exec(latin1(key));
     if (match === null) continue;
     const [, portId = "", channelId = "", digits = ""] = match;
@@ -111,10 +107,10 @@ export function listPacketEntries(
 
 /** Returns the prefix of all entries of a kind of one channel. */
 export function packetEntriesPrefix(
-  name: PacketEntryName,
+  name: keys.PacketEntryName,
   { portId, channelId }: ChannelEndpoint,
 ): Uint8Array {
-  return utf8(packetsPath(name, portId, channelId));
+  return utf8(keys.packetsPath(name, portId, channelId));
 }
 
 /** Returns the id of the connection of a channel. Every channel has exactly one. */

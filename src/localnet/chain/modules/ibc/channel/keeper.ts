@@ -3,7 +3,7 @@ import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/con
 import { equalBytes, sha256, uint64BigEndian, goBytes } from "../../../../../platform/base/bytes.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { wrapErrors } from "../../../runtime/errors.ts";
+import * as errors from "../../../runtime/errors.ts";
 import { latestHeightOf, openClientStore, statusOf, timestampAt } from "../client/client-store.ts";
 import { type MessageProof, verifyRemoteAbsence, verifyRemoteValue } from "../client/verify-proof.ts";
 import { requireConnection, requireOpenConnection } from "../connection/connection-store.ts";
@@ -69,7 +69,7 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
   if (hasElapsed(packet.timeout, height, context.timeNs))
     throw timeoutElapsedError(packet.timeout, height, context.timeNs).wrap("packet timeout elapsed");
   const path = packetPath("commitments", packet.source, packet.sequence);
-  wrapErrors(
+  errors.wrapErrors(
     (error) => error.wrap("couldn't verify counterparty packet commitment"),
     () =>
       verifyRemoteValue(
@@ -159,7 +159,7 @@ export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   if (sequence === undefined)
     throw ErrSequenceSendNotFound(`source port: ${source.portId}, source channel: ${source.channelId}`);
   const packet: Packet = { ...outgoing, sequence, destination: counterpartyOf(channel) };
-  wrapErrors(
+  errors.wrapErrors(
     (error) => error.wrap("constructed packet failed basic validation"),
     () => validatePacket(packet),
   );

@@ -25,7 +25,7 @@ import {
 import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import { equalBytes, upperHex } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { unregisteredError, wrapErrors } from "../../../runtime/errors.ts";
+import * as errors from "../../../runtime/errors.ts";
 import {
   asModuleError,
   decodeUntrusted,
@@ -58,7 +58,7 @@ export function unpackClientMessage(any: Any | undefined): ClientMessage {
     case TYPE_URL.tendermintMisbehaviour:
       return { kind: "misbehaviour", misbehaviour: decodeUntrusted(() => Misbehaviour.decode(any.value)) };
     default:
-      throw unregisteredError(
+      throw errors.unregisteredError(
         `no concrete type registered for type URL ${any.typeUrl} against interface *exported.ClientMessage`,
       );
   }
@@ -363,7 +363,7 @@ function requireTrustedValidators(header: Header, name: string): void {
 }
 
 function requireValid(header: Header, words: string): void {
-  wrapErrors(
+  errors.wrapErrors(
     (error) => ErrInvalidMisbehaviour(`${words}: ${error.message}`),
     () => validateUpdateHeader(header),
   );
@@ -388,5 +388,5 @@ function requireCommitted(header: Header, block: VerifyingBlock): void {
 }
 
 function wrapWith(words: string, check: () => void): void {
-  wrapErrors((error) => error.wrap(words), check);
+  errors.wrapErrors((error) => error.wrap(words), check);
 }

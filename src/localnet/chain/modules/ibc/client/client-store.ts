@@ -23,17 +23,7 @@ import type { KVStore } from "../../../store/kv-store.ts";
 import { decodeUntrusted, ErrConsensusStateNotFound, ErrUnpackAny } from "../host/errors.ts";
 import { formatHeight, isZeroHeight, parseHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, LOCALHOST_URL, TENDERMINT_TYPE } from "../host/identifiers.ts";
-import {
-  CLIENT_STATE,
-  clientPrefix,
-  consensusStateKey,
-  heightOfIterationKey,
-  iterationKey,
-  iterationRange,
-  processedHeightKey,
-  processedTimeKey,
-  STORE_NAME,
-} from "../host/keys.ts";
+import * as keys from "../host/keys.ts";
 import { isAllowedClient } from "../host/params.ts";
 
 /** A client state with the type of its client. */
@@ -178,31 +168,31 @@ export interface ClientStore {
 
 /** Opens the store of a client. The client need not exist. */
 export function openClientStore(context: Context, clientId: string): ClientStore {
-  const store = context.store(STORE_NAME);
-  const prefix = clientPrefix(clientId);
+  const store = context.store(keys.STORE_NAME);
+  const prefix = keys.clientPrefix(clientId);
   const path = (key: Uint8Array): Uint8Array => concat(prefix, key);
   const stateAt = (key: Uint8Array): ConsensusState | undefined => readConsensusState(store, path(key));
   return {
-    clientState: () => readClientState(store, path(CLIENT_STATE)),
-    setClientState: (client) => store.set(path(CLIENT_STATE), encodeClientState(client)),
-    consensusState: (height) => stateAt(consensusStateKey(height)),
+    clientState: () => readClientState(store, path(keys.CLIENT_STATE)),
+    setClientState: (client) => store.set(path(keys.CLIENT_STATE), encodeClientState(client)),
+    consensusState: (height) => stateAt(keys.consensusStateKey(height)),
     setConsensusState: (height, state, processed) => {
-      store.set(path(consensusStateKey(height)), encodeConsensusState(state));
+      store.set(path(keys.consensusStateKey(height)), encodeConsensusState(state));
       const { timeNs, height: own } = processed ?? { timeNs: context.timeNs, height: selfHeight(context) };
-      store.set(path(processedTimeKey(height)), uint64BigEndian(timeNs));
-      store.set(path(processedHeightKey(height)), utf8(formatHeight(own)));
-      store.set(path(iterationKey(height)), consensusStateKey(height));
+      store.set(path(keys.processedTimeKey(height)), uint64BigEndian(timeNs));
+      store.set(path(keys.processedHeightKey(height)), utf8(formatHeight(own)));
+      store.set(path(keys.iterationKey(height)), keys.consensusStateKey(height));
     },
     processed: (height) => readProcessed(store, path, height),
     deleteConsensusState: (height) => {
-      store.delete(path(consensusStateKey(height)));
-      store.delete(path(processedTimeKey(height)));
-      store.delete(path(processedHeightKey(height)));
-      store.delete(path(iterationKey(height)));
+      store.delete(path(keys.consensusStateKey(height)));
+      store.delete(path(keys.processedTimeKey(height)));
+      store.delete(path(keys.processedHeightKey(height)));
+      store.delete(path(keys.iterationKey(height)));
     },
     earliestHeight: () => {
       const key = firstOf(store.iterate(...fullRange(path, {})))?.[0];
-      return key === undefined ? undefined : heightOfIterationKey(key.subarray(prefix.length));
+      return key === undefined ? undefined : keys.heightOfIterationKey(key.subarray(prefix.length));
     },
     previousConsensusState: (height) => {
       const entry = firstOf(store.iterateReverse(...fullRange(path, { below: height })));
@@ -221,7 +211,7 @@ function fullRange(
   path: (key: Uint8Array) => Uint8Array,
   bounds: { readonly from?: Height; readonly below?: Height },
 ): [start: Uint8Array, end: Uint8Array] {
-  const { start, end } = iterationRange(bounds);
+  const { start, end } = keys.iterationRange(bounds);
   return [path(start), path(end)];
 }
 
@@ -245,8 +235,8 @@ function readProcessed(
   path: (key: Uint8Array) => Uint8Array,
   height: Height,
 ): Processed | undefined {
-  const time = store.get(path(processedTimeKey(height)));
-  const own = store.get(path(processedHeightKey(height)));
+  const time = store.get(path(keys.processedTimeKey(height)));
+  const own = store.get(path(keys.processedHeightKey(height)));
   const ownHeight = own === undefined ? undefined : parseHeight(fromUtf8(own));
   if (time === undefined || ownHeight === undefined) return undefined;
   return { timeNs: readUint64BigEndian(time), height: ownHeight };

@@ -6,7 +6,7 @@ import type { Params } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import type { ClientState } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { goDurationText, NS_PER_SECOND } from "../../../../../platform/base/time.ts";
-import { unregisteredError } from "../../../runtime/errors.ts";
+import * as errors from "../../../runtime/errors.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import {
   ErrIbcInvalidHeight,
@@ -225,7 +225,7 @@ function validateConsensusState(state: ConsensusState): void {
     validateHash(state.nextValidatorsHash);
   } catch (error) {
     if (error instanceof CometError)
-      throw unregisteredError(error.message).wrap("next validators hash is invalid");
+      throw errors.unregisteredError(error.message).wrap("next validators hash is invalid");
     throw error;
   }
   // Go checks the seconds of the time (`Unix() <= 0`), so that a time within the first second is invalid.
@@ -242,7 +242,7 @@ function validateChainId(chainId: string): void {
 function validatePeriods(client: ClientState): void {
   // Go has 64-bit durations and rejects longer ones already while it decodes the message.
   for (const period of [client.trustingPeriod, client.unbondingPeriod, client.maxClockDrift]) {
-    if (durationNs(period) > MAX_DURATION_NS) throw unregisteredError("proto: duration out of range");
+    if (durationNs(period) > MAX_DURATION_NS) throw errors.unregisteredError("proto: duration out of range");
   }
   if (durationNs(client.trustingPeriod) <= 0n) {
     throw ErrInvalidTrustingPeriod("trusting period must be greater than zero");

@@ -7,17 +7,7 @@ import {
 import { equalBytes } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { createItem, uint64Codec } from "../../../store/collections.ts";
-import {
-  ErrClientNotActive,
-  ErrClientNotFound,
-  ErrConsensusStateNotFound,
-  ErrInvalidClient,
-  ErrInvalidClientHeight,
-  ErrInvalidClientType,
-  ErrInvalidRecoveryClient,
-  ErrInvalidSubstitute,
-  ErrUpdateClientFailed,
-} from "../host/errors.ts";
+import * as errors from "../host/errors.ts";
 import { clientCreated, clientRecovered, clientUpdated, misbehaviourFound } from "../host/events.ts";
 import { compareHeights, formatHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, TENDERMINT_TYPE } from "../host/identifiers.ts";
@@ -59,9 +49,10 @@ export function createClient(
   consensusState: Any | undefined,
 ): string {
   const client = unpackClientState(clientState);
-  if (client.type === LOCALHOST) throw ErrInvalidClientType(`cannot create client of type: ${client.type}`);
+  if (client.type === LOCALHOST)
+    throw errors.ErrInvalidClientType(`cannot create client of type: ${client.type}`);
   if (!isAllowedClient(context, client.type)) {
-    throw ErrInvalidClientType(`client state type ${client.type} is not registered in the allowlist`);
+    throw errors.ErrInvalidClientType(`client state type ${client.type} is not registered in the allowlist`);
   }
   const sequence = nextClientSequence.get(context) ?? 0n;
   nextClientSequence.set(context, sequence + 1n);
@@ -72,7 +63,7 @@ export function createClient(
   // As in ibc-go, the client is stored before its status is checked. A failure reverts the writes with the message.
   const status = statusOf(context, client, store);
   if (status !== "Active")
-    throw ErrClientNotActive(`cannot create client (${clientId}) with status ${status}`);
+    throw errors.ErrClientNotActive(`cannot create client (${clientId}) with status ${status}`);
   for (const event of clientCreated({ clientId, clientType: client.type }, latestHeightOf(client)))
     context.emit(event);
   return clientId;
@@ -90,14 +81,14 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
   const message = unpackClientMessage(packed);
   const store = openClientStore(context, clientId);
   const client = store.clientState();
-  if (client === undefined) throw ErrClientNotFound(`cannot update client with ID ${clientId}`);
+  if (client === undefined) throw errors.ErrClientNotFound(`cannot update client with ID ${clientId}`);
   // Checked before the header: a header must not revive an expired or frozen client. Only a recovery can.
   const status = statusOf(context, client, store);
   if (status !== "Active") {
-    throw ErrClientNotActive(`cannot update client (${clientId}) with status ${status}`);
+    throw errors.ErrClientNotActive(`cannot update client (${clientId}) with status ${status}`);
   }
   if (client.type !== TENDERMINT_TYPE) {
-    throw ErrUpdateClientFailed("client message verification is unsupported by the localhost client");
+    throw errors.ErrUpdateClientFailed("client message verification is unsupported by the localhost client");
   }
   verifyMessage(context, client.state, message, store);
   const eventClient = { clientId, clientType: client.type };
@@ -134,12 +125,12 @@ export function updateClientInCheck(context: Context, clientId: string, packed: 
   const message = unpackClientMessage(packed);
   const store = openClientStore(context, clientId);
   const client = store.clientState();
-  if (client === undefined) throw ErrClientNotFound(clientId);
+  if (client === undefined) throw errors.ErrClientNotFound(clientId);
   const status = statusOf(context, client, store);
   if (status !== "Active")
-    throw ErrClientNotActive(`cannot update client (${clientId}) with status ${status}`);
+    throw errors.ErrClientNotActive(`cannot update client (${clientId}) with status ${status}`);
   if (client.type !== TENDERMINT_TYPE)
-    throw ErrUpdateClientFailed("client message verification is unsupported by the localhost client");
+    throw errors.ErrUpdateClientFailed("client message verification is unsupported by the localhost client");
   if (context.mode !== "recheck") verifyMessage(context, client.state, message, store);
   if (message.kind === "header") storeHeader(context, client.state, message.header, store);
 }
@@ -181,17 +172,18 @@ interface OpenClient {
 export function recoverClient(context: Context, subjectId: string, substituteId: string): void {
   const subject = open(context, subjectId, "subject");
   if (statusOf(context, subject.client, subject.store) === "Active") {
-    throw ErrInvalidRecoveryClient("cannot recover Active subject client");
+    throw errors.ErrInvalidRecoveryClient("cannot recover Active subject client");
   }
   const substitute = open(context, substituteId, "substitute");
   const heights = [latestHeightOf(subject.client), latestHeightOf(substitute.client)] as const;
   if (compareHeights(heights[0], heights[1]) >= 0) {
-    throw ErrInvalidClientHeight(
+    throw errors.ErrInvalidClientHeight(
       `subject client state latest height is greater or equal to substitute client state latest height (${formatHeight(heights[0])} >= ${formatHeight(heights[1])})`,
     );
   }
   const status = statusOf(context, substitute.client, substitute.store);
-  if (status !== "Active") throw ErrClientNotActive(`substitute client is not active, status is ${status}`);
+  if (status !== "Active")
+    throw errors.ErrClientNotActive(`substitute client is not active, status is ${status}`);
   copySubstitute(subject, substitute);
   for (const event of clientRecovered({ clientId: subjectId, clientType: subject.client.type }))
     context.emit(event);
@@ -200,7 +192,7 @@ export function recoverClient(context: Context, subjectId: string, substituteId:
 function open(context: Context, id: string, role: string): OpenClient {
   const store = openClientStore(context, id);
   const client = store.clientState();
-  if (client === undefined) throw ErrClientNotFound(`${role} client with ID ${id}`);
+  if (client === undefined) throw errors.ErrClientNotFound(`${role} client with ID ${id}`);
   return { id, client, store };
 }
 
@@ -210,23 +202,27 @@ const FAILED = "failed to validate substitute client";
 function copySubstitute(subject: OpenClient, substitute: OpenClient): void {
   const [own, other] = [subject.client, substitute.client];
   if (own.type !== TENDERMINT_TYPE || other.type !== TENDERMINT_TYPE) {
-    throw ErrInvalidClient(`expected a client of type ${TENDERMINT_TYPE}, got ${other.type}`).wrap(FAILED);
+    throw errors
+      .ErrInvalidClient(`expected a client of type ${TENDERMINT_TYPE}, got ${other.type}`)
+      .wrap(FAILED);
   }
   if (!isMatching(own.state, other.state)) {
-    throw ErrInvalidSubstitute("subject client state does not match substitute client state").wrap(FAILED);
+    throw errors
+      .ErrInvalidSubstitute("subject client state does not match substitute client state")
+      .wrap(FAILED);
   }
   const height = latestHeightOf(other);
   const state = substitute.store.consensusState(height);
   if (state === undefined) {
-    throw ErrConsensusStateNotFound("unable to retrieve latest consensus state for substitute client").wrap(
-      FAILED,
-    );
+    throw errors
+      .ErrConsensusStateNotFound("unable to retrieve latest consensus state for substitute client")
+      .wrap(FAILED);
   }
   const processed = substitute.store.processed(height);
   if (processed === undefined) {
-    throw ErrUpdateClientFailed(
-      "unable to retrieve processed height for substitute client latest height",
-    ).wrap(FAILED);
+    throw errors
+      .ErrUpdateClientFailed("unable to retrieve processed height for substitute client latest height")
+      .wrap(FAILED);
   }
   subject.store.setConsensusState(height, state, processed);
   const { chainId, trustingPeriod } = other.state;

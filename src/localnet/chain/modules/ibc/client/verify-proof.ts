@@ -6,7 +6,7 @@ import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { equalBytes, latin1, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
+import * as errors from "../../../runtime/errors.ts";
 import {
   ErrClientNotActive,
   ErrClientNotFound,
@@ -164,7 +164,7 @@ function goPath(prefix: Uint8Array, path: string): string {
 }
 
 /** Converts the error of a proof, whose text ends with the description of ibc-go's error. */
-function commitmentError({ text }: ProofFailure): ModuleError {
+function commitmentError({ text }: ProofFailure): errors.ModuleError {
   for (const kind of [ErrInvalidProof, ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
     if (text.endsWith(ending)) return kind(text.slice(0, -ending.length));
@@ -215,7 +215,7 @@ export function verifyRemoteAbsence(
 }
 
 function verify({ clientId }: ConnectionEnd, { name }: ProvenPath, check: () => void): void {
-  wrapErrors((error) => {
+  errors.wrapErrors((error) => {
     // The checks of the client itself precede the verification, and their errors are not part of it.
     const isOfClient = error.codespace === "client" && (error.code === 4 || error.code === 29);
     const isOfPrefix = error.codespace === "commitment" && error.code === 3;

@@ -1,4 +1,5 @@
 import type {
+  Histogram,
   NodeObservation,
   NodePage,
   Observation,
@@ -6,15 +7,14 @@ import type {
   Seen,
   SidecarPage,
 } from "../sources/observation.ts";
-import { advanceLatency, type LatencyTrail } from "./latency-trail.ts";
 
 /**
  * What earlier polls showed: times at which something last changed, wall clock, ms. It is part of the state, so a restart of
  * the watchdog delays no alert. Without a state file the conditions that need it are unknown until the second poll.
  */
-export interface Trail {
+export interface PollHistory {
   /** By name of the node. */
-  readonly nodes: ReadonlyMap<string, NodeTrail>;
+  readonly nodes: ReadonlyMap<string, NodeHistory>;
   readonly chain: Progress;
 }
 
@@ -27,7 +27,7 @@ export interface Progress {
 }
 
 /** What earlier polls showed of one node and its sidecar. */
-export interface NodeTrail {
+export interface NodeHistory {
   readonly progress: Progress;
   /** First of the polls of the node's page that succeeded without a long gap between them. */
   readonly seenSinceMs?: number;
@@ -38,10 +38,10 @@ export interface NodeTrail {
   /** Times at which the node's calls last succeeded and last failed. */
   readonly lastGoodMs?: number;
   readonly lastBadMs?: number;
-  readonly latency?: LatencyTrail;
+  readonly latency?: LatencyHistory;
   /** Last value of the sidecar's timestamp; 0: the sidecar has not ticked. */
   readonly tick?: Tick;
-  readonly webSockets: ReadonlyMap<string, WebSocketTrail>;
+  readonly webSockets: ReadonlyMap<string, WebSocketHistory>;
 }
 
 /** A timestamp of the sidecar. */
@@ -54,24 +54,28 @@ interface Tick {
 }
 
 /** One WebSocket provider. */
-export interface WebSocketTrail {
+export interface WebSocketHistory {
   readonly reads: bigint;
   /** First poll that showed the provider. */
   readonly sinceMs: number;
   readonly lastReadMs?: number;
 }
 
-/** The trail before the first poll. */
-export const EMPTY_TRAIL: Trail = { nodes: new Map(), chain: {} };
+/** The history before the first poll. */
+export const EMPTY_HISTORY: PollHistory = { nodes: new Map(), chain: {} };
 
-/** The trail of a node that was not polled yet. */
-export const UNSEEN: NodeTrail = { progress: {}, webSockets: new Map() };
+/** The history of a node that was not polled yet. */
+export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
 
 /**
  * Adds one poll. Nodes that the poll does not have are dropped. `gapMs` is the longest time between two polls that still says
  * when the change between them happened.
  */
-export function advanceTrail({ nodes, chain }: Trail, observation: Observation, gapMs: number): Trail {
+export function advanceHistory(
+  { nodes, chain }: PollHistory,
+  observation: Observation,
+  gapMs: number,
+): PollHistory {
   const { atMs } = observation;
   const { head } = observation.chain;
   return {
@@ -92,10 +96,10 @@ interface PollTime {
 }
 
 function advanceNode(
-  before: NodeTrail,
+  before: NodeHistory,
   { metrics, prices, sidecar }: NodeObservation,
   time: PollTime,
-): NodeTrail {
+): NodeHistory {
   const { atMs } = time;
   const withCalls = metrics.state === "up" ? advanceCalls(before, metrics.value, time) : before;
   const tick = advanceTick(before.tick, prices, atMs);
@@ -107,10 +111,10 @@ function advanceNode(
 }
 
 function advanceCalls(
-  { latency: timed, ...before }: NodeTrail,
+  { latency: timed, ...before }: NodeHistory,
   { success, failure, height, oracleLatency }: NodePage,
   { atMs, gapMs }: PollTime,
-): NodeTrail {
+): NodeHistory {
   // The first reading, and one after a gap, do not say when their calls were made.
   const isRecent = before.seenMs !== undefined && atMs - before.seenMs <= gapMs;
   const latency = advanceLatency(timed, oracleLatency, atMs, isRecent);
@@ -138,7 +142,11 @@ function advanceHeight(before: Progress, height: bigint, atMs: number): Progress
   return height > before.height ? { ...before, height, advancedAtMs: atMs } : before;
 }
 
-function advanceTick(before: NodeTrail["tick"], prices: Seen<PricesPage>, atMs: number): NodeTrail["tick"] {
+function advanceTick(
+  before: NodeHistory["tick"],
+  prices: Seen<PricesPage>,
+  atMs: number,
+): NodeHistory["tick"] {
   // Prices that were derived from metrics have no timestamp.
   if (prices.state !== "up" || prices.value.isDerived) return before;
   const value = prices.value.tickedAtMs ?? 0;
@@ -146,10 +154,10 @@ function advanceTick(before: NodeTrail["tick"], prices: Seen<PricesPage>, atMs: 
 }
 
 function advanceWebSockets(
-  before: NodeTrail["webSockets"],
+  before: NodeHistory["webSockets"],
   sidecar: Seen<SidecarPage>,
   atMs: number,
-): NodeTrail["webSockets"] {
+): NodeHistory["webSockets"] {
   if (sidecar.state !== "up") return before;
   const providers = [...sidecar.value.providers].filter(([, { type }]) => type === "websockets");
   return new Map(
@@ -160,4 +168,40 @@ function advanceWebSockets(
       return [name, { ...known, reads, ...(hasGrown(known.reads, reads) ? { lastReadMs: atMs } : {}) }];
     }),
   );
+}
+
+/** Calls of a node to its sidecar, by how long they took. */
+interface CallTimes {
+  readonly calls: bigint;
+  /** Calls that took at most so many ms. */
+  readonly within: ReadonlyMap<number, bigint>;
+}
+
+/** What earlier polls showed of the node's own histogram of its calls. */
+export interface LatencyHistory extends CallTimes {
+  /** The calls between the last two polls with a new call, and the time of the second one. */
+  readonly recent?: CallTimes & { readonly atMs: number };
+}
+
+/** Adds the histogram of one poll. `isRecent`: the poll before shows when the calls between the two were made. */
+function advanceLatency(
+  before: LatencyHistory | undefined,
+  histogram: Histogram | undefined,
+  atMs: number,
+  isRecent: boolean,
+): LatencyHistory | undefined {
+  if (histogram === undefined) return undefined;
+  const { count: calls, buckets: within } = histogram;
+  if (before === undefined || !isRecent) return { calls, within };
+  if (calls === before.calls) return { ...before, within };
+  const from: CallTimes = hasRestarted(before, { calls, within }) ? { calls: 0n, within: new Map() } : before;
+  const grown = [...within].map(([bound, count]) => [bound, count - (from.within.get(bound) ?? 0n)] as const);
+  return { calls, within, recent: { atMs, calls: calls - from.calls, within: new Map(grown) } };
+}
+
+/** A node that restarted began again at zero. It can have made more calls since than before. */
+function hasRestarted(before: CallTimes, { calls, within }: CallTimes): boolean {
+  const fell = ([bound, count]: readonly [number, bigint]): boolean =>
+    count < (before.within.get(bound) ?? 0n);
+  return calls < before.calls || [...within].some(fell);
 }

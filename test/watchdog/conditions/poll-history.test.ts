@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
-import { judgeAll } from "../../../src/watchdog/conditions/conditions.ts";
+import { evaluateConditions } from "../../../src/watchdog/conditions/conditions.ts";
 import {
-  advanceTrail,
-  EMPTY_TRAIL,
-  type NodeTrail,
-  type Trail,
-} from "../../../src/watchdog/conditions/trail.ts";
+  advanceHistory,
+  EMPTY_HISTORY,
+  type NodeHistory,
+  type PollHistory,
+} from "../../../src/watchdog/conditions/poll-history.ts";
 import {
   all,
   type Change,
@@ -23,28 +23,28 @@ import {
 const { rules, majorPairs } = alertsSchema.parse({});
 
 it("no condition is active at the first poll after an hour without polls", () => {
-  let trail = EMPTY_TRAIL;
+  let history = EMPTY_HISTORY;
   for (const afterMs of [0, 10_000, 20_000, 3_600_000]) {
     const frame = healthyFrame(START_MS + afterMs);
-    trail = advanceTrail(trail, frame.observation, 60_000);
-    const active = [...judgeAll(rules, { ...frame, trail, majorPairs })].filter(
+    history = advanceHistory(history, frame.observation, 60_000);
+    const active = [...evaluateConditions(rules, { ...frame, history, majorPairs })].filter(
       ([, { kind }]) => kind === "active",
     );
     expect([afterMs, active]).toEqual([afterMs, []]);
   }
 });
 
-describe("the trail", () => {
+describe("the history", () => {
   const GAP_MS = 60_000;
   type Polls = (readonly [second: number, change: Change])[];
-  /** The trail after polls at these seconds. */
-  const after = (...polls: Polls): Trail =>
+  /** The history after polls at these seconds. */
+  const after = (...polls: Polls): PollHistory =>
     polls.reduce(
-      (trail, [second, change]) =>
-        advanceTrail(trail, change(healthyFrame(START_MS + second * 1000)).observation, GAP_MS),
-      EMPTY_TRAIL,
+      (history, [second, change]) =>
+        advanceHistory(history, change(healthyFrame(START_MS + second * 1000)).observation, GAP_MS),
+      EMPTY_HISTORY,
     );
-  const nodeAfter = (...polls: Polls): Partial<NodeTrail> => after(...polls).nodes.get("node") ?? {};
+  const nodeAfter = (...polls: Polls): Partial<NodeHistory> => after(...polls).nodes.get("node") ?? {};
   const same: Change = (frame) => frame;
   const counters = (success: bigint, failure: bigint): Change => withPage(() => ({ success, failure }));
   const at = (second: number): number => START_MS + second * 1000;
@@ -71,11 +71,11 @@ describe("the trail", () => {
           head: head.state === "up" ? { ...head, value: { ...head.value, height: chain } } : head,
         })),
       );
-    const trail = after([0, heights(7n, 8n)], [10, heights(9n, 9n)], [20, heights(9n, 9n)]);
+    const history = after([0, heights(7n, 8n)], [10, heights(9n, 9n)], [20, heights(9n, 9n)]);
     const blind = withChain(() => ({ head: failed() }));
     const progress = { height: 9n, firstSeenMs: at(0), advancedAtMs: at(10) };
-    expect([trail.chain, trail.nodes.get("node")?.progress]).toEqual([progress, progress]);
-    expect(advanceTrail(trail, blind(healthyFrame(at(30))).observation, GAP_MS).chain).toEqual(progress);
+    expect([history.chain, history.nodes.get("node")?.progress]).toEqual([progress, progress]);
+    expect(advanceHistory(history, blind(healthyFrame(at(30))).observation, GAP_MS).chain).toEqual(progress);
   });
 
   it("says since when the sidecar shows its timestamp, and whether it was seen to change", () => {

@@ -4,30 +4,29 @@ import type { BlockCounts } from "../ledger/block-counts.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Assessment, BurnWindow, Headroom } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import { active, cannotSee, clear, type Verdict } from "./condition.ts";
-import type { ConditionInput } from "./condition-input.ts";
+import { active, cannotSee, clear, type ConditionResult, type ConditionInput } from "./condition.ts";
 
 /** A boundary of the tiers. */
 export type Boundary = Headroom["boundary"];
 
 const ONE = 10n ** 18n;
 
-function judgeHeadroom(
+function evaluateHeadroom(
   assessment: Assessment | undefined,
   boundary: Boundary,
-  judge: (headroom: Headroom) => Verdict | undefined,
-): Verdict {
+  evaluate: (headroom: Headroom) => ConditionResult | undefined,
+): ConditionResult {
   const headroom = assessment?.headroom.find((one) => one.boundary === boundary);
   if (headroom === undefined) return cannotSee("no block of this month is counted yet");
-  return judge(headroom) ?? clear(headroomText(headroom));
+  return evaluate(headroom) ?? clear(headroomText(headroom));
 }
 
 /** Error of the number of blocks that the chain is expected to make until the end of the month. */
 const BLOCKS_ERROR = 0.01;
 
-/** Judges whether a month is lost. Certain only when the loss is greater than the error of the expected number of blocks. */
-export function judgeLost(assessment: Assessment | undefined, boundary: Boundary): Verdict {
-  return judgeHeadroom(assessment, boundary, (headroom) => {
+/** Evaluates whether a month is lost. Certain only when the loss is greater than the error of the expected number of blocks. */
+export function evaluateLost(assessment: Assessment | undefined, boundary: Boundary): ConditionResult {
+  return evaluateHeadroom(assessment, boundary, (headroom) => {
     const { state, misses } = headroom;
     if (state !== "lost") return undefined;
     const remaining = Number(assessment?.remainingBlocks ?? 0n);
@@ -53,12 +52,12 @@ function headroomText({ state, misses, outageMs }: Headroom): string {
   return `${misses} more missed blocks are allowed${time}`;
 }
 
-/** Judges the rate of the month so far. */
-export function judgeRate(
+/** Evaluates the rate of the month so far. */
+export function evaluateRate(
   assessment: Assessment | undefined,
   boundary: Boundary,
   minBlocks: number,
-): Verdict {
+): ConditionResult {
   const { rate, tier } = assessment ?? {};
   if (rate === undefined || tier === undefined) return cannotSee("no block of this month is counted yet");
   const reason = `the rate is ${formatPercent(rate)} %`;
@@ -67,13 +66,13 @@ export function judgeRate(
   return isLow ? active(reason, 100 - Number(formatPercent(rate))) : clear(reason);
 }
 
-/** Judges the forecast and the headroom of the month. */
-export function judgeRisk(
+/** Evaluates the forecast and the headroom of the month. */
+export function evaluateRisk(
   assessment: Assessment | undefined,
   boundary: Boundary,
   limit: (key: "min_headroom" | "min_blocks") => number,
-): Verdict {
-  return judgeHeadroom(assessment, boundary, (headroom) => {
+): ConditionResult {
+  return evaluateHeadroom(assessment, boundary, (headroom) => {
     const { forecast, rate } = assessment ?? {};
     const { state, outageMs } = headroom;
     if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
@@ -103,13 +102,13 @@ function knownShare(assessment: Assessment | undefined): number {
   return Math.min(1, knownMs / (nextMonthMs(startMs) - startMs));
 }
 
-/** Judges the burn rates of the last hours. `factors` has the threshold of each window. */
-export function judgeBurn(
+/** Evaluates the burn rates of the last hours. `factors` has the threshold of each window. */
+export function evaluateBurn(
   { assessment, recent }: ConditionInput,
   boundary: Boundary,
   factors: readonly (readonly [BurnWindow, number])[],
-): Verdict {
-  return judgeHeadroom(assessment, boundary, ({ burnRates }) => {
+): ConditionResult {
+  return evaluateHeadroom(assessment, boundary, ({ burnRates }) => {
     const burning = factors.flatMap(([window, factor]) => {
       const rate = burnRates[window];
       return rate !== undefined && rate >= factor ? [{ window, factor, rate }] : [];
@@ -128,13 +127,13 @@ export function judgeBurn(
 /** Share of the threshold below which a slow burn is over. */
 const CLEAR_SHARE = 0.9;
 
-/** Judges the burn rate of the last three days. */
-export function judgeSlowBurn(
+/** Evaluates the burn rate of the last three days. */
+export function evaluateSlowBurn(
   assessment: Assessment | undefined,
   boundary: Boundary,
   factor: number,
-): Verdict {
-  return judgeHeadroom(assessment, boundary, ({ burnRates }) => {
+): ConditionResult {
+  return evaluateHeadroom(assessment, boundary, ({ burnRates }) => {
     const days = burnRates["3d"];
     const hours = burnRates["6h"];
     if (days === undefined || hours === undefined || days < factor * CLEAR_SHARE) return undefined;
@@ -152,8 +151,8 @@ function badShare({ good, bad }: BlockCounts): number {
   return total === 0 ? 0 : Number(bad) / total;
 }
 
-/** Judges the months below the lower boundary. */
-export function judgeRotation(assessment: Assessment | undefined): Verdict {
+/** Evaluates the months below the lower boundary. */
+export function evaluateRotation(assessment: Assessment | undefined): ConditionResult {
   if (assessment === undefined) return cannotSee("no month is counted yet");
   const { rotation, tier, forecast } = assessment;
   const months = rotation.months.join(", ");

@@ -4,15 +4,15 @@ import type { Tier } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/status.ts";
 import { grouped, type Tone } from "../../platform/web/parts.ts";
 
-/** What this month means for a validator's pay, the gravest first. */
-export const VERDICTS = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
+/** States of a validator's pay in this month, the gravest first. */
+export const PAY_STATES = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
 
-/** One of {@link VERDICTS}. */
-type VerdictKind = (typeof VERDICTS)[number];
+/** One of {@link PAY_STATES}. */
+type PayState = (typeof PAY_STATES)[number];
 
-/** The verdict on a validator in one sentence, without times. */
-export interface ValidatorVerdict {
-  readonly kind: VerdictKind;
+/** How a validator is paid, in one sentence, without times. */
+export interface PayStatus {
+  readonly kind: PayState;
   readonly tone: Tone;
   readonly headline: string;
   /** The same in two words, for tables. */
@@ -27,11 +27,11 @@ export interface Freshness {
 }
 
 /**
- * Judges one validator. Never good when the last poll is old, when no node could be read, or when nothing was counted. A month of
- * which hardly any block was seen is judged by the rate of recent days; without these, it is too early to say. What is lost, and
- * what fires, is said at once.
+ * Returns the pay status of a validator. Never good when the last poll is old, when no node could be read, or when nothing was
+ * counted. A month with hardly any seen block goes by the rate of recent days; without these, it is too early to say. A lost
+ * boundary and a firing alert are shown even then.
  */
-export function judgeValidator(status: WatchdogStatus, fresh: Freshness): ValidatorVerdict {
+export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus {
   if (boundaryState(status, "none") === "lost")
     return bad("lost", "lost", "Lost: this month pays nothing, whatever happens now");
   const blind = whyBlind(status, fresh);
@@ -56,15 +56,15 @@ export function judgeValidator(status: WatchdogStatus, fresh: Freshness): Valida
     return warn("part-lost", "paid in part", "Full pay is lost: this month is paid in part");
   if (tier === "proportional")
     return warn("losing", "losing full pay", `Losing: this month is paid in part at ${rate}`);
-  return judgePaid(status, tier, worst);
+  return paidStatus(status, tier, worst);
 }
 
-/** Judges a validator that loses nothing that is known. `tier` is undefined when it is too early to say. */
-function judgePaid(
+/** Returns the status of a validator that loses nothing that is known. `tier` is undefined when it is too early to say. */
+function paidStatus(
   status: WatchdogStatus,
   tier: Tier | undefined,
   worst: AlertStatus | undefined,
-): ValidatorVerdict {
+): PayStatus {
   const isKnown = tier !== undefined;
   const soFar = isKnown
     ? `Paid in full ${isEarlyMonth(status) ? `at ${rateText(status)}` : "so far"}`
@@ -157,11 +157,11 @@ function boundaryState(
   return assessment?.headroom.find((headroom) => headroom.boundary === boundary)?.state;
 }
 
-function bad(kind: VerdictKind, short: string, headline: string): ValidatorVerdict {
+function bad(kind: PayState, short: string, headline: string): PayStatus {
   return { kind, tone: "bad", short, headline };
 }
 
-function warn(kind: VerdictKind, short: string, headline: string): ValidatorVerdict {
+function warn(kind: PayState, short: string, headline: string): PayStatus {
   return { kind, tone: "warn", short, headline };
 }
 

@@ -1,7 +1,25 @@
-import { maxInt, minInt } from "../../../../platform/base/integers.ts";
-import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../../../platform/base/decimal.ts";
-import type { State as WireState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
-import type { Params } from "./params.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
+import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
+import type { State as WireState } from "../proto/gen/feemarket/feemarket/v1/genesis.ts";
+
+/** Parameters that the price depends on (x/feemarket v1.1.1). Decimals are {@link Dec18}. */
+export interface MarketParams {
+  /** Added to the learning rate when the window is nearly empty or nearly full. */
+  readonly alpha: Dec18;
+  /** Multiplied with the learning rate otherwise. */
+  readonly beta: Dec18;
+  /** Distance from empty or full, as a share of the maximum, that is "nearly" empty or full. */
+  readonly gamma: Dec18;
+  /** Price change for each unit of gas by which the window differs from its target. */
+  readonly delta: Dec18;
+  readonly minBaseGasPrice: Dec18;
+  readonly minLearningRate: Dec18;
+  readonly maxLearningRate: Dec18;
+  /** Gas that one block may use. Half of it is the target. */
+  readonly maxBlockUtilization: bigint;
+  /** Number of blocks in the window. */
+  readonly window: bigint;
+}
 
 /** State of the fee market. Decimals are {@link Dec18}. */
 export interface State {
@@ -13,7 +31,7 @@ export interface State {
 }
 
 /** Returns the state of a new market: minimum price and learning rate, empty window. */
-export function initialState(params: Params): State {
+export function initialState(params: MarketParams): State {
   return {
     baseGasPrice: params.minBaseGasPrice,
     learningRate: params.minLearningRate,
@@ -44,7 +62,7 @@ export function toWire(state: State): WireState {
 export function addUtilization(
   state: State,
   gas: bigint,
-  params: Params,
+  params: MarketParams,
 ): { readonly state: State } | { readonly exceeded: bigint } {
   const utilization = currentUtilization(state) + gas;
   if (utilization > params.maxBlockUtilization) return { exceeded: utilization };
@@ -52,7 +70,7 @@ export function addUtilization(
 }
 
 /** Computes the state for the next block (Go `UpdateFeeMarket`). Runs at the end of a block. */
-export function closeBlock(state: State, params: Params): State {
+export function closeBlock(state: State, params: MarketParams): State {
   // The learning rate comes first, because the price of the same block uses the new rate. Then the window advances: its
   // oldest entry becomes the empty entry of the next block.
   const learningRate = nextLearningRate(state, params);
@@ -66,8 +84,8 @@ function currentUtilization(state: State): bigint {
   return state.window[Number(state.index)] ?? 0n;
 }
 
-/** The target of a block is half of its maximum, so the price rises above half and falls below. Rounds down, as in Go. */
-function targetOf(params: Params): bigint {
+/** Returns the gas that keeps the price of a block: half of the maximum, rounded down as in Go. */
+export function targetOf(params: MarketParams): bigint {
   return params.maxBlockUtilization / 2n;
 }
 
@@ -75,7 +93,7 @@ function targetOf(params: Params): bigint {
  * Computes the learning rate (AIMD): additive increase when the window is nearly empty or nearly full, multiplicative
  * decrease otherwise. Far from the target, the price then moves in larger steps.
  */
-function nextLearningRate({ window, learningRate }: State, params: Params): Dec18 {
+function nextLearningRate({ window, learningRate }: State, params: MarketParams): Dec18 {
   const used = window.reduce((sum, utilization) => sum + utilization, 0n);
   const maximum = BigInt(window.length) * params.maxBlockUtilization;
   // The share of the window that is used, from 0 to 1. Both sides are scaled, as Go divides two decimals.
@@ -90,7 +108,7 @@ function nextLearningRate({ window, learningRate }: State, params: Params): Dec1
  * at least the minimum. Each quotient and product is rounded half to even where `LegacyDec` rounds; another order of the
  * operations gives another last digit.
  */
-function nextPrice(state: State, params: Params): Dec18 {
+function nextPrice(state: State, params: MarketParams): Dec18 {
   const target = targetOf(params);
   // -1 for an empty block, 1 for a full one, because the target is half of the maximum.
   const deviation = quoDec18((currentUtilization(state) - target) * DEC18_ONE, target * DEC18_ONE);
