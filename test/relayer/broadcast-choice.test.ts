@@ -150,6 +150,27 @@ describe("a broadcast", () => {
     ]);
   });
 
+  it("is not split for less than a tenth of a block: each transaction has its fixed gas", async () => {
+    const { state, prepare, send } = setUp();
+    // Nine tenths: 3,600,000.
+    state.block.setLimits({ utilization: 4_000_000n, gas: undefined, bytes: undefined });
+    prepare([{ id: 1n }]);
+    expect(await send()).toEqual([["1"]]);
+    const inFlight = (gas: bigint): void => {
+      state.sent = state.sent.slice(0, 1).map((one) => ({ ...one, gas }));
+    };
+    prepare(
+      Array.from({ length: 20 }, (_, index) => ({ id: BigInt(index + 2) })),
+      710_000n,
+    );
+    // 350,000 are left, enough for eight results.
+    inFlight(3_250_000n);
+    expect(await send()).toEqual([["1"]]);
+    // 380,000 are left: 110,000 for the transaction and nine results at 30,000.
+    inFlight(3_220_000n);
+    expect((await send()).slice(1).map((ids) => ids.length)).toEqual([9]);
+  });
+
   it("waits while fewer results are due than will be soon, and else leaves those behind", async () => {
     const { state, prepare, send } = setUp();
     prepare([{ id: 1n }, { id: 2n, query: SOON }, { id: 3n, query: SOON }]);

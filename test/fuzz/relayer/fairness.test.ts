@@ -30,6 +30,18 @@ const DEMANDS: readonly Demand[] = [
   { what: "1.5 times a block, of three connections", queries: [30, 30, 30], most: 2 },
   { what: "3 times a block, of two unequal connections", queries: [140, 40], most: 2 },
   { what: "1.5 times a block, of three unequal connections", queries: [70, 16, 4], most: 2 },
+  {
+    what: "1.5 times a block, of a near and a distant connection",
+    queries: [45, 45],
+    callMs: { local: 10, remote: [15, 300] },
+    most: 2,
+  },
+  {
+    what: "3 times a block, of a near and a more distant connection",
+    queries: [90, 90],
+    callMs: { local: 10, remote: [15, 600] },
+    most: 2,
+  },
 ];
 
 /** A world with more due results than its blocks take. */

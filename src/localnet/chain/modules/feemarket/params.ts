@@ -1,11 +1,11 @@
 import type { MarketParams } from "../../../../cosmos/fee-market/market.ts";
-import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
+import { DEC18_ONE, formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
 import { Params as WireParams } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
 import { isDenom } from "../../runtime/coins.ts";
 import { createRequiredItem, mappedCodec, messageCodec, rememberingCodec } from "../../store/collections.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
-/** Parameters of the fee market (x/feemarket v1.1.1). Decimals are {@link Dec18}. */
+/** Parameters of the module: those of the price, and how fees are paid out. */
 export interface Params extends MarketParams {
   readonly feeDenom: string;
   readonly enabled: boolean;
