@@ -133,7 +133,7 @@ describe("all prices missing", () => {
       severity: "critical",
       since: "2026-11-21T12:00:05.000Z",
       at: "2026-11-21T12:05:10.000Z",
-      reason: "the sidecar answers without any price",
+      reason: "the sidecar responds without any price",
     });
     expect(receiver.texts[0]).toContain("[FIRING] test-1 default: All prices missing");
     expect(statusOf(rig)).toMatchObject({

@@ -46,9 +46,8 @@ function page(alerts: readonly AlertSpec[]): string {
   const condition = CONDITIONS.find((one) => one.name === alert.name);
   return [
     `# ${alert.summary.slice(0, -1)}`,
-    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...new Set(alerts.map(({ dashboard }) => DASHBOARD_TITLES.get(dashboard) ?? dashboard))].join(", ")}.`,
     "## Meaning",
-    meaning(alerts, condition),
+    condition?.description ?? plain(alert.description),
     "## Impact",
     impact(alert, condition),
     "## Diagnosis",
@@ -58,17 +57,21 @@ function page(alerts: readonly AlertSpec[]): string {
     "## Afterwards",
     runbook.after.map((text) => `- ${text}`).join("\n"),
     ...(runbook.fault === undefined ? [] : [rehearsal(runbook.fault)]),
+    "## Rule",
+    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...new Set(alerts.map(({ dashboard }) => DASHBOARD_TITLES.get(dashboard) ?? dashboard))].join(", ")}.`,
+    rule(alerts, condition),
     "[Notes for all runbooks](../README.md#working-on-an-alert)",
     "",
   ].join("\n\n");
 }
 
-function meaning(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
+function rule(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
   const raw = alerts.find(({ component }) => component === "oracle-raw");
-  const [alert] = alerts;
-  if (condition === undefined) return `${plain(alert?.description ?? "")} The rule:\n\n${promql(alert)}`;
+  if (condition === undefined) return promql(alerts[0]);
   const fires = `It fires when ${condition.when.replaceAll("`", "")}, for ${condition.for}.`;
-  return `${condition.description} ${fires}${raw === undefined ? "" : ` Without the watchdog, node and sidecar metrics show it as\n\n${promql(raw)}`}`;
+  return raw === undefined
+    ? fires
+    : `${fires} Without the watchdog, this rule on the metrics of node and sidecar fires:\n\n${promql(raw)}`;
 }
 
 function promql(alert: AlertSpec | undefined): string {

@@ -33,13 +33,13 @@ export function evaluateNodes(
   return first.result.kind === "active" ? active(reason, badness) : { kind: first.result.kind, reason };
 }
 
-/** Age up to which an oracle call shows how the sidecar answers the node. Several blocks, and at least three polls. */
+/** Age up to which an oracle call shows how the sidecar responds to the node. Several blocks, and at least three polls. */
 const CALLS_MS = 30_000;
 
-/** How the node's latest oracle calls ended. "unknown": no call was seen recently. */
+/** How the node's latest oracle calls ended. "unknown": no recent call. */
 export type CallResult = "good" | "bad" | "unknown";
 
-/** Returns how the node's latest calls ended. When one poll saw both, the failure counts: it can raise an alert. */
+/** Returns how the node's latest calls ended. When one poll saw both, returns "bad": a failure can raise an alert. */
 export function latestCalls({ history: { lastGoodMs = 0, lastBadMs = 0 }, atMs }: NodeInput): CallResult {
   const latestMs = Math.max(lastGoodMs, lastBadMs);
   if (latestMs === 0 || atMs - latestMs > CALLS_MS) return "unknown";

@@ -4,7 +4,7 @@ import { active, cannotSee, clear, type Condition, condition, type ConditionResu
 import { evaluateNodes, secondsText, resultOf } from "./evaluate-nodes.ts";
 
 const CANNOT_SEE =
-  "This says nothing about the validator: the watchdog cannot see it. Blocks are counted when the source is back.";
+  "The watchdog cannot read this source, so the validator itself may be well. It counts the blocks of this time when the source is back.";
 
 const PROBES_NOT_STORED = { notStored: "results of probes" };
 
@@ -17,10 +17,10 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     name: "grpc-closed",
     severity: "warning",
     title: "Node's gRPC port closed",
-    when: "the node answers, and its gRPC port accepts no connection",
-    description: "The sidecar reads its market map from the node's gRPC server, every ten seconds.",
+    when: "the node responds, but its gRPC port accepts no connection",
+    description: "The node's gRPC port accepts no connection, so the sidecar cannot refresh its market map.",
     impact:
-      "Nothing is lost at once. After its next restart the sidecar has no market and no price: every vote is missed.",
+      "None until the sidecar restarts. After that it has no market and no price, and the validator misses every vote.",
     action:
       "Set [grpc] enable = true in the node's app.toml, check the address and the firewall, and restart the node.",
     for: "2m",
@@ -32,15 +32,17 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       reason: "connection refused (connect ECONNREFUSED 127.0.0.1:9090)",
       checks: [
         check(
-          "On the node's machine: `ss -ltn | grep 9090`. Nothing listens: gRPC is off. It listens on another address: compare with `sources.grpc`.",
+          "On the node's machine, run `ss -ltn | grep 9090`. If nothing listens, gRPC is off. If it listens on another address, compare it with `sources.grpc`.",
         ),
-        check("The sidecar's log has `failed to query market map module on node` every ten seconds."),
+        check(
+          "Search the sidecar's log for `failed to query market map module on node`: it repeats every ten seconds.",
+        ),
       ],
       fix: [
-        'Set `[grpc] enable = true` and `address = "0.0.0.0:9090"` in app.toml, and restart the node at a quiet time: nothing is lost until the sidecar restarts.',
+        'Set `[grpc] enable = true` and `address = "0.0.0.0:9090"` in app.toml, and restart the node when a few missed blocks cost least: nothing is lost until the sidecar restarts.',
         "Do not restart the sidecar before that: it would start without a market map and miss every vote.",
       ],
-      after: ["Restart the sidecar in the next maintenance, so that its market map is current."],
+      after: ["Restart the sidecar at the next maintenance to load the current market map."],
     },
     evaluate: (input) => evaluateNodes(input, ({ node }) => evaluateGrpc(node)),
   }),
@@ -50,9 +52,9 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     title: "Outbound HTTPS closed",
     when: "no configured target accepts a connection",
     description:
-      "The sidecar needs outbound connections to its price providers. The watchdog tries them from its own machine.",
+      "The watchdog cannot connect from its machine to any configured target. The sidecar needs outbound connections to its price providers.",
     impact:
-      "Prices go within two minutes when the sidecar's machine has the same problem: every vote is missed.",
+      "If the sidecar's machine has the same problem, all prices disappear within two minutes, and the validator misses every vote.",
     action: "Check DNS, firewall and routing for outbound ports 443 and 8443.",
     for: "2m",
     resolveFor: "1m",
@@ -68,19 +70,19 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       reason: "no connection to api.binance.com:443, ws.okx.com:8443",
       checks: [
         check(
-          "From the watchdog's machine: `curl -sI https://api.binance.com`. Does it fail there only, or on the sidecar's machine too?",
+          "From the watchdog's machine: `curl -sI https://api.binance.com`. Then run it on the sidecar's machine: does it fail there too?",
         ),
         see(
-          "Prices go within two minutes when the sidecar's machine has the same problem:",
+          "Read the headroom that an outage of the sidecar would use:",
           "status",
           "Oracle status, 2026-11\n======================\n\nLast poll: 2026-11-22 05:53:38 UTC.\n\nValidator      Month  Tier   Pay  Full pay is lost after an outage of  All pay is lost after an outage of",
         ),
       ],
       fix: [
-        "Only the watchdog's machine: its firewall. The votes are safe.",
-        "The sidecar's machine too: DNS first, then the firewall for outbound 443 and 8443, then the provider of the network.",
+        "If only the watchdog's machine fails, correct its firewall. The votes are safe.",
+        "If the sidecar's machine fails too, check DNS first, then the firewall for outbound ports 443 and 8443. Then call the network provider.",
       ],
-      after: ["Use targets that the sidecar really needs: an alarm about another host costs sleep."],
+      after: ["Configure only targets that the sidecar needs, so that no other host pages you."],
     },
     evaluate: (input) => evaluateNodes(input, ({ node }) => evaluateEgress(node)),
   }),
@@ -89,9 +91,10 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Clocks differ",
     when: "the clocks of the node's and the watchdog's machines differ by more than `max_skew`",
-    description: "Months are counted by time, and the sidecar drops prices by age. Both need correct clocks.",
+    description:
+      "The clocks of the node's and the watchdog's machines differ. The watchdog assigns blocks to months by time, and the sidecar drops old prices. Both need correct clocks.",
     impact:
-      "Blocks near the end of a month can be counted in the wrong one. A large difference makes prices stale.",
+      "The watchdog can count blocks near a month's end in the wrong month. With a large difference the sidecar drops current prices.",
     action: "Check the time service of both machines.",
     for: "2m",
     resolveFor: "2m",
@@ -104,15 +107,15 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       reason: "the node's clock is 7 s behind",
       checks: [
         check(
-          "On both machines: `timedatectl` and `chronyc tracking`. The one that is not synchronised is wrong, whichever the alert names.",
+          "On both machines, run `timedatectl` and `chronyc tracking`. The clock that is not synchronised is wrong, even if the alert names the other machine.",
         ),
       ],
       fix: [
         "Start the time service (`systemctl enable --now chrony`), and let it step the clock: `chronyc makestep`.",
-        "In a virtual machine that was suspended, step the clock once by hand.",
+        "If the virtual machine was suspended, step its clock once by hand.",
       ],
       after: [
-        "Check the first and last hour of the month when the skew lasted over its end: blocks there may be in the wrong month.",
+        "If the month ended during the skew, check its last hour and the first hour of the next month: the watchdog may have counted these blocks in the wrong month.",
       ],
     },
     evaluate: (input, limit) =>
@@ -123,9 +126,9 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Cannot see whether the validator votes",
     when: "neither the page of any node nor the validator's place on the chain can be read",
-    description: `Nothing shows whether the validator takes part. ${CANNOT_SEE}`,
-    impact: "Perhaps none, perhaps every block: the machine of the node may be down.",
-    action: "Log in to the node's machine. When it is up, check the network between it and the watchdog.",
+    description: `The watchdog cannot read any source that shows votes, so the validator itself may be well. It counts the blocks of this time when a node's page is back.`,
+    impact: "Unknown: none, or every block if the node's machine is down.",
+    action: "Log in to the node's machine. If the node runs, check the network between it and the watchdog.",
     for: "5m",
     resolveFor: "1m",
     thresholds: {},
@@ -142,15 +145,17 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       checks: [
         see("Which sources are down?", "watchdogMetrics", SOURCES.replaceAll("} 1", "} 0")),
         check(
-          "Log in to the node's machine. You get in and the node runs: the network between it and the watchdog. You do not: the machine is down, and every block is missed.",
+          "Log in to the node's machine. If the node runs, check the network between it and the watchdog. If you cannot log in, assume that the machine is down and that every block is missed.",
         ),
       ],
       fix: [
-        "Machine down: start it at its provider's console, and check the disk before the node.",
-        "Network: the node's metrics listen on 26660; a firewall rule or a VPN that ended closes it.",
-        "Give the watchdog a second way to see votes: `chain.rest` of another node, and `consensus_address`.",
+        "If the machine is down, start it from its provider's console. Check its disk before you start the node.",
+        "If the network is down, restore the path to the node's metrics port 26660: check firewall rules and the VPN.",
+        "Give the watchdog a second source of votes: `chain.rest` of another node, and `consensus_address`.",
       ],
-      after: ["Blocks of this time are counted when the node's page is back. Unknown ones stay unknown."],
+      after: [
+        "When the node's page is back, the watchdog counts the blocks of this time. If the node restarted, some of them stay unknown.",
+      ],
     },
     evaluate: ({ observation }) => evaluateBlind(observation),
   }),
@@ -162,24 +167,24 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       reason: "connection refused (connect ECONNREFUSED 127.0.0.1:26660)",
       checks: [
         see(
-          "The node's source is 0 and others are 1:",
+          "The source `node` is 0 and the others are 1:",
           "watchdogMetrics",
           SOURCES.replace('source="node"} 1', 'source="node"} 0'),
         ),
         see(
-          "Read it by hand, on its machine and on the watchdog's:",
+          "Read the page yourself, on the node's machine and, with the node's address, on the watchdog's:",
           "calls",
           'app_oracle_responses{chain_id="neutron-1",status="Success"} 1.841042e+06',
         ),
       ],
       fix: [
-        "The node is down: start it.",
-        "It runs without metrics: `[instrumentation] prometheus = true` in config.toml, and restart.",
-        "`Limit of concurrent requests reached (3)`: too many scrapers. Raise `max_open_connections`.",
-        "The page is of another chain: `sources.node` names the wrong machine.",
+        "If the node is down, start it.",
+        "If it runs without metrics, set `[instrumentation] prometheus = true` in config.toml, and restart it.",
+        "If the error is `Limit of concurrent requests reached (3)`, there are too many scrapers. Raise `max_open_connections`.",
+        "If the page belongs to another chain, correct `sources.node`: it names the wrong machine.",
       ],
       after: [
-        "The blocks since the last poll are counted from the counters, unless the node restarted meanwhile.",
+        "The watchdog counts the blocks since the last poll from the node's counters, unless the node has restarted since then.",
       ],
     },
     evaluate: ({ nodes }) => evaluateSources(nodes, ({ metrics }) => metrics),
@@ -192,7 +197,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       reason: "connection refused (connect ECONNREFUSED 127.0.0.1:8080)",
       checks: [
         see(
-          "The node's calls succeed: then the sidecar lives, and only the watchdog cannot reach it.",
+          "Run this twice. If Success grows, the sidecar is up, and only the watchdog cannot reach it:",
           "calls",
           'app_oracle_responses{chain_id="neutron-1",status="Success"} 1.841042e+06',
         ),
@@ -203,11 +208,13 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
         ),
       ],
       fix: [
-        "The node's calls fail too: see [sidecar-down](sidecar-down.md).",
-        "Only the watchdog: the sidecar listens on loopback, or a firewall closes 8080. Run the watchdog on the same machine, or open the port for it.",
-        "404: `sources.prices` has a path of the other version. Leave the path out, and the watchdog tries both.",
+        "If the node's calls fail too, follow [sidecar-down](sidecar-down.md).",
+        "If only the watchdog fails, the sidecar listens on loopback, or a firewall blocks port 8080. Run the watchdog on the same machine, or open the port for it.",
+        "On HTTP 404, `sources.prices` has the path of another version. Remove the path: the watchdog then tries both.",
       ],
-      after: ["While it lasted, missing prices could not be seen. Read the chain's count of these hours."],
+      after: [
+        "The watchdog could not see missing prices during this time. Check the chain's own count of these hours.",
+      ],
     },
     evaluate: ({ nodes }) => evaluateSources(nodes, ({ prices }) => prices),
   }),
@@ -220,14 +227,14 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       checks: [
         see("On the sidecar's machine:", "sidecar", "side_car_health_check_system_updates_total 1.2e+06"),
         check(
-          "The sidecar's configuration: `metrics.enabled`, and `metrics.prometheusServerAddress` with a host: `:8002` alone is refused.",
+          "Check the sidecar's configuration: `metrics.enabled` must be true, and `metrics.prometheusServerAddress` needs a host. The sidecar refuses `:8002` alone.",
         ),
       ],
       fix: [
-        "Set the address to `0.0.0.0:8002` or the loopback address, and restart the sidecar at a quiet time.",
-        "You do not serve them: set `sources.sidecar_metrics: null`. Failing providers are then not seen.",
+        "Set the address to `0.0.0.0:8002` or the loopback address, and restart the sidecar at the next maintenance.",
+        "If you do not serve these metrics, set `sources.sidecar_metrics: null`. The watchdog then cannot see failing providers.",
       ],
-      after: ["No vote depends on this page."],
+      after: ["No loss: votes do not depend on this page."],
     },
     evaluate: ({ nodes }) => evaluateSources(nodes, ({ sidecar }) => sidecar),
   }),
@@ -239,14 +246,14 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       reason: "HTTP 404",
       checks: [
         check(
-          "Something else listens on port 8001: `ss -ltnp | grep 8001` on that machine. Current programs serve no such page, and a refused connection is normal.",
+          "Find the process that listens on port 8001: `ss -ltnp | grep 8001` on that machine. Current programs serve no such page: a refused connection is normal and does not raise this alert.",
         ),
       ],
       fix: [
         "Set `sources.oracle_metrics: null`, unless you run a version that serves it.",
-        "Point it to the right port when the sidecar's own metrics were moved there.",
+        "If the sidecar's own metrics were moved to this port, set `sources.sidecar_metrics` to it.",
       ],
-      after: ["Nothing was lost: the node's page has the same counters."],
+      after: ["No loss: the node's page has the same counters."],
     },
     evaluate: ({ nodes }) =>
       evaluateSources(nodes, ({ oracleMetrics: seen }) =>
@@ -264,20 +271,20 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       reason: "latest block: HTTP 503",
       checks: [
         check(
-          "`curl -s URL/cosmos/base/tendermint/v1beta1/blocks/latest` with the URL of `chain.rest`: connection refused is an API server that is off, 501 a module that the chain does not have.",
+          "`curl -s URL/cosmos/base/tendermint/v1beta1/blocks/latest` with the URL of `chain.rest`. Connection refused: the API server is off. HTTP 501: the chain does not have this module.",
         ),
         see(
-          "The node itself is well:",
+          "Check that the node itself is healthy:",
           "nodeStatus",
           '      "latest_block_height": "35120881",\n      "catching_up": false',
         ),
       ],
       fix: [
         "Set `[api] enable = true` in that node's app.toml, and restart it.",
-        "A public endpoint limits your requests: use your own node.",
-        "The revenue module is gone since a chain upgrade: the watchdog reports it once, and uses the configured policy.",
+        "If a public endpoint limits your requests, use your own node.",
+        "If a chain upgrade removed the revenue module, do nothing: the watchdog reports it once, and then uses the configured policy.",
       ],
-      after: ["Check that the set and the prices on the chain are seen again in the status."],
+      after: ["Check that `relaywatch status` shows the chain's data again."],
     },
     evaluate: ({ chain }) => evaluateChainSources(chain),
   }),
@@ -299,7 +306,7 @@ function cannotSeeSource({ source, page, action, runbook, evaluate }: SourceText
     title: `Cannot see: ${page}`,
     when: `the ${page} cannot be read`,
     description: CANNOT_SEE,
-    impact: "No loss is known.",
+    impact: "No known loss.",
     action,
     for: "5m",
     resolveFor: "1m",

@@ -32,10 +32,10 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     title: "Chain halted",
     when: "no source has shown a new block for `halt_after`",
     description:
-      "The chain makes no block, as far as the watchdog can see: neither the validator's nodes nor the chain's API has a new one.",
-    impact: "No block is lost, since none is made. Pay is counted by blocks.",
+      "The chain appears to have halted: neither the validator's nodes nor the chain's API shows a new block.",
+    impact: "None: the chain makes no blocks, so the validator misses none.",
     action:
-      "Search for an announcement of an upgrade or a halt. When other validators go on, this node is the problem: restart it.",
+      "Search for an announcement of an upgrade or a halt. If other validators make blocks, restart this node.",
     for: "1m",
     resolveFor: "30s",
     thresholds: {
@@ -46,20 +46,24 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     runbook: {
       reason: "no block for 75 s, at height 35120881",
       checks: [
-        see("Twice: the height is the same, and it is not catching up.", "nodeStatus", NODE_STATUS),
+        see(
+          "Run this twice. The height stays the same, and `catching_up` is false:",
+          "nodeStatus",
+          NODE_STATUS,
+        ),
         check(
-          "Compare with a public endpoint or an explorer. When they go on, the chain lives and your nodes are cut off: see [node-halted](node-halted.md).",
+          "Compare with a public endpoint or an explorer. If it shows new blocks, the chain runs and your nodes are cut off: follow [node-halted](node-halted.md).",
         ),
         check(
           "Read the validators' channel: upgrades halt at a planned height, and the node's log ends with `UPGRADE NEEDED`.",
         ),
       ],
       fix: [
-        "Planned upgrade: install the release that the plan names, and start the node. Resume signing within 60 minutes.",
-        "Unplanned halt: wait for instructions, keep the node running, and never reset its state or its signer's.",
-        "Only your nodes: restart them, and check peers and firewall.",
+        "For a planned upgrade, install the release that the plan names, and start the node. Sign again within 60 minutes.",
+        "For an unplanned halt, wait for instructions and leave the node running. Never reset its state or the signer's state.",
+        "If only your nodes have stopped, restart them, and check peers and firewall.",
       ],
-      after: ["No block was made, so none was lost. Check that signing goes on with the first new block."],
+      after: ["Check that the validator signs the first new block. The halt itself cost no block."],
     },
     raw: {
       expr: (times) => `max ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) == 0`,
@@ -73,8 +77,8 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Node halted",
     when: "a node has had no new block for `halt_after`, while another source shows new ones",
-    description: "The node's process answers, but it follows the chain no longer.",
-    impact: "The validator signs nothing and votes nothing: every block is missed, for both rates.",
+    description: "The node's process responds, but no longer follows the chain.",
+    impact: "The validator neither signs nor votes: it misses every block, for both rates.",
     action: "Read the node's log, check its disk and its peers, and restart it.",
     for: "1m",
     resolveFor: "30s",
@@ -86,26 +90,30 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     runbook: {
       reason: "no new block for 75 s, at height 35120881",
       checks: [
-        see("The height does not change, while an explorer has a later one.", "nodeStatus", NODE_STATUS),
+        see(
+          "Run this twice. The height stays the same, while an explorer shows a later one:",
+          "nodeStatus",
+          NODE_STATUS,
+        ),
         check(
-          "The node's log: `CONSENSUS FAILURE` is a software or state error, `no space left on device` the disk, `dialing failed` the peers.",
+          "Read the node's log. `CONSENSUS FAILURE`: a software or state error. `no space left on device`: the disk is full. `dialing failed`: it cannot reach its peers.",
         ),
       ],
       fix: [
-        "Disk full: free it, then restart the node.",
-        "Consensus failure: do not restart in a loop. Search the error in the validators' channel; a wrong version needs the right binary.",
-        "No peers: check the firewall for port 26656, add `persistent_peers`, restart.",
-        "A node that stays behind: switch the signer to a healthy node, and never let two nodes sign with one key.",
+        "If the disk is full, free space, then restart the node.",
+        "On a consensus failure, do not restart in a loop. Search for the error in the validators' channel. If the version is wrong, install the right binary.",
+        "If it has no peers, check the firewall for port 26656, add `persistent_peers`, and restart the node.",
+        "If it stays behind, switch the signer to a healthy node. Never let two nodes sign with one key.",
       ],
       after: [
-        "Check that the signature is back within a few blocks.",
-        "Add an alarm for the disk when it was the disk.",
+        "Check that the validator signs again within a few blocks.",
+        "If the disk was full, add an alert on its free space.",
       ],
     },
     raw: {
       expr: (times) =>
         `min ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) == 0 and max ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) > 0`,
-      value: "A node of the validator has no new block, and another one has.",
+      value: "One of the validator's nodes has no new block, while another one has.",
       example: {
         fires: [
           { series: HEIGHT, from: 100 },
@@ -122,9 +130,9 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Node behind",
     when: "a node is more than `max_blocks` behind the highest height that any source shows, or is catching up",
-    description: "The node is catching up with the chain. It cannot vote until it has.",
-    impact: "Every block until it has caught up is missed, for both rates.",
-    action: "Check peers, disk and CPU of the node. After a long time down, use state sync.",
+    description: "The node is behind the chain. It cannot vote until it has caught up.",
+    impact: "The validator misses every block until the node has caught up, for both rates.",
+    action: "Check peers, disk and CPU of the node. After a long downtime, use state sync.",
     for: "1m",
     resolveFor: "30s",
     thresholds: {
@@ -136,20 +144,20 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       reason: "the node is catching up, 412 blocks behind",
       checks: [
         see(
-          "`catching_up` is true, or the height is below that of an explorer.",
+          "`catching_up` is true, or the height is below an explorer's:",
           "nodeStatus",
           '      "latest_block_height": "35120469",\n      "catching_up": true',
         ),
         check(
-          "Is the distance shrinking? Divide it by the blocks that it gains in a minute: that is how long it takes.",
+          "Check whether the distance shrinks. Divide it by the blocks that the node gains in a minute: this is the time in minutes that it needs.",
         ),
       ],
       fix: [
-        "It shrinks within minutes: wait, and leave the node alone.",
-        "It does not: slow disk, too little CPU or bad peers. Stop other work on the machine first.",
-        "It is hours behind: start from a recent snapshot or with state sync, with the signer stopped.",
+        "If it is back within minutes, wait, and do not restart the node.",
+        "If the distance does not shrink, stop other work on the machine. Then check for a slow disk, too little CPU and bad peers.",
+        "If it is hours behind, stop the signer, and start the node from a recent snapshot or with state sync.",
       ],
-      after: ["Find out why it fell behind; a node that catches up votes nothing."],
+      after: ["Find out why it fell behind: a node does not vote while it catches up."],
     },
     raw: {
       expr: () =>
@@ -186,7 +194,7 @@ function evaluateChain(input: ConditionInput, haltAfterMs: number): ConditionRes
   if (isProducing(all, haltAfterMs)) return clear(`the chain is at height ${height}`);
   const ms = Math.min(...all.map((age) => age.ms));
   // Without a source, and after a start of the watchdog until the first new block.
-  if (all.length === 0 || ms <= haltAfterMs) return cannotSee("no new block was seen yet");
+  if (all.length === 0 || ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
   return active(`no block for ${secondsText(ms)}, at height ${height}`, ms);
 }
 
@@ -198,9 +206,9 @@ function evaluateHalt(
   const age = nodeBlockAge(node, history, atMs);
   if (age === undefined) return cannotSee("the node's height cannot be read");
   if (isProducing([age], haltAfterMs)) return clear(`the node is at height ${history.progress.height}`);
-  if (age.ms <= haltAfterMs) return cannotSee("no new block was seen yet");
+  if (age.ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
   const reason = `no new block for ${secondsText(age.ms)}, at height ${history.progress.height}`;
-  // Without another source that goes on, the chain may have halted: that is another condition.
+  // Without another source with new blocks the chain itself may have halted, which is another condition.
   return isProducing(blockAges(input), haltAfterMs)
     ? active(reason, age.ms)
     : cannotSee(`${reason}; no other source shows a later block`);

@@ -7,12 +7,12 @@ import { HEALTHY_PRICES, CALLS } from "./sidecar-conditions.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 
 const RESTART =
-  "Restart the price sidecar. If prices stay away, check its log, the node's gRPC address and outbound HTTPS.";
+  "Restart the price sidecar. If prices do not return, check its log, the node's gRPC address and outbound HTTPS.";
 
 const NO_PRICES_IMPACT =
-  "A vote without any price is a missed oracle vote on the chain, although the node counts a success. Every such block lowers the month's rate.";
+  "The chain counts a vote without any price as missed, although the node counts a success. Each of these blocks lowers the month's rate.";
 
-/** Pair that most markets are converted through. */
+/** Pair through which most markets are converted. */
 const CONVERSION_PAIR = "USDT/USD";
 
 const PRICES_NOT_STORED = { notStored: "prices" };
@@ -29,9 +29,8 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     name: "all-prices-missing",
     severity: "critical",
     title: "All prices missing",
-    when: "the sidecar answers, and no pair has a price",
-    description:
-      "The sidecar answers without any price. Single missing pairs and logged missing prices are normal; this is not.",
+    when: "the sidecar responds, and no pair has a price",
+    description: "The sidecar responds without any price. A single missing pair is normal; this is not.",
     impact: NO_PRICES_IMPACT,
     action: RESTART,
     for: "5m",
@@ -40,39 +39,39 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     inhibits: ["empty-prices-counted", "major-pairs-missing"],
     past: PRICES_NOT_STORED,
     runbook: {
-      reason: "the sidecar answers without any price",
+      reason: "the sidecar responds without any price",
       fault: "all-prices-missing",
       checks: [
         see(
-          "`{}` with a timestamp that changes: the price loop runs without a result.",
+          "`{}` with a changing timestamp: the price loop runs, but produces no price.",
           "prices",
           '{"prices":{},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}',
         ),
         check(
-          "Which of the two causes is it? Every provider fails: the network. No provider is queried at all: the market map is empty, because the node's gRPC server is off or `--market-map-endpoint` is wrong.",
+          "Read the sidecar's log. If every provider fails, the cause is the network. If the sidecar queries no provider at all, its market map is empty: the node's gRPC server is off, or `--market-map-endpoint` is wrong.",
         ),
-        see("The node still counts successes. That number cannot be trusted now.", "calls", CALLS),
+        see("The node still counts successes. Do not trust this number now.", "calls", CALLS),
       ],
       fix: [
         "Restart the sidecar: `systemctl restart connect`.",
-        "Market map empty: set `[grpc] enable = true` in the node's app.toml, and `--market-map-endpoint` to its host and port without http://.",
-        "Providers fail: see [websocket-providers-failing](websocket-providers-failing.md).",
+        "If the market map is empty, set `[grpc] enable = true` in the node's app.toml, and `--market-map-endpoint` to the node's host and gRPC port without http://.",
+        "If the providers fail, follow [websocket-providers-failing](websocket-providers-failing.md).",
       ],
       after: [
-        "These blocks are lost on the chain although the node counted successes. Compare with the chain's own count in the month's report.",
+        "The chain counted these blocks as missed, although the node counted successes. Compare both numbers in the month's report.",
       ],
     },
-    raw: { expr: () => NO_PRICE, value: "The sidecar runs, and updates no price.", example: empty },
+    raw: { expr: () => NO_PRICE, value: "The sidecar runs, but updates no price.", example: empty },
     evaluate: (input) => evaluateNodes(input, evaluateAllPrices),
   }),
   condition({
     name: "major-pairs-missing",
     severity: "warning",
     title: "Major pairs missing",
-    when: "a pair of `alerts.major_pairs` has no price, and other pairs have one",
+    when: "a pair in `alerts.major_pairs` has no price, while other pairs have one",
     description:
-      "The chain needs these pairs most: pay is converted with the price of the native token. Other missing pairs are normal.",
-    impact: "No block is lost while any pair has a price. When all prices go, every block is.",
+      "A major pair has no price. The chain needs these pairs most: it converts the pay with the native token's price. Other missing pairs are normal.",
+    impact: "None while any pair has a price. When all prices are missing, every block is lost.",
     action: RESTART,
     for: "5m",
     resolveFor: "1m",
@@ -81,25 +80,25 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     past: PRICES_NOT_STORED,
     runbook: {
       reason:
-        "no price for BTC/USD, ETH/USD; USDT/USD is missing too, and most markets are converted through it",
+        "no price for BTC/USD, ETH/USD; USDT/USD is missing too, through which most markets are converted",
       fault: "major-pairs-missing",
       checks: [
         see(
-          "Is USDT/USD missing? Most markets are converted through it, so it is the root when many are gone.",
+          "Is USDT/USD missing? Most markets are converted through it, so its absence removes many other pairs.",
           "prices",
           HEALTHY_PRICES,
         ),
         check(
-          "Fewer providers than the market's minimum (3 for most, 2 for NTRN/USD, 1 for USDT/USD): the dashboard's providers of a market names the markets below it.",
+          "On the dashboard, read the panel Providers of a market. A market with fewer providers than its minimum has no price: 3 for most markets, 2 for NTRN/USD, 1 for USDT/USD.",
         ),
       ],
       fix: [
-        "Restart the sidecar once. When the same pairs stay away, its providers for them fail: read its log for their names.",
-        "A provider that changed its API needs a newer sidecar.",
-        "No block is lost while one pair has a price: do not restart the node.",
+        "Restart the sidecar once. If the same pairs are still missing, their providers fail: its log names them.",
+        "If a provider changed its API, install a newer sidecar.",
+        "Do not restart the node: no block is lost while one pair has a price.",
       ],
       after: [
-        "Tell the other validators when a provider fails for everybody: prices stop for the chain below two thirds of the power.",
+        "If a provider fails for everybody, tell the other validators: the chain's price stops when less than two thirds of the voting power report it.",
       ],
     },
     raw: {
@@ -121,9 +120,9 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     name: "empty-prices-counted",
     severity: "warning",
     title: "Votes without prices count as success",
-    when: "the sidecar answers without any price, and the node counts successful calls",
+    when: "the sidecar responds without any price, and the node counts successful calls",
     description:
-      "The node's success rate stays at 100 %, but the chain counts each of these votes as missed. The rate on the node's page cannot be trusted now.",
+      "The node counts each of these votes as success, but the chain counts it as missed. Do not trust the node's success rate now.",
     impact: NO_PRICES_IMPACT,
     action:
       "Check the sidecar's market map: the node's gRPC server must be on, and --market-map-endpoint must name it without http://. Then restart the sidecar.",
@@ -133,33 +132,33 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     inhibits: [],
     past: PRICES_NOT_STORED,
     runbook: {
-      reason: "the sidecar answers without any price, and the node counts it as success",
+      reason: "the sidecar responds without any price, and the node counts it as success",
       fault: "market-map-empty",
       checks: [
-        see("Success grows while the sidecar has no price:", "calls", CALLS),
+        see("Success grows although the sidecar has no price:", "calls", CALLS),
         see(
           "The response is empty:",
           "prices",
           '{"prices":{},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}',
         ),
         see(
-          "What the month counts so far. The chain's own count is lower by these blocks:",
+          "The month's count so far. The chain's own count is lower by these blocks:",
           "report",
           "Oracle report of 2026-11\n========================\n\nValidator  Rate        Tier  Good    Missed\n---------  ----------  ----  ------  ------\ndefault    100.0000 %  full  42,120       0",
         ),
       ],
       fix: [
         "Check that the node's gRPC server is on, and that `--market-map-endpoint` names it as host:port.",
-        "Restart the sidecar, and read its first lines: `failed to query market map module on node` names the address that it tries.",
+        "Restart the sidecar, and read its first lines: `failed to query market map module on node` shows the address that it uses.",
       ],
       after: [
-        "The watchdog's rate of these blocks is too good. Say so in the month's report, and compare with the chain's count.",
+        "The watchdog counted these blocks as good. Compare its rate with the chain's count, and report the difference with the month's report.",
       ],
     },
     raw: {
       expr: (times) =>
         `${NO_PRICE} and sum ${VALIDATOR} (increase(app_oracle_responses{status="Success"}[${times("1m")}])) > 0`,
-      value: "The sidecar updates no price, and the node counts successes.",
+      value: "The sidecar updates no price, but the node counts successes.",
       example: empty,
     },
     evaluate: (input) => evaluateNodes(input, evaluateEmptyPrices),
@@ -170,8 +169,8 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     title: "Prices are frozen",
     when: "the sidecar's timestamp has not changed for `max_age`",
     description:
-      "The sidecar updates its timestamp four times a second, also without any price. A timestamp that does not change means that its price loop hangs.",
-    impact: "The validator votes for old prices. The blocks count, but the votes are wrong.",
+      "The sidecar updates its timestamp four times a second, even without any price. When the timestamp does not change, its price loop hangs.",
+    impact: "No block is lost, but the validator votes for old prices.",
     action: "Restart the price sidecar.",
     for: "30s",
     resolveFor: "30s",
@@ -184,25 +183,25 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       reason: "the sidecar's timestamp has not changed for 14 s",
       fault: "timestamp-stale",
       checks: [
-        see("Twice, a second apart: the timestamp is the same.", "prices", HEALTHY_PRICES),
+        see("Run this twice, a second apart. The timestamp stays the same:", "prices", HEALTHY_PRICES),
         see(
-          "Its price loop does not count any more; four a second are normal.",
+          "Run this twice. The counter of its price loop stays the same; normally it grows by four each second:",
           "sidecar",
           "side_car_health_check_system_updates_total 1.2e+06",
         ),
       ],
       fix: [
-        "Keep a trace for its developers when you can wait a minute: `curl -s 127.0.0.1:6060/debug/pprof/goroutine?debug=2` (with `--run-pprof`).",
-        "Restart the sidecar. Nothing else makes a hanging loop go on.",
+        "If you can wait a minute, save a trace for the sidecar's developers: `curl -s 127.0.0.1:6060/debug/pprof/goroutine?debug=2` (with `--run-pprof`).",
+        "Restart the sidecar. Nothing else ends a hang.",
       ],
       after: [
         "Report the version and the trace to the sidecar's project.",
-        "The blocks count as good; the votes had old prices.",
+        "These blocks are counted as good, although their votes had old prices.",
       ],
     },
     raw: {
       expr: () => "validator:sidecar_ticks:rate1m == 0",
-      value: "The sidecar's price loop has not turned for a minute.",
+      value: "The sidecar's price loop has not run for a minute.",
       example: { fires: [{ series: TICKS, from: 100 }], clears: [continued(TICKS, 240)] },
     },
     evaluate: (input, limit) => evaluateNodes(input, (node) => evaluateTimestamp(node, limit("max_age"))),
@@ -214,7 +213,7 @@ function evaluateAllPrices({ node: { prices } }: NodeInput): ConditionResult {
   const { length } = prices.value.pairs;
   return length > 0
     ? clear(`${counted(length, "pair has", "pairs have")} a price`)
-    : active("the sidecar answers without any price");
+    : active("the sidecar responds without any price");
 }
 
 function evaluateMajorPairs({ node: { prices } }: NodeInput, majorPairs: readonly string[]): ConditionResult {
@@ -226,20 +225,20 @@ function evaluateMajorPairs({ node: { prices } }: NodeInput, majorPairs: readonl
     return clear(`${counted(majorPairs.length, "major pair has", "major pairs have")} a price`);
   const root = priced.has(CONVERSION_PAIR)
     ? ""
-    : `; ${CONVERSION_PAIR} is missing too, and most markets are converted through it`;
+    : `; ${CONVERSION_PAIR} is missing too, through which most markets are converted`;
   return active(`no price for ${missing.join(", ")}${root}`, missing.length);
 }
 
 function evaluateEmptyPrices(input: NodeInput): ConditionResult {
   const { prices } = input.node;
   if (prices.state !== "up") return cannotSee("the sidecar's prices cannot be read");
-  if (prices.value.pairs.length > 0) return clear("the sidecar answers with prices");
+  if (prices.value.pairs.length > 0) return clear("the sidecar responds with prices");
   const calls = latestCalls(input);
-  if (calls === "unknown") return cannotSee("no call of the node was seen recently");
+  if (calls === "unknown") return cannotSee("the node has made no oracle call recently");
   return resultOf(
     calls === "good",
     calls === "good"
-      ? "the sidecar answers without any price, and the node counts it as success"
+      ? "the sidecar responds without any price, and the node counts it as success"
       : "the node's calls fail",
   );
 }
@@ -254,7 +253,7 @@ function evaluateTimestamp(
   if (ageMs <= maxAgeMs)
     return tick.hasChanged
       ? clear("the sidecar's timestamp changes")
-      : cannotSee("the sidecar's timestamp was seen once only");
+      : cannotSee("the sidecar's timestamp has been read only once");
   const what = tick.value === 0 ? "the sidecar has had no update" : "the sidecar's timestamp has not changed";
   return active(`${what} for ${secondsText(ageMs)}`, ageMs);
 }

@@ -49,7 +49,7 @@ const FULL: BoundaryTexts = {
   prefix: "full-reward",
   reward: "the full reward",
   severity: "warning",
-  impact: "Below the upper boundary the month's pay falls with every missed block.",
+  impact: "Below the upper boundary each missed block lowers the month's pay.",
   pay: "full pay",
   other: "Between 95 % and 98 % the month is paid in proportion.",
   least: 0.98,
@@ -63,16 +63,16 @@ const ANY: BoundaryTexts = {
   reward: "any reward",
   severity: "critical",
   impact:
-    "Below the lower boundary the month pays nothing, and it counts towards rotation out of the validator set.",
+    "Below the lower boundary the month pays nothing, and is one of the bad months that lead to rotation out of the validator set.",
   pay: "any pay",
-  other: "Below 95 % the month pays nothing, and counts towards rotation.",
+  other: "Below 95 % the month pays nothing, and is one of the bad months that lead to rotation.",
   least: 0.95,
   misses: 128_000,
   lesser: ["full-reward-at-risk", "full-reward-fast-burn", "full-reward-slow-burn", "full-reward-rate-low"],
 };
 
 const ACTION =
-  "Find out what costs the blocks: sidecar, node, network. Put off planned work until the headroom is larger.";
+  "Find the cause of the missed blocks: sidecar, node or network. Postpone planned work until the headroom is larger.";
 
 /** Burn rates of the usual alerts: 2 % of a month's allowance in an hour, 5 % in six hours, 10 % in three days. */
 const FAST_1H = 14.4;
@@ -81,7 +81,7 @@ const FAST_6H = 6;
 const MIN_BLOCKS = {
   unit: "number",
   initial: Number(ENOUGH_BLOCKS),
-  description: "blocks of the month before which the rate proves nothing",
+  description: "with fewer blocks in the month the alert does not fire",
 } as const;
 
 const STATUS =
@@ -96,7 +96,7 @@ const WHAT_IF =
 const HANDOVER =
   "Handover, 2026-11-21 17:53 to 2026-11-22 05:53 UTC\n==================================================\n\nThe shift\n---------\n\nTimeline (UTC)\n--------------";
 
-const CAUSE = "Fix what costs the blocks first: the other firing alert has its own runbook.";
+const CAUSE = "Fix the cause of the missed blocks first: follow the runbook of the other firing alert.";
 
 /** The end of a month whose calls ended: what it lost remains. */
 const lost: AlertCase = {
@@ -123,12 +123,12 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
     name: "rotation-risk",
     severity: "warning",
     title: "Rotation risk",
-    when: "the validator was below the lower boundary in so many months that it may be rotated out, or will be when this month ends below it too",
+    when: "so many months of the validator ended below the lower boundary that it may be rotated out, or that it may be if this month ends below it too",
     description:
       "A validator below the lower boundary in 2 months in a row, or in 3 of 6, may be rotated out of the validator set.",
     impact: "Rotation ends all pay.",
     action:
-      "Avoid any further missed block this month, and explain earlier months to the DAO before it decides.",
+      "Avoid further missed blocks this month, and explain the earlier months to the DAO before it decides.",
     for: "10m",
     resolveFor: "1h",
     thresholds: {},
@@ -138,18 +138,18 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
       reason: "it was below the lower boundary in 2026-10, and this month will be too",
       checks: [
         see(
-          "How the month will end, and which months count already:",
+          "The forecast of this month, and the earlier bad months:",
           "forecast",
           FORECAST.replace("no risk; 0 months", "next; 1 month"),
         ),
-        see("Whether a single outage would decide it:", "whatIf", WHAT_IF),
+        see("The cost of one more outage:", "whatIf", WHAT_IF),
       ],
       fix: [
         "Cancel every planned restart of this month, of node and sidecar.",
-        "Write to the DAO before the month ends: what failed, what changed, and the report of each bad month as evidence.",
-        "The chain's own count decides. When it differs from the watchdog's, collect the difference now.",
+        "Before the month ends, explain to the DAO what failed and what you changed. Add the report of each bad month as evidence.",
+        "Compare the watchdog's count with the chain's own count, which decides. If they differ, save both now.",
       ],
-      after: ["Keep the sealed reports of the bad months: their hash shows that nobody changed them."],
+      after: ["Save the sealed reports of the bad months: their hashes prove that nobody changed them."],
     },
     evaluate: ({ assessment }) => evaluateRotation(assessment),
   }),
@@ -161,7 +161,11 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
   const enough = `on (chain_id, validator) validator:oracle_month:calls >= ${ENOUGH_BLOCKS}`;
   const burns = (window: BadShareWindow, factor: number): string =>
     `${badShare(window)} > ${factor} * ${ALLOWED[boundary]}`;
-  const common = { impact, action: ACTION, description: `The month's success rate decides on ${reward}.` };
+  const common = {
+    impact,
+    action: ACTION,
+    description: `The validator gets ${reward} only if the month's success rate ends at or above the boundary.`,
+  };
   const own = (suffix: string): string => `${prefix}-${suffix}`;
   return [
     condition({
@@ -169,8 +173,8 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       name: own("lost"),
       severity,
       title: `This month loses ${reward}`,
-      when: "even without a further missed block the month ends below the boundary",
-      action: "Nothing brings this month back. Prepare the next one, and check the rotation risk.",
+      when: "the month will end below the boundary even without a further missed block",
+      action: "Nothing can restore this month's pay. Prepare the next month, and check the rotation risk.",
       for: "10m",
       resolveFor: "1h",
       thresholds: {},
@@ -179,18 +183,22 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       runbook: {
         reason: "the month is 1204 blocks below the boundary",
         checks: [
-          see("The boundary is lost, and the other one is what is left to defend:", "status", STATUS),
-          see("What cost it, in the order of time:", "handover", HANDOVER),
+          see(
+            "The state of both boundaries: this one is lost, the other may still be safe.",
+            "status",
+            STATUS,
+          ),
+          see("The causes, in order of time:", "handover", HANDOVER),
         ],
         fix: [
-          `Nothing brings ${pay} back this month. ${other}`,
+          `Accept this month's loss: nothing can restore ${pay}. ${other}`,
           prefix === "full-reward"
-            ? "Do maintenance that costs blocks now rather than next month, within the headroom that is left to any pay."
-            : "Do the maintenance that you put off now: further misses of this month cost nothing more.",
+            ? "Do maintenance that costs blocks now rather than next month, but stay within the headroom to any pay."
+            : "Do postponed maintenance now: further misses this month cost nothing more.",
           "Fix the cause before the next month begins at 00:00 UTC on its first day.",
         ],
         after: [
-          "Write down what the month lost, from the month's report, and what would have prevented it.",
+          "Write down the month's loss from its report, and the change that would have prevented it.",
           prefix === "any-reward"
             ? "Read the rotation risk: see [rotation-risk](rotation-risk.md)."
             : "Check that the alerts of the lower boundary still notify.",
@@ -217,15 +225,15 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       runbook: {
         reason: prefix === "any-reward" ? "the rate is 94.8100 %" : "the rate is 97.1200 %",
         checks: [
-          see("Rate, tier and what is left:", "status", STATUS),
-          see("Is it still falling, or is this the past of the month?", "forecast", FORECAST),
+          see("Rate, tier and headroom:", "status", STATUS),
+          see("Is the rate still falling, or is the loss over?", "forecast", FORECAST),
         ],
         fix: [
           CAUSE,
-          "Nothing else fires: the loss is over, and the rate recovers with every good block. Do not touch the machines.",
-          `Below the boundary early in the month, the rest can still bring ${pay} back: the needed rate is on the dashboard.`,
+          "If no other alert fires, do not change anything: the loss is over, and the rate recovers with every good block.",
+          `Early in the month, check on the dashboard the rate that the rest of the month needs: ${pay} may still be possible.`,
         ],
-        after: ["Put off planned restarts until the headroom is larger than they cost."],
+        after: ["Postpone planned restarts until the headroom is larger than their cost."],
       },
       raw: {
         expr: () => `validator:oracle_month:success_ratio < ${least} and ${enough}`,
@@ -239,14 +247,14 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       name: own("at-risk"),
       severity,
       title: `Forecast: this month loses ${reward}`,
-      when: "the month will end below the boundary at the rate of recent days, or less than `min_headroom` of a total outage is left",
+      when: "at the rate of recent days the month will end below the boundary, or a total outage of `min_headroom` would cross it",
       for: "10m",
       resolveFor: "1h",
       thresholds: {
         min_headroom: {
           unit: "duration",
           initial: 4 * HOUR_MS,
-          description: "time of a total outage until the boundary",
+          description: "total outage that would cross the boundary",
         },
         min_blocks: MIN_BLOCKS,
       },
@@ -255,17 +263,17 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       runbook: {
         reason: `the month will end at ${prefix === "any-reward" ? "94.9" : "97.6"}000 %; 4120 more missed blocks are allowed, 2.3 h of a total outage`,
         checks: [
-          see("How the month will end, with its band:", "forecast", FORECAST),
-          see("What an hour would cost now:", "whatIf", WHAT_IF),
+          see("The forecast of the month's end, with its range:", "forecast", FORECAST),
+          see("The cost of an outage of one hour:", "whatIf", WHAT_IF),
         ],
         fix: [
           CAUSE,
-          "Stop planned work: the headroom in hours is what an accident may take.",
+          "Stop planned work: the headroom is the longest outage that you can still afford.",
           prefix === "any-reward"
             ? "Prepare the reserve: a second node that is in sync, and a person who can reach it at any hour."
             : "Decide which restarts of this month can wait for the next one.",
         ],
-        after: ["Raise `min_headroom` when your repairs take longer than it."],
+        after: ["If your repairs take longer than `min_headroom`, raise it."],
       },
       raw: {
         expr: () =>
@@ -297,18 +305,20 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         reason: "the last 1h burned the month's allowance 18.2 times too fast",
         checks: [
           see(
-            "Blocks are being lost now. Which part fails?",
+            "The validator is losing blocks now. Run this twice: does Failure grow?",
             "calls",
             'app_oracle_responses{chain_id="neutron-1",status="Failure"} 611',
           ),
-          see("What is left until the boundary:", "status", STATUS),
+          see("The headroom to the boundary:", "status", STATUS),
         ],
         fix: [
           CAUSE,
-          "No other alert fires: calls fail now and then. See the latency of the calls, and [sidecar-slow](sidecar-slow.md).",
-          `At this speed the allowance for ${pay} is gone in ${prefix === "any-reward" ? "about two days; a total outage takes 36 h" : "hours; a total outage takes 14 h"} of a whole month's.`,
+          "If no other alert fires, calls fail from time to time. Check the calls' latency, and follow [sidecar-slow](sidecar-slow.md).",
+          `Act within hours: a total outage of ${prefix === "any-reward" ? "36 h" : "14 h"} uses the whole month's allowance for ${pay}.`,
         ],
-        after: ["The alert ends five minutes after the loss, although the last hour still shows it."],
+        after: [
+          "The alert is resolved soon after the loss ends, although the last hour's burn rate is still high.",
+        ],
       },
       raw: {
         expr: () =>
@@ -338,13 +348,13 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       runbook: {
         reason: "the last 3 days burned the month's allowance 1.4 times too fast",
         checks: [
-          see("When were the misses: always, or at certain hours?", "handover", HANDOVER),
-          see("What the month will end at when it goes on like this:", "forecast", FORECAST),
+          see("Do misses occur all the time, or at certain hours?", "handover", HANDOVER),
+          see("The forecast of the month's end at this rate:", "forecast", FORECAST),
         ],
         fix: [
-          "Misses at fixed hours: backups, snapshots, pruning or cron jobs on the node's or the sidecar's machine. Move them or lower their priority.",
-          "Misses all the time: latency between node and sidecar, or a provider that makes the loop slow.",
-          `It is not urgent: decide within the day, before it is about ${pay}.`,
+          "If misses occur at fixed hours, search for backups, snapshots, pruning or cron jobs on the node's or the sidecar's machine. Move them or lower their priority.",
+          "If misses occur all the time, check the latency between node and sidecar, and search for a provider that slows the price loop down.",
+          `Decide within the day, before ${pay} is at risk.`,
         ],
         after: ["Compare the misses of the days before and after the change in the month's report."],
       },

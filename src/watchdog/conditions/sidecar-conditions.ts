@@ -26,7 +26,7 @@ import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 
 /** What the node loses when its calls fail. */
 const FAILING_CALLS_IMPACT =
-  "Every failed call is a missed oracle vote: one block each. Failed calls also slow the chain down, since the node waits for its timeout.";
+  "Every failed call is a missed oracle vote: one block each. Failed calls can also slow the chain down: the node waits until its call times out.";
 
 const WEB_SOCKETS = "web_socket_connection_status";
 const SIDECAR_NOT_STORED = { notStored: "readings of the sidecar" };
@@ -47,10 +47,10 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     title: "Sidecar down",
     when: "the sidecar's prices cannot be read, and the node's calls fail too",
     description:
-      "Neither the watchdog nor the node reaches the price sidecar. A planned restart is shorter than this alert's time.",
+      "Neither the watchdog nor the node can reach the price sidecar. A planned restart ends before this alert fires.",
     impact: FAILING_CALLS_IMPACT,
     action:
-      "Start the sidecar's service and read its journal. After it answers, the node reconnects within seconds, and after a long outage within two minutes.",
+      "Start the sidecar's service and read its journal. Once it responds, the node reconnects within seconds, or within two minutes after a long outage.",
     for: "1m",
     resolveFor: "30s",
     thresholds: {},
@@ -75,22 +75,22 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       fault: "sidecar-killed",
       checks: [
         see(
-          "On the node's machine: no output and exit code 7 means that nothing listens, 28 that it does not respond.",
+          "Run this on the node's machine. No output and exit code 7: nothing listens on the port. Exit code 28: the sidecar does not respond.",
           "prices",
           HEALTHY_PRICES,
         ),
         check(
-          "Read the last lines before the end: `journalctl -u connect -n 100`. `failed to initialize oracle` is a configuration error, `signal: killed` in the kernel's log is a lack of memory.",
+          "Read the last lines of its log: `journalctl -u connect -n 100`. `failed to initialize oracle` is a configuration error. `signal: killed` in the kernel's log means that the machine ran out of memory.",
         ),
       ],
       fix: [
-        "Start it: `systemctl restart connect`. It serves prices within seconds; the node needs about ten more seconds to connect again. Do not restart the node.",
-        "When it ends again at once, undo the last change of its flags, its version or its market map endpoint (host and port, without http://).",
-        "When the machine lacks memory or disk, free it first: the sidecar would be killed again.",
+        "Start the sidecar: `systemctl restart connect`. It serves prices within seconds, and the node reconnects about ten seconds later. Do not restart the node.",
+        "If it exits again immediately, undo the last change to its flags, its version or its market map endpoint (host and port, without http://).",
+        "If the machine lacks memory or disk space, free some first. Otherwise the kernel kills the sidecar again.",
       ],
       after: [
-        "Ask what a restart costs before the next planned one: `relaywatch what-if --sidecar-restart 25s`.",
-        "Set `Restart=always` in the service when the process ended by itself.",
+        "Before the next planned restart, check its cost: `relaywatch what-if --sidecar-restart 25s`.",
+        "If the process exited by itself, set `Restart=always` in its service.",
       ],
     },
     raw: {
@@ -109,17 +109,17 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     name: "oracle-calls-failing",
     severity: "critical",
     title: "Oracle calls fail",
-    when: "at least `min_failed` of the node's calls of the last 5 minutes failed, of at least `min_blocks` blocks, and the latest ones did not all succeed",
+    when: "at least `min_failed` of the node's calls in the last 5 minutes failed, with at least `min_blocks` calls, and the latest calls still fail",
     description: "The node calls its sidecar for every vote, and these calls fail.",
     impact: FAILING_CALLS_IMPACT,
     action:
-      "After a long outage of the sidecar the node needs up to two minutes to reconnect. Otherwise check oracle_address in the node's app.toml, and time the sidecar's price response on the node's machine.",
+      "After a long outage of the sidecar, wait two minutes: the node reconnects by itself. Otherwise check oracle_address in the node's app.toml, and time the sidecar's price response on the node's machine.",
     for: "0s",
     // As long as that of sidecar-down, which mutes it: the end of an outage must not notify as a second one.
     resolveFor: "30s",
     thresholds: {
       min_failed: { unit: "percent", initial: 90, description: "share of failed calls" },
-      min_blocks: { unit: "number", initial: 30, description: "fewer blocks than this prove nothing" },
+      min_blocks: { unit: "number", initial: 30, description: "with fewer blocks the alert does not fire" },
     },
     inhibits: [
       "full-reward-fast-burn",
@@ -132,22 +132,22 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       reason: "61 of 61 calls failed in the last 5 minutes",
       fault: "http-500",
       checks: [
-        see("Failure grows with every block, Success does not:", "calls", CALLS),
+        see("Failure grows with every block and Success does not:", "calls", CALLS),
         see(
-          "Its class says where the call ends. `OracleClientError` is the sidecar or the way to it, `TransformPricesError` a malformed price.",
+          "Read the status of the failing calls. `OracleClientError`: the sidecar, or the network path to it. `TransformPricesError`: a malformed price.",
           "abci",
           'app_abci_requests{abci_method="extend_vote",chain_id="neutron-1",status="OracleClientError"} 61',
         ),
-        see("Does the sidecar respond to others, and in less than a second?", "prices", HEALTHY_PRICES),
+        see("Does the sidecar respond to curl in less than a second?", "prices", HEALTHY_PRICES),
       ],
       fix: [
-        "The sidecar responds to curl and not to the node: compare `oracle_address` in the node's app.toml with the sidecar's host and port. A change needs a restart of the node.",
-        "It responds with an error, or only after seconds: restart the sidecar.",
-        "Node and sidecar speak different versions (`v1` and `v2` of the price service): install the sidecar that the chain's release names.",
+        "If the sidecar responds to curl but not to the node, compare `oracle_address` in the node's app.toml with the sidecar's host and port. Restart the node after a change.",
+        "If it responds with an error, or only after seconds, restart the sidecar.",
+        "If node and sidecar use different versions of the price service (`v1` and `v2`), install the sidecar version that the chain's release requires.",
       ],
       after: [
-        "Watch Failure for ten blocks: it must not grow any more.",
-        "Note the blocks that were lost; the resolved message has them.",
+        "Watch Failure for ten blocks: it must no longer grow.",
+        "Write down the number of lost blocks. The resolved message has it.",
       ],
     },
     raw: {
@@ -166,12 +166,12 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     name: "sidecar-slow",
     severity: "warning",
     title: "Sidecar responds slowly",
-    when: "the sidecar needs longer than `slow_after` for its prices, or, while the watchdog cannot time that, for at least half of the node's calls",
+    when: "the sidecar's price response takes longer than `slow_after`, or, while the watchdog cannot read the prices, at least half of the node's calls do",
     description:
-      "The node waits a limited time for prices: client_timeout in its app.toml, 2 s by default. neutrond 9 ends the call after 1 s whatever the setting is.",
-    impact: "A response after the node's limit is a failed call: one block each.",
+      "The sidecar's price responses are slow. The node waits for prices for client_timeout in its app.toml, 2 s by default. neutrond 9 always ends the call after 1 s.",
+    impact: "A response after the node's timeout is a failed call and a missed oracle vote: one block each.",
     action:
-      "Run the sidecar on the node's machine, with enough CPU. client_timeout may be raised from 2s to 5s, which needs a restart of the node; neutrond 9 ignores what exceeds 1 s, and while the sidecar is down a longer timeout slows every block.",
+      "Run the sidecar on the node's machine, with enough CPU. You can raise client_timeout from 2s to 5s and restart the node. neutrond 9 ignores values above 1 s, and a longer timeout slows every block while the sidecar is down.",
     for: "5m",
     resolveFor: "5m",
     thresholds: {
@@ -184,25 +184,25 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       fault: "slow",
       checks: [
         see(
-          "Time it on the node's machine, a few times, with `time` in front. A healthy one takes a few milliseconds.",
+          "On the node's machine, run this a few times with `time` in front. A healthy response takes a few milliseconds.",
           "prices",
           HEALTHY_PRICES,
         ),
         check(
-          "`top` and `iostat` on its machine: CPU, swap, and neighbours. A remote sidecar adds the network's latency to each call.",
+          "Run `top` and `iostat` on the sidecar's machine: check CPU, swap and other processes. A remote sidecar adds network latency to each call.",
         ),
       ],
       fix: [
-        "Give it CPU: move it to the node's machine, or raise the limits of its service.",
-        "Lower its log level to info: debug logs slow it down.",
-        "Raise `client_timeout` from 2s to 5s only on chains that honour it. neutrond 9 ends the call after 1 s whatever the setting is.",
+        "Give the sidecar more CPU: move it to the node's machine, or raise its service's limits.",
+        "Set its log level to info: debug logs slow it down.",
+        "Raise `client_timeout` from 2s to 5s only on chains that use this setting. neutrond 9 always ends the call after 1 s.",
       ],
-      after: ["Compare the dashboard's latency of the oracle call before and after the change."],
+      after: ["On the dashboard, compare the oracle call's latency before and after the change."],
     },
     raw: {
       expr: (times) =>
         `histogram_quantile(0.9, sum by (chain_id, validator, le) (rate(app_oracle_response_latency_bucket[${times("5m")}]))) > 500`,
-      value: "A tenth of the calls takes longer than {{ $value }} ms.",
+      value: "One call in ten takes longer than {{ $value }} ms.",
       example: {
         fires: [
           { series: 'app_oracle_response_latency_bucket{$,le="512"}', step: 10 },
@@ -220,15 +220,16 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     name: "websocket-providers-failing",
     severity: "critical",
     title: "All WebSocket providers fail",
-    when: "no WebSocket provider has sent a message for a minute, and the success rate of the last 30 minutes is below `max_rate`, or there is no price",
+    when: "no WebSocket provider has sent a message for a minute, and the success rate of the last 30 minutes is below `max_rate`, or no pair has a price",
     description:
-      "All WebSocket price providers fail together, and votes are lost: the node's calls fail, or there is no price, which the node counts as success and the chain as a missed vote. Single disconnections are normal: providers reconnect within ten seconds.",
-    impact: "Without WebSocket providers nearly all prices go within two minutes, and every vote is missed.",
+      "All WebSocket price providers fail together, and the validator loses votes: the node's calls fail, or no pair has a price. A vote without a price is a success for the node and a missed vote for the chain. Single disconnections are normal: providers reconnect within ten seconds.",
+    impact:
+      "Without WebSocket providers nearly all prices disappear within two minutes, and the validator misses every vote.",
     action: "Check the network: DNS, firewall, outbound ports 443 and 8443. Then restart the sidecar.",
     for: "30m",
     resolveFor: "2m",
     thresholds: {
-      max_rate: { unit: "percent", initial: 95, description: "a success rate below it is low" },
+      max_rate: { unit: "percent", initial: 95, description: "a lower success rate lets the alert fire" },
     },
     inhibits: ["all-prices-missing", "major-pairs-missing", "empty-prices-counted"],
     past: SIDECAR_NOT_STORED,
@@ -237,22 +238,22 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       fault: "websocket-providers-down",
       checks: [
         see(
-          "`read_success` grows for no provider:",
+          "`read_success` does not grow for any provider:",
           "sidecar",
           'side_car_health_check_system_updates_total 1.2e+06\nside_car_web_socket_connection_status{provider="okx_ws",status="read_success"} 81234',
         ),
         check(
-          "From the sidecar's machine, connect to two of them: `curl -sI https://stream.binance.com:443` and `curl -sI https://ws.okx.com:8443`. A name that does not resolve is DNS, a timeout is the firewall.",
+          "From the sidecar's machine, connect to two providers: `curl -sI https://stream.binance.com:443` and `curl -sI https://ws.okx.com:8443`. If a name does not resolve, check DNS. On a timeout, check the firewall.",
         ),
       ],
       fix: [
-        "Restore the network: DNS, outbound ports 443 and 8443, the proxy, the provider's address ban.",
-        "Restart the sidecar when the network works and connections stay away. It reconnects by itself after ten seconds otherwise.",
-        "When only some providers are blocked in your country, update the sidecar: releases change the endpoints.",
+        "Restore the network: DNS, outbound ports 443 and 8443, the proxy, a provider's ban on your address.",
+        "Once the network works, the sidecar reconnects within ten seconds. If it does not, restart it.",
+        "If providers are blocked in your country, update the sidecar: newer releases may use other endpoints.",
       ],
       after: [
-        "Add the missing port to the firewall's configuration, not only to its running state.",
-        "Add two targets to `sources.egress`, so that the next time the cause is named at once.",
+        "Add the missing port to the firewall's stored configuration, so that it survives a reboot.",
+        "Add two targets to `sources.egress`: next time an alert names this cause immediately.",
       ],
     },
     raw: {
@@ -276,11 +277,11 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
 function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
-  if (prices.state === "up") return clear("the sidecar answers");
-  // A source that cannot be read says nothing by itself. The node's own calls show that the sidecar is down.
+  if (prices.state === "up") return clear("the sidecar responds");
+  // An unreadable source alone shows nothing about the sidecar. The node's own calls show that the sidecar is down.
   if (latestCalls(input) !== "bad")
-    return cannotSee("the watchdog cannot reach the sidecar, and no call of the node fails");
-  const process = sidecar.state === "up" ? "; its metrics page answers" : "";
+    return cannotSee("the watchdog cannot reach the sidecar, and the node's calls do not fail");
+  const process = sidecar.state === "up" ? "; its metrics page responds" : "";
   return active(`${prices.failure.text}, and the node's calls fail${process}`);
 }
 
@@ -335,10 +336,10 @@ function evaluateLatency(
 ): ConditionResult {
   const recent = history?.recent;
   if (recent === undefined || atMs - recent.atMs > RECENT_MS)
-    return cannotSee("the sidecar's prices cannot be read, and the node times no call");
+    return cannotSee("the sidecar's prices cannot be read, and the node has no recent call times");
   const bounds = [...recent.within.keys()].filter((bound) => bound >= slowAfterMs);
   if (bounds.length === 0)
-    return cannotSee("the sidecar's prices cannot be read, and the node does not tell such long calls apart");
+    return cannotSee("the sidecar's prices cannot be read, and the node's histogram has no bound this long");
   const bound = Math.min(...bounds);
   const slow = recent.calls - (recent.within.get(bound) ?? 0n);
   const reason = `${slow} of ${recent.calls} recent calls of the node took longer than ${bound} ms`;
@@ -363,7 +364,7 @@ function evaluateWebSockets(
   if (working.length > 0) return clear(state);
   // A provider that was seen for a short time only may be about to send.
   if (providers.some(([, { sinceMs }]) => atMs - sinceMs <= SILENT_MS))
-    return cannotSee("no message was seen yet");
+    return cannotSee("no message has been seen yet");
   const { good, bad } = recent["30m"];
   const total = Number(good + bad);
   const percent = total === 0 ? 100 : (Number(good) * 100) / total;

@@ -51,8 +51,8 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     title: "Not in the validator set",
     when: "the chain's validator set does not have the validator",
     description: "The validator is jailed, was rotated out, or has too little stake.",
-    impact: "No block counts until it is in the set again, which lowers the month's pay in proportion.",
-    action: "Query the validator's status. When it is jailed, fix the cause and send an unjail transaction.",
+    impact: "The validator earns nothing until it is in the set again: the month's pay falls in proportion.",
+    action: "Query the validator's status. If it is jailed, fix the cause and send an unjail transaction.",
     for: "1m",
     resolveFor: "1m",
     thresholds: {},
@@ -63,17 +63,17 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
       checks: [
         see("The node's power is 0:", "signed", SIGNED.replace("} 100", "} 0")),
         check(
-          "`neutrond q staking validator VALOPER`: `jailed: true` after downtime, `BOND_STATUS_UNBONDED` after rotation or too little stake.",
+          "`neutrond q staking validator VALOPER`: `jailed: true` follows downtime, `BOND_STATUS_UNBONDED` follows rotation or too little stake.",
         ),
       ],
       fix: [
-        "Jailed for downtime: make the node sign again first, then send `neutrond tx slashing unjail`.",
-        "Tombstoned for a double sign: that key never signs again. Stop everything that uses it, and ask the DAO.",
-        "Rotated out: nothing technical brings it back.",
+        "If it is jailed for downtime, repair node and signer first, then send `neutrond tx slashing unjail`.",
+        "If it is tombstoned for a double sign, its key can never sign again. Stop every process that uses this key, and ask the DAO.",
+        "If it was rotated out, ask the DAO: no technical action brings it back.",
       ],
       after: [
-        "Blocks outside the set do not count as missed, and lower the month's pay in proportion.",
-        "Explain it to the DAO before the next rotation.",
+        "Blocks outside the set are not missed blocks, but lower the month's pay in proportion.",
+        "Explain the absence to the DAO before the next rotation.",
       ],
     },
     raw: {
@@ -92,8 +92,9 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Validator does not sign",
     when: "the validator is in the set, and its last signature is more than `max_blocks` old, or the latest commits lack it",
-    description: "Blocks are made without the signature of the validator.",
-    impact: "A block without signature has no oracle vote either: it is missed for both rates.",
+    description: "The chain makes blocks without the validator's signature.",
+    impact:
+      "A block without the signature has no oracle vote either: the validator misses it for both rates.",
     action: "Check the signer and its connection to the node. Never start a second signer with the same key.",
     for: "30s",
     resolveFor: "30s",
@@ -105,18 +106,18 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     runbook: {
       reason: "the last signature is 21 blocks old",
       checks: [
-        see("`last_signed_height` does not follow `latest_block_height`.", "signed", SIGNED),
+        see("`last_signed_height` does not follow `latest_block_height`:", "signed", SIGNED),
         check(
-          "The signer's log, and its connection to the node: port 26659 of Horcrux, `priv_validator_laddr` of TMKMS. Remote signers need Horcrux 3.3.0 or TMKMS 0.13.1 for vote extensions.",
+          "Read the signer's log, and check its connection to the node: port 26659 for Horcrux, `priv_validator_laddr` for TMKMS. For vote extensions a remote signer needs Horcrux 3.3.0 or TMKMS 0.13.1, or later.",
         ),
       ],
       fix: [
-        "Restart the signer, and then the node when it does not connect again.",
-        "Check the clock of both machines.",
-        "Never start a second signer with the same key: a double sign costs the stake, an hour of misses costs a fraction of a month.",
+        "Restart the signer. If it does not reconnect to the node, restart the node too.",
+        "Check the clocks of both machines.",
+        "Never start a second signer with the same key: a double sign costs stake, while an hour of misses costs only a part of the month's pay.",
       ],
       after: [
-        "The misses count for both rates. Read the headroom of both boundaries before the next maintenance.",
+        "The misses lower both rates. Read the headroom of both boundaries before the next maintenance.",
       ],
     },
     raw: {
@@ -140,7 +141,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     title: "Node does not vote on prices",
     when: "the node has new blocks, but has made no oracle call for `stall_after`",
     description:
-      "The node follows the chain without calling its sidecar. It does so when the oracle is disabled in app.toml, or when blocks cannot be prepared.",
+      "The node follows the chain, but does not call its sidecar. Either the oracle is disabled in app.toml, or the node cannot prepare blocks.",
     impact: "Every block is a missed oracle vote.",
     action:
       "Check [oracle] enabled in app.toml, and the node's log for errors of extend_vote. Then restart the node.",
@@ -156,21 +157,21 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
       fault: "pre-block-error",
       checks: [
         see(
-          "The counters do not grow while the height does:",
+          "The counters do not grow, although the height does:",
           "calls",
           'app_oracle_responses{chain_id="neutron-1",status="Success"} 1.841042e+06',
         ),
         see(
-          "`PreBlockError` grows when blocks cannot be prepared:",
+          "`PreBlockError` grows when the node cannot prepare blocks:",
           "abci",
           'app_abci_requests{abci_method="extend_vote",chain_id="neutron-1",status="PreBlockError"} 61',
         ),
       ],
       fix: [
-        'Set `[oracle] enabled = "true"` in app.toml, in lower case, and restart the node.',
-        "PreBlockError: restart the node once. When it comes back, the state or the version is wrong: ask in the validators' channel.",
+        'If the oracle is disabled, set `[oracle] enabled = "true"` in app.toml, in lower case, and restart the node.',
+        "If `PreBlockError` grows, restart the node once. If the error returns, the state or the version is wrong: ask in the validators' channel.",
       ],
-      after: ["Check the first ten votes after the restart."],
+      after: ["Check that the first ten votes after the restart succeed."],
     },
     raw: {
       expr: (times) =>
@@ -179,7 +180,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
           `and max ${VALIDATOR} (cometbft_consensus_validator_power) > 0`,
           `unless max ${VALIDATOR} (increase(app_oracle_responses[${times("1m")}])) > 0`,
         ].join("\n"),
-      value: "It has new blocks and makes no oracle call.",
+      value: "It has new blocks, but makes no oracle call.",
       example: {
         fires: [
           { series: POWER, from: 10 },
@@ -205,7 +206,7 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
       ? []
       : [Number(height - lastSignedHeight)];
   });
-  // Several nodes can sign for one validator. The one that signed last counts.
+  // Several nodes can sign for one validator. Use the one that signed last.
   const lag = lags.length === 0 ? undefined : Math.min(...lags);
   if (lag !== undefined && lag > maxBlocks) return active(`the last signature is ${lag} blocks old`, lag);
   if (chain.validator.state === "up" && chain.validator.value.signedLatest === false)
@@ -234,9 +235,9 @@ function evaluateVoting(
   if (blocks === undefined || !isProducing([blocks], stallAfterMs))
     return cannotSee("the node has no new block");
   const lastMs = Math.max(history.lastGoodMs ?? 0, history.lastBadMs ?? 0);
-  // Of the time in which the node was not seen, nothing says when it called.
+  // Calls made while the watchdog could not see the node have no known time.
   const quietMs = atMs - Math.max(lastMs, history.seenSinceMs ?? atMs);
   if (quietMs > stallAfterMs)
     return active(`no oracle call for ${secondsText(quietMs)}, while the node has new blocks`, quietMs);
-  return lastMs === 0 ? cannotSee("no oracle call was seen yet") : clear("the node calls its sidecar");
+  return lastMs === 0 ? cannotSee("no oracle call has been seen yet") : clear("the node calls its sidecar");
 }

@@ -7,7 +7,7 @@ export const FLEET: DashboardSpec = {
   uid: DASHBOARDS.fleet,
   file: "oracle-fleet.json",
   title: "Oracle fleet",
-  description: "All validators of the watchdogs: who loses pay, and what the watchdogs can see.",
+  description: "All validators of the watchdogs: who loses pay, and which sources respond.",
   variables: VARIABLES,
   range: "hours",
   ...ANNOTATIONS,
@@ -85,7 +85,7 @@ export const FLEET: DashboardSpec = {
       ],
     },
     {
-      title: "What the watchdogs see",
+      title: "Sources of the watchdogs",
       panels: [
         graph(
           "Failed scrapes",
@@ -108,7 +108,7 @@ export const FLEET: DashboardSpec = {
               "{{source}}",
             ),
           ],
-          { description: "Nine tenths of the scrapes are faster.", unit: "s" },
+          { description: "90 % of the scrapes are faster.", unit: "s" },
         ),
         graph(
           "Age of the last poll",

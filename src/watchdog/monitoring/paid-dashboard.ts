@@ -14,8 +14,8 @@ const HEADROOM_COLORS = [
   ["green", 24 * 3600],
 ] as const;
 
-/** What the whole row of results answers in five seconds. */
-const VERDICT: readonly PanelSpec[] = [
+/** The month's result at a glance. */
+const MONTH_RESULT: readonly PanelSpec[] = [
   stat("Tier", [query(`max by (tier) (oracle_watchdog_month_tier{${PLACE}}) == 1`, "{{tier}}")], {
     description: "Reward tier of this month so far. With several validators, select one.",
     unit: "none",
@@ -130,7 +130,7 @@ export const PAID: DashboardSpec = {
   range: "month",
   ...ANNOTATIONS,
   rows: [
-    { title: "Am I paid?", panels: VERDICT },
+    { title: "Am I paid?", panels: MONTH_RESULT },
     {
       title: "This month",
       panels: [
@@ -156,7 +156,7 @@ export const PAID: DashboardSpec = {
             query(`max by (boundary) (oracle_watchdog_boundary_ratio{${PLACE}})`, "boundary {{boundary}}"),
           ],
           {
-            description: "Low and high bound 80 % of the months that recent days suggest.",
+            description: "80 % of the forecasts from recent days lie between low and high.",
             unit: "percentunit",
             decimals: 3,
             limits: /^boundary/,
@@ -202,7 +202,7 @@ export const PAID: DashboardSpec = {
             query(`max(oracle_watchdog_full_reward{${PLACE}})`, "boundary full"),
           ],
           {
-            description: "Reward with the present rate and as forecast, in currency units.",
+            description: "Reward at the current rate, and its forecast, in currency units.",
             unit: "none",
             limits: /^boundary/,
           },
@@ -249,8 +249,7 @@ export const PAID: DashboardSpec = {
           ],
         },
         graph("Pairs with a price", [query(`oracle_watchdog_priced_pairs{${VALIDATOR}}`, "{{validator}}")], {
-          description:
-            "Pairs in the sidecar's last response. Zero means that every vote is missed on the chain.",
+          description: "Pairs in the sidecar's last response. Zero: the chain counts every vote as missed.",
           unit: "none",
         }),
         graph(
@@ -261,7 +260,7 @@ export const PAID: DashboardSpec = {
               "{{node}} {{source}}",
             ),
           ],
-          { description: "How old the watchdog's view of each source is.", unit: "s" },
+          { description: "Time since the last successful scrape of each source.", unit: "s" },
         ),
       ],
     },

@@ -50,7 +50,7 @@ export const PAID_RAW: DashboardSpec = {
           ],
           {
             description:
-              "The same from the counters in the range of the dashboard, which begins with the month.",
+              "The same rate from the counters over the dashboard's time range, which begins with the month.",
             unit: "percentunit",
             decimals: 4,
           },
@@ -93,7 +93,7 @@ export const PAID_RAW: DashboardSpec = {
           "Calls of the month",
           [query(`max by (validator) (validator:oracle_month:calls{${RECORDED}})`, "{{validator}}")],
           {
-            description: "Calls that are counted this month. Few calls prove little.",
+            description: "Calls of this month so far. With few calls the rate is uncertain.",
             unit: "short",
           },
         ),
@@ -134,7 +134,7 @@ export const PAID_RAW: DashboardSpec = {
           "Rate of the month",
           [query(`validator:oracle_month:success_ratio{${RECORDED}}`, "{{validator}}"), ...BOUNDARY],
           {
-            description: "Rate since the beginning of the month, and the boundaries of the documents.",
+            description: "Rate since the beginning of the month, and the documented boundaries.",
             unit: "percentunit",
             decimals: 3,
             limits: /^boundary/,
@@ -162,7 +162,7 @@ export const PAID_RAW: DashboardSpec = {
               "{{status}}",
             ),
           ],
-          { description: "Results of extend_vote by class. They say why a vote was lost.", unit: "ops" },
+          { description: "Results of extend_vote by class. They show why a vote was lost.", unit: "ops" },
         ),
         graph(
           "Latency of the oracle call",
@@ -174,7 +174,7 @@ export const PAID_RAW: DashboardSpec = {
           ],
           {
             description:
-              "Nine tenths of the calls are faster. The histogram ends at 512 ms, and neutrond ends a call after 1 s.",
+              "90 % of the calls are faster. The histogram ends at 512 ms, and neutrond ends a call after 1 s.",
             unit: "s",
           },
         ),
@@ -183,7 +183,7 @@ export const PAID_RAW: DashboardSpec = {
           [query(`validator:sidecar_ticks:rate1m{${RECORDED}}`, "{{validator}}")],
           {
             description:
-              "Turns per second, four when healthy. Zero: the loop hangs. Absent: the sidecar is down.",
+              "Iterations per second, four when healthy. Zero: the loop hangs. Absent: the sidecar is down.",
             unit: "ops",
           },
         ),
@@ -209,7 +209,7 @@ export const PAID_RAW: DashboardSpec = {
           "Providers of a market",
           [query(`min by (id) (${SIDECAR("health_check_market_providers")})`, "{{id}}")],
           {
-            description: "Usable providers of each market at the last turn. Most markets need three.",
+            description: "Usable providers of each market at the last iteration. Most markets need three.",
             unit: "none",
           },
         ),

@@ -5,8 +5,8 @@ import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 
 /**
  * The watchdog's alerts, from its table of conditions. The watchdog has evaluated durations and hysteresis already, so the rules
- * have no `for`. Their labels are those with which the watchdog itself pushes to Alertmanager: an alert that arrives on both
- * ways is one alert there.
+ * have no `for`. Their labels are those with which the watchdog itself pushes to Alertmanager: Alertmanager joins
+ * an alert that arrives on both paths.
  */
 export const WATCHDOG_GROUP: GroupSpec = {
   name: "oracle-watchdog.alerts",
@@ -23,7 +23,7 @@ function watchdogAlert(condition: Condition): AlertSpec {
     component: "oracle-watchdog",
     severity,
     summary: `${title}.`,
-    description: `{{ $labels.validator }} on {{ $labels.chain_id }}: ${title}. ${description} relaywatch why says the cause with its present values.`,
+    description: `{{ $labels.validator }} on {{ $labels.chain_id }}: ${title}. ${description} Run relaywatch why for the cause with current values.`,
     impact,
     // A restart of the watchdog neither ends the alert nor repeats it.
     expr: (times) =>

@@ -28,6 +28,7 @@ describe("the runbooks", () => {
       "Diagnosis",
       "Mitigation",
       "Afterwards",
+      "Rule",
     ]);
     for (const part of parts) expect(part.length).toBeGreaterThan(40);
     expect(page).not.toMatch(/undefined|\{\{/);

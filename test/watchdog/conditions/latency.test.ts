@@ -54,7 +54,7 @@ describe("the node's own times of its calls", () => {
   it("say nothing of a threshold above their bounds", () => {
     expect(evaluated({ upTo512: 0n, upTo1024: 0n }, "1025ms")).toMatchObject({
       kind: "unknown",
-      reason: expect.stringContaining("does not tell such long calls apart"),
+      reason: expect.stringContaining("the node's histogram has no bound this long"),
     });
   });
 
@@ -62,7 +62,7 @@ describe("the node's own times of its calls", () => {
     expect(evaluated({ upTo512: 0n, upTo1024: 0n, ageMs: 30_000 })).toMatchObject({ kind: "active" });
     expect(evaluated({ upTo512: 0n, upTo1024: 0n, ageMs: 30_001 })).toMatchObject({
       kind: "unknown",
-      reason: expect.stringContaining("the node times no call"),
+      reason: expect.stringContaining("the node has no recent call times"),
     });
   });
 });

@@ -69,7 +69,7 @@ describe("GET /api/alerts", () => {
           state: "pending",
           since: "2026-11-21T12:00:05.000Z",
           fires_at: "2026-11-21T12:05:05.000Z",
-          reason: "the sidecar answers without any price",
+          reason: "the sidecar responds without any price",
           runbook: "all-prices-missing.md",
           for_seconds: 300,
         }),
