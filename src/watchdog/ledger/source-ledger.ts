@@ -208,7 +208,7 @@ function uncountedPart(
 function compareShares(a: BlockCounts, b: BlockCounts): number {
   const [totalA, totalB] = [a.good + a.bad + a.unknown, b.good + b.bad + b.unknown];
   if (totalA === 0n || totalB === 0n) return Number(totalA > 0n) - Number(totalB > 0n);
-  // Cross products: a division of bigints would round.
+  // Cross products: a division of bigints would truncate.
   const difference = a.good * totalB - b.good * totalA;
   if (difference === 0n) return 0;
   return difference > 0n ? 1 : -1;
