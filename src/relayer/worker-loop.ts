@@ -115,7 +115,8 @@ async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
     deps.onCycle(undefined);
   }
   const view = worker.submitter.view(worker.connectionId);
-  const early = lookAhead.blocks(view.sendMs);
+  const own = lookAhead.blocks(view.sendMs);
+  const early = deps.type === "kv" ? view.lookAhead(own) : own;
   const due = dueStates(states, view, { height: localHeight + early, nowMs: worker.clock.monotonicMs() });
   if (due.length === 0 || localHeight === 0n || !deps.leads()) return "idle";
   if (deps.type === "tx") return await runTx(loop, due, signal);

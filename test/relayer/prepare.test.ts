@@ -37,6 +37,37 @@ function setUp() {
   };
 }
 
+describe("results that are due for longer than what is prepared", () => {
+  const due = (id: bigint, lastLocalHeight: bigint, gasGuess: bigint) =>
+    sampleResult(id, 100, { gasGuess, query: sampleQuery({ id, lastLocalHeight }) });
+
+  /** A submitter whose block is filled by the prepared result of query 1. */
+  function filled() {
+    const sample = sampleSubmitter();
+    const { state } = sample;
+    const entry = place(sample, due(1n, 90n, 26_900_000n), "planned");
+    state.prepared = [{ entries: [entry], gas: 26_900_000n, simulated: 26_900_000n }];
+    return { state, submitter: submitterOf(state) };
+  }
+
+  it("are prepared too, since they leave before it", async () => {
+    const { state, submitter } = filled();
+    submitter.offer([due(2n, 80n, 1_000_000n)]);
+    expect(await prepare(state, signal)).toBe(true);
+    expect(state.prepared.map(({ entries }) => entries.map(({ result }) => result.query.id))).toEqual([
+      [1n],
+      [2n],
+    ]);
+  });
+
+  it("are no others: what is due later waits for the next block", async () => {
+    const { state, submitter } = filled();
+    submitter.offer([due(2n, 95n, 1_000_000n)]);
+    expect(await prepare(state, signal)).toBe(false);
+    expect(state.pipeline.queuedCount()).toBe(1);
+  });
+});
+
 describe("a few results, while more are being read", () => {
   it("wait for those when the block has no room before them anyway", async () => {
     const { fly, expected, isPlanned, state } = setUp();

@@ -40,7 +40,12 @@ describe("the order of service", () => {
     const order = createServiceOrder();
     const query = answeredAt(1n, 90n);
     const before = order.needOf(query, undefined);
-    expect(order.needOf(query, 99n)).toEqual({ ...before, turn: before.turn + 1, dueAt: 105n });
+    expect(order.needOf(query, 99n)).toEqual({
+      ...before,
+      turn: before.turn + 1,
+      had: before.had + 1,
+      dueAt: 105n,
+    });
     expect(order.needOf(query, undefined)).toEqual(before);
   });
 
@@ -54,6 +59,19 @@ describe("the order of service", () => {
       (query) => order.needOf(query, undefined).turn,
     );
     expect(turns).toEqual([10, 7, 9, 9]);
+  });
+
+  it("lets queries that are further behind take turns too", () => {
+    const order = createServiceOrder();
+    const [busy, first, second] = [answeredAt(1n, 90n), answeredAt(2n, 89n), answeredAt(3n, 90n)];
+    for (const query of [busy, first, second]) order.recordIncluded(query);
+    order.recordIncluded(first);
+    for (let turn = 0; turn < 9; turn++) order.recordIncluded(busy);
+    // Both may catch up the same number of turns.
+    expect([first, second].map((query) => order.needOf(query, undefined).turn)).toEqual([7, 7]);
+    expect(idsByNeed(order, [busy, first, second])).toEqual([3n, 2n, 1n]);
+    order.recordIncluded(second);
+    expect(idsByNeed(order, [busy, first, second])).toEqual([2n, 3n, 1n]);
   });
 
   it("forgets removed queries", () => {

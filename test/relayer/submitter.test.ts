@@ -92,6 +92,20 @@ describe("the capacity for further results of a connection", () => {
   });
 });
 
+describe("the blocks by which a connection reads early", () => {
+  it("are those of its durations, and one beside a connection that reads early while blocks are full", () => {
+    const submitter = submitterOf(sampleSubmitter(2).state);
+    const [near, distant] = ["connection-0", "connection-1"].map((id) => submitter.view(id));
+    expect([near?.lookAhead(0n), distant?.lookAhead(2n), near?.lookAhead(0n)]).toEqual([0n, 2n, 0n]);
+    submitter.offer([ofGas(1n, BLOCK)]);
+    expect(near?.lookAhead(0n)).toBe(0n);
+    submitter.offer([ofGas(2n, 1n)]);
+    expect([near?.lookAhead(0n), near?.lookAhead(1n), near?.lookAhead(2n)]).toEqual([1n, 1n, 2n]);
+    // What the near one needs itself does not make the others read early.
+    expect([near?.lookAhead(0n), distant?.lookAhead(0n), near?.lookAhead(0n)]).toEqual([1n, 0n, 0n]);
+  });
+});
+
 describe("the capacity with a look-ahead", () => {
   it("is the same for none and one, and a block more for two", () => {
     const submitter = submitterOf(sampleSubmitter().state);

@@ -36,13 +36,12 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
 
 function plan(state: SubmitterState): readonly (readonly Entry[])[] {
   const { pipeline, block, batch, prepared, gas } = state;
-  const ahead = prepared.reduce((total, one) => total + one.gas, 0n);
-  const aheadBytes = prepared.reduce((total, one) => total + bytesOf(one.entries), 0);
-  const capacity = { gas: block.gas() - ahead, bytes: block.bytes() - aheadBytes };
+  const ready = readyEntries(state);
+  const ahead = stillAhead(state, ready);
+  const capacity = { gas: block.gas() - ahead.gas, bytes: block.bytes() - ahead.bytes };
   // What is left after that would become a small transaction, at the fixed cost of a large one.
   const isFull = prepared.length > 0 && (capacity.gas < block.gas() / 10n || capacity.bytes <= 0);
   if (isFull || pipeline.queuedCount() === 0) return [];
-  const ready = readyEntries(state);
   if (waitForMore(state, ready)) return [];
   const options = {
     limits: batch.limits(),
@@ -62,6 +61,37 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
   const restGas = capacity.gas - first.reduce((total, entries) => total + gasOfEntries(state, entries), 0n);
   if (first.length > 0 && restGas < block.gas() / 10n) return first;
   return [...first, ...planTransactions(rest, { ...options, capacity: { ...capacity, gas: restGas } })];
+}
+
+/**
+ * Gas and bytes of what is prepared and leaves before these results. A prepared result that comes after them, and has no place
+ * in a block beside them, is left out: they are planned too, and the broadcast takes the longest due first. Otherwise what a fast
+ * connection had ready would leave before results that are due for longer and were proven a moment later.
+ */
+function stillAhead(
+  state: SubmitterState,
+  ready: readonly Entry[],
+): { readonly gas: bigint; readonly bytes: number } {
+  const { prepared, block, gas } = state;
+  const entries = prepared.flatMap((one) => one.entries);
+  const outranked: Entry[] = [];
+  if (entries.length > 0 && ready.length > 0) {
+    const planned = new Set(entries);
+    let before = 0n;
+    for (const entry of byNeed(state, [...entries, ...ready])) {
+      before += gas.estimate(gasItem(entry));
+      if (before > block.gas() && planned.has(entry)) outranked.push(entry);
+    }
+  }
+  return {
+    gas:
+      prepared.reduce((total, one) => total + one.gas, 0n) -
+      gasOfResults(
+        state,
+        outranked.map(({ result }) => result),
+      ),
+    bytes: bytesOf(entries) - bytesOf(outranked),
+  };
 }
 
 /** The queued results that may be planned, in the order of their queries' need. */

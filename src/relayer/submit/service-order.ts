@@ -7,6 +7,8 @@ export interface Need {
   readonly group: string;
   /** Turns that the query has had, compared with the others of its group. */
   readonly turn: number;
+  /** As `turn`, without the limit of what it may catch up: queries that are further behind take turns too. */
+  readonly had: number;
   /** Place in each turn, the lower one first: when the query was due for the first time. It stays, so that no turn is ever skipped. */
   readonly place: bigint;
   /** Local height at which its next result is due. */
@@ -41,34 +43,35 @@ export interface ServiceOrder {
  */
 const MAX_CATCH_UP = 3;
 
-type Position = Pick<Need, "turn" | "place">;
+type Position = Pick<Need, "had" | "place">;
 
 /** Creates an order in which no query has had a turn. */
 export function createServiceOrder(): ServiceOrder {
   const positions = new Map<bigint, Position>();
   const latest = new Map<string, number>();
   /** A newcomer joins the present turn when it is seen for the first time. */
-  const positionOf = (query: RegisteredQuery, group: string): Position => {
+  const positionOf = (query: RegisteredQuery, group: string): Position & Pick<Need, "turn"> => {
     const last = latest.get(group) ?? 0;
-    const known = positions.get(query.id);
-    if (known !== undefined) return { ...known, turn: Math.max(known.turn, last - MAX_CATCH_UP) };
-    const position = { turn: Math.max(last - 1, 0), place: dueSince(query) };
-    positions.set(query.id, position);
-    return position;
+    let position = positions.get(query.id);
+    if (position === undefined) {
+      position = { had: Math.max(last - 1, 0), place: dueSince(query) };
+      positions.set(query.id, position);
+    }
+    return { ...position, turn: Math.max(position.had, last - MAX_CATCH_UP) };
   };
   return {
     needOf: (query, inFlightSince) => {
       const { id, updatePeriod } = query;
       const group = groupOf(query);
-      const { turn, place } = positionOf(query, group);
+      const { turn, had, place } = positionOf(query, group);
       return inFlightSince === undefined
-        ? { group, turn, place, dueAt: dueSince(query), id }
-        : { group, turn: turn + 1, place, dueAt: inFlightSince + 1n + updatePeriod, id };
+        ? { group, turn, had, place, dueAt: dueSince(query), id }
+        : { group, turn: turn + 1, had: turn + 1, place, dueAt: inFlightSince + 1n + updatePeriod, id };
     },
     recordIncluded: (query) => {
       const group = groupOf(query);
       const { turn, place } = positionOf(query, group);
-      positions.set(query.id, { turn: turn + 1, place });
+      positions.set(query.id, { had: turn + 1, place });
       latest.set(group, Math.max(turn + 1, latest.get(group) ?? 0));
     },
     recordFailed: (queryId) => void positions.delete(queryId),
@@ -109,7 +112,7 @@ interface Waiting<T> {
 }
 
 function byTurn({ need: a }: Waiting<unknown>, { need: b }: Waiting<unknown>): number {
-  return a.turn - b.turn || ascending(a.place, b.place) || ascending(a.id, b.id);
+  return a.turn - b.turn || a.had - b.had || ascending(a.place, b.place) || ascending(a.id, b.id);
 }
 
 /** Takes the head that is due for longest, again and again. */

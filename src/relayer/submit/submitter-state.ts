@@ -81,6 +81,8 @@ export interface SubmitterState {
   readonly report: OutcomeListener;
   readonly pipeline: Pipeline;
   readonly order: ServiceOrder;
+  /** Blocks by which the durations of each connection make it read early. */
+  readonly lookAheads: Map<string, bigint>;
   readonly queries: QueryMarks;
   readonly gas: GasEstimates;
   readonly block: BlockBudget;
@@ -134,6 +136,7 @@ export function createSubmitterState(
     report,
     pipeline: createPipeline(),
     order: createServiceOrder(),
+    lookAheads: new Map(),
     queries: { isolated: new Map(), withdrawn: new Set(), unread: new Set() },
     gas: createGasEstimates(),
     block: createBlockBudget(options),

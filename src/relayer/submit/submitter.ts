@@ -65,6 +65,11 @@ export interface PipelineView {
   /** Time that simulation and broadcast take, ms. */
   readonly sendMs: number;
   /**
+   * Returns by how many blocks the connection reads early: `own`, as its durations need, or a block when blocks are full and
+   * another connection reads early. Beside that one, results that are only read when they are due would find each block taken.
+   */
+  readonly lookAhead: (own: bigint) => bigint;
+  /**
    * Whether a further result of the query may be read. Of a KV query, two may be on their path to their broadcast: one is read
    * while the other one waits for its block. None may be when its last result is not known.
    */
@@ -111,6 +116,7 @@ export function submitterOf(state: SubmitterState): Omit<Submitter, "subscribe">
     address: state.deps.window.address,
     view: (connectionId) => ({
       sendMs: state.pace.simulateMs + state.pace.broadcastMs,
+      lookAhead: (own) => lookAheadOf(state, connectionId, own),
       mayRead: (query) => mayRead(state, query),
       newest: (queryId) => newestOf(state, queryId),
       capacity: (lookAhead) => capacityOf(state, connectionId, lookAhead).gas,
@@ -172,14 +178,8 @@ interface Capacity {
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;
-  const now = deps.height.now();
-  // What was sent before the newest block is probably in it, and only not looked up yet.
-  const inFlight = pipeline.sent().reduce((sum, { stage }) => {
-    const isNew = (stage.kind === "broadcasting" || stage.kind === "in-flight") && stage.sentAt >= now;
-    return isNew ? sum + stage.gas : sum;
-  }, 0n);
   // The rest of the block that is being filled, and for a look-ahead of 2 the whole one after it.
-  const leaving = maxInt(block.gas() - inFlight, 0n) + block.gas() * maxInt(lookAhead - 1n, 0n);
+  const leaving = freeGas(state) + block.gas() * maxInt(lookAhead - 1n, 0n);
   const waiting = [...pipeline.expected(), ...unsent(state)];
   const waitingGas = gasOf(state, waiting);
   const connections = BigInt(options.connections);
@@ -194,6 +194,25 @@ function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigi
   // A quarter: enough that the next block is not empty should the next cycle fail.
   const gas = isStopped || later * 4n > part ? 0n : maxInt(free, ownPart);
   return { gas, leaving, ownPart };
+}
+
+/** Gas that the block which is being filled has left. */
+function freeGas({ deps, pipeline, block }: SubmitterState): bigint {
+  const now = deps.height.now();
+  // What was sent before the newest block is probably in it, and only not looked up yet.
+  const inFlight = pipeline.sent().reduce((sum, { stage }) => {
+    const isNew = (stage.kind === "broadcasting" || stage.kind === "in-flight") && stage.sentAt >= now;
+    return isNew ? sum + stage.gas : sum;
+  }, 0n);
+  return maxInt(block.gas() - inFlight, 0n);
+}
+
+function lookAheadOf(state: SubmitterState, connectionId: string, own: bigint): bigint {
+  const { lookAheads, pipeline } = state;
+  lookAheads.set(connectionId, own);
+  if (own > 0n || ![...lookAheads.values()].some((blocks) => blocks > 0n)) return own;
+  const isFull = gasOf(state, [...pipeline.expected(), ...unsent(state)]) > freeGas(state);
+  return isFull ? 1n : 0n;
 }
 
 /** Gas of a connection's results that leave after the first `leaving` gas, when all leave by need. */

@@ -34,13 +34,37 @@ const DEMANDS: readonly Demand[] = [
     what: "1.5 times a block, of a near and a distant connection",
     queries: [45, 45],
     callMs: { local: 10, remote: [15, 300] },
-    most: 2,
+    most: 3,
   },
   {
     what: "3 times a block, of a near and a more distant connection",
     queries: [90, 90],
     callMs: { local: 10, remote: [15, 600] },
-    most: 2,
+    most: 3,
+  },
+  {
+    what: "1.5 times a block, of unequal connections at all distances",
+    queries: [70, 16, 4],
+    callMs: { local: 10, remote: [600, 15, 200] },
+    most: 3,
+  },
+  {
+    what: "1.5 times a block, of connections at all distances, with a distant local chain",
+    queries: [30, 30, 30],
+    callMs: { local: 100, remote: [15, 200, 600] },
+    most: 3,
+  },
+  {
+    what: "3 times a block, of one distant connection, with a distant local chain",
+    queries: [180],
+    callMs: { local: 100, remote: 600 },
+    most: 3,
+  },
+  {
+    what: "3 times a block, of unequal distant connections, with a distant local chain",
+    queries: [140, 40],
+    callMs: { local: 100, remote: 300 },
+    most: 4,
   },
 ];
 
