@@ -35,10 +35,12 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
       ],
       fix: [
         "Start the node, or open its port 26657 for the relayer.",
-        "Add a second endpoint to `chain.rpc`: the relayer then goes on by itself.",
-        "An endpoint of another chain is refused: compare `chain.id`.",
+        "Add a second endpoint to `chain.rpc`, and restart the relayer.",
+        "If the relayer refuses the endpoint, compare `chain.id`: the endpoint belongs to another chain.",
       ],
-      after: ["Queries that became due meanwhile are answered at once. Check that lateness returns to 0."],
+      after: [
+        "Check that lateness returns to 0: the relayer immediately submits results of the queries that became due.",
+      ],
     },
   },
   {
@@ -46,7 +48,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "critical",
     title: "The local chain has no new block",
     description: "The relayer's node responds, and its height does not change.",
-    impact: "No result can be included. Queries become due again when blocks return; nothing is lost.",
+    impact: "No result can be included. Nothing is lost: queries become due again with the next blocks.",
     problems: ["local-no-new-block"],
     for: "2m",
     inhibits: [...LATE],
@@ -60,24 +62,26 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
           ),
         ),
         see(
-          "Twice: the height is the same.",
+          "Run this twice. The height stays the same:",
           "nodeStatus",
           '      "latest_block_height": "35120881",\n      "catching_up": false',
         ),
       ],
       fix: [
-        "An explorer has later blocks: your node is behind. Use another endpoint, and repair this one.",
-        "The chain has halted: wait. The relayer keeps its work and sends nothing.",
+        "If an explorer has later blocks, your node is behind: use another endpoint, and repair this one.",
+        "If the chain has halted, wait: the relayer keeps its queue and sends nothing.",
       ],
-      after: ["After a long halt, read the expiry of the light clients: they are not updated during a halt."],
+      after: [
+        "After a long halt, check when the light clients expire: the relayer cannot update them during a halt.",
+      ],
     },
   },
   {
     name: "relayer-remote-chain-unreachable",
     severity: "critical",
     title: "The relayer cannot reach a remote chain",
-    description: "No endpoint of a connection responds, so no value of that chain can be proven.",
-    impact: `No query of the connection gets a result. Other connections go on. ${STALE}`,
+    description: "No endpoint of a connection responds, so the relayer cannot prove any value of that chain.",
+    impact: `No query of the connection gets a result. Other connections are not affected. ${STALE}`,
     problems: ["remote-unreachable"],
     for: "1m",
     inhibits: [...LATE, "relayer-endpoint-down"],
@@ -90,15 +94,13 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
             "remote-unreachable: connection-0: the remote chain remote-1 cannot be reached: no response for 41 s (fetch failed); check the endpoints of the connection",
           ),
         ),
-        see("Which endpoints are left?", "doctor", DOCTOR),
+        see("Which endpoints still respond?", "doctor", DOCTOR),
       ],
       fix: [
-        "Replace or add an endpoint in `connections[].rpc`, and restart the relayer. An archive is not needed; the last hours are.",
-        "429 or 403: the endpoint limits you. Use a node of your own for production.",
+        "Replace or add an endpoint in `connections[].rpc`, and restart the relayer. The endpoint needs the last hours of blocks, not an archive.",
+        "After HTTP 429 or 403, use your own node: the endpoint limits your requests.",
       ],
-      after: [
-        "With one endpoint for a chain, this alert is a question of time. Configure two of different operators.",
-      ],
+      after: ["Configure two endpoints of different operators for each chain."],
     },
   },
   {
@@ -107,7 +109,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     title: "A remote chain has no new block",
     description: "The connection's endpoints respond, and the remote height does not change.",
     impact:
-      "No newer value exists, so no result is due in fact. A halt beyond the trusting period expires the light client.",
+      "No result is missing, because no newer value exists. A halt longer than the trusting period expires the light client.",
     problems: ["remote-no-new-block"],
     for: "2m",
     inhibits: [...LATE],
@@ -123,11 +125,11 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
         check("Compare with an explorer of the remote chain. Upgrades are announced with a height."),
       ],
       fix: [
-        "The endpoint has stopped and the chain has not: use another one.",
-        "The chain has halted: wait. Nothing newer exists to be proven.",
+        "If only the endpoint has stopped, use another one.",
+        "If the chain has halted, wait: no newer value exists.",
       ],
       after: [
-        "A halt that comes near the trusting period (usually two weeks or less) expires the client: watch its expiry.",
+        "Watch the client's expiry: a halt longer than the trusting period (usually two weeks or less) expires it.",
       ],
     },
   },
@@ -136,7 +138,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "A remote node is catching up",
     description: "The best endpoint of a connection is still synchronising.",
-    impact: `Results are proven at old heights or not at all. ${STALE}`,
+    impact: `The relayer proves results at old heights or not at all. ${STALE}`,
     problems: ["remote-catching-up"],
     for: "2m",
     inhibits: ["relayer-queries-overdue", "relayer-standing-still"],
@@ -150,7 +152,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
       ],
       fix: [
         "Use another endpoint until it has caught up.",
-        "It is your own node: leave it alone while the distance shrinks; start from a snapshot when it does not.",
+        "If it is your own node, do not restart it while the distance shrinks. If the distance does not shrink, start the node from a snapshot.",
       ],
       after: ["Put the endpoint back behind the others in the list."],
     },
@@ -159,7 +161,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-client-expired",
     severity: "critical",
     title: "A light client has expired",
-    description: "The light client of a connection was not updated within its trusting period.",
+    description: "Nobody updated a connection's light client within its trusting period, so it has expired.",
     impact:
       "No query of the connection can get a result until governance of the local chain replaces the client.",
     problems: ["client-expired"],
@@ -184,12 +186,12 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
         ),
       ],
       fix: [
-        "No transaction of the relayer revives an expired client.",
+        "Do not restart the relayer for this: none of its transactions can recover an expired client.",
         "Create a new client of the same chain with the same parameters, and propose `MsgRecoverClient` with the expired one as subject and the new one as substitute.",
-        "Tell the owners of the contracts: their values do not change until the proposal has passed.",
+        "Tell the contracts' owners that their values do not change until the proposal has passed.",
       ],
       after: [
-        "Find out why nothing updated it for a whole trusting period: the relayer was down, its account empty, or its alerts not read.",
+        "Find out why nobody updated it for a whole trusting period: the relayer was down, its account was empty, or nobody read its alerts.",
       ],
     },
   },
@@ -198,7 +200,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "critical",
     title: "A light client is frozen",
     description:
-      "Somebody proved two conflicting headers of the remote chain to the light client of a connection.",
+      "A connection's light client is frozen: somebody submitted two conflicting headers of the remote chain to it.",
     impact:
       "No query of the connection can get a result until governance of the local chain replaces the client.",
     problems: ["client-frozen"],
@@ -218,10 +220,10 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
         ),
       ],
       fix: [
-        "Stop believing values of that chain from after the conflict, and warn the owners of the contracts.",
-        "When the remote chain has settled it, propose `MsgRecoverClient` with a new client as substitute.",
+        "Do not trust that chain's values from after the conflict, and warn the contracts' owners.",
+        "When the remote chain has resolved the conflict, propose `MsgRecoverClient` with a new client as substitute.",
       ],
-      after: ["Keep both headers as evidence."],
+      after: ["Save both headers as evidence."],
     },
   },
   {
@@ -229,7 +231,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "critical",
     title: "A light client is about to expire",
     description:
-      "{{ $value | humanizePercentage }} of the trusting period of the light client is left. The relayer updates it when a third is left.",
+      "Only {{ $value | humanizePercentage }} of the light client's trusting period is left. The relayer normally updates it when a third is left.",
     impact:
       "When it expires, no query of the connection gets a result until governance replaces the client, which takes weeks.",
     expr: () =>
@@ -261,7 +263,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
       checks: [
         see("When does it expire?", "doctor", DOCTOR.replace("13 days", "5 hours")),
         see(
-          "What keeps the relayer from updating it?",
+          "Why does the relayer not update it?",
           "ready",
           ready(
             "client-expires-soon: connection-0: client 07-tendermint-0 expires at 2026-11-22T05:53:59.000Z, in 5 h, unless it is updated before; it should have been refreshed when a third of its trusting period was left\nremote-unreachable: connection-0: the remote chain remote-1 cannot be reached: no response for 41 s (fetch failed); check the endpoints of the connection",
@@ -269,13 +271,13 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
         ),
       ],
       fix: [
-        "Remove what /readyz names: endpoint, account, store. The relayer then updates the client by itself within a minute.",
-        "Do not wait for a repair that may come too late: update the client by any other means now, for instance `hermes update client --host-chain local-1 --client 07-tendermint-0`. One update is enough.",
-        "Act before it expires: afterwards only governance helps.",
+        "Repair the problem that /readyz names: endpoint, account or store. The relayer then updates the client within a minute.",
+        "If the repair may come too late, update the client with another program now, for example `hermes update client --host-chain local-1 --client 07-tendermint-0`. One update is enough.",
+        "Act before it expires: after that, only governance can recover it.",
       ],
       after: [
-        "Check the new expiry: it is the whole trusting period after the update.",
-        "`IcqRelayerClientExpiring` came long before. Find out why nobody acted on it.",
+        "Check the new expiry: it is one whole trusting period after the update.",
+        "Find out why nobody acted on `IcqRelayerClientExpiring`, which fired long before.",
       ],
     },
   },
@@ -284,37 +286,33 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "A light client expires soon",
     description:
-      "Less than health.client_expires_soon of the trusting period of the light client is left. The relayer updates it when a third is left, and has failed to for a while.",
+      "Less than health.client_expires_soon of the light client's trusting period is left. The relayer tries to update it from a third on, and has failed so far.",
     impact:
       "None yet. When it expires, no query of the connection gets a result until governance replaces the client, which takes weeks.",
     problems: ["client-expires-soon"],
     for: "5m",
     runbook: {
       checks: [
+        see("When does it expire? You have until then.", "doctor", DOCTOR.replace("13 days", "2 days")),
         see(
-          "When does it expire? That is the time that you have.",
-          "doctor",
-          DOCTOR.replace("13 days", "2 days"),
-        ),
-        see(
-          "What keeps the relayer from updating it?",
+          "Why does the relayer not update it?",
           "ready",
           ready(
             "client-expires-soon: connection-0: client 07-tendermint-0 expires at 2026-11-24T17:53:59.000Z, in 2 d 12 h, unless it is updated before; it should have been refreshed when a third of its trusting period was left",
           ),
         ),
         check(
-          "/readyz names nothing else: search the log for `light client could not be refreshed`, which has the reason of each try, one a minute.",
+          "If /readyz names nothing else, search the log for `light client could not be refreshed`: it has the reason of each attempt, once a minute.",
         ),
       ],
       fix: [
-        "Remove what /readyz or the log names: endpoint, account, spending limit. The relayer then updates the client by itself within a minute.",
-        "Blocks of the trusted heights are pruned everywhere: add an endpoint of an archive node to the connection.",
-        "No repair is in sight: plan an update by other means for today, for instance `hermes update client --host-chain local-1 --client 07-tendermint-0`.",
+        "Repair the problem that /readyz or the log names: endpoint, account or spending limit. The relayer then updates the client within a minute.",
+        "If all endpoints have pruned the trusted heights, add an archive node's endpoint to the connection.",
+        "If you cannot repair it today, update the client with another program, for example `hermes update client --host-chain local-1 --client 07-tendermint-0`.",
       ],
       after: [
-        "Check the new expiry: it is the whole trusting period after the update.",
-        "The notice comes too late or too early for you: `health.client_expires_soon` of the relayer.",
+        "Check the new expiry: it is one whole trusting period after the update.",
+        "If this alert fires too late or too early for you, change `health.client_expires_soon`.",
       ],
     },
   },

@@ -33,7 +33,7 @@ export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role="standby"} == 1';
 
 /** What it costs when results are late. */
-export const STALE = "Contracts read older values until it ends.";
+export const STALE = "Contracts read older values until this is repaired.";
 
 /** Alerts that follow when results cannot be made or sent. */
 export const LATE = ["relayer-queries-overdue", "relayer-standing-still", "relayer-cycle-failed"] as const;

@@ -19,10 +19,10 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     runbook: {
       checks: [see("Which endpoint, and with which error?", "doctor", DOCTOR)],
       fix: [
-        "Repair or replace it. The relayer notices its return by itself.",
-        "It was the last one of its chain: act now, results are late.",
+        "Repair or replace it. The relayer uses it again when it responds.",
+        "If it was the chain's last endpoint, act now: results are late.",
       ],
-      after: ["Keep two endpoints of different operators for each chain."],
+      after: ["Configure two endpoints of different operators for each chain."],
     },
   },
   {
@@ -31,7 +31,8 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     title: "An endpoint lags behind",
     description:
       "{{ $labels.endpoint }} of {{ $labels.chain_id }} is {{ $value }} blocks behind the best endpoint.",
-    impact: "None while another endpoint of the chain is current. Alone, it would make results late.",
+    impact:
+      "None while another endpoint of the chain is current. If it is the only endpoint, results are late.",
     expr: () => "max by (job, instance, chain_id, endpoint) (relaywatch_relayer_endpoint_lag_blocks) > 10",
     for: "5m",
     example: {
@@ -45,10 +46,12 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     runbook: {
       checks: [see("Heights of the endpoints:", "doctor", DOCTOR)],
       fix: [
-        "Leave it: the relayer prefers the others while it lags.",
-        "It does not catch up: replace it, or repair the node when it is yours.",
+        "Wait: the relayer prefers the other endpoints while this one lags.",
+        "If it does not catch up, replace it, or repair the node if it is yours.",
       ],
-      after: ["A proxy in front of several nodes lags when one of them does: use the nodes themselves."],
+      after: [
+        "If the endpoint is a proxy for several nodes, configure the nodes themselves: one lagging node makes the proxy lag.",
+      ],
     },
   },
   {
@@ -56,7 +59,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "The relayer's subscription is down",
     description: "The WebSocket to the local chain is not connected. The relayer polls instead.",
-    impact: "New queries and blocks are seen later, by up to a minute for a new query.",
+    impact: "The relayer sees blocks later, and new queries up to a minute later.",
     expr: () => "max by (job, instance) (relaywatch_relayer_subscription_connected) == 0",
     for: "2m",
     example: {
@@ -66,23 +69,25 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     runbook: {
       checks: [
         check(
-          "The relayer's log names the endpoint and the reason: `subscription`. A proxy without WebSocket returns 400 or 426 for `/websocket`.",
+          "Search the relayer's log for `subscription`: it has the endpoint and the reason. A proxy without WebSocket support returns HTTP 400 or 426 for `/websocket`.",
         ),
-        see("Results go on meanwhile:", "queries", QUERIES),
+        see("Check that the relayer still submits results:", "queries", QUERIES),
       ],
       fix: [
         "Allow WebSocket at the endpoint or its proxy (`Upgrade` headers, idle timeout of more than a minute).",
-        "Name a node of your own first in `chain.rpc`.",
+        "Put your own node first in `chain.rpc`.",
       ],
-      after: ["Without the subscription, new queries are seen once a minute."],
+      after: ["No result is lost: without the subscription the relayer reads new queries once a minute."],
     },
   },
   {
     name: "relayer-state-unknown",
     severity: "warning",
     title: "The relayer cannot read a light client or its account",
-    description: "The light client of a connection, or the balance, was not read for three minutes.",
-    impact: "None that is known. The expiry of the client and the balance are not watched meanwhile.",
+    description:
+      "The relayer could not read a connection's light client or its own balance for three minutes.",
+    impact:
+      "No known loss. Until it can read them, no alert about the client's expiry or the balance can fire.",
     problems: ["client-unknown", "account-unknown"],
     for: "2m",
     runbook: {
@@ -95,29 +100,29 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
         see("Read it by hand:", "doctor", DOCTOR),
       ],
       fix: [
-        "The endpoint answers RPC calls and not these queries: it limits or blocks `abci_query`. Use another one.",
+        "If the endpoint responds to other RPC calls, it limits or blocks `abci_query`: use another endpoint.",
       ],
-      after: ["Read the expiry of the clients and the balance once by hand."],
+      after: ["Run `relaywatch relayer doctor` once more, and check the clients' expiry and the balance."],
     },
   },
   {
     name: "relayer-starting",
     severity: "warning",
     title: "The relayer does not finish its start",
-    description: "The relayer is running, and has not read everything that it needs.",
-    impact: `No result is submitted for what was not read. ${STALE}`,
+    description: "The relayer is still starting: its initial reads have not finished.",
+    impact: `The relayer submits no result for the queries and chains that it has not read. ${STALE}`,
     problems: ["starting"],
     for: "5m",
     runbook: {
       checks: [
-        see("What is missing?", "ready", "starting: the list of queries was not read yet"),
+        see("Which read is missing?", "ready", "starting: the list of queries was not read yet"),
         see("Which endpoint fails?", "doctor", DOCTOR),
       ],
       fix: [
-        "The list of queries is long, and the endpoint slow: give it a minute, or use a faster endpoint.",
-        "The chain's module does not exist under this name: compare `chain.name`.",
+        "If the list of queries is long, wait a minute, or use a faster endpoint.",
+        "If the chain does not have the module under this name, correct `chain.name`.",
       ],
-      after: ["A start takes seconds. Keep the log when it takes minutes."],
+      after: ["A start takes seconds. If it took minutes, save the log."],
     },
   },
 ];

@@ -18,8 +18,9 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-queries-overdue",
     severity: "critical",
     title: "Query results are overdue",
-    description: "{{ $value }} queries are later than health.overdue_blocks, and a result is possible.",
-    impact: "Contracts work with values that are older than they asked for.",
+    description:
+      "{{ $value }} queries are more than health.overdue_blocks late, although a result is possible.",
+    impact: "Contracts use older values than they requested.",
     problems: ["queries-overdue", "queries-failing"],
     expr: () => `max ${BY_CONNECTION} (relaywatch_relayer_overdue_queries) > 0 ${NO_STANDBY}`,
     for: "2m",
@@ -31,25 +32,25 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
       checks: [
         see("Which queries, and by how much?", "overdue", QUERIES),
         see(
-          "What else is wrong? A problem of a chain or of the account explains all of them.",
+          "Is there another problem? A problem of a chain or of the account explains all late queries.",
           "ready",
           "queries-overdue: connection-0: 3 queries are overdue; query 1 by 41 blocks, 1 min 22 s",
         ),
         see("Does a proof succeed now?", "doctor", DOCTOR),
       ],
       fix: [
-        "All queries of a connection are late: see its endpoints and the gas limits of a block. `batch.block_share` is the share that the relayer may use.",
-        "Blocks are full: raise `gas.max_price` within what you pay, so that transactions are included.",
-        "One query is late: `relaywatch relayer inspect ID` has its attempts and their errors.",
+        "If all queries of a connection are late, check its endpoints and the block's gas limit. The relayer uses at most `batch.block_share` of it.",
+        "If blocks are full, raise `gas.max_price` as far as you want to pay.",
+        "If one query is late, run `relaywatch relayer inspect ID`: it shows the attempts and their errors.",
       ],
-      after: ["Raise `health.overdue_blocks` when the alert fires for a lateness that nobody minds."],
+      after: ["If this lateness is acceptable, raise `health.overdue_blocks`."],
     },
   },
   {
     name: "relayer-standing-still",
     severity: "critical",
     title: "A connection has stopped",
-    description: "{{ $value }} results are overdue, and none was included for ten minutes.",
+    description: "{{ $value }} results are overdue, and no result was included for ten minutes.",
     impact: `No query of the connection gets a result. ${STALE}`,
     expr: (times) =>
       `sum ${BY_CONNECTION} (relaywatch_relayer_overdue_queries) > 0 ${NO_STANDBY}\nunless sum ${BY_CONNECTION} (increase(relaywatch_relayer_results_total{outcome="included"}[${times("10m")}])) > 0`,
@@ -73,7 +74,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     },
     runbook: {
       checks: [
-        see("Is there a problem that the relayer knows?", "ready", "cycle-failed: connection-0: …"),
+        see("Does the relayer report a problem?", "ready", "cycle-failed: connection-0: …"),
         see("How did the last attempts end?", "relayerReport", REPORT),
         see(
           "Is the newest attempt old?",
@@ -82,12 +83,12 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
         ),
       ],
       fix: [
-        "Attempts fail: the outcome names the reason, and the table in the relayer's README the meaning.",
-        "There are no attempts: restart the relayer. It reads its state and the chain, and sends nothing twice.",
-        "It stops again: keep its log from the last result on, and report it.",
+        "If attempts fail, find their outcome in the relayer's README: its table has the meaning of each.",
+        "If there are no attempts, restart the relayer. It reads its state and the chain, and sends nothing twice.",
+        "If it stops again, save its log since the last result, and report it.",
       ],
       after: [
-        "`/livez` turns red by itself after five minutes when a loop hangs: let your supervisor restart on it.",
+        "Configure the supervisor to restart the relayer when `/livez` fails: it does so five minutes after a loop hangs.",
       ],
     },
   },
@@ -95,7 +96,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-cycle-failed",
     severity: "warning",
     title: "The cycles of a connection fail",
-    description: "An error of a connection ends its cycles before results are made.",
+    description: "An error of a connection ends its cycles before they produce results.",
     impact: `No query of the connection gets a result. ${STALE}`,
     problems: ["cycle-failed"],
     for: "5m",
@@ -109,19 +110,19 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
         see("Which check fails?", "doctor", DOCTOR),
       ],
       fix: [
-        "An endpoint returns errors: replace it.",
-        "The connection or its client does not exist on the local chain: compare `connections[].id`.",
-        "The error names a query: it is no error of the connection. See [relayer-queries-backing-off](relayer-queries-backing-off.md).",
+        "If an endpoint returns errors, replace it.",
+        "If the connection or its client does not exist on the local chain, correct `connections[].id`.",
+        "If the error names a query, the connection works: follow [relayer-queries-backing-off](relayer-queries-backing-off.md).",
       ],
-      after: ["Cycles back off after errors. The next one begins within a minute of the repair."],
+      after: ["Check that the next cycle succeeds: it begins within a minute after the repair."],
     },
   },
   {
     name: "relayer-queries-backing-off",
     severity: "warning",
-    title: "Queries fail for a reason of their own",
-    description: "{{ $value }} queries back off with {{ $labels.code }}.",
-    impact: "These queries get no result; all others do. A contract that fails costs its owner the result.",
+    title: "Some queries fail and back off",
+    description: "{{ $value }} queries fail with {{ $labels.code }} and are backing off.",
+    impact: "These queries get no result. All other queries are not affected.",
     expr: () => "max by (job, instance, connection_id, code) (relaywatch_relayer_backing_off_queries) > 0",
     for: "30m",
     scope: CONNECTION_SCOPE,
@@ -143,19 +144,19 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
       checks: [
         see("Which queries, and with which code?", "queries", QUERIES),
         see(
-          "What exactly did the contract or the chain say?",
+          "Which error did the contract or the chain return?",
           "inspect",
           "attempts:\n- connection_id: connection-0\n  outcome: rejected\n  reason: 'query 1: the contract refused: …'",
         ),
       ],
       fix: [
-        "`rejected`: the contract fails. Send its owner the reason; only they can fix it.",
-        "`no-such-store`, `empty-value`, `absence-not-provable`: the remote state cannot be proven. The owner must ask for other keys.",
-        "`over-budget`: raise `spending.daily_gas_per_owner`, or let it wait until 00:00 UTC.",
-        "`pruned`: add an endpoint that keeps these blocks.",
+        "`rejected`: the contract fails. Send the reason to its owner, who alone can repair it.",
+        "`no-such-store`, `empty-value`, `absence-not-provable`: the remote state cannot be proven. Ask the owner to query other keys.",
+        "`over-budget`: raise `spending.daily_gas_per_owner`, or wait until 00:00 UTC.",
+        "`pruned`: add an endpoint that still has these blocks.",
       ],
       after: [
-        "Remove the query when its contract is abandoned: whoever removes it after its timeout gets the deposit.",
+        "If the contract is abandoned, remove the query: after its timeout, anybody can remove it and receives the deposit.",
       ],
     },
   },
@@ -164,8 +165,8 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "Remote transactions are dead letters",
     description:
-      "{{ $value }} transactions were rejected or could not be proven, and are not sent again by themselves.",
-    impact: "Contracts do not learn of these transactions. Nothing else is delayed.",
+      "{{ $value }} remote transactions were rejected or could not be proven. The relayer does not send them again by itself.",
+    impact: "Contracts do not receive these transactions. Other results are not delayed.",
     expr: () => "max by (job, instance) (relaywatch_relayer_dead_letters) > 0",
     for: "1m",
     example: {
@@ -182,18 +183,18 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
         see("Is it one contract?", "relayerReport", REPORT),
       ],
       fix: [
-        "The contract was repaired: send them again with `relaywatch relayer dead-letters resubmit --all`. Each costs a fee.",
-        "Too old to be proven: an endpoint with older blocks may still do; otherwise they are lost.",
-        "The owner does not want them: they stay in the list and cost nothing.",
+        "If the contract is repaired, send them again: `relaywatch relayer dead-letters resubmit --all`. Each costs a fee.",
+        "If they are too old to be proven, add an endpoint with older blocks. Without one they are lost.",
+        "If the owner does not want them, leave them in the list: they cost nothing.",
       ],
-      after: ["The alert ends when the list is empty. Silence it when the rest is to stay."],
+      after: ["The alert is resolved when the list is empty. If some entries remain on purpose, silence it."],
     },
   },
   {
     name: "relayer-pruned-blocks",
     severity: "warning",
     title: "TX queries skip pruned blocks",
-    description: "{{ $value | humanize }} remote blocks were not searched: every endpoint has pruned them.",
+    description: "{{ $value | humanize }} remote blocks were skipped: every endpoint has pruned them.",
     impact: "Transactions in these blocks never reach their contracts.",
     // A relayer skips blocks at its start, before its first scrape: a new counter above zero counts too.
     expr: (times) =>
@@ -212,13 +213,11 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     runbook: {
       checks: [see("From which height do the endpoints have blocks?", "doctor", DOCTOR)],
       fix: [
-        "Add an endpoint that keeps more blocks, before the next restart of the relayer.",
-        "The skipped blocks are named in the log. Search them by hand on an archive node when the owner needs their transactions.",
-        "With `queries.tx_skip_pruned: false` such queries wait instead of skipping.",
+        "Add an endpoint that stores more blocks, before the next restart of the relayer.",
+        "If the owner needs their transactions, search the skipped blocks on an archive node. The log has their heights.",
+        "To make such queries back off instead of skipping blocks, set `queries.tx_skip_pruned: false`.",
       ],
-      after: [
-        "A relayer that was down for longer than its endpoints keep blocks always loses some: watch its downtime.",
-      ],
+      after: ["Keep the relayer's downtime shorter than the time for which its endpoints store blocks."],
     },
   },
   {
@@ -246,7 +245,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     },
     runbook: {
       checks: [
-        see("How do they end?", "relayerReport", REPORT),
+        see("How do the transactions end?", "relayerReport", REPORT),
         see(
           "With which error?",
           "inspect",
@@ -254,19 +253,19 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
         ),
       ],
       fix: [
-        "Out of gas: the relayer learns and tries again with more; when it stays, raise `gas.adjustment`.",
-        "Wrong sequence: somebody else signs with the same account. Give the relayer an account of its own.",
-        "Another relayer was faster: nothing is wrong. Compare the costs of both.",
+        "`out of gas`: the relayer raises its gas estimate and tries again. If the error remains, raise `gas.adjustment`.",
+        "Wrong sequence: another program signs with the same account. Give the relayer its own account.",
+        "`redundant`: another relayer was faster, which is not an error. Compare the costs of both.",
       ],
-      after: ["Failed transactions in a block cost their fee: the report has the sum."],
+      after: ["Read the fees of the failed transactions in the report."],
     },
   },
   {
     name: "relayer-spending-near-limit",
     severity: "warning",
-    title: "The daily limit of fees is nearly reached",
-    description: "{{ $value | humanizePercentage }} of spending.daily_fee are spent today.",
-    impact: "At the limit nothing is sent until 00:00 UTC.",
+    title: "The daily fee limit is nearly reached",
+    description: "{{ $value | humanizePercentage }} of spending.daily_fee is spent today.",
+    impact: "None yet. At the limit the relayer sends nothing until 00:00 UTC.",
     expr: () =>
       "max by (job, instance) (relaywatch_relayer_spent_today_fees / relaywatch_relayer_daily_fee_limit) > 0.8",
     for: "5m",
@@ -280,10 +279,10 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     runbook: {
       checks: [see("Who spends?", "relayerReport", REPORT)],
       fix: [
-        "Raise `spending.daily_fee` and restart, when the results are wanted.",
-        "One owner is the cause: limit it with `spending.daily_gas_per_owner`.",
+        "If the results are wanted, raise `spending.daily_fee` and restart the relayer.",
+        "If one owner is the cause, limit its gas with `spending.daily_gas_per_owner`.",
       ],
-      after: ["Compare with the last weeks: a trend needs a new limit, a single day does not."],
+      after: ["Compare with the last weeks: raise the limit for a trend, not for a single day."],
     },
   },
 ];

@@ -17,7 +17,7 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
     summary: "A target does not respond.",
     description: "{{ $labels.job }} at {{ $labels.instance }} could not be scraped for two minutes.",
     impact:
-      "A daemon that is down does nothing: no alert of the watchdog, no result of the relayer. A node or sidecar that is down misses every block.",
+      "While the watchdog is down it sends no alert, and while the relayer is down it submits no result. While a node or sidecar is down, the validator misses every block.",
     expr: () => `max by (job, instance) (up{job=~"${OURS}"}) == 0`,
     for: "2m",
     inhibits: ["relaywatch-watchdog-stopped", "relaywatch-source-stale"],
@@ -28,23 +28,19 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
     },
     runbook: {
       checks: [
-        see(
-          "The watchdog, on its machine. No output and exit code 7: it does not run.",
-          "watchdogReady",
-          READY,
-        ),
-        see("The relayer, the same:", "ready", READY),
+        see("On the watchdog's machine. No output and exit code 7: it does not run.", "watchdogReady", READY),
+        see("On the relayer's machine, the same:", "ready", READY),
         check(
-          "`systemctl status oracle-watchdog icq-relayer`: exit code 78 is a bad configuration and is not restarted, 75 is restarted.",
+          "`systemctl status oracle-watchdog icq-relayer`: exit code 78 is a configuration error, after which systemd does not restart the daemon; after 75 it does.",
         ),
       ],
       fix: [
-        "Start what has stopped: `systemctl restart NAME`, and read its last lines first.",
-        "78: `relaywatch config validate FILE` prints every error with its line.",
-        "It runs and Prometheus does not reach it: the daemons listen on loopback unless `http.listen` is set.",
+        "Read the last log lines of the stopped daemon, then start it: `systemctl restart NAME`.",
+        "After exit code 78, run `relaywatch config validate FILE`: it prints every error with its line.",
+        "If it runs but Prometheus cannot reach it, set `http.listen`: by default the daemons listen on loopback.",
       ],
       after: [
-        "The watchdog counts the blocks of its downtime from the node's counters. The relayer answers the queries that became due.",
+        "The watchdog counts the blocks of its downtime from the node's counters. The relayer submits results of the queries that became due.",
       ],
     },
   },
@@ -54,7 +50,7 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
     summary: "A target is no longer scraped.",
     description:
       "{{ $labels.job }} at {{ $labels.instance }} was scraped within the last day, and is not a target any more.",
-    impact: "None when it was removed on purpose. Otherwise its alerts cannot fire.",
+    impact: "None when it was removed on purpose. Otherwise alerts about it cannot fire.",
     expr: (times) =>
       `group by (job, instance) (last_over_time(up{job=~"${OURS}"}[${times("1d")}])) unless on (job, instance) up`,
     for: "10m",
@@ -71,9 +67,9 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
       ],
       fix: [
         "Put it back, and reload Prometheus: `curl -X POST http://127.0.0.1:9090/-/reload`.",
-        "On purpose: the alert ends a day after the last scrape. Silence it until then.",
+        "If it was removed on purpose, silence the alert. It is resolved a day after the last scrape.",
       ],
-      after: ["Rules about it can no longer fire: remove it from the dashboards' variables too."],
+      after: ["After a removal on purpose, no alert about this target can fire any more."],
     },
   },
   {
@@ -108,13 +104,13 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
         see("Does the watchdog know why?", "watchdogReady", "polling: the last poll is 3 min old"),
       ],
       fix: [
-        "Restart it. With `state_dir`, counting continues without a gap.",
-        "`relaywatch status` shows whether its state is stored. A disk that hangs, such as a network disk, blocks the polls: repair it first.",
-        "It stops again: save the log, and run a second watchdog until the cause is found.",
+        "Restart the watchdog. With `state_dir`, it continues to count without a gap.",
+        "`relaywatch status` shows whether its state is stored. If a disk hangs, such as a network disk, repair it first: it blocks the polls.",
+        "If it stops again, save the log, and run a second watchdog until you have found the cause.",
       ],
       after: [
-        "Let the supervisor restart on `/livez`.",
-        "Configure `notify.dead_man`: it notices this without Prometheus.",
+        "Configure the supervisor to restart it when `/livez` fails.",
+        "Configure `notify.dead_man`: it detects this without Prometheus.",
       ],
     },
   },
@@ -124,7 +120,8 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
     summary: "The watchdog cannot see a source.",
     description:
       "The last successful scrape of {{ $labels.source }} for {{ $labels.validator }} is {{ $value | humanizeDuration }} old.",
-    impact: "Conditions of this source cannot be seen. Blocks are counted when the node's page is back.",
+    impact:
+      "The watchdog cannot evaluate the conditions that need this source. It counts the missing blocks when the node's page is back.",
     expr: () =>
       "max by (job, instance, validator, node, source) (time() - oracle_watchdog_source_last_success_timestamp_seconds) > 900",
     for: "1m",
@@ -160,10 +157,10 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
         ),
       ],
       fix: [
-        "Follow the runbook of that source: [node](cannot-see-node.md), [prices](cannot-see-prices.md), [sidecar metrics](cannot-see-sidecar-metrics.md), [chain](cannot-see-chain.md).",
-        "You do not have this source: set it to null.",
+        "Follow the runbook of the source: [node](cannot-see-node.md), [prices](cannot-see-prices.md), [sidecar metrics](cannot-see-sidecar-metrics.md), [chain](cannot-see-chain.md).",
+        "If you do not have this source, set it to null.",
       ],
-      after: ["An installation that alerts on this and on `cannot-see-…` may silence one of them."],
+      after: ["If you also alert on `cannot-see-…`, you can silence one of the two."],
     },
   },
   {
@@ -171,9 +168,9 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
     severity: "warning",
     summary: "The watchdog does not store its state.",
     description:
-      "{{ $labels.job }} at {{ $labels.instance }} could not write its state file for more than half of the last 10 minutes. It goes on in memory.",
+      "{{ $labels.job }} at {{ $labels.instance }} could not write its state file for more than half of the last 10 minutes. It continues in memory.",
     impact:
-      "Polls and alerts go on, and dead-man requests stop. When the watchdog ends before the disk works again, what came since is lost: alerts can notify twice, and blocks that the node has not counted either are unknown. Silences are refused.",
+      "Polls and alerts continue, but the watchdog sends no dead-man requests and refuses silences. If it ends before the disk works again, it loses all changes since then: alerts can notify twice, and some blocks can become unknown.",
     // A disk that fails now and then never fails for long.
     expr: (times) =>
       `min by (job, instance) (avg_over_time(oracle_watchdog_state_stored[${times("10m")}])) < 0.5`,
@@ -191,14 +188,14 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
         ),
       ],
       fix: [
-        "Full: free space. The watchdog tries again at least every 30 s, and stores everything that is in memory. No restart is needed.",
-        "Do not restart the watchdog before it stores again: memory is the only place that has what came since.",
-        "Read-only, or an error of the disk: repair or mount it at the same place again. The watchdog does not create a new file when the old one is gone.",
-        "The file cannot be saved any more: copy what is left of `state_dir`, and then restart the watchdog with a new one. It begins with a first reading, so the month before it is an estimate.",
+        "If the disk is full, free space. The watchdog tries again at least every 30 s and then stores everything that is in memory, without a restart.",
+        "Do not restart the watchdog before it has stored its state: only its memory has the latest changes.",
+        "If the disk is read-only or has errors, repair it, and mount it at the same path. The watchdog does not create a new file when the old one is gone.",
+        "If the file cannot be recovered, copy the rest of `state_dir`, and then restart the watchdog with a new directory. It begins with a first reading, so the earlier part of the month is an estimate.",
       ],
       after: [
-        "`relaywatch status` does not show the line any more, and the log has `state stored again`.",
-        "Give `state_dir` a disk that nothing else fills, and alert on its free space.",
+        "Check that `relaywatch status` no longer shows the line, and that the log has `state stored again`.",
+        "Give `state_dir` a disk that no other program fills, and alert on its free space.",
       ],
     },
   },
@@ -236,15 +233,17 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
           "alertsTest",
           TEST.replace("delivered", "failed: HTTP 403"),
         ),
-        check("The watchdog's log: `notification failed` with channel and reason. Secrets are not in it."),
+        check(
+          "Search the watchdog's log for `notification failed`: it has the channel and the reason, and no secrets.",
+        ),
       ],
       fix: [
-        "401 or 403: the token was revoked. Put the new one into its file, and restart the watchdog.",
-        "Timeouts: the proxy or the firewall of the machine.",
-        "Until it works, look at the page yourself, or add a second channel.",
+        "After HTTP 401 or 403, put a new token into its file, and restart the watchdog: the old one was revoked.",
+        "After timeouts, check the machine's proxy and firewall.",
+        "Until it works, check the watchdog's page yourself, or add a second channel.",
       ],
       after: [
-        "What was queued for a day at most is delivered now, oldest first.",
+        "The watchdog now delivers the queued notifications of the last day, oldest first.",
         "Use two channels of different companies for critical alerts.",
       ],
     },
@@ -252,8 +251,9 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
   {
     name: "relaywatch-notifications-pending",
     severity: "warning",
-    summary: "Notifications of the watchdog are not accepted.",
-    description: "{{ $value }} notifications for {{ $labels.channel }} wait for their receiver.",
+    summary: "A channel does not accept the watchdog's notifications.",
+    description:
+      "{{ $value }} notifications for {{ $labels.channel }} are pending: the receiver has not accepted them.",
     impact: "These alerts reach nobody on this channel until it accepts them.",
     expr: () => "max by (job, instance, channel) (oracle_watchdog_pending_notifications) > 0",
     for: "10m",
@@ -265,26 +265,27 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
       checks: [
         see("Which channel does not accept?", "alertsTest", TEST.replace("delivered", "failed: HTTP 429")),
         see(
-          "What is it about?",
+          "Which alerts are pending?",
           "alerts",
           "default  sidecar-down  critical  firing since 2026-11-22 05:54 UTC: connection refused, and the node's calls fail",
         ),
       ],
       fix: [
-        "429: the receiver limits you. The watchdog waits for the time that the receiver requests; raise `min_severity` of the channel when that happens often.",
-        "An error of the receiver: see [relaywatch-notifications-failing](relaywatch-notifications-failing.md).",
+        "After HTTP 429, wait: the watchdog sends again when the receiver permits it. If this happens often, raise the channel's `min_severity`.",
+        "After any other error, follow [relaywatch-notifications-failing](relaywatch-notifications-failing.md).",
       ],
       after: [
-        "Notifications older than a day are dropped. Read the alerts of that time in the handover report.",
+        "The watchdog drops notifications older than a day. Read the alerts of that time in the handover report.",
       ],
     },
   },
   {
     name: "relaywatch-dead-man-ping-failing",
     severity: "warning",
-    summary: "The dead-man monitor gets no request.",
-    description: "The monitor accepted the watchdog's last request {{ $value | humanizeDuration }} ago.",
-    impact: "The monitor will raise its own alarm. When the watchdog then dies, that alarm does not show it.",
+    summary: "The dead-man monitor receives no request.",
+    description: "The monitor last accepted a request of the watchdog {{ $value | humanizeDuration }} ago.",
+    impact:
+      "The monitor raises its own alarm. While that alarm is active, nobody notices when the watchdog dies.",
     expr: () =>
       "max by (job, instance) (time() - oracle_watchdog_dead_man_ping_timestamp_seconds) > 900 and on (job, instance) oracle_watchdog_dead_man_ping_timestamp_seconds > 0",
     for: "1m",
@@ -297,13 +298,13 @@ export const DAEMON_ALERTS: readonly SelfAlert[] = [
       checks: [
         see("Does the watchdog poll? It sends no request when it does not.", "attempts", POLL),
         check(
-          "From its machine: `curl -sI` the URL of `notify.dead_man`. 404 means that the check was deleted at the monitor.",
+          "From its machine: `curl -sI` the URL of `notify.dead_man`. HTTP 404: somebody deleted the check at the monitor.",
         ),
       ],
       fix: [
-        "Restore the path to the monitor, or create its check again and put the new URL into the secret file.",
+        "Restore the network path to the monitor, or create its check again and put the new URL into the secret file.",
       ],
-      after: ["Test it: stop the watchdog for longer than the monitor's grace time, and expect its alarm."],
+      after: ["Test it: stop the watchdog for longer than the monitor's grace time, and wait for the alarm."],
     },
   },
 ];

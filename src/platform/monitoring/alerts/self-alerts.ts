@@ -14,7 +14,8 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     severity: "warning",
     summary: "A daemon restarts again and again.",
     description: "{{ $labels.job }} at {{ $labels.instance }} started {{ $value }} times in 15 minutes.",
-    impact: "Each start costs seconds: results are late, and conditions are evaluated again.",
+    impact:
+      "Each start takes seconds, in which the relayer submits no result and the watchdog does not poll.",
     expr: (times) => `changes(process_start_time_seconds[${times("15m")}]) > 2 ${DAEMONS}`,
     for: "0s",
     example: {
@@ -28,16 +29,16 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     runbook: {
       checks: [
         check(
-          "`journalctl -u NAME | grep -E 'exited|fatal'`: the exit code. 1 is fatal with its reason in the last line, 75 asks for another try, 137 was killed, usually for memory.",
+          "`journalctl -u NAME | grep -E 'exited|fatal'`: read the exit code. 1: a fatal error, with the reason in the last line. 75: a temporary error. 137: killed, usually for lack of memory.",
         ),
         see("Is it up now?", "watchdogReady", READY),
       ],
       fix: [
-        "A busy port: another instance runs. Stop one.",
-        "Killed for memory: raise the limit of the service; the dashboard Process has the need.",
-        "The same error at each start: go back to the version before.",
+        "If the port is in use, stop the other instance.",
+        "If it was killed for lack of memory, raise the service's limit: the dashboard Process shows the memory that it needs.",
+        "If each start ends with the same error, go back to the previous version.",
       ],
-      after: ["State is durable at every moment, so nothing is repaired by hand."],
+      after: ["You need not repair any state: each daemon continues from its stored state."],
     },
   },
   {
@@ -45,9 +46,8 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     severity: "warning",
     summary: "A daemon's event loop is slow.",
     description:
-      "{{ $labels.job }} at {{ $labels.instance }}: one in a hundred turns of the event loop is later than {{ $value | humanizeDuration }}.",
-    impact:
-      "Polls and results are late by as much. It usually means that the machine has too little CPU or memory.",
+      "{{ $labels.job }} at {{ $labels.instance }}: one iteration of the event loop in a hundred is more than {{ $value | humanizeDuration }} late.",
+    impact: "Polls and results are late by the same time. Usually the machine has too little CPU or memory.",
     expr: () => `nodejs_eventloop_lag_p99_seconds > 1 ${DAEMONS}`,
     for: "5m",
     example: {
@@ -60,21 +60,21 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     runbook: {
       checks: [
         check(
-          "`top` on its machine: another process takes the CPU, or the machine swaps. The dashboard Process shows garbage collection and memory.",
+          "Run `top` on its machine: does another process use the CPU, or does the machine swap? The dashboard Process shows garbage collection and memory.",
         ),
       ],
       fix: [
-        "Move the neighbour, or give the daemon a CPU of its own.",
-        "Memory near its limit: raise `--max-old-space-size` or the limit of the service.",
-        "Many thousand queries or validators: split them over several processes (`shards`).",
+        "Move the other process, or give the daemon its own CPU.",
+        "If memory is near its limit, raise `--max-old-space-size` or the service's limit.",
+        "With many thousand queries or validators, split them over several processes (`shards`).",
       ],
-      after: ["Compare the event loop before and after on the dashboard."],
+      after: ["On the dashboard, compare the event loop's delay before and after."],
     },
   },
   {
     name: "relaywatch-rules-failing",
     severity: "critical",
-    summary: "Rules of Prometheus fail.",
+    summary: "Prometheus cannot evaluate rules.",
     description: "Prometheus could not evaluate rules of {{ $labels.rule_group }}.",
     impact: UNSEEN,
     expr: (times) =>
@@ -87,24 +87,26 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     runbook: {
       checks: [
         check(
-          "The page Status, Rules of Prometheus names the rule and its error. `many-to-many matching` is two series with the same labels: two Prometheus jobs scrape the same target.",
+          "Open Status, Rules in Prometheus: it shows the rule and its error. `many-to-many matching` means two series with the same labels: two Prometheus jobs scrape the same target.",
         ),
-        check("`promtool check rules *.rules.yaml` for a file that was edited by hand."),
+        check("If somebody edited a file by hand, run `promtool check rules *.rules.yaml`."),
       ],
       fix: [
         "Restore the generated files, and scrape each target in one job.",
-        "`query timed out`: Prometheus has too little CPU for the windows of three days.",
+        "After `query timed out`, give Prometheus more CPU: the windows of three days need it.",
       ],
-      after: ["Alerts of the failing rules could not fire until then. Read the watchdog's own list."],
+      after: [
+        "Alerts of the failing rules could not fire during this time. Read the watchdog's own list of alerts.",
+      ],
     },
   },
   {
     name: "relaywatch-alertmanager-unreachable",
     severity: "critical",
-    summary: "Prometheus does not reach Alertmanager.",
+    summary: "Prometheus cannot reach Alertmanager.",
     description:
       "Prometheus knows no Alertmanager, or every notification to {{ $labels.alertmanager }} fails.",
-    impact: "Alerts of Prometheus reach nobody. Those that the watchdog sends itself still do.",
+    impact: "Nobody receives Prometheus' alerts. The watchdog still sends its own.",
     expr: (times) =>
       [
         "max by (job, instance) (prometheus_notifications_alertmanagers_discovered) < 1",
@@ -118,19 +120,19 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     runbook: {
       checks: [
         check(
-          "Prometheus, Status, Runtime: the list of Alertmanagers. Empty: `alerting.alertmanagers` is wrong. `curl -s http://127.0.0.1:9093/-/ready` on its machine.",
+          "Open Status, Runtime in Prometheus. If its list of Alertmanagers is empty, `alerting.alertmanagers` is wrong. Otherwise run `curl -s http://127.0.0.1:9093/-/ready` on Alertmanager's machine.",
         ),
         see(
-          "Alerts of the watchdog reach people without Prometheus:",
+          "Read the watchdog's own alerts, which do not need Prometheus:",
           "alerts",
           "default  sidecar-down  critical  firing since 2026-11-22 05:54 UTC: connection refused, and the node's calls fail",
         ),
       ],
       fix: [
-        "Start Alertmanager; `amtool check-config` when it refuses its configuration.",
+        "Start Alertmanager. If it refuses its configuration, run `amtool check-config`.",
         "Correct the target in the Prometheus configuration, and reload it.",
       ],
-      after: ["Give the watchdog a channel of its own besides Alertmanager for critical alerts."],
+      after: ["For critical alerts, give the watchdog its own channel besides Alertmanager."],
     },
   },
   {
@@ -138,7 +140,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     severity: "critical",
     summary: "Alertmanager cannot notify.",
     description: "Notifications by {{ $labels.integration }} fail.",
-    impact: "Alerts of this receiver reach nobody.",
+    impact: "Nobody receives the alerts of this integration.",
     expr: (times) =>
       `sum by (job, instance, integration) (increase(alertmanager_notifications_failed_total[${times("5m")}])) > 0`,
     for: "2m",
@@ -148,11 +150,13 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     },
     runbook: {
       checks: [
-        check("Alertmanager's log: `Notify for alerts failed`, with receiver, integration and status."),
+        check(
+          "Search Alertmanager's log for `Notify for alerts failed`: it has receiver, integration and status.",
+        ),
       ],
       fix: [
-        "401 or 403: renew the secret in its file. Alertmanager reads it at each notification.",
-        "404: the webhook or the channel was deleted.",
+        "After HTTP 401 or 403, renew the secret in its file. Alertmanager reads it at each notification.",
+        "After HTTP 404, create the webhook or the channel again: somebody deleted it.",
       ],
       after: ["Send a test alert through every receiver: `amtool alert add test severity=critical`."],
     },
@@ -162,20 +166,20 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     severity: "none",
     summary: "Prometheus and Alertmanager work.",
     description: "This alert always fires. Its receiver raises an alarm when it no longer arrives.",
-    impact: "None while it arrives. When it does not, no alert arrives.",
+    impact: "None while it arrives. When it does not arrive, no other alert does.",
     expr: () => "vector(1)",
     for: "0s",
     example: undefined,
     runbook: {
       checks: [
         check(
-          "This alert fires always. When its receiver raised an alarm, it did not arrive: Prometheus, Alertmanager or the path to the receiver is down.",
+          "If the receiver raised an alarm, this alert did not arrive: Prometheus, Alertmanager or the network path to the receiver is down. Check them in this order.",
         ),
         see("Does the watchdog itself still work? It notifies without Prometheus.", "watchdogReady", READY),
       ],
       fix: [
         "Start Prometheus, then Alertmanager, and check their disks.",
-        "Both run: follow [relaywatch-alertmanager-unreachable](relaywatch-alertmanager-unreachable.md).",
+        "If both run, follow [relaywatch-alertmanager-unreachable](relaywatch-alertmanager-unreachable.md).",
       ],
       after: ["Use a receiver that is not on the same machine, and not in the same network."],
     },
