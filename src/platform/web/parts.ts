@@ -16,7 +16,7 @@ export function badge(tone: Tone, text: string): Html {
  * The first thing to read: one sentence, and what belongs to it. Screen readers announce the sentence when it changes, so it
  * must not contain times or ages.
  */
-export function verdict(tone: Tone, headline: string, more: HtmlPart): Html {
+export function statusBanner(tone: Tone, headline: string, more: HtmlPart): Html {
   return html`<div class="verdict ${tone}"><p class="headline ${tone}" aria-live="polite"><span aria-hidden="true">${TONE_SIGNS[tone]} </span>${headline}</p>${more}</div>`;
 }
 

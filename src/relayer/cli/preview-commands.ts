@@ -249,8 +249,8 @@ async function printFindings(options: DoctorOptions, context: CliContext): Promi
 }
 
 function requireHealthy(findings: readonly Finding[]): void {
-  const count = (verdict: Finding["verdict"]): number =>
-    findings.filter((finding) => finding.verdict === verdict).length;
+  const count = (outcome: Finding["outcome"]): number =>
+    findings.filter((finding) => finding.outcome === outcome).length;
   const [problems, unseen] = [count("problem"), count("unseen")];
   if (problems > 0)
     throw new CliError(EXIT.fatal, `${problems} of ${findings.length} checks found a problem`);
@@ -258,16 +258,16 @@ function requireHealthy(findings: readonly Finding[]): void {
     throw new CliError(EXIT.unseen, `${unseen} of ${findings.length} checks could not read their inputs`);
 }
 
-function findingText({ subject, verdict, text, advice }: Finding, colours: boolean): string {
+function findingText({ subject, outcome, text, advice }: Finding, colours: boolean): string {
   const paint = pc.createColors(colours);
   const marks = {
     good: paint.green("good   "),
     problem: paint.red("PROBLEM"),
     unseen: paint.yellow("unseen "),
   };
-  return `${marks[verdict]}  ${subject}: ${text}${advice === undefined ? "" : `\n         → ${advice}`}`;
+  return `${marks[outcome]}  ${subject}: ${text}${advice === undefined ? "" : `\n         → ${advice}`}`;
 }
 
-function findingJson({ subject, verdict, text, advice }: Finding) {
-  return { subject, verdict, text, advice: advice ?? null };
+function findingJson({ subject, outcome, text, advice }: Finding) {
+  return { subject, verdict: outcome, text, advice: advice ?? null };
 }

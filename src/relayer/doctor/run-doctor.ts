@@ -33,7 +33,7 @@ export interface Finding {
   /** The checked part, such as "connection-0: light client". */
   readonly subject: string;
   /** "unseen": the check could not read what it needs. */
-  readonly verdict: "good" | "problem" | "unseen";
+  readonly outcome: "good" | "problem" | "unseen";
   /** The finding itself. */
   readonly text: string;
   /** What to do; undefined without a problem. */
@@ -42,17 +42,17 @@ export interface Finding {
 
 /** Creates a finding without a problem. */
 function good(subject: string, text: string): Finding {
-  return { subject, verdict: "good", text, advice: undefined };
+  return { subject, outcome: "good", text, advice: undefined };
 }
 
 /** Creates a finding that needs an operator. */
 function problem(subject: string, text: string, advice: string): Finding {
-  return { subject, verdict: "problem", text, advice };
+  return { subject, outcome: "problem", text, advice };
 }
 
 /** Creates the finding of a check that could not read what it needs. */
 function unseen(subject: string, text: string, advice: string): Finding {
-  return { subject, verdict: "unseen", text, advice };
+  return { subject, outcome: "unseen", text, advice };
 }
 
 /** Checks signer, payer and gas price. Rejects only on abort. */

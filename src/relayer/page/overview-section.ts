@@ -10,7 +10,7 @@ import {
   factGrid,
   grouped,
   type Tone,
-  verdict,
+  statusBanner,
 } from "../../platform/web/parts.ts";
 import type { QueryView, RelayerStatus } from "../health/status.ts";
 import { namedOwners } from "../gate/spending.ts";
@@ -78,13 +78,13 @@ export function summarize({ problems, queries, gate }: RelayerStatus): Summary {
 }
 
 /** The summary, the lateness of queries, and the problems with their reasons. */
-export function verdictSection(status: RelayerStatus, { tone, headline }: Summary): Html {
+export function statusSection(status: RelayerStatus, { tone, headline }: Summary): Html {
   const { loaded, problems } = status;
   const queryText = loaded ? queriesText(status) : "The list of queries was not read yet.";
   const more = html`<p>${queryText}</p>${
     problems.length > 0 && html`<ul class="problems">${problems.map(problemItem)}</ul>`
   }`;
-  return verdict(tone, headline, more);
+  return statusBanner(tone, headline, more);
 }
 
 function problemItem({ code, text }: Problem): Html {

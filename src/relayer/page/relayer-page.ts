@@ -17,7 +17,7 @@ import {
   isBlind,
   summarize,
   spendingSection,
-  verdictSection,
+  statusSection,
 } from "./overview-section.ts";
 import { parseQueriesView, querySection, selectQueries } from "./query-section.ts";
 
@@ -43,7 +43,7 @@ export function relayerPage(input: RelayerPageInput, view: URLSearchParams): Pag
     title: `${length === 0 ? "" : `(${length}) `}${summary.headline} – relayer`,
     asOfMs: status.nowMs,
     sections: [
-      { id: "verdict", label: "Verdict", content: verdictSection(status, summary) },
+      { id: "verdict", label: "Status", content: statusSection(status, summary) },
       { id: "facts", label: "Values", content: factSection(status, samples) },
       { id: "connections", label: "Connections", content: connectionSection(status) },
       { id: "activity", label: "Last hour", content: activitySection(samples) },

@@ -3,7 +3,7 @@ import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
 import type { AlertEvent } from "../notify/channels/alert-event.ts";
 import type { CurrentAlert } from "../notify/channels/channel.ts";
 
-/** What was notified of an alert. */
+/** Notifications of an alert so far. */
 export interface NotifiedState {
   /** Number of reminders so far. */
   readonly reminders: number;
@@ -44,7 +44,7 @@ export interface AlertTiming {
   readonly nowMs: number;
   readonly forMs: number;
   readonly resolveForMs: number;
-  /** Time between two evaluations up to which the condition counts as active in between, when it is longer than `forMs`. */
+  /** Up to this time between two evaluations, or `forMs` if longer, the condition is treated as active in between. */
   readonly gapMs: number;
 }
 
@@ -52,7 +52,7 @@ export interface AlertTiming {
 export type NewAlert = Pick<AlertState, "validator" | "alert" | "badBlocksBefore">;
 
 /** How long a resolved alert stays in the state: Alertmanager must receive its end, and people see it on the page. */
-const KEEP_RESOLVED_MS = 900_000;
+const RESOLVED_RETENTION_MS = 900_000;
 
 /**
  * Advances one alert by one evaluation, as Prometheus does with `for` and `keep_firing_for`. Returns undefined for an alert
@@ -69,9 +69,11 @@ export function advanceAlert(
     case "active":
       return advanceActive(current, result, timing, created);
     case "clear":
-      return current?.phase === "firing" ? advanceClear(current, result, timing) : kept(state, timing);
+      return current?.phase === "firing"
+        ? advanceClear(current, result, timing)
+        : recentlyResolved(state, timing);
     case "unknown":
-      return advanceUnknown(current, timing) ?? kept(state, timing);
+      return advanceUnknown(current, timing) ?? recentlyResolved(state, timing);
   }
 }
 
@@ -117,7 +119,7 @@ function advanceUnknown(
   { nowMs, forMs, gapMs }: AlertTiming,
 ): AlertState | undefined {
   if (current?.phase === "firing") {
-    // What was not seen was not clear.
+    // An unknown result ends the clear time: the condition may have been active.
     const { clearSinceMs: _, ...rest } = current;
     return rest;
   }
@@ -126,10 +128,12 @@ function advanceUnknown(
     : undefined;
 }
 
-/** Keeps a resolved alert for a while. */
-function kept(state: AlertState | undefined, { nowMs }: AlertTiming): AlertState | undefined {
+/** Returns a resolved alert for as long as it stays in the state. */
+function recentlyResolved(state: AlertState | undefined, { nowMs }: AlertTiming): AlertState | undefined {
   if (state?.phase !== "resolved" || state.resolvedAtMs === undefined) return undefined;
-  return nowMs - state.resolvedAtMs < KEEP_RESOLVED_MS && nowMs >= state.resolvedAtMs ? state : undefined;
+  return nowMs - state.resolvedAtMs < RESOLVED_RETENTION_MS && nowMs >= state.resolvedAtMs
+    ? state
+    : undefined;
 }
 
 /** Returns the alerts of which people were notified, with their present reasons. A quiet alert is not among them. */
@@ -160,11 +164,11 @@ export interface PastAlert {
   readonly quietReason?: string;
 }
 
-/** Alerts that are kept, of all validators: years of a healthy validator, a year of one that flaps daily. */
+/** Stored alerts of all validators at most: years of a healthy validator, a year of one that flaps daily. */
 const MAX_ALERTS = 5000;
 
 /** Adds the alerts of one validator that began to fire, and the ends of those that do not fire any more. Oldest first. */
-export function noteAlerts(
+export function recordAlerts(
   history: readonly PastAlert[],
   alerts: readonly AlertState[],
   { validator, nowMs }: { readonly validator: string; readonly nowMs: number },

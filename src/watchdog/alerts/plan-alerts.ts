@@ -15,7 +15,7 @@ import type { Observation } from "../sources/observation.ts";
 import {
   advanceAlert,
   type AlertState,
-  noteAlerts,
+  recordAlerts,
   type NotifiedState,
   type PastAlert,
 } from "./alert-state.ts";
@@ -27,7 +27,7 @@ export interface AlertingState {
   readonly silences: readonly Silence[];
   /** Events that channels have not accepted yet, oldest first. */
   readonly outbox: readonly Delivery[];
-  /** Alerts that fired, oldest first; the newest are kept. */
+  /** Alerts that fired, oldest first; only the newest are stored. */
   readonly history: readonly PastAlert[];
 }
 
@@ -47,7 +47,7 @@ export interface AlertingOptions {
 /** Result of {@link planAlerts}. */
 interface AlertsPlan {
   readonly state: AlertingState;
-  /** What is notified, also without any channel: it goes to the log. */
+  /** Events to notify. Without a channel they only go to the log. */
   readonly events: readonly AlertEvent[];
 }
 
@@ -81,7 +81,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
       ]),
       silences: sameOr(state.silences, withoutExpired(state.silences, poll.nowMs)),
       outbox: enqueue(state.outbox, events, options.channels),
-      history: noteAlerts(state.history, alerts, poll, options.rules),
+      history: recordAlerts(state.history, alerts, poll, options.rules),
     },
     events,
   };
@@ -104,7 +104,7 @@ function advanceOne(
   poll: EvaluatedPoll,
 ): AlertState | undefined {
   const { name } = rule.condition;
-  const result = poll.results.get(name) ?? { kind: "unknown", reason: "not judged" };
+  const result = poll.results.get(name) ?? { kind: "unknown", reason: "not evaluated" };
   const timing = { nowMs: poll.nowMs, gapMs: poll.gapMs, forMs: rule.forMs, resolveForMs: rule.resolveForMs };
   const created = { validator: poll.validator, alert: name, badBlocksBefore: poll.badBlocks };
   return advanceAlert(before, result, timing, created);
@@ -172,7 +172,7 @@ interface PollAlerts extends AlertsPlan {
 const FIVE_MINUTES = 300_000;
 const HALF_HOUR = 1_800_000;
 
-/** Gap between two polls that is never too long: a short `for` survives slow polls. */
+/** A gap between two polls is at least this long: a short `for` survives slow polls. */
 const MIN_GAP_MS = 60_000;
 
 /** Polls that can be missed before a gap is too long. */
@@ -285,7 +285,7 @@ function withNotification(alert: AlertState, event: AlertEvent): AlertState {
   return { ...alert, notified: { reminders, event, ...(badness === undefined ? {} : { badness }) } };
 }
 
-/** What an event says besides the state of its alert. */
+/** Input of an event besides the state of its alert. */
 interface EventContext {
   readonly rule: AlertRule;
   readonly poll: EvaluatedPoll;
@@ -325,7 +325,7 @@ interface EvaluatedPoll {
   readonly validator: string;
   readonly chainId: string;
   readonly nowMs: number;
-  /** Time between two polls up to which a condition counts as active in between. */
+  /** Up to this time between two polls, a condition is treated as active in between. */
   readonly gapMs: number;
   /** By name of the condition. */
   readonly results: ReadonlyMap<string, ConditionResult>;

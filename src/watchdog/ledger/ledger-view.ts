@@ -43,7 +43,7 @@ function keyOf({ kind, fromMs, node }: LedgerEvent): string {
 }
 
 /**
- * What is counted. "calls": the node's calls to its sidecar. "votes": vote extensions with a price, as the blocks have them.
+ * Counted results. "calls": the node's calls to its sidecar. "votes": vote extensions with a price, as the blocks have them.
  * "revenue": what the chain's revenue module counted, by which it pays.
  */
 export const LEDGER_SOURCES = ["calls", "votes", "revenue"] as const;
@@ -118,7 +118,7 @@ export interface LedgerEvent {
   readonly toMs: number;
   /** Name of the node; absent for events of the validator or the chain. */
   readonly node?: string;
-  /** What happened, with values, as one sentence. */
+  /** The event in one sentence, with values. */
   readonly text: string;
 }
 
@@ -129,11 +129,11 @@ export interface LedgerView {
   readonly chainId: string | undefined;
   /** Months without a block are absent. */
   readonly months: (source?: LedgerSource) => readonly MonthRecord[];
-  /** Days without a block are absent. Kept for ever. */
+  /** Days without a block are absent. Stored for ever. */
   readonly days: (fromMs: number, toMs: number, source?: LedgerSource) => readonly Rollup[];
-  /** Kept for 400 days. Counted for "calls" only. */
+  /** Stored for 400 days. Counted for "calls" only. */
   readonly hours: (fromMs: number, toMs: number) => readonly Rollup[];
-  /** Kept for 12 hours. Counted for "calls" only. */
+  /** Stored for 12 hours. Counted for "calls" only. */
   readonly minutes: (fromMs: number, toMs: number) => readonly Rollup[];
   /** Events that overlap the range. */
   readonly events: (fromMs: number, toMs: number) => readonly LedgerEvent[];

@@ -11,7 +11,7 @@ export interface Delivery {
 /** Deliveries of one channel; at most this many wait. */
 const MAX_DELIVERIES = 200;
 
-/** Whether a channel receives an event. */
+/** Returns true if a channel receives an event. */
 function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolean {
   if (kind === "reminder" && !channel.sendReminders) return false;
   if (kind === "resolved" && !channel.sendResolved) return false;

@@ -3,7 +3,7 @@ import type { HttpRoute } from "../../platform/http/http-route.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { livePageRoutes } from "../../platform/web/live-page.ts";
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
-import { badge, grouped, verdict } from "../../platform/web/parts.ts";
+import { badge, grouped, statusBanner } from "../../platform/web/parts.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { WatchdogConfig } from "../config/config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
@@ -81,7 +81,7 @@ export function createWatchdogPage(
   return livePageRoutes({ frame, content }, clock);
 }
 
-/** What the watchdog's page shows. */
+/** Content of the watchdog's page. */
 export interface WatchdogPageInput extends Freshness {
   /** One for each validator, at least one. */
   readonly statuses: readonly WatchdogStatus[];
@@ -132,7 +132,7 @@ function validatorSection(
   const { id, status, pay } = entry;
   const name = `${status.validator}, ${status.chainId ?? "chain not known yet"}`;
   const details = validatorDetails(status, input);
-  const head = verdict(pay.tone, pay.headline, payLine(status));
+  const head = statusBanner(pay.tone, pay.headline, payLine(status));
   const content = isOneOfMany
     ? html`<details id="${id}-details"${pay.kind !== "paid" && html` open`}><summary>${badge(pay.tone, pay.short)} ${name}</summary><h2>${name}</h2>${head}${details}</details>`
     : html`${head}<h2>${name}</h2>${details}`;

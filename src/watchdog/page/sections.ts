@@ -1,7 +1,7 @@
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
-import { badge, type Column, dataTable, grouped, verdict } from "../../platform/web/parts.ts";
+import { badge, type Column, dataTable, grouped, statusBanner } from "../../platform/web/parts.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import type { AlertStatus } from "../alerts/alert-status.ts";
 import { runbookFile } from "../conditions/condition.ts";
@@ -12,7 +12,7 @@ import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts
 import type { Silence } from "../silences/silence.ts";
 import { firingOf, tierNow, type PayStatus, PAY_STATES } from "./pay-status.ts";
 
-/** What the last poll could read, and how old it is. */
+/** The sources that the last poll read, and its age. */
 export function sourceSection(
   { sources, pairs, prices, polledAtMs, pending, storeProblem }: WatchdogStatus,
   nowMs: number,
@@ -78,10 +78,10 @@ export function silenceSection(
   }${windows.map(({ validator, reason }) => html`<p>${badge("warn", "maintenance")} of ${validator}: ${reason}</p>`)}`;
 }
 
-/** What {@link conditionSection} needs besides the alerts. */
+/** Input of {@link conditionSection} besides the alerts. */
 interface ConditionContext {
   readonly nowMs: number;
-  /** Whether a poll has ended. */
+  /** True after the first poll. */
   readonly isPolled: boolean;
   /** URL of the folder of the runbooks, with a slash at its end; empty: not known. */
   readonly runbooks: string;
@@ -97,7 +97,7 @@ export function conditionSection(alerts: readonly AlertStatus[], context: Condit
     alert.state === undefined ? [] : [{ ...alert, state: alert.state }],
   );
   if (open.length === 0)
-    return html`<h3>Conditions</h3><p>${context.isPolled ? `None of ${alerts.length} conditions held at the last poll.` : "None was judged yet: the first poll has not ended."}</p>`;
+    return html`<h3>Conditions</h3><p>${context.isPolled ? `None of ${alerts.length} conditions held at the last poll.` : "None was evaluated yet: the first poll has not ended."}</p>`;
   const sorted = open.toSorted((a, b) => rank(a) - rank(b));
   return html`<h3>Conditions</h3><ul class="problems">${sorted.map((alert) => item(alert, context))}</ul>`;
 }
@@ -208,7 +208,7 @@ export function fleetSection(all: readonly ValidatorEntry[], nowMs: number): Htm
     },
   ];
   const rows = all.toSorted((a, b) => rankOf(a) - rankOf(b));
-  return html`${verdict(tone, headline, html`<p>The gravest first. Each name leads to its details below.</p>`)}
+  return html`${statusBanner(tone, headline, html`<p>The gravest first. Each name leads to its details below.</p>`)}
 <h2>Validators</h2>${dataTable({ caption: counted(all.length, "validator"), columns, rows, rowId: ({ id }) => `row-${id}` })}`;
 }
 

@@ -13,7 +13,7 @@ import { forecastOf } from "./forecast.ts";
 import { headroomOf, type OpenMonth } from "./headroom.ts";
 import { successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
 
-/** What the policy is applied to. */
+/** Input of {@link assess}. */
 export interface AssessmentInput {
   readonly ledger: LedgerView;
   readonly nowMs: number;
@@ -102,7 +102,7 @@ const WINDOW = 6;
 
 /**
  * Counts the closed months without a reward before `current`. A month without a record, or whose blocks are mostly
- * estimated, does not count as below and ends a row.
+ * estimated, is not treated as below and ends a row.
  */
 export function rotationRisk(current: Month, records: readonly MonthRecord[], policy: Policy): RotationRisk {
   const below = new Set(records.filter((record) => isBelow(record, policy)).map(({ month }) => month));
@@ -112,6 +112,7 @@ export function rotationRisk(current: Month, records: readonly MonthRecord[], po
   const inLast = (count: number): number => before.slice(0, count).filter((month) => below.has(month)).length;
   return {
     inARow,
+    // Without the oldest month of the window, which leaves it when the current month closes.
     inWindow: inLast(WINDOW - 1),
     state: riskOf(inARow, inLast),
     months: before.filter((month) => below.has(month)).toReversed(),

@@ -79,7 +79,7 @@ export interface RotationRisk {
   readonly inWindow: number;
   /** "due": a rule is met. "next": the current month would meet one. "none": neither. */
   readonly state: "none" | "next" | "due";
-  /** Closed months that count as below, oldest first. */
+  /** Closed months that are treated as below the boundary, oldest first. */
   readonly months: readonly Month[];
 }
 
@@ -156,7 +156,7 @@ export interface PolicyChoice {
   readonly fromChain: boolean;
 }
 
-/** Whether a month has so few counted blocks that its rate says little: with one miss of ten blocks it is 90 %. */
+/** Returns true if a month has too few counted blocks for a meaningful rate: one miss of ten blocks gives 90 %. */
 export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): boolean {
   return good + bad < ENOUGH_BLOCKS;
 }
@@ -184,6 +184,7 @@ const CURVE_SHARES: Readonly<
 > = {
   linear: ({ least }, rate) => {
     if (isAtLeast(rate, least.full)) return EVERYTHING;
+    // (rate - none) / (full - none), both scaled by 10^18 * total, so that nothing is rounded here.
     return {
       part: rate.good * DEC18_ONE - least.none * rate.total,
       whole: (least.full - least.none) * rate.total,

@@ -4,7 +4,7 @@ import { type Forecast, type Policy, rewardCents } from "./assessment.ts";
 import type { OpenMonth } from "./headroom.ts";
 import { type SuccessRate, type Tier, tierOf } from "./reward-tier.ts";
 
-/** What the forecast is drawn from. */
+/** Past periods from which the forecast is drawn. */
 export interface ForecastSamples {
   /** Counts of recent days and hours. */
   readonly days: readonly Rollup[];
@@ -23,8 +23,8 @@ const MAX_DRAWS = 31;
 /**
  * Forecasts the end of a month.
  *
- * The middle is the bad share of the last 28 days applied to the remaining blocks. The band has 80 % of months that are put
- * together from these days at random, so one day with an outage weighs as much as it did. The random numbers are fixed:
+ * The middle is the bad share of the last 28 days applied to the remaining blocks. The band holds 80 % of the months that
+ * are resampled from these days (a bootstrap), so a day with an outage has its true weight. The random numbers are fixed:
  * equal input gives an equal forecast. With fewer than three days, hours take their place.
  */
 export function forecastOf(month: OpenMonth, samples: ForecastSamples, policy: Policy): Forecast {
@@ -85,11 +85,13 @@ interface Misses {
 function projectMisses(periods: readonly BlockCounts[], remaining: bigint): Misses {
   const bad = periods.reduce((sum, period) => sum + period.bad, 0n);
   const total = periods.reduce((sum, period) => sum + period.good + period.bad, 0n);
+  // Half of the divisor is added, so that the quotient is rounded and not truncated.
   const middle = total === 0n ? 0n : (bad * remaining + total / 2n) / total;
   if (periods.length < MIN_SAMPLES || bad === 0n) return { low: middle, middle, high: middle };
   const draws = resample(periods, Number(total) / periods.length, Number(remaining));
   const at = (share: number): bigint => BigInt(Math.round(draws[Math.floor(share * (RESAMPLES - 1))] ?? 0));
   const [low, high] = [at(0.1), at(0.9)];
+  // A few bad days pull the mean above the ninetieth percentile: the band always contains the middle.
   return { low: low < middle ? low : middle, middle, high: high > middle ? high : middle };
 }
 

@@ -19,6 +19,7 @@ export interface OpenMonth {
 
 /** Returns how many of `total` blocks may be bad without falling below a boundary. */
 export function allowedMisses(total: bigint, least: Dec18): bigint {
+  // Rounded down: one miss more is below the boundary.
   return (total * (DEC18_ONE - least)) / DEC18_ONE;
 }
 
@@ -37,6 +38,7 @@ export function headroomOf(
       state: stateOf(misses, month.remaining),
       misses,
       outageMs: misses < 0n ? 0 : Math.round(Number(misses) * blockTimeMs),
+      // Blocks that may not be bad must be good.
       requiredGood: month.remaining - misses,
       requiredRate: requiredRate(misses, month.remaining),
       burnRates: burnRates(windows, least),
@@ -55,6 +57,7 @@ function stateOf(misses: bigint, remaining: bigint): BoundaryState {
 }
 
 function requiredRate(misses: bigint, remaining: bigint): number {
+  // No block remains to change the outcome: impossible when lost, nothing required otherwise.
   if (remaining === 0n) return misses < 0n ? Number.POSITIVE_INFINITY : 0;
   return Number(remaining - misses) / Number(remaining);
 }

@@ -44,7 +44,7 @@ export function tierOf(rate: SuccessRate, least: LeastRates = SPECIFIED_LEAST): 
   return isAtLeast(rate, least.none) ? "proportional" : "none";
 }
 
-/** Whether a rate is at or above a boundary; exact. */
+/** Returns true if a rate is at or above a boundary; exact. */
 export function isAtLeast({ good, total }: SuccessRate, least: Dec18): boolean {
   return good * DEC18_ONE >= least * total;
 }

@@ -10,7 +10,7 @@ export interface SidecarRestart {
   /** From the signal to stop until the sidecar listens again. */
   readonly downMs: number;
   readonly blockTimeMs: number;
-  /** Whether the chain waits for this validator, as a chain with one validator does. Then each block is slower. */
+  /** True if the chain waits for this validator, as a chain with one validator does. Then each block is slower. */
   readonly chainWaits: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface SidecarRestart {
 const DRAIN_MS = 8000;
 /** The node goes on failing for this time after the sidecar listens again: the backoff of its connection. */
 const RECONNECT_MS = 11_000;
-/** A node waits this long for a sidecar that does not answer, before it votes without prices. */
+/** A node waits this long for a sidecar that does not respond, before it votes without prices. */
 const WAIT_MS = 1000;
 
 /**

@@ -23,7 +23,7 @@ export interface PollLoop {
   /** Polls until the signal fires. Throws {@link WatchdogError} when the node is on the wrong chain. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly status: () => WatchdogStatus;
-  /** Whether the last poll ended recently enough. False means that the loop hangs. */
+  /** True if the last poll ended recently enough. False means that the loop hangs. */
   readonly isAlive: () => boolean;
   /** Why the validator is not watched, for people; undefined while it is. */
   readonly problem: () => string | undefined;

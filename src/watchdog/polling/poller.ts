@@ -23,7 +23,7 @@ import {
 } from "../sources/sidecar-reading.ts";
 import type { NodeTarget, SourceLimits, SourceName, ValidatorTarget } from "../sources/targets.ts";
 
-/** What a poll needs to know. */
+/** Input of a poll. */
 interface PollContext {
   /** The chain that the nodes must be on; undefined accepts any single chain. */
   readonly chainId: string | undefined;
@@ -141,7 +141,7 @@ function createStoredNodePages(
   const pricesOf = createPricesReader(node.prices, deps.read);
   const own = nodeLabels(node);
   const labels = sidecarLabels(node);
-  // Prometheus has its own deadline, for all validators at once; each poll waits for it.
+  // Prometheus has its own deadline, for all validators together; each poll waits for it.
   const wait = <T>(read: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<Seen<T>> =>
     scrape("Prometheus", signal, read);
   return async (chainId, signal) => {

@@ -42,7 +42,7 @@ export interface MonthStatus {
   readonly hash: string | undefined;
 }
 
-/** Whether any sidecar has prices. "unknown": the watchdog cannot read them. */
+/** Availability of prices on any sidecar. "unknown": the watchdog cannot read them. */
 type PricesState = "present" | "missing" | "unknown";
 
 /** Everything that the API, the page and the metrics show of one validator. */

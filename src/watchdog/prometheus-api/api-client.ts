@@ -54,7 +54,7 @@ export type ReadSamples = (
   signal: AbortSignal,
 ) => Promise<readonly Series[]>;
 
-/** What the library returns for a range selector. Its types say `any`. */
+/** Result of a range selector, which the library types as `any`. */
 const matrix = z.object({
   resultType: z.literal("matrix"),
   result: z.array(
@@ -115,7 +115,7 @@ function authorization(credentials: PrometheusCredentials): string {
 }
 
 /**
- * Rejects an answer with warnings: the store could not read all of its parts. A missing series would count as zero.
+ * Rejects a response with warnings: the store could not read all of its parts. A missing series would be treated as zero.
  */
 function requireComplete<T extends { readonly data: unknown }>(response: T): T {
   const { data } = response;
@@ -144,7 +144,7 @@ function rejectStatus(thrown: unknown): never {
 }
 
 /**
- * Converts what the library threw: a plain object without `message`, whose `original` has the request with its credentials.
+ * Converts an error of the library: a plain object without `message`, whose `original` has the request with its credentials.
  * Nothing of it is passed on.
  */
 function toError(thrown: unknown, signal: AbortSignal): Error {

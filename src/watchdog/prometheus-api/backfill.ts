@@ -40,7 +40,7 @@ export interface BackfillerDeps {
   readonly history: StoredHistory;
 }
 
-/** What a backfiller needs to know of its validator. */
+/** The validator and the limits of a backfiller. */
 export interface BackfillerOptions extends BackfillOptions {
   readonly target: ValidatorTarget;
   readonly counting: LedgerOptions;
@@ -260,8 +260,8 @@ type Piece = Gap;
 
 /**
  * Returns the gap that the readings of a poll would close; undefined when they are soon enough after the last ones, when
- * nothing could be read, and before the first reading. A gap begins where the ledger is, so its month is never sealed, and
- * what was filled is not filled again.
+ * nothing could be read, and before the first reading. A gap begins where the ledger is, so its month is never finalized, and
+ * no part is filled twice.
  */
 export function planGap(
   ledger: Ledger | undefined,

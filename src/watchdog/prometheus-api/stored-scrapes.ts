@@ -116,19 +116,19 @@ function pageLabels(
 
 /**
  * Drops scrapes without a series of calls that an earlier one of the same process has. A query can read a scrape while it
- * is being stored, and a series that is missing would count as zero.
+ * is being stored, and a series that is missing would be treated as zero.
  */
 function withoutIncomplete(scrapes: readonly StoredScrape[]): readonly StoredScrape[] {
-  const kept: StoredScrape[] = [];
+  const complete: StoredScrape[] = [];
   for (const scrape of scrapes) {
-    const before = kept.at(-1);
+    const before = complete.at(-1);
     if (before === undefined || !isSameProcess(before, scrape) || hasAllCalls(before, scrape))
-      kept.push(scrape);
+      complete.push(scrape);
   }
-  return kept;
+  return complete;
 }
 
-/** Whether the scrapes are known to be of one process. A scrape that lacks the start of the process is not complete. */
+/** Returns true if the scrapes are known to be of one process. A scrape that lacks the start of the process is not complete. */
 function isSameProcess(before: StoredScrape, after: StoredScrape): boolean {
   const [a, b] = [startOf(before), startOf(after)];
   return a !== undefined && (b === undefined || a === b);

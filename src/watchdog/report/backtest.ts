@@ -220,7 +220,7 @@ function notEvaluatedBlocks({ rules }: BacktestOptions): Report["blocks"] {
   const items = [...notEvaluated(rules)].map(([notStored, names]) => `no ${notStored}: ${names.join(", ")}`);
   if (items.length === 0) return [];
   return [
-    { kind: "text", text: "Not judged, since the store keeps" },
+    { kind: "text", text: "Not evaluated, since the store has" },
     { kind: "list", items },
   ];
 }

@@ -103,7 +103,7 @@ function rotationText({ state, inARow, inWindow, months }: Assessment["rotation"
   }
 }
 
-/** What would happen, and the bad blocks that it would add. */
+/** A hypothetical event, and the bad blocks that it would add. */
 export interface Scenario {
   /** "an outage of 4 h". */
   readonly name: string;

@@ -147,10 +147,10 @@ function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: Shift): Re
   };
 }
 
-/** Longest shift that is read from minutes; older minutes are not kept. */
+/** Longest shift that is read from minutes; older minutes are not stored. */
 const MINUTES_MS = 12 * HOUR_MS;
 
-/** Counts of the shift: by minute when they are kept, otherwise of all hours that the shift touches. */
+/** Counts of the shift: by minute when they are stored, otherwise of all hours that the shift touches. */
 function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: Shift): readonly Rollup[] {
   if (toMs - fromMs <= MINUTES_MS) return ledger.minutes(fromMs, toMs);
   return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);

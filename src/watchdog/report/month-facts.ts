@@ -24,7 +24,7 @@ export interface MonthFacts {
   /** The rate when every unknown block was bad, and when every one was good. */
   readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;
   readonly tier: Tier | undefined;
-  /** By both curves between the boundaries of the policy. All blocks count as signed. */
+  /** By both curves between the boundaries of the policy. All blocks are treated as signed. */
   readonly payCents: Readonly<Record<Curve, bigint>> | undefined;
   /** One entry per day of the month; undefined for a day without a block. */
   readonly days: readonly (Rollup | undefined)[];
@@ -128,7 +128,7 @@ const INCIDENT_PERCENT = 2n;
 /** Cause of bad blocks in hours without an alert. */
 export const NO_ALERT = "no alert";
 
-/** What explains bad blocks. */
+/** Alerts and events that explain bad blocks. */
 interface Explanations {
   readonly alerts: readonly AlertEpisode[];
   readonly events: readonly LedgerEvent[];

@@ -14,7 +14,7 @@ import { formatRate, monthJson } from "./month-json.ts";
 import { monthFacts, type MonthFacts, tierChanges } from "./month-facts.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** `report oracle`: one month of all validators, with the course of each. A sealed month gives the same report each time. */
+/** `report oracle`: one month of all validators, with the course of each. A finalized month gives the same report each time. */
 export function monthReport(validators: readonly ValidatorData[], month: Month): Report {
   const months = factsOf(validators, month);
   return {
@@ -68,14 +68,15 @@ function factsOf(validators: readonly ValidatorData[], month: Month): readonly M
 }
 
 function stateBlock(months: readonly MonthFacts[], validators: readonly ValidatorData[]): ReportBlock {
-  const sealed = months.filter(({ record }) => record.finalized !== undefined).length;
+  const finalized = months.filter(({ record }) => record.finalized !== undefined).length;
   if (months.length === 0) {
     const all = validators.flatMap(({ ledger }) => ledger.months().map(({ month }) => month));
     const known = [...new Set(all)].toSorted().join(", ");
     const others = known === "" ? "" : ` --month selects one of those that are: ${known}.`;
     return { kind: "text", text: `No block of this month is counted.${others}` };
   }
-  if (sealed === months.length) return { kind: "text", text: "The month is closed; its counts are sealed." };
+  if (finalized === months.length)
+    return { kind: "text", text: "The month is closed; its counts are sealed." };
   return { kind: "text", text: "The month is open: its counts still change." };
 }
 
@@ -191,7 +192,7 @@ function causeBlocks(causes: MonthFacts["causes"], bad: bigint): readonly Report
   const sum = causes.reduce((total, cause) => total + cause.bad, 0n);
   const rows = [
     ...causes.map((cause) => [cause.cause, formatCount(cause.bad)]),
-    // The hours are kept for 400 days, the month for ever.
+    // The hours are stored for 400 days, the month for ever.
     ...(sum < bad ? [["not kept by hour", formatCount(bad - sum)]] : []),
   ];
   return [{ kind: "table", columns: [{ title: "Cause" }, { title: "Missed", align: "right" }], rows }];
@@ -352,7 +353,7 @@ function incidentBlocks({ incidents }: MonthFacts): readonly ReportBlock[] {
   ];
 }
 
-/** What a month says of all validators: a problem when one is not paid in full. */
+/** Returns the outcome of a month: a problem when a validator is not paid in full. */
 function monthOutcome(months: readonly MonthFacts[]): ReportOutcome {
   if (months.every(({ rate }) => rate === undefined)) return "unseen";
   return months.some(({ tier }) => tier !== undefined && tier !== "full") ? "problem" : "fine";

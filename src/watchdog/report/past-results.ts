@@ -162,7 +162,7 @@ function inputOf(observation: Observation): ConditionInput {
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
 /**
- * Returns the view that a ledger had at an earlier time. Minutes are not kept that long: the blocks of an hour count as spread
+ * Returns the view that a ledger had at an earlier time. Minutes are not stored that long: the blocks of an hour are distributed
  * evenly over it. `hours` are all hours of the months that are viewed, and three days more. The ledger is read once.
  */
 export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (nowMs: number) => LedgerView {
@@ -202,7 +202,7 @@ export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (
   };
 }
 
-/** For each hour, what the hours of its month before it add up to. */
+/** Returns for each hour the sum of the earlier hours of its month. */
 function monthSums(hours: readonly Rollup[]): readonly Tally[] {
   let month: Month | undefined;
   let sum = NO_TALLY;

@@ -33,7 +33,7 @@ export interface OracleReportSource {
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** Longest range of one request: thirteen months, so that a request cannot ask for everything at once. */
+/** Longest range of one request: thirteen months, so that one request cannot ask for everything. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 /**
@@ -80,7 +80,7 @@ export interface DataRange {
   readonly toMs: number;
 }
 
-/** What an assessment reads before the present. */
+/** Past times that an assessment reads. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 
 /**

@@ -207,13 +207,13 @@ interface DeliveredLog {
 
 const stored = z.record(z.string(), z.number());
 
-/** Entries that are kept; the oldest go first. */
+/** Entries at most; the oldest are dropped. */
 const MAX_ENTRIES = 1000;
 
 /** Name of the file in the folder of the reports. */
 const FILE = "delivered.json";
 
-/** Opens the log of a folder, or one in memory. A file that cannot be read counts as empty: reports are repeated then. */
+/** Opens the log of a folder, or one in memory. A file that cannot be read is treated as empty: reports are then repeated. */
 function openDeliveredLog(directory: string | undefined): DeliveredLog {
   const path = directory === undefined ? undefined : join(directory, FILE);
   let entries = path === undefined ? {} : readEntries(path);

@@ -8,7 +8,7 @@ import { joinedView, type LedgerView } from "../ledger/ledger-view.ts";
 import { type LedgerFile, openLedgerFile, STATE_FILE } from "../state/sqlite-state.ts";
 import type { Watchdog } from "../watchdog.ts";
 
-/** What reports ask of a watchdog. */
+/** Requests of reports to a watchdog. */
 type ReportedWatchdog = Pick<Watchdog, "status" | "statuses" | "ledger" | "alertHistory">;
 
 /** A watchdog as reports read it. */

@@ -120,7 +120,7 @@ function pollBlock({ polledAtMs, nowMs }: OracleNow): ReportBlock {
   return { kind: "text", text: `Last poll: ${formatTime(polledAtMs)} UTC${stale}.` };
 }
 
-/** What to do while the state is not stored. */
+/** The action while the state is not stored. */
 function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
   if (storeProblem === undefined) return [];
   const text = `Watchdog: ${storeProblem}. It is in memory only: repair the disk before anybody restarts the watchdog.`;

@@ -21,7 +21,7 @@ export interface AlertEpisode {
   readonly inhibits: readonly string[];
 }
 
-/** What reports read of one validator. */
+/** Input of reports on one validator. */
 export interface ValidatorData {
   readonly ledger: LedgerView;
   readonly policy: Policy;

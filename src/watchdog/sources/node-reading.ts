@@ -40,7 +40,7 @@ export const NODE_METRICS: readonly string[] = [
 /** Metric with the vote extensions of every validator, with the label `validator`. */
 export const REPORTS_METRIC = REPORTS;
 
-/** Whether only pages of nodes have a metric. */
+/** Returns true if only pages of nodes have a metric. */
 export function isNodeFamily(name: string): boolean {
   return NODE_FAMILY.test(name);
 }
@@ -55,7 +55,7 @@ export interface NodeReadingOptions {
   readonly consensusAddress?: string | undefined;
 }
 
-/** Whether {@link toNodeReading} needs a sample. */
+/** Returns true if {@link toNodeReading} needs a sample. */
 export function isNodeSample({ name, labels }: Sample, consensusAddress?: string): boolean {
   if (!name.startsWith("app_"))
     return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));

@@ -3,7 +3,7 @@ import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { PrometheusTextError } from "../prometheus/text-parser.ts";
 
 /**
- * What one poll shows of one source. "not-configured": the configuration does not name the source. "error": the watchdog
+ * Result of reading one source in one poll. "not-configured": the configuration does not name the source. "error": the watchdog
  * cannot see it; that says nothing about what the source would have shown.
  */
 export type Seen<T> =
@@ -59,7 +59,7 @@ export interface NodePage {
   readonly clockMs?: number;
   /** The watchdog's clock when the page with `clockMs` had arrived. Other sources of the poll can take longer. */
   readonly clockReadAtMs?: number;
-  /** Whether the node is still catching up with the chain. */
+  /** True while the node is catching up with the chain. */
   readonly isSyncing?: boolean;
   readonly peers?: number;
   /** Voting power of the validator that this node signs for; absent when it signs for none. */
@@ -70,7 +70,7 @@ export interface NodePage {
   readonly extendVotes?: ReadonlyMap<string, bigint>;
   /** Duration of the node's calls to its sidecar, ms. A call that timed out is only in `count`. */
   readonly oracleLatency?: Histogram;
-  /** What the blocks say of every validator's vote extensions, by consensus address. */
+  /** Counts of every validator's vote extensions in the blocks, by consensus address. */
   readonly reports?: ReadonlyMap<string, VoteReports>;
 }
 
@@ -173,7 +173,7 @@ export interface ValidatorView {
   readonly isInSet: boolean;
   /** 0 outside the set. */
   readonly votingPower: bigint;
-  /** Whether the latest commit has the validator's signature; absent outside the set. */
+  /** True if the latest commit has the validator's signature; absent outside the set. */
   readonly signedLatest?: boolean;
 }
 
@@ -209,7 +209,7 @@ export interface RevenueParams {
   readonly schedule: "monthly" | "block-based" | "empty";
 }
 
-/** What the chain counted for the validator in its current payment period. The chain pays by these numbers. */
+/** The chain's counts for the validator in its current payment period. The chain pays by these numbers. */
 export interface RevenueStats {
   readonly committedBlocks: bigint;
   readonly committedVotes: bigint;

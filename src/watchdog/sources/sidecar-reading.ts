@@ -31,7 +31,7 @@ const HISTOGRAM = /^(?:web_socket_response_time|api_response_latency)(?:_bucket|
 
 /**
  * Patterns of the metric names that conditions need of a sidecar. Those with a series for each feed or bucket are left out:
- * a store returns them for every sidecar at once.
+ * a store returns them for all sidecars together.
  */
 export const SIDECAR_METRICS: readonly string[] = [
   PROCESS_START,
@@ -40,12 +40,12 @@ export const SIDECAR_METRICS: readonly string[] = [
   "(?:connect|side_car)_(?:slinky|connect)_build_info",
 ];
 
-/** Whether only pages of sidecars have a metric. */
+/** Returns true if only pages of sidecars have a metric. */
 export function isSidecarFamily(name: string): boolean {
   return SIDECAR.test(name);
 }
 
-/** Whether {@link toSidecarReading} needs a sample. */
+/** Returns true if {@link toSidecarReading} needs a sample. */
 export function isSidecarSample({ name }: Sample): boolean {
   const own = SIDECAR.exec(name)?.[1];
   return name === PROCESS_START || (own !== undefined && isWanted(own));
@@ -55,7 +55,7 @@ function isWanted(name: string): boolean {
   return WANTED.includes(name) || HISTOGRAM.test(name);
 }
 
-/** Whether {@link toOracleReading} needs a sample. */
+/** Returns true if {@link toOracleReading} needs a sample. */
 export function isOracleSample({ name }: Sample): boolean {
   return SIDECAR.test(name) || name.startsWith("app_");
 }

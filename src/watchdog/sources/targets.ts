@@ -96,7 +96,7 @@ export interface SelectorOf {
   readonly sets: readonly Labels[];
 }
 
-/** Whether a series has all these labels. */
+/** Returns true if a series has all these labels. */
 export function hasLabels(series: ReadonlyMap<string, string>, labels: Labels): boolean {
   return Object.entries(labels).every(([name, value]) => series.get(name) === value);
 }

@@ -70,8 +70,7 @@ const pastAlert = z.strictObject({
 const bodyRow = z.object({ body: z.string() });
 const deliveryRow = z.object({ channel: z.string(), body: z.string() });
 
-/** Reads the state of alerting from the tables `alert_states`, `silences`, `outbox` and
- * `alert_history`. */
+/** Reads the state of alerting from the tables `alert_states`, `silences`, `outbox` and `alert_history`. */
 export function readAlerting(database: Database.Database): AlertingState {
   const rows = (table: string): unknown[] => database.prepare(`SELECT * FROM ${table} ORDER BY 1`).all();
   const bodies = (table: string): unknown[] =>
@@ -120,7 +119,7 @@ export function writeAlerting(
   );
 }
 
-/** Writes the alerts that are new or changed, and deletes those that are not kept any more. */
+/** Writes the alerts that are new or changed, and deletes those that left the history. */
 function writeHistory(
   database: Database.Database,
   history: readonly PastAlert[],
@@ -133,12 +132,12 @@ function writeHistory(
     const { validator, alert, sinceMs } = past;
     insert.run(validator, alert, sinceMs, stringifyJson(past));
   }
-  const kept = new Set(history.map(historyKey));
+  const current = new Set(history.map(historyKey));
   const remove = database.prepare(
     "DELETE FROM alert_history WHERE validator = ? AND alert = ? AND since_ms = ?",
   );
   for (const past of before)
-    if (!kept.has(historyKey(past))) remove.run(past.validator, past.alert, past.sinceMs);
+    if (!current.has(historyKey(past))) remove.run(past.validator, past.alert, past.sinceMs);
 }
 
 function historyKey({ validator, alert, sinceMs }: PastAlert): string {

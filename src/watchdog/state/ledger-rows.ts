@@ -44,8 +44,8 @@ const eventRow = z.object({
 });
 const ledgerRow = z.object({ validator: z.string(), body: z.string() });
 
-/** Hours are kept for this long, days for ever. */
-const HOURS_KEPT_MS = 400 * SPANS.day;
+/** Hours are stored for this long, days for ever. */
+const HOUR_RETENTION_MS = 400 * SPANS.day;
 
 const SPAN_NAMES: readonly Span[] = ["minute", "hour", "day"];
 
@@ -255,13 +255,13 @@ function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollu
   }
 }
 
-/** Deletes rollups that are too old to be kept. */
+/** Deletes rollups that are older than their retention. */
 function prune(database: Database.Database, { validator, source, span }: RollupsOf, latestMs: number): void {
   if (span === "day") return;
-  const keptMs = span === "hour" ? HOURS_KEPT_MS : RETENTION_MS.minute;
+  const retentionMs = span === "hour" ? HOUR_RETENTION_MS : RETENTION_MS.minute;
   database
     .prepare("DELETE FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms < ?")
-    .run(validator, source, span, latestMs - keptMs);
+    .run(validator, source, span, latestMs - retentionMs);
 }
 
 function latestStart(rollups: SpanRollups): number {

@@ -15,7 +15,7 @@ export interface StateKeeper {
   /** Replaces the state and saves it. A store that fails is logged, not thrown. */
   readonly replace: (state: WatchdogState) => void;
   /**
-   * Replaces the state only when it can be stored at once, for what somebody is promised. Returns undefined, or why it was not
+   * Replaces the state only if it can be stored immediately, for changes that are confirmed to a user. Returns undefined, or why it was not
    * stored; the state is then the same as before.
    */
   readonly replaceStored: (state: WatchdogState) => string | undefined;
@@ -92,7 +92,7 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
     for (;;) {
       const deliveries = nextDeliveries(state.alerting.outbox, channel, limit);
       if (deliveries.length > 0) return deliveries;
-      // No change is missed: nothing runs between the check above and the call of `next`, which registers at once.
+      // No change is missed: nothing runs between the check above and the call of `next`, which registers immediately.
       await changed.next(signal);
     }
   };

@@ -7,7 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 export interface WatchdogState {
   /** By name of the validator. A validator that was never read is absent. */
   readonly ledgers: ReadonlyMap<string, Ledger>;
-  /** What the last polls showed, by name of the validator. A validator that was never polled is absent. */
+  /** Histories of the last polls, by validator name. A validator that was never polled is absent. */
   readonly pollHistories: ReadonlyMap<string, PollHistory>;
   readonly alerting: AlertingState;
 }

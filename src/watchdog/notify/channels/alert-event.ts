@@ -6,7 +6,7 @@ export const EVENT_KINDS = ["firing", "reminder", "resolved"] as const;
 /** One of {@link EVENT_KINDS}. */
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** What an alert has cost since its condition became active. */
+/** Cost of an alert since its condition became active. */
 export interface AlertCost {
   /** Blocks whose oracle call failed. */
   readonly blocks: bigint;
