@@ -14,7 +14,7 @@ export function addCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
   return { good: a.good + b.good, bad: a.bad + b.bad, unknown: a.unknown + b.unknown };
 }
 
-/** Whether all counts are zero. */
+/** Returns true if all counts are zero. */
 export function isNoBlocks(counts: BlockCounts): boolean {
   return counts.good === 0n && counts.bad === 0n && counts.unknown === 0n;
 }

@@ -27,23 +27,67 @@ export interface LedgerStep {
   readonly baseline: Baseline;
 }
 
+/** The last readings of one node. */
+export interface CounterState {
+  readonly baseline: Baseline;
+  /** Present while two nodes respond alternately at the URL of this one. */
+  readonly conflict?: Conflict;
+}
+
+/** Two nodes that respond alternately at one URL. */
+interface Conflict {
+  /** The last reading. */
+  readonly last: Baseline;
+  /** Last time at which the other node responded. */
+  readonly changedAtMs: number;
+}
+
+/** Result of one reading of one node. */
+interface CounterStep {
+  readonly state: CounterState;
+  /** Undefined while two nodes respond alternately: neither is counted. */
+  readonly step: LedgerStep | undefined;
+}
+
 /**
  * The process start time is computed from the kernel's boot time, which can move by a second when the clock is adjusted.
  * Two readings of one process can therefore differ by that much.
  */
-const START_TOLERANCE_MS = 2000;
+export const START_TOLERANCE_MS = 2000;
 
 /**
  * A restarted process starts after the last reading of the old one. The two times come from different clocks, which may
  * differ by this much.
  */
-const CLOCK_TOLERANCE_MS = 10_000;
+export const CLOCK_TOLERANCE_MS = 10_000;
 
-/**
- * Relation of a reading to the baseline. "other": another process, which ran at the same time as the process of the
- * baseline. Two nodes then answer at one URL, or a node that was running already has replaced the first one.
- */
-type Relation = "same" | "restarted" | "other";
+/** A conflict has ended when only one node responded for this long. */
+const CONFLICT_END_MS = 300_000;
+
+/** Adds a reading to the counter state of its node; `state` is undefined before the node's first reading. */
+export function advanceCounter(
+  state: CounterState | undefined,
+  reading: CounterReading,
+  atMs: number,
+): CounterStep {
+  const conflict = state && nextConflict(state, reading, atMs);
+  if (state !== undefined && conflict !== undefined)
+    return { state: { ...state, conflict }, step: undefined };
+  const step = advance(state?.baseline, reading, atMs);
+  return { state: { baseline: step.baseline }, step };
+}
+
+/** Returns the conflict after a reading; undefined without one, or when one node alone has responded for long enough. */
+function nextConflict(
+  { baseline, conflict }: CounterState,
+  reading: CounterReading,
+  atMs: number,
+): Conflict | undefined {
+  const last = { ...reading, atMs };
+  if (relationOf(conflict?.last ?? baseline, reading) === "other") return { last, changedAtMs: atMs };
+  if (conflict === undefined || atMs - conflict.changedAtMs >= CONFLICT_END_MS) return undefined;
+  return { last, changedAtMs: conflict.changedAtMs };
+}
 
 /**
  * Counts the blocks between the baseline and a new reading of the same chain.
@@ -88,11 +132,11 @@ function firstStep(reading: CounterReading, baseline: Baseline): LedgerStep {
   };
 }
 
-/** Whether two readings are known to be of one process. */
-export function isSameStart(a: CounterReading, b: CounterReading): boolean {
-  if (a.processStartMs === undefined || b.processStartMs === undefined) return false;
-  return Math.abs(a.processStartMs - b.processStartMs) <= START_TOLERANCE_MS;
-}
+/**
+ * Relation of a reading to the baseline. "other": another process, which ran at the same time as the process of the
+ * baseline. Two nodes then respond at one URL, or a node that was running already has replaced the first one.
+ */
+type Relation = "same" | "restarted" | "other";
 
 /** Compares a reading with the baseline. Without start times, only a counter that falls shows another process. */
 function relationOf(baseline: Baseline, reading: CounterReading): Relation {
@@ -107,60 +151,16 @@ function relationOf(baseline: Baseline, reading: CounterReading): Relation {
   return isLater ? "restarted" : "other";
 }
 
+/** Returns true if two readings are known to be of one process. */
+export function isSameStart(a: CounterReading, b: CounterReading): boolean {
+  if (a.processStartMs === undefined || b.processStartMs === undefined) return false;
+  return Math.abs(a.processStartMs - b.processStartMs) <= START_TOLERANCE_MS;
+}
+
 /** Blocks between the two heights that the new run of the node did not count; 0 when a height is not known. */
 function uncounted(baseline: Baseline, reading: CounterReading, counted: bigint): bigint {
   if (baseline.height === undefined || reading.height === undefined) return 0n;
   const missing = reading.height - baseline.height - counted;
   // Negative when the chain itself was reset to a lower height.
   return missing > 0n ? missing : 0n;
-}
-
-/** The last readings of one node. */
-export interface CounterState {
-  readonly baseline: Baseline;
-  /** Present while two nodes answer in turn at the URL of this one. */
-  readonly conflict?: Conflict;
-}
-
-/** Two nodes that answer in turn. */
-interface Conflict {
-  /** The last reading. */
-  readonly last: Baseline;
-  /** Last time at which another node answered than before. */
-  readonly changedAtMs: number;
-}
-
-/** Time after which one node answers alone. */
-const SETTLED_MS = 300_000;
-
-/** Result of one reading of one node. */
-interface CounterStep {
-  readonly track: CounterState;
-  /** Undefined while two nodes answer in turn: neither is counted. */
-  readonly step: LedgerStep | undefined;
-}
-
-/** Adds a reading to the track of its node; undefined before its first reading. */
-export function advanceCounter(
-  track: CounterState | undefined,
-  reading: CounterReading,
-  atMs: number,
-): CounterStep {
-  const conflict = track && nextConflict(track, reading, atMs);
-  if (track !== undefined && conflict !== undefined)
-    return { track: { ...track, conflict }, step: undefined };
-  const step = advance(track?.baseline, reading, atMs);
-  return { track: { baseline: step.baseline }, step };
-}
-
-/** Returns the conflict after a reading; undefined without one, or when one node has answered alone for long enough. */
-function nextConflict(
-  { baseline, conflict }: CounterState,
-  reading: CounterReading,
-  atMs: number,
-): Conflict | undefined {
-  const last = { ...reading, atMs };
-  if (relationOf(conflict?.last ?? baseline, reading) === "other") return { last, changedAtMs: atMs };
-  if (conflict === undefined || atMs - conflict.changedAtMs >= SETTLED_MS) return undefined;
-  return { last, changedAtMs: conflict.changedAtMs };
 }

@@ -2,6 +2,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import { counted } from "../../platform/base/text.ts";
 import type { NodeObservation, Observation, RevenueParams, RevenueView } from "../sources/observation.ts";
 import type { BlockCounts } from "./block-counts.ts";
+import { CLOCK_TOLERANCE_MS, START_TOLERANCE_MS } from "./counter-state.ts";
 import type { LedgerEvent } from "./ledger-view.ts";
 
 /** An event with its number; numbers grow by one. */
@@ -34,7 +35,7 @@ export function extendEvent(list: EventList, id: number, toMs: number, text: str
   return { ...list, recent };
 }
 
-/** The begin of counting. The blocks before are placed from `fromMs` on. */
+/** Creates the event of the first reading. The blocks before it are dated from `fromMs` on. */
 export function firstReading(
   fromMs: number,
   { good, bad }: BlockCounts,
@@ -49,7 +50,7 @@ export function firstReading(
   return { kind: "first-reading", fromMs: Math.min(fromMs, atMs), toMs: atMs, node, text };
 }
 
-/** A restart of a node, from its last reading to its new start. */
+/** Creates the event of a node's restart, from its last reading to its new start. */
 export function nodeRestart(node: string, unknown: bigint, fromMs: number, toMs: number): LedgerEvent {
   const lost = unknown === 1n ? "the result of 1 block is" : `the results of ${unknown} blocks are`;
   const text = unknown === 0n ? "the node restarted" : `the node restarted; ${lost} not known`;
@@ -65,10 +66,10 @@ export interface Progress {
   readonly haltId?: number;
 }
 
-/** Time without a block that counts as a halt. */
+/** Time without a block above which the chain is halted. */
 const HALT_MS = 60_000;
 
-/** Adds the greatest height of a poll. A halt is an event from the last block on, which goes on while it lasts. */
+/** Adds the greatest height of a poll. A halt is one event, which begins at the last block and is extended at each poll. */
 export function followProgress(
   progress: Progress | undefined,
   events: EventList,
@@ -92,7 +93,7 @@ export function followProgress(
   };
 }
 
-/** What the pages last showed of the processes of one node and its sidecar. */
+/** Processes of one node and its sidecar, as the pages last showed them. */
 export interface Processes {
   /** Last poll that showed the sidecar's start. */
   readonly sidecarSeenMs?: number;
@@ -103,18 +104,12 @@ export interface Processes {
   readonly changedMs?: number;
 }
 
-/** Two readings of one start can differ by so much: it is computed from a clock that is adjusted. */
-const START_TOLERANCE_MS = 2000;
-
-/** The clocks of the sidecar's and the watchdog's machines may differ by so much. */
-const CLOCK_TOLERANCE_MS = 10_000;
-
-/** Two programs that answer at one URL in turn have a changed version at each poll: later changes are no events so long. */
+/** Two programs that respond alternately at one URL change the version at each poll: later changes are not events for this long. */
 const QUIET_MS = 600_000;
 
 /**
- * Compares the pages of a poll with earlier ones. A restart of the sidecar and a changed version are events. What a page does
- * not show stays as it was. Restarts of the node are events of the counters (`advance`).
+ * Compares the pages of a poll with earlier ones. A restart of the sidecar and a changed version are events. A field that
+ * no page shows stays as it was. Restarts of the node are events of the counters (`advance`).
  */
 export function followProcesses(
   before: ReadonlyMap<string, Processes>,
@@ -144,7 +139,7 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
   return { processes, events: events.map((event): LedgerEvent => ({ ...event, node: node.name })) };
 }
 
-/** What the pages of one poll show; a key that none shows is absent. */
+/** Returns the processes as one poll shows them; a key that no page shows is absent. */
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const nodeVersion = metrics.state === "up" ? metrics.value.version : undefined;
   const page = sidecar.state === "up" ? sidecar.value : undefined;
@@ -211,7 +206,7 @@ export function encodeParams(revenue: RevenueView): string {
   );
 }
 
-/** Says what differs between two encoded lists of parameters: "the pay of a full month from 2500 to 3000". */
+/** Describes the difference between two encoded lists of parameters: "the pay of a full month from 2500 to 3000". */
 export function paramsChange(before: string, after: string): string {
   if (after === NO_PROGRAMME) return "the chain has no reward programme any more";
   if (before === NO_PROGRAMME) return "the chain has a reward programme now";

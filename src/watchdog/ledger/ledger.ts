@@ -3,7 +3,7 @@ import { monthOf } from "../../platform/base/month.ts";
 import type { ChainHead, NodePage, Observation, Seen } from "../sources/observation.ts";
 import type { CounterReading } from "./counter-state.ts";
 import type { BlockCounts } from "./block-counts.ts";
-import { type SpanRollups, finalizeMonths } from "./rollups.ts";
+import { finalizeMonths, type SpanRollups } from "./rollups.ts";
 import {
   addEvents,
   encodeParams,
@@ -36,10 +36,16 @@ export interface Ledger {
   readonly events: EventList;
   readonly anchors: readonly Anchor[];
   readonly progress?: Progress;
-  /** What the pages showed of processes, by name of the node. */
+  /** Processes as the pages last showed them, by node name. */
   readonly processes: ReadonlyMap<string, Processes>;
   /** The chain's reward parameters, as text. */
   readonly params?: string;
+}
+
+/** A height and its time. */
+export interface Anchor {
+  readonly timeMs: number;
+  readonly height: bigint;
 }
 
 /** The ledger before the first reading. */
@@ -54,22 +60,34 @@ export interface LedgerOptions {
   readonly intervalMs: number;
   /** Consensus address of the validator, for the source "votes". */
   readonly consensusAddress?: string | undefined;
-  /** A longer time between two readings is a gap. Default: three intervals, at least a minute. */
+  /** Time between two readings above which it is a gap. Default: three intervals, at least a minute. */
   readonly gapMs?: number | undefined;
-  /** The observation is of a gap, read from Prometheus. Its revenue and its parameters are not known. */
+  /** The observation was read from Prometheus to fill a gap. Its revenue and parameters are not known. */
   readonly isBackfill?: boolean;
 }
 
 /** Result of counting one observation. */
 export interface Counting {
   readonly ledger: Ledger;
-  /** What each node's calls added. */
+  /** Blocks that each node's calls added. */
   readonly steps: readonly NodeStep[];
-  /** What was booked for the calls. */
+  /** Blocks that were added to the source "calls". */
   readonly counts: BlockCounts;
-  /** Nodes whose URL answers for two processes in turn. */
+  /** Nodes whose URL alternates between two processes, e.g. behind a load balancer. */
   readonly conflicts: readonly string[];
 }
+
+/** Minimum time between two anchors. */
+const ANCHOR_EVERY_MS = HOUR_MS;
+
+/** Time over which the mean block time is taken. */
+const WINDOW_MS = 24 * ANCHOR_EVERY_MS;
+
+/** Fewer blocks give no mean. */
+const MIN_BLOCKS = 30n;
+
+/** An interval whose block time exceeds the median by this factor contains a halt. */
+const HALT_FACTOR = 1.25;
 
 /** Counts one observation in all sources. A source that was not seen changes nothing: its next reading covers the time. */
 export function countObservation(ledger: Ledger, observation: Observation, options: LedgerOptions): Counting {
@@ -102,22 +120,6 @@ export function countObservation(ledger: Ledger, observation: Observation, optio
     counts,
     conflicts,
   };
-}
-
-/** Adds the start of the watchdog. */
-export function noteStart(ledger: Ledger, atMs: number): Ledger {
-  const start: LedgerEvent = {
-    kind: "watchdog-start",
-    fromMs: atMs,
-    toMs: atMs,
-    text: "the watchdog began to run",
-  };
-  return { ...ledger, events: addEvents(ledger.events, [start]) };
-}
-
-/** Mean time between blocks, ms. Undefined while fewer than 30 blocks are known. */
-export function blockTimeMs({ anchors, sources }: Ledger): number | undefined {
-  return meanBlockTimeMs(anchors, anchorOf(sources.calls));
 }
 
 interface NodePageOf {
@@ -187,7 +189,7 @@ function eventsOf(
   }
   if (checkpoint !== undefined && source.checkpoint !== undefined && source.checkpoint !== checkpoint) {
     const silentMs = source.checkpoint.atMs - checkpoint.atMs;
-    // The samples of two nodes have times of their own, of which the second can be earlier.
+    // Samples from Prometheus have their own times, so a change of the node can step back without a clock jump.
     if (silentMs < 0 && source.checkpoint.atMs === atMs)
       events.push({
         kind: "clock-jump",
@@ -228,7 +230,7 @@ function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounti
       ? steps.find(({ node }) => node === source.checkpoint?.node)?.step
       : undefined;
   if (first === undefined) return addAnchor(anchors, now);
-  // The counts since the start of the node give a first mean at once.
+  // The counts since the start of the node give a first mean immediately.
   const made = first.counts.good + first.counts.bad;
   return [{ timeMs: first.fromMs, height: now.height - made }, now];
 }
@@ -239,15 +241,6 @@ function anchorOf({ checkpoint }: SourceLedger): Anchor | undefined {
     : { timeMs: checkpoint.timeMs, height: checkpoint.height };
 }
 
-function withProgress(ledger: Ledger, pages: readonly NodePageOf[], atMs: number): Ledger {
-  const height = pages.reduce<bigint | undefined>(
-    (most, { page }) => (page.height !== undefined && page.height > (most ?? -1n) ? page.height : most),
-    undefined,
-  );
-  const { progress, events } = followProgress(ledger.progress, ledger.events, height, atMs);
-  return { ...ledger, ...(progress === undefined ? {} : { progress }), events };
-}
-
 function withParams(ledger: Ledger, { atMs, chain }: Observation): Ledger {
   const revenue = valueOf(chain.revenue);
   if (revenue === undefined) return ledger;
@@ -256,6 +249,15 @@ function withParams(ledger: Ledger, { atMs, chain }: Observation): Ledger {
   const text = paramsChange(ledger.params, params);
   const change: LedgerEvent = { kind: "parameter-change", fromMs: atMs, toMs: atMs, text };
   return { ...ledger, params, events: addEvents(ledger.events, [change]) };
+}
+
+function withProgress(ledger: Ledger, pages: readonly NodePageOf[], atMs: number): Ledger {
+  const height = pages.reduce<bigint | undefined>(
+    (most, { page }) => (page.height !== undefined && page.height > (most ?? -1n) ? page.height : most),
+    undefined,
+  );
+  const { progress, events } = followProgress(ledger.progress, ledger.events, height, atMs);
+  return { ...ledger, ...(progress === undefined ? {} : { progress }), events };
 }
 
 /** Finalizes the months that are before the checkpoint of each source. */
@@ -293,16 +295,16 @@ function valueOf<T>(seen: Seen<T>): T | undefined {
   return seen.state === "up" ? seen.value : undefined;
 }
 
-/** A height and its time. */
-export interface Anchor {
-  readonly timeMs: number;
-  readonly height: bigint;
+/** Adds the event that the watchdog started. */
+export function recordStart(ledger: Ledger, atMs: number): Ledger {
+  const start: LedgerEvent = {
+    kind: "watchdog-start",
+    fromMs: atMs,
+    toMs: atMs,
+    text: "the watchdog began to run",
+  };
+  return { ...ledger, events: addEvents(ledger.events, [start]) };
 }
-
-const ANCHOR_EVERY_MS = HOUR_MS;
-const WINDOW_MS = 24 * ANCHOR_EVERY_MS;
-/** Blocks that a mean needs. */
-const MIN_BLOCKS = 30n;
 
 /** Adds a height to the anchors, one an hour, of the last day and one before it. */
 export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anchor[] {
@@ -310,17 +312,19 @@ export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anc
   // A lower height is another chain with the same name: the mean begins again.
   if (last !== undefined && now.height < last.height) return [now];
   if (last !== undefined && now.timeMs - last.timeMs < ANCHOR_EVERY_MS) return anchors;
-  const kept = anchors.filter(({ timeMs }) => now.timeMs - timeMs <= WINDOW_MS);
-  const older = anchors.filter(({ timeMs }) => now.timeMs - timeMs > WINDOW_MS).slice(-1);
-  return [...older, ...kept, now];
+  const recent = anchors.filter(({ timeMs }) => now.timeMs - timeMs <= WINDOW_MS);
+  const lastOlder = anchors.filter(({ timeMs }) => now.timeMs - timeMs > WINDOW_MS).slice(-1);
+  return [...lastOlder, ...recent, now];
 }
 
-/** A part of the time that takes so many times longer for a block than the usual one has a halt in it. */
-const HALT_FACTOR = 1.25;
+/** Mean time between blocks, ms. Undefined while fewer than 30 blocks are known. */
+export function blockTimeMs({ anchors, sources }: Ledger): number | undefined {
+  return meanBlockTimeMs(anchors, anchorOf(sources.calls));
+}
 
 /**
- * Returns the mean time between blocks over the last day, ms, or over the longest time that is known. Hours with a halt of
- * the chain do not count: it will make its blocks at the usual pace.
+ * Returns the mean time between blocks, ms, over the last day or over the longest time that is known. Intervals with a halt
+ * are left out: the remaining blocks of the month are expected at the usual block time.
  */
 export function meanBlockTimeMs(anchors: readonly Anchor[], now: Anchor | undefined): number | undefined {
   if (now === undefined) return undefined;
@@ -328,35 +332,35 @@ export function meanBlockTimeMs(anchors: readonly Anchor[], now: Anchor | undefi
   const from = usable.find(({ timeMs }) => now.timeMs - timeMs <= WINDOW_MS) ?? usable.at(-1);
   if (from === undefined || now.timeMs <= from.timeMs) return undefined;
   const points = [...anchors.slice(anchors.indexOf(from)), now];
-  const parts = points.flatMap((to, index) => partBetween(points[index - 1], to));
-  const usual = usualPace(parts);
-  const counted = parts.filter(({ ms, blocks }) => ms / blocks <= usual * HALT_FACTOR);
-  const sum = (value: (part: Part) => number): number =>
-    counted.reduce((total, part) => total + value(part), 0);
+  const intervals = points.flatMap((to, index) => intervalBetween(points[index - 1], to));
+  const median = medianBlockTime(intervals);
+  const counted = intervals.filter(({ ms, blocks }) => ms / blocks <= median * HALT_FACTOR);
+  const sum = (value: (interval: BlockInterval) => number): number =>
+    counted.reduce((total, interval) => total + value(interval), 0);
   return sum(({ ms }) => ms) / sum(({ blocks }) => blocks);
 }
 
-/** The time between two heights. */
-interface Part {
+/** Time and blocks between two anchors. */
+interface BlockInterval {
   readonly ms: number;
   readonly blocks: number;
 }
 
-function partBetween(from: Anchor | undefined, to: Anchor): readonly Part[] {
+function intervalBetween(from: Anchor | undefined, to: Anchor): readonly BlockInterval[] {
   if (from === undefined || to.height <= from.height || to.timeMs <= from.timeMs) return [];
   return [{ ms: to.timeMs - from.timeMs, blocks: Number(to.height - from.height) }];
 }
 
-/** Median of the times between blocks, by number of blocks. */
-function usualPace(parts: readonly Part[]): number {
-  const sorted = parts.toSorted((a, b) => a.ms / a.blocks - b.ms / b.blocks);
-  const half = parts.reduce((total, { blocks }) => total + blocks, 0) / 2;
-  let passed = 0;
-  const middle = sorted.find(({ blocks }) => (passed += blocks) >= half);
+/** Returns the median block time, weighted by blocks: a short interval must not weigh as much as an hour. */
+function medianBlockTime(intervals: readonly BlockInterval[]): number {
+  const sorted = intervals.toSorted((a, b) => a.ms / a.blocks - b.ms / b.blocks);
+  const half = intervals.reduce((total, { blocks }) => total + blocks, 0) / 2;
+  let blocksSoFar = 0;
+  const middle = sorted.find(({ blocks }) => (blocksSoFar += blocks) >= half);
   return middle === undefined ? Number.POSITIVE_INFINITY : middle.ms / middle.blocks;
 }
 
-/** Creates a view of what is in memory: all months, 62 days of days, 3 days of hours, 12 hours of minutes. */
+/** Creates a view of the rollups in memory: all months, 62 days by day, 3 days by hour, 12 hours by minute. */
 export function memoryView(validator: string, ledger: Ledger): LedgerView {
   const { sources, events, chainId } = ledger;
   const { minute, hour } = sources.calls.rollups;

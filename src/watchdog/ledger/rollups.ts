@@ -36,9 +36,27 @@ export const RETENTION_MS: Readonly<Record<Span, number>> = {
   day: 62 * SPANS.day,
 };
 
+/** A segment up to this long is counted at its end. The blocks of a longer one are distributed evenly over its time. */
+const SHORT_MS = 60_000;
+
+const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
+
+/** Blocks that were made in a segment of time, between two readings. */
+interface Segment {
+  readonly counts: BlockCounts;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Heights before the first and of the last block. */
+  readonly heights?: { readonly from: bigint; readonly to: bigint } | undefined;
+  /** First block of the month of `toMs`. */
+  readonly edge?: MonthEdge | undefined;
+}
+
+/** The part of a segment that lies in one month. */
+type SegmentPart = Pick<Segment, "counts" | "fromMs" | "toMs">;
+
 /** Blocks to add to the rollups. */
 export interface Entry extends Segment {
-  readonly counts: BlockCounts;
   /** The period is an estimate: only the number of the blocks is known. */
   readonly isEstimated: boolean;
   /** The blocks were read from Prometheus after a gap. */
@@ -46,9 +64,6 @@ export interface Entry extends Segment {
   /** Spans to count in, besides the month. */
   readonly spans: readonly Span[];
 }
-
-/** A segment up to this long is counted at its end. The blocks of longer ones are distributed evenly over the time. */
-const SHORT_MS = 60_000;
 
 /** Adds blocks to their month and to the shorter rollups. Rollups that are too old are dropped from memory. */
 export function addToRollups(rollups: Rollups, entry: Entry): Rollups {
@@ -64,11 +79,11 @@ export function addToRollups(rollups: Rollups, entry: Entry): Rollups {
   return { months, ...spans };
 }
 
-/** A finalized month cannot change. When the clock was set back, its late blocks are counted in the month after it. */
+/** A finalized month cannot change. Blocks that are dated in it, after the clock was set back, go to the month after it. */
 function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month {
   const closed = [...months.values()].filter(({ finalized }) => finalized !== undefined);
   const last = closed.at(-1)?.month;
-  return last === undefined || month > last ? month : monthOf(monthStartMs(last) + 32 * SPANS.day);
+  return last === undefined || month > last ? month : monthOf(nextMonthMs(monthStartMs(last)));
 }
 
 function addToMonth(
@@ -81,20 +96,14 @@ function addToMonth(
   return { ...before, ...addToTally(before, counts, entry) };
 }
 
-interface Part {
-  readonly counts: BlockCounts;
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-function addToSpan(rollups: SpanRollups, span: Span, part: Part, entry: Entry): SpanRollups {
+function addToSpan(rollups: SpanRollups, span: Span, part: SegmentPart, entry: Entry): SpanRollups {
   const next = new Map(rollups);
   const spanMs = SPANS[span];
   const oldestMs = part.toMs - RETENTION_MS[span];
   const shares =
     part.toMs - part.fromMs <= SHORT_MS
       ? [{ startMs: startOf(part.toMs, spanMs), counts: part.counts }]
-      : spread(part.counts, part.fromMs, part.toMs, spanMs);
+      : distribute(part, spanMs);
   for (const { startMs, counts } of shares) {
     if (isNoBlocks(counts)) continue;
     const before = next.get(startMs) ?? { startMs, ...NO_TALLY };
@@ -103,8 +112,6 @@ function addToSpan(rollups: SpanRollups, span: Span, part: Part, entry: Entry): 
   for (const startMs of next.keys()) if (startMs < oldestMs) next.delete(startMs);
   return next;
 }
-
-const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
 function addToTally(
   { counts: before, estimated, backfilled }: Tally,
@@ -123,22 +130,23 @@ function startOf(atMs: number, spanMs: number): number {
   return Math.floor(atMs / spanMs) * spanMs;
 }
 
-/** Blocks that were made in a segment of time, between two readings. */
-interface Segment {
-  readonly counts: BlockCounts;
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** Heights before the first and of the last block. */
-  readonly heights?: { readonly from: bigint; readonly to: bigint } | undefined;
-  /** First block of the month of `toMs`. */
-  readonly edge?: MonthEdge | undefined;
-}
-
-/** Part of a count with its time. */
-interface SegmentPart {
-  readonly counts: BlockCounts;
-  readonly fromMs: number;
-  readonly toMs: number;
+/** Distributes the blocks of a part evenly over its time, by span. The sum of the shares is the input. */
+function distribute(
+  { counts, fromMs, toMs }: SegmentPart,
+  spanMs: number,
+): readonly { readonly startMs: number; readonly counts: BlockCounts }[] {
+  const totalMs = BigInt(Math.round(toMs - fromMs));
+  const upTo = (atMs: number): BlockCounts =>
+    atMs >= toMs ? counts : partOfCounts(counts, BigInt(Math.round(atMs - fromMs)), totalMs);
+  const shares: { startMs: number; counts: BlockCounts }[] = [];
+  let sumBefore = NO_BLOCKS;
+  for (let startMs = startOf(fromMs, spanMs); startMs <= toMs; startMs += spanMs) {
+    // Differences of running sums: rounding each share down on its own would lose blocks.
+    const sum = upTo(startMs + spanMs);
+    shares.push({ startMs, counts: subtractCounts(sum, sumBefore) });
+    sumBefore = sum;
+  }
+  return shares;
 }
 
 /**
@@ -189,30 +197,22 @@ function clamp(value: bigint, most: bigint): bigint {
   return value > most ? most : value;
 }
 
-/** Spreads a count evenly over the spans between two times. The sum of the shares is the count. */
-function spread(
-  counts: BlockCounts,
-  fromMs: number,
-  toMs: number,
-  spanMs: number,
-): readonly { readonly startMs: number; readonly counts: BlockCounts }[] {
-  const totalMs = BigInt(Math.round(toMs - fromMs));
-  const upTo = (atMs: number): BlockCounts =>
-    atMs >= toMs ? counts : partOfCounts(counts, BigInt(Math.round(atMs - fromMs)), totalMs);
-  const shares: { startMs: number; counts: BlockCounts }[] = [];
-  let booked = partOfCounts(counts, 0n, 1n);
-  for (let startMs = Math.floor(fromMs / spanMs) * spanMs; startMs <= toMs; startMs += spanMs) {
-    const sum = upTo(startMs + spanMs);
-    shares.push({ startMs, counts: subtractCounts(sum, booked) });
-    booked = sum;
-  }
-  return shares;
-}
-
 /** Identifies a record together with its month. */
 interface RecordIdentity {
   readonly chainId: string;
   readonly source: LedgerSource;
+}
+
+/** Finalizes all months before `month`: their records get a hash and never change. Returns the rollups and those months. */
+export function finalizeMonths(rollups: Rollups, month: Month, as: RecordIdentity, atMs: number) {
+  const closed = [...rollups.months.values()].filter(
+    (record) => record.month < month && record.finalized === undefined,
+  );
+  if (closed.length === 0) return { rollups, closed };
+  const months = new Map(rollups.months);
+  for (const record of closed)
+    months.set(record.month, { ...record, finalized: { atMs, hash: recordHash(as, record) } });
+  return { rollups: { ...rollups, months }, closed };
 }
 
 /**
@@ -229,16 +229,4 @@ function recordHash({ chainId, source }: RecordIdentity, record: MonthRecord): s
 
 function texts({ good, bad, unknown }: BlockCounts): readonly string[] {
   return [good, bad, unknown].map(String);
-}
-
-/** Finalizes all months before `month`: their records get a hash and never change. Returns the rollups and those months. */
-export function finalizeMonths(rollups: Rollups, month: Month, as: RecordIdentity, atMs: number) {
-  const closed = [...rollups.months.values()].filter(
-    (record) => record.month < month && record.finalized === undefined,
-  );
-  if (closed.length === 0) return { rollups, closed };
-  const months = new Map(rollups.months);
-  for (const record of closed)
-    months.set(record.month, { ...record, finalized: { atMs, hash: recordHash(as, record) } });
-  return { rollups: { ...rollups, months }, closed };
 }

@@ -22,9 +22,20 @@ import { addToRollups, type Rollups, NO_ROLLUPS, type Span } from "./rollups.ts"
 export interface SourceLedger {
   /** Last readings by node. */
   readonly counterStates: ReadonlyMap<string, CounterState>;
-  /** Up to where the rollups go. Absent before the first reading. */
+  /** Blocks up to here are in the rollups. Absent before the first reading. */
   readonly checkpoint?: Checkpoint;
   readonly rollups: Rollups;
+}
+
+/** The last block that is in the rollups of a source. */
+interface Checkpoint {
+  /** Wall clock of the reading. */
+  readonly atMs: number;
+  /** Time of its latest block; the wall clock when the chain cannot be read. */
+  readonly timeMs: number;
+  readonly height?: bigint;
+  /** Node that was counted last. */
+  readonly node: string;
 }
 
 /** A source before the first reading. */
@@ -43,10 +54,10 @@ export interface CountOptions {
   readonly atMs: number;
   readonly timeMs: number;
   readonly edge?: MonthEdge | undefined;
-  /** Spans to book in, besides the months. */
+  /** Spans to count in, besides the months. */
   readonly spans: readonly Span[];
   /**
-   * What a first reading covers. "process": the time since its process started. "period": the current month, as the
+   * Time that a first reading covers. "process": the time since its process started. "period": the current month, as the
    * counters of the chain do; such blocks are not estimated.
    */
   readonly firstCovers: "process" | "period";
@@ -54,14 +65,22 @@ export interface CountOptions {
   readonly isBackfill?: boolean | undefined;
 }
 
+/** Blocks that one node counted between two polls. */
+export interface NodeStep {
+  readonly node: string;
+  readonly step: LedgerStep;
+  /** Its reading before; undefined at its first one. */
+  readonly before: Baseline | undefined;
+}
+
 /** Result of counting one poll. */
 export interface SourceCounting {
   readonly source: SourceLedger;
-  /** What each node added, whether or not it was the node that counts. */
+  /** Blocks that each node counted, also of nodes that were not chosen. */
   readonly steps: readonly NodeStep[];
-  /** What was booked. */
+  /** Blocks that were added to the rollups. */
   readonly counts: BlockCounts;
-  /** Nodes whose URL answers for two processes in turn; none of their readings was counted. */
+  /** Nodes whose URL alternates between two processes; none of their readings was counted. */
   readonly conflicts: readonly string[];
 }
 
@@ -69,8 +88,8 @@ export interface SourceCounting {
  * Counts one poll of all nodes of a validator.
  *
  * Every node calls its own sidecar for every block, so their counts are never added. In each poll the node with the greatest
- * share of good blocks counts: a vote is good when one node has prices in time. Equal shares keep the node of the poll
- * before. After a change of the node, the heights decide which blocks are new; a block between two nodes is unknown.
+ * share of good blocks counts: a vote is good when one node has prices in time. With equal shares, the node of the poll
+ * before counts. After a change of the node, the heights decide which blocks are new; a block between two nodes is unknown.
  */
 export function countPoll(
   source: SourceLedger,
@@ -82,8 +101,8 @@ export function countPoll(
   const conflicts: string[] = [];
   for (const { node, reading, sampledAtMs } of newReadings(source.counterStates, readings)) {
     const before = counterStates.get(node)?.baseline;
-    const { track, step } = advanceCounter(counterStates.get(node), reading, sampledAtMs ?? options.atMs);
-    counterStates.set(node, track);
+    const { state, step } = advanceCounter(counterStates.get(node), reading, sampledAtMs ?? options.atMs);
+    counterStates.set(node, state);
     if (step === undefined) conflicts.push(node);
     else steps.push({ node, step, before });
   }
@@ -91,8 +110,7 @@ export function countPoll(
   if (chosen === undefined)
     return { source: { ...source, counterStates }, steps, counts: NO_BLOCKS, conflicts };
   const { node, step, counts, fromHeight } = chosen;
-  const { height } = step.baseline;
-  const { atMs } = step.baseline;
+  const { height, atMs } = step.baseline;
   // A sample is older than the poll, and so than the latest block of the chain.
   const timed = atMs < options.atMs ? { ...options, timeMs: Math.min(options.timeMs, atMs) } : options;
   const checkpoint: Checkpoint = {
@@ -125,7 +143,7 @@ function newReadings(
 }
 
 /**
- * Whether a stored sample is not after the last reading. The same sample is seen in several polls, a replica of Prometheus
+ * Returns true if a stored sample is not newer than the last reading. The same sample is seen in several polls, a replica of Prometheus
  * can be behind another one, and its clock can be ahead: then the counters of the same process are lower.
  */
 function isPast(before: Baseline, reading: CounterReading, sampledAtMs: number | undefined): boolean {
@@ -133,31 +151,6 @@ function isPast(before: Baseline, reading: CounterReading, sampledAtMs: number |
   if (sampledAtMs <= before.atMs) return true;
   const isLower = reading.success < before.success || reading.failure < before.failure;
   return isLower && isSameStart(before, reading);
-}
-
-/** A node that is still before the first block of the month is at the end of the month before. */
-function checkpointTimeMs(height: bigint | undefined, { timeMs, edge }: CountOptions): number {
-  if (edge === undefined || height === undefined || height >= edge.firstHeight) return timeMs;
-  return Math.min(timeMs, monthStartMs(edge.month) - 1);
-}
-
-function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: CountOptions) {
-  const { timeMs: toMs, edge, spans, isBackfill: isBackfilled = false } = options;
-  const common = { toMs, edge, isBackfilled };
-  if (checkpoint !== undefined) return { ...common, fromMs: checkpoint.timeMs, spans, isEstimated: false };
-  if (options.firstCovers === "period")
-    return { ...common, fromMs: monthStartMs(monthOf(toMs)), spans: [], isEstimated: false };
-  // Minutes and hours of an estimate would only repeat its mean.
-  const days = spans.filter((span) => span === "day");
-  return { ...common, fromMs: Math.min(step.fromMs, toMs), spans: days, isEstimated: true };
-}
-
-/** What one node added in one poll. */
-export interface NodeStep {
-  readonly node: string;
-  readonly step: LedgerStep;
-  /** Its reading before; undefined at its first one. */
-  readonly before: Baseline | undefined;
 }
 
 /** The node that counts in this poll. */
@@ -185,15 +178,6 @@ function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefin
   }, undefined);
 }
 
-/** Greater than 0 when `a` has the greater share of good blocks. A node that made no call has the least. */
-function compareShares(a: BlockCounts, b: BlockCounts): number {
-  const [totalA, totalB] = [a.good + a.bad + a.unknown, b.good + b.bad + b.unknown];
-  if (totalA === 0n || totalB === 0n) return Number(totalA > 0n) - Number(totalB > 0n);
-  const difference = a.good * totalB - b.good * totalA;
-  if (difference === 0n) return 0;
-  return difference > 0n ? 1 : -1;
-}
-
 type UncountedPart = Pick<ChosenStep, "counts" | "fromHeight">;
 
 /** The part of a node's step that the checkpoint has not passed; undefined without one. */
@@ -215,17 +199,34 @@ function uncountedPart(
   const overlap = checkpoint.height - from;
   if (overlap <= 0n)
     return { counts: addCounts(known, { ...NO_BLOCKS, unknown: -overlap }), fromHeight: checkpoint.height };
+  // Only the number of the blocks up to the checkpoint is known here, not their results: they get the mean of the step.
   const counted = partOfCounts(known, overlap, height - from);
   return { counts: subtractCounts(known, counted), fromHeight: checkpoint.height };
 }
 
-/** Up to where the blocks of a validator are counted. */
-interface Checkpoint {
-  /** Wall clock of the reading. */
-  readonly atMs: number;
-  /** Time of its latest block; the wall clock when the chain cannot be read. */
-  readonly timeMs: number;
-  readonly height?: bigint;
-  /** Node that was counted last. */
-  readonly node: string;
+/** Compares the shares of good blocks, as a sort function does. A node that made no call has the least. */
+function compareShares(a: BlockCounts, b: BlockCounts): number {
+  const [totalA, totalB] = [a.good + a.bad + a.unknown, b.good + b.bad + b.unknown];
+  if (totalA === 0n || totalB === 0n) return Number(totalA > 0n) - Number(totalB > 0n);
+  // Cross products: a division of bigints would truncate.
+  const difference = a.good * totalB - b.good * totalA;
+  if (difference === 0n) return 0;
+  return difference > 0n ? 1 : -1;
+}
+
+/** A node that is still before the first block of the month is at the end of the month before. */
+function checkpointTimeMs(height: bigint | undefined, { timeMs, edge }: CountOptions): number {
+  if (edge === undefined || height === undefined || height >= edge.firstHeight) return timeMs;
+  return Math.min(timeMs, monthStartMs(edge.month) - 1);
+}
+
+function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: CountOptions) {
+  const { timeMs: toMs, edge, spans, isBackfill: isBackfilled = false } = options;
+  const common = { toMs, edge, isBackfilled };
+  if (checkpoint !== undefined) return { ...common, fromMs: checkpoint.timeMs, spans, isEstimated: false };
+  if (options.firstCovers === "period")
+    return { ...common, fromMs: monthStartMs(monthOf(toMs)), spans: [], isEstimated: false };
+  // Minutes and hours of an estimate would only repeat its mean.
+  const days = spans.filter((span) => span === "day");
+  return { ...common, fromMs: Math.min(step.fromMs, toMs), spans: days, isEstimated: true };
 }

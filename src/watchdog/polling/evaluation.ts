@@ -5,7 +5,7 @@ import {
   countObservation,
   EMPTY_LEDGER,
   type Ledger,
-  noteStart,
+  recordStart,
   memoryView,
 } from "../ledger/ledger.ts";
 import type { AlertEvent } from "../notify/channels/alert-event.ts";
@@ -49,7 +49,7 @@ export function planEvaluation(
 ): Evaluation {
   const { validator, atMs } = scraped;
   const before = state.ledgers.get(validator) ?? EMPTY_LEDGER;
-  const started = options.isFirst ? noteStart(before, atMs) : before;
+  const started = options.isFirst ? recordStart(before, atMs) : before;
   const { ledger, steps, conflicts } = options.isFilling
     ? { ledger: started, steps: [], conflicts: [] }
     : countObservation(started, scraped, options);

@@ -23,6 +23,25 @@ export interface OracleNow {
   readonly alerts: readonly ActiveAlert[];
 }
 
+/** A pending or firing alert, as `GET /api/alerts` of the watchdog shows it. */
+export interface ActiveAlert {
+  /** Name of the condition: "sidecar-down". */
+  readonly alert: string;
+  readonly validator: string;
+  readonly severity: string;
+  readonly title: string;
+  readonly state: "pending" | "firing";
+  readonly sinceMs: number;
+  readonly reason: string;
+  /** Why the alert does not notify; null when it does. */
+  readonly quiet: string | null;
+  readonly description: string;
+  readonly impact: string;
+  readonly action: string;
+  readonly runbook: string;
+  readonly inhibits: readonly string[];
+}
+
 /** Age of the last poll above which the state says nothing about the present. */
 const STALE_MS = 120_000;
 
@@ -101,6 +120,13 @@ function pollBlock({ polledAtMs, nowMs }: OracleNow): ReportBlock {
   return { kind: "text", text: `Last poll: ${formatTime(polledAtMs)} UTC${stale}.` };
 }
 
+/** What to do while the state is not stored. */
+function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
+  if (storeProblem === undefined) return [];
+  const text = `Watchdog: ${storeProblem}. It is in memory only: repair the disk before anybody restarts the watchdog.`;
+  return [{ kind: "text", text }];
+}
+
 /** Names the validators of whose month so few blocks are counted that its rate says little. */
 export function earlyBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
   return validators.flatMap(({ ledger, assessment }) => {
@@ -109,13 +135,6 @@ export function earlyBlocks(validators: readonly ValidatorData[]): readonly Repo
     const text = `${ledger.validator}: the month has ${formatCount(rate.total)} counted blocks. Its rate says little before ${formatCount(ENOUGH_BLOCKS)}.`;
     return [{ kind: "text", text }];
   });
-}
-
-/** What to do while the state is not stored. */
-function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
-  if (storeProblem === undefined) return [];
-  const text = `Watchdog: ${storeProblem}. It is in memory only: repair the disk before anybody restarts the watchdog.`;
-  return [{ kind: "text", text }];
 }
 
 function alertBlock(alerts: readonly ActiveAlert[]): ReportBlock {
@@ -139,54 +158,6 @@ function alertBlock(alerts: readonly ActiveAlert[]): ReportBlock {
       alert.reason,
     ]),
   };
-}
-
-/** A pending or firing alert, as `GET /api/alerts` of the watchdog shows it. */
-export interface ActiveAlert {
-  /** Name of the condition: "sidecar-down". */
-  readonly alert: string;
-  readonly validator: string;
-  readonly severity: string;
-  readonly title: string;
-  readonly state: "pending" | "firing";
-  readonly sinceMs: number;
-  readonly reason: string;
-  /** Why the alert does not notify; null when it does. */
-  readonly quiet: string | null;
-  readonly description: string;
-  readonly impact: string;
-  readonly action: string;
-  readonly runbook: string;
-  readonly inhibits: readonly string[];
-}
-
-const wireAlert = z.object({
-  name: z.string(),
-  validator: z.string(),
-  severity: z.string(),
-  title: z.string(),
-  state: z.string(),
-  since: z.string().nullable(),
-  reason: z.string().nullable(),
-  quiet: z.string().nullable(),
-  description: z.string(),
-  impact: z.string(),
-  action: z.string(),
-  runbook: z.string(),
-  inhibits: z.array(z.string()),
-});
-
-const wireAlerts = z.object({ alerts: z.array(wireAlert) });
-
-/** Decodes the pending and firing alerts of the body of `GET /api/alerts`, firing ones first. Throws a `ZodError`. */
-export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
-  return wireAlerts
-    .parse(body)
-    .alerts.flatMap(({ name, state, since, reason, ...rest }): readonly ActiveAlert[] => {
-      if (state !== "pending" && state !== "firing") return [];
-      return [{ ...rest, alert: name, state, sinceMs: Date.parse(since ?? ""), reason: reason ?? "" }];
-    })
-    .toSorted((a, b) => Number(b.state === "firing") - Number(a.state === "firing") || a.sinceMs - b.sinceMs);
 }
 
 function activeAlertJson({ alert, sinceMs, ...rest }: ActiveAlert): JsonObject {
@@ -347,4 +318,33 @@ function causeText({ ledger, assessment }: ValidatorData, sums: readonly CauseCo
     ...(known < bad ? [`${formatCount(bad - known)} before the first reading`] : []),
   ];
   return `${ledger.validator}: ${formatRate(assessment.rate)}, ${formatCount(bad)} missed${parts.length === 0 ? "" : ` (${parts.join(", ")})`}.`;
+}
+
+const wireAlert = z.object({
+  name: z.string(),
+  validator: z.string(),
+  severity: z.string(),
+  title: z.string(),
+  state: z.string(),
+  since: z.string().nullable(),
+  reason: z.string().nullable(),
+  quiet: z.string().nullable(),
+  description: z.string(),
+  impact: z.string(),
+  action: z.string(),
+  runbook: z.string(),
+  inhibits: z.array(z.string()),
+});
+
+const wireAlerts = z.object({ alerts: z.array(wireAlert) });
+
+/** Decodes the pending and firing alerts of the body of `GET /api/alerts`, firing ones first. Throws a `ZodError`. */
+export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
+  return wireAlerts
+    .parse(body)
+    .alerts.flatMap(({ name, state, since, reason, ...rest }): readonly ActiveAlert[] => {
+      if (state !== "pending" && state !== "firing") return [];
+      return [{ ...rest, alert: name, state, sinceMs: Date.parse(since ?? ""), reason: reason ?? "" }];
+    })
+    .toSorted((a, b) => Number(b.state === "firing") - Number(a.state === "firing") || a.sinceMs - b.sinceMs);
 }
