@@ -53,7 +53,7 @@ export const FLEET: DashboardSpec = {
           ],
         }),
         stat("Silences", [query('sum(oracle_watchdog_active_silences{job=~"$job"})', "silences")], {
-          description: "Silences that have begun and not ended.",
+          description: "Silences that are active now.",
           unit: "none",
         }),
         ALERTS_TABLE,
@@ -127,7 +127,7 @@ export const FLEET: DashboardSpec = {
             ),
           ],
           {
-            description: "Restarts that the watchdogs saw in the nodes' counters.",
+            description: "Node restarts that the watchdogs detected in the nodes' counters.",
             unit: "none",
           },
         ),

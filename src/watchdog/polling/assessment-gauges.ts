@@ -8,11 +8,11 @@ const BOUNDARY_STATES = ["open", "clinched", "lost"] as const;
 const ROTATION_STATES = ["none", "next", "due"] as const;
 const ESTIMATES = ["low", "middle", "high"] as const;
 
-/** Gauges of what the policy says of the current month. They are absent while it says nothing. */
+/** Gauges of the current month under the reward policy. Absent before the first assessment. */
 export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   gauge(
     "month_success_ratio_bound",
-    "Success ratio of the month when every unknown block was bad (low), and when every one was good (high).",
+    "The month's success ratio if every unknown block was bad (low), and if every one was good (high).",
     ["bound"],
     ({ bounds }) =>
       bounds === undefined
@@ -21,37 +21,37 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   gauge(
     "boundary_ratio",
-    "Least success ratio of the boundary: full, for the full reward, and none, for any reward.",
+    "Minimum success ratio for the full reward (full), and for any reward (none).",
     ["boundary"],
     ({ policy }) => BOUNDARIES.map((boundary) => series(dec18ToNumber(policy.least[boundary]), { boundary })),
   ),
   perBoundary(
     "boundary_state",
-    "1 for the state of the boundary in this month: open, clinched (the month stays above it) or lost.",
+    "1 for the boundary's state in this month: open, clinched (the month stays above it) or lost. 0 for the other states.",
     ["state"],
     ({ state }) => BOUNDARY_STATES.map((one) => series(state === one ? 1 : 0, { state: one })),
   ),
   perBoundary(
     "headroom_blocks",
-    "Further bad blocks that the month can have and still end at or above the boundary. Negative when it is lost.",
+    "Further bad blocks with which the month still ends at or above the boundary. Negative when the boundary is lost.",
     [],
     ({ misses }) => [series(Number(misses))],
   ),
   perBoundary(
     "headroom_seconds",
-    "Time of a total outage that the month can have and still end at or above the boundary. 0 when it is lost.",
+    "Longest total outage with which the month still ends at or above the boundary. 0 when the boundary is lost.",
     [],
     ({ outageMs }) => (outageMs === undefined ? [] : [series(outageMs / 1000)]),
   ),
   perBoundary(
     "required_success_ratio",
-    "Least success ratio of the month's remaining blocks. Above 1 when the boundary is lost.",
+    "Minimum success ratio of the month's remaining blocks to reach the boundary. Above 1 when the boundary is lost.",
     [],
     ({ requiredRate }) => (Number.isFinite(requiredRate) ? [series(requiredRate)] : []),
   ),
   perBoundary(
     "burn_rate",
-    "Share of bad blocks of the window, divided by the share that the boundary allows.",
+    "Share of bad blocks in the window, divided by the share that the boundary allows.",
     ["window"],
     ({ burnRates }) =>
       BURN_WINDOWS.flatMap((window) => {
@@ -61,7 +61,7 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   gauge(
     "forecast_success_ratio",
-    "Expected success ratio at the end of the month. Low and high bound 80 % of the outcomes.",
+    "Expected success ratio at the end of the month. 80 % of the forecast outcomes lie between low and high.",
     ["estimate"],
     ({ forecast }) =>
       forecast === undefined
@@ -75,22 +75,22 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   gauge(
     "month_reward",
-    "Reward in currency units if the month ended with its present rate.",
+    "Reward in currency units if the month ended at its current rate.",
     [],
     ({ rewardCents }) => (rewardCents === undefined ? [] : [series(Number(rewardCents) / 100)]),
   ),
-  gauge("full_reward", "Reward of a full month in currency units.", [], ({ policy }) => [
+  gauge("full_reward", "Reward in currency units of a month at the full tier.", [], ({ policy }) => [
     series(Number(policy.fullRewardCents) / 100),
   ]),
   gauge(
     "month_remaining_blocks",
-    "Blocks that the chain will make until the end of the month.",
+    "Blocks that the chain is expected to make until the end of the month.",
     [],
     ({ remainingBlocks }) => (remainingBlocks === undefined ? [] : [series(Number(remainingBlocks))]),
   ),
   gauge(
     "rotation_state",
-    "1 for the rotation risk: none, next (this month would meet a rule) or due (a rule is met).",
+    "1 for the rotation risk: none, next (this month would meet a rule) or due (a rule is met). 0 for the other states.",
     ["state"],
     ({ rotation }) => ROTATION_STATES.map((state) => series(rotation.state === state ? 1 : 0, { state })),
   ),

@@ -12,7 +12,7 @@ import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 const STATUS_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_month_blocks",
-    help: "Blocks of the current UTC month by result of their oracle call. Unknown: a restart of the node erased the result.",
+    help: "Blocks of the current UTC month by result of their oracle call. Unknown: a node restart erased the result.",
     labelNames: ["validator", "chain_id", "result"],
     values: ({ validator, chainId, current: { counts } }) =>
       chainId === undefined
@@ -23,7 +23,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_month_success_ratio",
-    help: "Good blocks divided by good and bad blocks of the current UTC month. Absent while no block is counted.",
+    help: "Good blocks divided by good and bad blocks of the current UTC month. Absent before the first counted block.",
     labelNames: ["validator", "chain_id"],
     values: ({ validator, chainId, current: { rate } }) =>
       chainId === undefined || rate === undefined
@@ -41,14 +41,14 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_source_up",
-    help: "1 when the last scrape of the source succeeded, 0 otherwise.",
+    help: "1 if the source's last scrape succeeded, 0 otherwise.",
     labelNames: ["validator", "node", "source"],
     values: ({ validator, sources }) =>
       sources.map(({ name, node, up }) => series(up ? 1 : 0, { validator, node: node ?? "", source: name })),
   },
   {
     name: "oracle_watchdog_source_last_success_timestamp_seconds",
-    help: "Time of the last successful scrape of the source.",
+    help: "Time of the source's last successful scrape.",
     labelNames: ["validator", "node", "source"],
     values: ({ validator, sources }) =>
       sources.flatMap(({ name, node, lastSuccessMs }) =>
@@ -59,7 +59,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_priced_pairs",
-    help: "Pairs with a price in the last response of the sidecar.",
+    help: "Pairs with a price in the sidecar's last response.",
     labelNames: ["validator"],
     values: ({ validator, pairs }) => [series(pairs.length, { validator })],
   },
@@ -71,7 +71,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_alert_pending",
-    help: "1 while the condition of the alert is active and the alert does not fire yet, 0 otherwise.",
+    help: "1 while the alert's condition is active but the alert does not fire yet, 0 otherwise.",
     labelNames: ["validator", "chain_id", "alert", "severity"],
     values: alertSeries("pending"),
   },
@@ -84,13 +84,13 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_state_stored",
-    help: "1 while the state is stored, 0 when the last attempt to write the state file failed: the state is then in memory only.",
+    help: "1 while the state is stored, 0 after a failed write of the state file: the state is then in memory only.",
     labelNames: [],
     values: ({ storeProblem }) => [series(storeProblem === undefined ? 1 : 0)],
   },
   {
     name: "oracle_watchdog_active_silences",
-    help: "Silences that have begun and not ended.",
+    help: "Silences that are active now.",
     labelNames: [],
     values: ({ activeSilences }) => [series(activeSilences)],
   },
@@ -105,13 +105,13 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
 
 const SCRAPES = {
   name: "oracle_watchdog_scrapes_total",
-  help: "Scrapes of the source by outcome.",
+  help: "Scrapes by source and outcome.",
   labelNames: ["source", "outcome"],
 } as const;
 
 const SCRAPE_DURATION = {
   name: "oracle_watchdog_scrape_duration_seconds",
-  help: "Duration of the scrapes of the source.",
+  help: "Duration of the scrapes by source.",
   labelNames: ["source"],
 } as const;
 
@@ -119,12 +119,12 @@ const SCRAPE_DURATION_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 
 const NODE_RESTARTS = {
   name: "oracle_watchdog_node_restarts_total",
-  help: "Restarts of the node that the watchdog saw in its counters.",
+  help: "Node restarts that the watchdog detected in the nodes' counters.",
 } as const;
 
 const NOTIFICATION_ATTEMPTS = {
   name: "oracle_watchdog_notification_attempts_total",
-  help: "Attempts to deliver a notification to the channel by outcome.",
+  help: "Attempts to deliver notifications, by channel and outcome.",
   labelNames: ["channel", "outcome"],
 } as const;
 
