@@ -20,13 +20,16 @@ export interface EventList {
 export const NO_EVENTS: EventList = { recent: [], nextId: 1 };
 
 /** Events that stay in memory. The state file has all. */
-const MAX_RECENT = 200;
+export const MAX_RECENT_EVENTS = 200;
 
 /** Adds events. */
 export function addEvents(list: EventList, events: readonly LedgerEvent[]): EventList {
   if (events.length === 0) return list;
   const added = events.map((event, index) => ({ ...event, id: list.nextId + index }));
-  return { recent: [...list.recent, ...added].slice(-MAX_RECENT), nextId: list.nextId + events.length };
+  return {
+    recent: [...list.recent, ...added].slice(-MAX_RECENT_EVENTS),
+    nextId: list.nextId + events.length,
+  };
 }
 
 /** Replaces the end and the text of an event that goes on. */

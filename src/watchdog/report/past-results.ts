@@ -3,7 +3,7 @@ import { type Month, monthOf, monthStartMs } from "../../platform/base/month.ts"
 import type { ConditionInput, AlertRule, ConditionResult } from "../conditions/condition.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
 import { EMPTY_HISTORY, type PollHistory } from "../conditions/poll-history.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { addCounts, type BlockCounts, NO_BLOCKS, partOfCounts } from "../ledger/block-counts.ts";
 import type { LedgerEvent, LedgerView, MonthRecord, Rollup, Tally } from "../ledger/ledger-view.ts";
 import { assess } from "../policy/assess.ts";
 import type { NodeObservation, Observation } from "../sources/observation.ts";
@@ -227,12 +227,7 @@ function partOf(hour: Rollup, fromMs: number, toMs: number): Rollup {
   if (fromMs <= startMs && startMs + HOUR_MS <= toMs) return hour;
   const beginMs = Math.max(startMs, fromMs);
   const partMs = BigInt(Math.max(0, Math.min(startMs + HOUR_MS, toMs) - beginMs));
-  const part = (count: bigint): bigint => (count * partMs) / BigInt(HOUR_MS);
-  const cut = ({ good, bad, unknown }: BlockCounts): BlockCounts => ({
-    good: part(good),
-    bad: part(bad),
-    unknown: part(unknown),
-  });
+  const cut = (whole: BlockCounts): BlockCounts => partOfCounts(whole, partMs, BigInt(HOUR_MS));
   return { startMs, counts: cut(counts), estimated: cut(estimated) };
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isNoBlocks, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { type Rollups, RETENTION_MS, type SpanRollups, type Span, SPANS } from "../ledger/rollups.ts";
 import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
-import type { StoredEvent } from "../ledger/ledger-events.ts";
+import { MAX_RECENT_EVENTS, type StoredEvent } from "../ledger/ledger-events.ts";
 import {
   LEDGER_EVENT_KINDS,
   LEDGER_SOURCES,
@@ -49,9 +49,6 @@ const HOUR_RETENTION_MS = 400 * SPANS.day;
 
 const SPAN_NAMES: readonly Span[] = ["minute", "hour", "day"];
 
-/** Recent events that are loaded. */
-const LOADED_EVENTS = 200;
-
 /** Reads the ledgers of all validators: all months, and the rollups and events that belong into memory. */
 export function readLedgers(database: Database.Database): ReadonlyMap<string, Ledger> {
   const rows = z.array(ledgerRow).parse(database.prepare("SELECT validator, body FROM ledgers").all());
@@ -68,7 +65,7 @@ function readLedger(database: Database.Database, validator: string, body: string
     database,
     "WHERE validator = ? ORDER BY id DESC LIMIT ?",
     validator,
-    LOADED_EVENTS,
+    MAX_RECENT_EVENTS,
   );
   return {
     ...ledger,
