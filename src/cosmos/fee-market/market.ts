@@ -85,7 +85,7 @@ function currentUtilization(state: State): bigint {
 }
 
 /** Returns the gas that keeps the price of a block: half of the maximum, rounded down as in Go. */
-export function targetOf(params: MarketParams): bigint {
+function targetOf(params: MarketParams): bigint {
   return params.maxBlockUtilization / 2n;
 }
 
