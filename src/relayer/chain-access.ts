@@ -98,7 +98,7 @@ export function createChainCheck(chains: readonly CheckedChain[], logger: Logger
     name: "chain id check",
     run: async (signal) => {
       await Promise.all(chains.map((chain) => checkChain(chain, logger, signal)));
-      // A service that returns counts as failed, so it stays until the daemon stops.
+      // A service that returns has failed, so it stays until the daemon stops.
       await untilAborted(signal);
     },
   };

@@ -49,7 +49,7 @@ export async function runWorker(
     lastError: undefined,
   };
   while (!signal.aborted) {
-    // Read before the cycle, so that a block that arrives during it starts the next cycle at once.
+    // Read before the cycle, so that a block that arrives during it starts the next cycle immediately.
     const version = deps.height.version();
     try {
       const error = worker.submission.take() ?? loop.cycles.takeError();
@@ -171,8 +171,8 @@ function recordDone(loop: Loop, startedMs: number | undefined): void {
 }
 
 /**
- * Returns the states that need a result at `height`. A KV result counts as included in the block after its broadcast, so
- * that the next one is proven meanwhile.
+ * Returns the states that need a result at `height`. A KV result is assumed to be included in the block after its broadcast,
+ * so that the next one is proven in the meantime.
  */
 function dueStates(
   states: readonly QueryState[],
@@ -223,7 +223,7 @@ export interface LookAhead {
 
 /**
  * Shares of a block that cycle and sending may take before they start one block early, and two. The rest is for the way of the block
- * itself, and for durations that vary. Three blocks early would be useless: two results of a query may be on their way to
+ * itself, and for durations that vary. Three blocks early would be useless: two results of a query may wait for
  * their broadcast.
  */
 const MAX_SHARES = [0.6, 1.3] as const;
@@ -236,7 +236,7 @@ function average(before: number | undefined, now: number): number {
   return before === undefined ? now : before + (now - before) * WEIGHT;
 }
 
-/** Creates a lead that knows no durations. It is 0 until they are known. */
+/** Creates a look-ahead of 0. It follows the durations that are recorded. */
 export function createLookAhead(clock: Pick<Clock, "monotonicMs">): LookAhead {
   let last: { readonly height: bigint; readonly atMs: number } | undefined;
   let blockMs: number | undefined;

@@ -57,6 +57,12 @@ const RETIRED: readonly RetiredWord[] = [
   { word: /\bsays so\b/i, instead: "reports it" },
   { word: /\bsurroundings\b/i, instead: "dependencies" },
   { word: /\bwhat [a-z]+ needs? (?:of|from)\b/i, instead: "dependencies of …" },
+  { word: /\bjudg(?:e[sd]?|ing|e?ments?)\b/i, instead: "evaluate, assess" },
+  { word: /\blately\b/i, instead: "recently" },
+  { word: /\bmeanwhile\b/i, instead: "in the meantime" },
+  { word: /\bat once\b/i, instead: "immediately, in parallel" },
+  { word: /\bto blame\b/i, instead: "cause" },
+  { word: /\bdoubtful\b/i, instead: "isolated, rejected" },
   { word: /(?<![A-Za-z])stands?(?![A-Za-z]| for\b| in for\b)/, instead: "is, is stored, has stopped" },
 ];
 

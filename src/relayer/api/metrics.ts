@@ -45,7 +45,7 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
     proven: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_results_proven_total",
-      help: "Proven results on their way into a transaction. Each ends as an attempt with an outcome.",
+      help: "Proven results. Each ends as an attempt with an outcome.",
       labelNames: ["connection_id"],
     }),
     clientUpdates: counter({

@@ -122,7 +122,7 @@ async function runRefresh(
   const { connectionId, watch } = connection;
   triedAtMs.set(connectionId, deps.clock.monotonicMs());
   try {
-    // The rest of a long way follows at once.
+    // The remaining updates of a long series follow immediately.
     if ((await refresh(deps, connection, signal)) === "part") triedAtMs.delete(connectionId);
   } catch (error) {
     signal.throwIfAborted();

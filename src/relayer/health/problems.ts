@@ -112,11 +112,11 @@ export interface HealthLimits {
   readonly expiryNotice: ExpiryNotice;
 }
 
-/** A chain that was not read for this long counts as not followed or unreachable. */
+/** A chain that was not read for this long is not followed or unreachable. */
 const UNREAD_HEAD_MS = 15_000;
 /** The same after an error. It is longer than a reconnection takes. */
 const FAILED_HEAD_MS = 4_000;
-/** A client or a balance that was not read for this long counts as unknown. */
+/** A client or a balance that was not read for this long is unknown. */
 const UNREAD_STATE_MS = 180_000;
 
 /** Returns all problems, those of the whole relayer first. The relayer is ready when there is none. */
@@ -287,11 +287,11 @@ function noBlock({ sinceBlockMs, height }: HeadView): string {
   return `no new block for ${formatDuration(sinceBlockMs ?? 0)} (height ${height})`;
 }
 
-/** When a light client counts as expiring soon. */
+/** When a light client expires soon. */
 interface ExpiryNotice {
   /** Share of the trusting period that is left, a `Dec18`. */
   readonly trustingPeriodShare: bigint;
-  /** Time that is left, ms. It counts as at most a quarter of the trusting period. */
+  /** Time that is left, ms. At most a quarter of the trusting period. */
   readonly withinMs: number;
 }
 

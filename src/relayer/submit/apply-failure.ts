@@ -27,8 +27,8 @@ interface FailedTransaction {
 }
 
 /**
- * Applies the failure of a transaction to its results: the one that is to blame is refused, all others are tried again at
- * once. Without anyone to blame the transaction is tried again in two halves, and a single result is refused: a result
+ * Applies the failure of a transaction to its results: the one that failed it is refused, all others are tried again
+ * immediately. When none is named, the transaction is tried again in two halves, and a single result is refused: a result
  * that fails all others is so found in log2 steps.
  */
 export function applyFailure(

@@ -217,16 +217,16 @@ function sortOut(
   const later: Entry[] = [];
   for (const entry of entries) {
     if (entry.stage.kind === "resolved") continue;
-    const verdict = evaluateResult(state, entry);
-    const isTaken = verdict === "ready" && taken.has(entry.result.query.id);
-    if (verdict === "later" || isTaken) later.push(entry);
-    else if (verdict === "ready") ready.push(entry);
-    else resolve(state, entry, verdict);
+    const outcome = evaluateResult(state, entry);
+    const isTaken = outcome === "ready" && taken.has(entry.result.query.id);
+    if (outcome === "later" || isTaken) later.push(entry);
+    else if (outcome === "ready") ready.push(entry);
+    else resolve(state, entry, outcome);
   }
   return { ready, later };
 }
 
-/** Settles the results in the queue that are too old. */
+/** Resolves the results in the queue that are too old. */
 export function dropOld(state: SubmitterState): void {
   const nowMs = state.deps.clock.monotonicMs();
   for (const entry of unsent(state)) if (isTooOld(entry, nowMs)) resolve(state, entry, TOO_OLD);
@@ -282,7 +282,7 @@ function toTransaction(
   { entries, gas: ownGas, simulated }: Prepared,
   before: readonly AdmittedTransaction[],
 ): Omit<AdmittedTransaction, "release"> {
-  // A doubtful transaction may fail, so no other relies on its client updates, and it relies on none.
+  // A transaction with isolated results may fail, so no other relies on its client updates, and it relies on none.
   const isIsolated = entries.some((entry) => groupOf(state, entry) !== "");
   const reliable = isIsolated ? [] : [...state.sent, ...before].filter((one) => !one.isIsolated);
   const carried = new Set(reliable.flatMap(({ slots }) => updateKeys(slots)));

@@ -56,7 +56,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     localHeight: confirmation.height,
     reason,
   });
-  // The consensus state that it relied on does not exist. Nobody in this transaction is to blame.
+  // The consensus state that it relied on does not exist. No result of this transaction failed it.
   if ([...sent.reliesOn].some((key) => !state.included.has(key))) return requeue(state, entries);
   applyFailure(state, {
     failure: confirmation,

@@ -28,7 +28,7 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
   // The next results of their queries may be proven now.
   if (planned.length > 0) state.deps.height.wake();
   const simulated = await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
-  // Together: the first one alone would be broadcast at once, and the others a round trip later.
+  // Together: the first one alone would be broadcast immediately, and the others a round trip later.
   state.prepared = [...state.prepared, ...simulated.flatMap((one) => one ?? [])];
   await rereadQueries(state, signal);
   return planned.length > 0;
@@ -137,13 +137,13 @@ function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
 }
 
 /**
- * Entries of different groups travel in different transactions. "" is the group of those that are not doubtful: the chain
+ * Entries of different groups travel in different transactions. "" is the group of those that are not isolated: the chain
  * took the last result of their queries, and no transaction with them has failed without naming a message.
  */
 export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): string {
   const { id } = result.query;
   const current = deps.registry.state(id);
-  return queries.isolated.get(id) ?? (current !== undefined && wasRejected(current) ? "suspects" : "");
+  return queries.isolated.get(id) ?? (current !== undefined && wasRejected(current) ? "rejected" : "");
 }
 
 /**

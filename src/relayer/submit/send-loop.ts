@@ -42,14 +42,14 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
   }
 }
 
-/** Broadcasts what is prepared, and settles what was broadcast, until the signal aborts. Never rejects. */
+/** Broadcasts what is prepared, and confirms what was broadcast, until the signal aborts. Never rejects. */
 export async function runSending(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { deps } = state;
   const rhythm: Rhythm = { height: 0n, lookUps: 0, lookAtMs: 0, limitsAtMs: 0 };
   let failures = 0;
   let lastError: string | undefined;
   while (!signal.aborted) {
-    // Read before the step, so that a block that arrives during it starts the next step at once.
+    // Read before the step, so that a block that arrives during it starts the next step immediately.
     const seen = versions(state);
     try {
       await step(state, rhythm, signal);

@@ -336,7 +336,7 @@ interface GasEstimates {
 const SCALE = 1_000_000n;
 
 /**
- * Creates an empty book.
+ * Creates estimates that have learned nothing.
  *
  * The chain reports the gas of a whole transaction only. So the difference between what was expected of a transaction and
  * what it used is spread over its items in proportion to their estimates. First-timers take all of the difference when

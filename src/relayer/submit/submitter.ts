@@ -30,7 +30,7 @@ export interface Submitter {
   readonly view: (connectionId: string) => PipelineView;
   /**
    * Chooses the results of a connection's next cycle, the longest due first, as far as they can be sent soon: more would only
-   * grow old in the queue. They count as expected until they are offered or given up.
+   * grow old in the queue. They are expected until they are offered or given up.
    */
   readonly reserve: (
     connectionId: string,

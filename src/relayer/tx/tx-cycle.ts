@@ -22,9 +22,9 @@ import { createTxProver, type TxProver } from "./tx-prover.ts";
 import { addDeadLetter, type ProvenRange, type ProvenTx, type TxDeps, type TxRelay } from "./tx-relay.ts";
 import { MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 
-/** Queries that are searched at once. */
+/** Queries that are searched in parallel. */
 const QUERIES_AT_ONCE = 4;
-/** Remote blocks that are read at once, for each query. */
+/** Remote blocks that are read in parallel, for each query. */
 const BLOCKS_AT_ONCE = 8;
 /** Failures of a query after which a block that the endpoint does not have is skipped. */
 const MAX_BLOCK_FAILURES = 5;
@@ -44,7 +44,7 @@ interface TxCycle extends TxWorker {
 }
 
 /**
- * Searches and proves for the due TX queries of one connection, a few at once, and hands the transactions to the submitter.
+ * Searches and proves for the due TX queries of one connection, a few in parallel, and hands the transactions to the submitter.
  * Does not wait for their blocks. An error of a query is stored in its state. Throws `RelayError` and `ClientError` for an
  * error of the connection.
  */
@@ -134,7 +134,7 @@ async function sendAgain(
     if (block?.ok === false) addDeadLetter(worker, deps, { queryId, hash, remoteHeight }, block.error.reason);
     if (block?.ok === true) proven.push(...block.proven);
   }
-  // Otherwise the next cycle would find the query requested again while these are on their way.
+  // Otherwise the next cycle would find the query requested again while these are not broadcast yet.
   updateState(worker, state.query, (current) => ({ ...current, isRequested: false }));
   cycle.relay.relay(state, { proven, upTo: undefined, error: undefined, started });
 }
@@ -148,7 +148,7 @@ type SearchOutcome =
   | { readonly ok: false; readonly error: QueryFailure };
 
 /**
- * Errors of this step count as errors of the query, not of the connection: a node may refuse one search and answer all
+ * Errors of this step are errors of the query, not of the connection: a node may refuse one search and answer all
  * others.
  */
 async function searchAndProve(
@@ -264,7 +264,7 @@ interface PruningWorker {
 
 /**
  * Returns the part of a planned range that the endpoints still have, or undefined when all of it is pruned. The pruned part
- * counts as searched, or is a failure of the query when `skipPruned` is false.
+ * is skipped, or is a failure of the query when `skipPruned` is false.
  */
 export async function skipPruned(
   { connectionId, remote, logger, metrics }: PruningWorker,

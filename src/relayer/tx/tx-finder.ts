@@ -86,7 +86,7 @@ export function txFinderOf(comet: SearchedChain, deps: TxFinderDeps): TxFinder {
 
 /** Blocks of one scan. Each costs a call, or two when a transaction matches. The next cycle continues where it ended. */
 export const MAX_BLOCKS_PER_SCAN = 200n;
-/** Blocks that are read at once. */
+/** Blocks that are read in parallel. */
 const BLOCKS_AT_ONCE = 8n;
 
 type BlockReader = Pick<ChainClient["comet"], "block" | "blockResults">;

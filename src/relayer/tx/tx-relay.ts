@@ -19,7 +19,7 @@ export interface TxDeps {
   readonly journal: Journal;
   /** Number of blocks before the tip where the search of an unknown query starts. */
   readonly lookbackBlocks: bigint;
-  /** Whether blocks that every endpoint has pruned count as searched; absent: true. */
+  /** True if blocks that every endpoint has pruned are skipped; absent: true. */
   readonly skipPruned?: boolean;
   /** Dead letters that an operator wants to be sent again; absent: none. */
   readonly resubmissions?: Pick<Resubmissions, "take">;

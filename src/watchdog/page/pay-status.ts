@@ -19,7 +19,7 @@ export interface PayStatus {
   readonly short: string;
 }
 
-/** Times up to which a poll counts as present. */
+/** Times up to which a poll is of the present. */
 export interface Freshness {
   readonly nowMs: number;
   /** Longest time between the ends of two polls when all is well. */
