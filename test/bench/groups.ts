@@ -29,7 +29,7 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   chain: benchChain,
   staking: benchStaking,
   node: benchNode,
-  ibcRelayer: benchIbcRelayer,
+  "ibc-relayer": benchIbcRelayer,
   "start-up": benchStartUp,
   system: benchSystem,
   relayer: benchRelayer,
