@@ -36,13 +36,13 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
 
 function plan(state: SubmitterState): readonly (readonly Entry[])[] {
   const { pipeline, block, batch, prepared, gas } = state;
+  if (pipeline.queuedCount() === 0) return [];
   const ready = readyEntries(state);
   const ahead = stillAhead(state, ready);
   const capacity = { gas: block.gas() - ahead.gas, bytes: block.bytes() - ahead.bytes };
   // What is left after that would become a small transaction, at the fixed cost of a large one.
   const isFull = prepared.length > 0 && (capacity.gas < block.gas() / 10n || capacity.bytes <= 0);
-  if (isFull || pipeline.queuedCount() === 0) return [];
-  if (waitForMore(state, ready)) return [];
+  if (isFull || waitForMore(state, ready)) return [];
   const options = {
     limits: batch.limits(),
     gasOf: (entry: Entry | ExpectedEntry) => gas.estimate(gasItem(entry)),

@@ -119,7 +119,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
   condition({
     name: "empty-prices-counted",
     severity: "warning",
-    title: "Votes without prices count as success",
+    title: "Votes without prices are recorded as success",
     when: "the sidecar responds without any price, and the node counts successful calls",
     description:
       "The node counts each of these votes as success, but the chain counts it as missed. Do not trust the node's success rate now.",
