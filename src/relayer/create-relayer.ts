@@ -158,7 +158,16 @@ export async function createRelayer(
   });
   const { isConnected } = subscription;
   const { costOf } = activity;
-  const state = { engine, registry, journal, watches, costOf, isConnected, gate: gate.status };
+  const state = {
+    engine,
+    registry,
+    journal,
+    watches,
+    costOf,
+    isConnected,
+    market: unread,
+    gate: gate.status,
+  };
   const health = createHealth(config, { ...state, chains, metrics, context });
   const { status } = health;
   registerStatusGauges(metricsRegistry, status);
@@ -193,6 +202,10 @@ export async function createRelayer(
       await store.close(leadership.release);
     },
   };
+}
+
+function unread(): undefined {
+  return undefined;
 }
 
 /** Returns the configuration with this shard's connections only. */

@@ -110,6 +110,7 @@ export function sampleStatus(fields: Partial<RelayerStatus> = {}): RelayerStatus
       gasByOwner: new Map(),
       limits: { dailyFee: undefined, dailyGasPerOwner: undefined },
     },
+    market: undefined,
     reserve: 0n,
     gate: { role: "leader", storeError: undefined, refusal: undefined },
     ...fields,

@@ -1,5 +1,6 @@
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
+import type { Params as WireParams } from "../proto/gen/feemarket/feemarket/v1/params.ts";
 import type { State as WireState } from "../proto/gen/feemarket/feemarket/v1/genesis.ts";
 
 /** Parameters that the price depends on (x/feemarket v1.1.1). Decimals are {@link Dec18}. */
@@ -19,6 +20,46 @@ export interface MarketParams {
   readonly maxBlockUtilization: bigint;
   /** Number of blocks in the window. */
   readonly window: bigint;
+}
+
+/** Parameters of the fee market: those of the price, and how fees are paid out. */
+export interface Params extends MarketParams {
+  readonly feeDenom: string;
+  readonly enabled: boolean;
+  /** True: fees are paid out. False: they stay in escrow. */
+  readonly distributeFees: boolean;
+  readonly sendTipToProposer: boolean;
+}
+
+/**
+ * Converts from protobuf, where a decimal is the text of the number times 10^18. Throws `SyntaxError` for a text that is not an
+ * integer.
+ */
+export function paramsFromWire(wire: WireParams): Params {
+  return {
+    ...wire,
+    alpha: BigInt(wire.alpha),
+    beta: BigInt(wire.beta),
+    gamma: BigInt(wire.gamma),
+    delta: BigInt(wire.delta),
+    minBaseGasPrice: BigInt(wire.minBaseGasPrice),
+    minLearningRate: BigInt(wire.minLearningRate),
+    maxLearningRate: BigInt(wire.maxLearningRate),
+  };
+}
+
+/** Converts to protobuf. Inverse of {@link paramsFromWire}. */
+export function paramsToWire(params: Params): WireParams {
+  return {
+    ...params,
+    alpha: params.alpha.toString(),
+    beta: params.beta.toString(),
+    gamma: params.gamma.toString(),
+    delta: params.delta.toString(),
+    minBaseGasPrice: params.minBaseGasPrice.toString(),
+    minLearningRate: params.minLearningRate.toString(),
+    maxLearningRate: params.maxLearningRate.toString(),
+  };
 }
 
 /** State of the fee market. Decimals are {@link Dec18}. */

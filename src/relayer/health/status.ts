@@ -3,6 +3,7 @@ import type { GateStatus } from "../gate/create-gate.ts";
 import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { MarketStatus } from "../market/market-status.ts";
 import type { Journal } from "../state/journal.ts";
 import type { HeadView } from "./head-watch.ts";
 import { type Lateness, latenessOf } from "./lateness.ts";
@@ -36,6 +37,8 @@ export interface RelayerStatus {
   readonly endpoints: readonly EndpointStatus[];
   readonly gate: GateFacts;
   readonly spending: GateStatus["spending"];
+  /** undefined on a chain without a fee market, and before its first read. */
+  readonly market: MarketStatus | undefined;
   /** Balance that is never spent, in units of the fee denom. */
   readonly reserve: bigint;
   /** Number of stored dead letters. */
@@ -123,6 +126,7 @@ export interface StatusDeps {
   };
   readonly journal: Pick<Journal, "deadLetters">;
   readonly costOf: (queryId: bigint) => QueryCost | undefined;
+  readonly market: () => MarketStatus | undefined;
   readonly isConnected: () => boolean;
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
 }
@@ -164,6 +168,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     problems: findProblems(facts),
     endpoints: deps.endpoints(),
     spending,
+    market: deps.market(),
     reserve: reserve.reserve,
     deadLetters: deps.journal.deadLetters().length,
   };

@@ -273,6 +273,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       journal,
       watches,
       costOf: () => undefined,
+      market: () => undefined,
       isConnected: local.subscription.isConnected,
       gate: () => ({
         leadership: { role: "leader" },

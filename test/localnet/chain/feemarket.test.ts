@@ -7,11 +7,8 @@ import {
   initialState,
   type State,
 } from "../../../src/cosmos/fee-market/market.ts";
-import {
-  defaultParams,
-  findParamsError,
-  type Params,
-} from "../../../src/localnet/chain/modules/feemarket/params.ts";
+import type { Params } from "../../../src/cosmos/fee-market/market.ts";
+import { defaultParams, findParamsError } from "../../../src/localnet/chain/modules/feemarket/params.ts";
 
 const PARAMS = defaultParams("untrn");
 const TARGET = PARAMS.maxBlockUtilization / 2n;

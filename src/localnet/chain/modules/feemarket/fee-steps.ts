@@ -24,7 +24,8 @@ import {
 } from "./keeper.ts";
 import { ESCROW_NAME } from "./keys.ts";
 import { addUtilization, type State } from "../../../../cosmos/fee-market/market.ts";
-import { type Params, storedParams } from "./params.ts";
+import type { Params } from "../../../../cosmos/fee-market/market.ts";
+import { storedParams } from "./params.ts";
 
 interface FeeDeps {
   readonly bank: FeeBank;

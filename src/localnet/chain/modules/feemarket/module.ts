@@ -16,9 +16,8 @@ import { createSettleFee, createTakeFee, type SettleDeps } from "./fee-steps.ts"
 import { enabledHeight, type GasPrice, gasPriceIn, storedState } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import * as market from "../../../../cosmos/fee-market/market.ts";
-import { closeBlock } from "../../../../cosmos/fee-market/market.ts";
-import * as marketParams from "./params.ts";
-import { defaultParams, findParamsError, fromWire, storedParams, toWire } from "./params.ts";
+import { closeBlock, paramsFromWire, paramsToWire } from "../../../../cosmos/fee-market/market.ts";
+import { defaultParams, findParamsError, storedParams } from "./params.ts";
 
 export interface FeemarketOptions {
   /** Fee denomination of a genesis without parameters. */
@@ -61,7 +60,9 @@ const SCHEMA: GenesisSchema<GenesisState> = {
  */
 function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
   const genesis = readGenesis(SCHEMA, json);
-  const params = fromWire(partOr(json, "params", genesis?.params, toWire(defaultParams(feeDenom))));
+  const params = paramsFromWire(
+    partOr(json, "params", genesis?.params, paramsToWire(defaultParams(feeDenom))),
+  );
   const error = findParamsError(params);
   if (error !== undefined) throw new GenesisError(`app_state.feemarket.params.${error.field}`, error.text);
   const initial = market.toWire(market.initialState(params));
@@ -76,7 +77,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: st
 /** Exports parameters and state. */
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
-    params: toWire(storedParams.get(context)),
+    params: paramsToWire(storedParams.get(context)),
     state: market.toWire(storedState.get(context)),
   });
 }
@@ -89,7 +90,7 @@ const queries: readonly QueryHandler[] = [
     `${SERVICE}/Params`,
     { request: wire.ParamsRequest, response: wire.ParamsResponse },
     (context) => ({
-      params: marketParams.toWire(marketParams.storedParams.get(context)),
+      params: paramsToWire(storedParams.get(context)),
     }),
   ),
   toQueryHandler(
@@ -108,7 +109,7 @@ const queries: readonly QueryHandler[] = [
     `${SERVICE}/GasPrices`,
     { request: wire.GasPricesRequest, response: wire.GasPricesResponse },
     (context) => ({
-      prices: [toDecCoin(gasPriceIn(context, marketParams.storedParams.get(context).feeDenom))],
+      prices: [toDecCoin(gasPriceIn(context, storedParams.get(context).feeDenom))],
     }),
   ),
 ];

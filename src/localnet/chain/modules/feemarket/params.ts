@@ -1,18 +1,9 @@
-import type { MarketParams } from "../../../../cosmos/fee-market/market.ts";
+import { paramsFromWire, type Params, paramsToWire } from "../../../../cosmos/fee-market/market.ts";
 import { DEC18_ONE, formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
 import { Params as WireParams } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
 import { isDenom } from "../../runtime/coins.ts";
 import { createRequiredItem, mappedCodec, messageCodec, rememberingCodec } from "../../store/collections.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
-
-/** Parameters of the module: those of the price, and how fees are paid out. */
-export interface Params extends MarketParams {
-  readonly feeDenom: string;
-  readonly enabled: boolean;
-  /** True: fees are paid out. False: they stay in escrow. */
-  readonly distributeFees: boolean;
-  readonly sendTipToProposer: boolean;
-}
 
 /**
  * Parameters of the deployed chain. With alpha 0, beta 1 and a window of one block, the learning rate is constant and
@@ -36,38 +27,10 @@ export function defaultParams(feeDenom: string): Params {
   };
 }
 
-/** Converts from protobuf, where a decimal is the text of the number times 10^18. */
-export function fromWire(wire: WireParams): Params {
-  return {
-    ...wire,
-    alpha: BigInt(wire.alpha),
-    beta: BigInt(wire.beta),
-    gamma: BigInt(wire.gamma),
-    delta: BigInt(wire.delta),
-    minBaseGasPrice: BigInt(wire.minBaseGasPrice),
-    minLearningRate: BigInt(wire.minLearningRate),
-    maxLearningRate: BigInt(wire.maxLearningRate),
-  };
-}
-
-/** Converts to protobuf. Inverse of {@link fromWire}. */
-export function toWire(params: Params): WireParams {
-  return {
-    ...params,
-    alpha: params.alpha.toString(),
-    beta: params.beta.toString(),
-    gamma: params.gamma.toString(),
-    delta: params.delta.toString(),
-    minBaseGasPrice: params.minBaseGasPrice.toString(),
-    minLearningRate: params.minLearningRate.toString(),
-    maxLearningRate: params.maxLearningRate.toString(),
-  };
-}
-
 export const storedParams = createRequiredItem(
   MODULE_NAME,
   PARAMS_KEY,
-  rememberingCodec(mappedCodec(messageCodec(WireParams), fromWire, toWire)),
+  rememberingCodec(mappedCodec(messageCodec(WireParams), paramsFromWire, paramsToWire)),
 );
 
 /** Returns the first invalid field with the reason, or undefined. Rules, order and texts are those of the Go module. */
