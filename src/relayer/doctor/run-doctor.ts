@@ -9,6 +9,7 @@ import {
 } from "../../cosmos/proto/gen/cosmos/feegrant/v1beta1/query.ts";
 import { type Dec18, formatDec18 } from "../../platform/base/decimal.ts";
 import { errorText } from "../../platform/base/errors.ts";
+import { readMarketParams, readMarketState } from "../market/read-market.ts";
 import { type Preview, type PreviewConnection, servedQueries } from "../preview/open-preview.ts";
 import { previewKv } from "../preview/preview-kv.ts";
 
@@ -63,6 +64,7 @@ async function checkAccount(preview: Preview, signal: AbortSignal): Promise<read
     checkExistence(preview, signal),
     checkBalance(preview, payer, signal),
     checkGasPrice(preview, signal),
+    checkMarket(preview, signal),
     ...(config.signer.fee_granter === undefined
       ? []
       : [checkFeeGrant(preview, config.signer.fee_granter, signal)]),
@@ -114,6 +116,28 @@ async function checkGasPrice({ localClient, config }: Preview, signal: AbortSign
     return isHigh
       ? problem(subject, error.message, "raise gas.max_price, or wait")
       : unseen(subject, errorText(error), NODE_ADVICE);
+  }
+}
+
+async function checkMarket({ localClient, config }: Preview, signal: AbortSignal): Promise<Finding> {
+  const subject = "fee market";
+  const { denom, max_price: cap } = config.gas;
+  try {
+    const params = await readMarketParams(localClient, signal);
+    if (params === undefined) return good(subject, "the chain has none: its price is constant");
+    const { baseGasPrice: price } = await readMarketState(localClient, signal);
+    const minimum = params.minBaseGasPrice;
+    const text = `price ${priceText(price)} ${denom}, at least ${priceText(minimum)}; it rises with blocks above ${params.maxBlockUtilization / 2n} gas`;
+    if (params.feeDenom === denom && cap < minimum)
+      return problem(
+        subject,
+        `${text}; gas.max_price is ${priceText(cap)}`,
+        "raise gas.max_price: nothing is sent",
+      );
+    return good(subject, text);
+  } catch (error) {
+    signal.throwIfAborted();
+    return unseen(subject, errorText(error), NODE_ADVICE);
   }
 }
 
