@@ -205,6 +205,7 @@ describe("the routes", () => {
           { owner: "neutron1a", gas: "3" },
         ],
       },
+      market: null,
       dead_letters: 0,
       not_sending: null,
       connections: CONNECTIONS,

@@ -1,6 +1,8 @@
 import type { ConnectionStatus, QueryView, RelayerStatus } from "../../src/relayer/health/status.ts";
 import type { ClientReading } from "../../src/relayer/health/watches.ts";
+import type { MarketStatus } from "../../src/relayer/market/market-status.ts";
 import type { HeadView } from "../../src/relayer/health/head-watch.ts";
+import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import type { Lateness } from "../../src/relayer/health/lateness.ts";
 
 /** Wall-clock time of the samples. */
@@ -115,4 +117,66 @@ export function sampleStatus(fields: Partial<RelayerStatus> = {}): RelayerStatus
     gate: { role: "leader", storeError: undefined, refusal: undefined },
     ...fields,
   };
+}
+
+/** A market at 1.04 times its minimum that bears 400 results a block, with a demand of 300. */
+export function sampleMarket(fields: Partial<MarketStatus> = {}): MarketStatus {
+  return {
+    denom: "untrn",
+    readAtHeight: 12n,
+    sinceReadMs: 1_040,
+    price: parseDec18("0.0026"),
+    minimum: parseDec18("0.0025"),
+    ceiling: parseDec18("0.005"),
+    cap: parseDec18("1"),
+    phase: "steady",
+    targetGas: 15_000_000n,
+    othersGas: 3_400_000n,
+    budgetGas: 11_600_000n,
+    blocks: [
+      { height: 10n, price: parseDec18("0.0025"), ownGas: 8_700_000n, othersGas: undefined },
+      { height: 11n, price: parseDec18("0.0025"), ownGas: 11_600_000n, othersGas: 6_800_000n },
+      { height: 12n, price: parseDec18("0.0026"), ownGas: 5_800_000n, othersGas: 3_400_000n },
+    ],
+    day: [
+      { startMs: NOW_MS - 600_000, low: parseDec18("0.0025"), high: parseDec18("0.0031") },
+      { startMs: NOW_MS - 300_000, low: parseDec18("0.0025"), high: parseDec18("0.0027") },
+    ],
+    forecast: {
+      sustainableGas: 11_600_000n,
+      demandGas: 8_700_000n,
+      sustainableResults: 400,
+      demandResults: 300,
+      lateBlocks: 0,
+      costPerDay: 1_879_200_000n,
+      remedies: [],
+    },
+    ...fields,
+  };
+}
+
+/** The market of {@link sampleMarket} with a demand of 150 results a block with callbacks, of which it bears 100. */
+export function sampleMarketWithoutCapacity(fields: Partial<MarketStatus> = {}): MarketStatus {
+  return sampleMarket({
+    phase: "recovering",
+    forecast: {
+      sustainableGas: 11_600_000n,
+      demandGas: 17_400_000n,
+      sustainableResults: 100,
+      demandResults: 150,
+      lateBlocks: 2.46,
+      costPerDay: 2_505_600_000n,
+      remedies: [
+        { kind: "longer-periods", factor: 1.4999, costPerDay: 2_505_600_000n },
+        {
+          kind: "higher-ceiling",
+          ceiling: parseDec18("0.01"),
+          burstResults: 930,
+          costPerDay: 2_505_600_000n,
+        },
+        { kind: "fewer-callbacks", lateBlocks: 0, costPerDay: 939_600_000n },
+      ],
+    },
+    ...fields,
+  });
 }

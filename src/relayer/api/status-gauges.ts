@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import type { MetricDefinition } from "../../platform/process/metrics.ts";
+import { registerMarketGauges } from "../market/market-outputs.ts";
 import { UNANSWERABLE } from "../health/lateness.ts";
 import { CONNECTION_PROBLEM_CODES, PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
 import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/status.ts";
@@ -295,6 +296,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
  */
 export function registerStatusGauges(registry: Registry, status: () => RelayerStatus): void {
   const scraped = oncePerTurn(status);
+  registerMarketGauges(registry, () => scraped().market);
   for (const { values, ...definition } of STATUS_GAUGES) {
     const gauge: Gauge<string> = new Gauge({
       ...definition,

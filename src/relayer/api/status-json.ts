@@ -4,6 +4,7 @@ import { namedOwners } from "../gate/spending.ts";
 import type { AccountView, ClientView } from "../health/watches.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem } from "../health/problems.ts";
+import { marketJson } from "../market/market-outputs.ts";
 import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/status.ts";
 
 /** Converts a status to the JSON of `GET /api/status`. Ids and heights are strings; absent values are null. */
@@ -19,6 +20,7 @@ export function statusJson(status: RelayerStatus): JsonObject {
     account: accountJson(status.account),
     role: status.gate.role,
     spending: spendingJson(status),
+    market: status.market === undefined ? null : marketJson(status.market),
     dead_letters: status.deadLetters,
     not_sending: status.gate.refusal ?? null,
     connections: connectionsJson(status),

@@ -7,6 +7,7 @@ import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { type EndpointStatus, relayerStatus, type RelayerStatus, type StatusDeps } from "./status.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { HeadWatch } from "./head-watch.ts";
+import { createMarketLog } from "../market/market-outputs.ts";
 import { createProblemLog, createSummaryLog, type ResultCounters } from "./health-log.ts";
 import type { Watches } from "./watches.ts";
 
@@ -66,6 +67,7 @@ export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
       createWatchPoller({ watches, local: polled(chains.local), remotes, clock }),
       createProblemLog({ problems: () => status().problems, clock, logger }),
       createSummaryLog({ status, metrics: deps.metrics, clock, logger }),
+      createMarketLog({ market: deps.market, clock, logger }),
     ],
   };
 }

@@ -19,7 +19,7 @@ export interface Forecast {
 }
 
 /** A change that reduces the lateness. */
-type Remedy =
+export type Remedy =
   /** all update periods are multiplied by `factor` */
   | { readonly kind: "longer-periods"; readonly factor: number; readonly costPerDay: bigint }
   /** a ceiling of `ceiling` lets one burst send `burstResults` results; the steady state is unchanged */

@@ -10,7 +10,7 @@ import type { Forecast } from "./forecast.ts";
  * - "above-ceiling": the price is above the ceiling, and only urgent results are sent;
  * - "unlimited": the ceiling is not below `gas.max_price`, so only `batch.block_share` limits a block.
  */
-const MARKET_PHASES = ["steady", "burst", "recovering", "above-ceiling", "unlimited"] as const;
+export const MARKET_PHASES = ["steady", "burst", "recovering", "above-ceiling", "unlimited"] as const;
 
 type MarketPhase = (typeof MARKET_PHASES)[number];
 

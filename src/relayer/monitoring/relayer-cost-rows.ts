@@ -46,10 +46,12 @@ export const COST_ROWS: readonly RowSpec[] = [
         "Spent today",
         [
           query(`max by (instance) (${M}_spent_today_fees{${JOB}})`, "{{instance}}"),
+          query(`max by (instance) (${M}_forecast_daily_fees{${JOB}})`, "{{instance}} forecast of a day"),
           query(`max(${M}_daily_fee_limit{${JOB}})`, "limit"),
         ],
         {
-          description: "Fees of this UTC day, and the limit when there is one.",
+          description:
+            "Fees of this UTC day, the forecast of a day at the present fee market, and the limit when there is one.",
           unit: "short",
           limits: /^limit/,
         },
@@ -66,6 +68,61 @@ export const COST_ROWS: readonly RowSpec[] = [
           unit: "short",
         },
       ),
+      graph(
+        "Gas price",
+        [
+          query(`max by (instance) (${M}_gas_price{${JOB},kind="price"})`, "{{instance}}"),
+          query(`max by (kind) (${M}_gas_price{${JOB},kind=~"minimum|ceiling|cap"})`, "limit: {{kind}}"),
+        ],
+        {
+          description:
+            "Fee coins for one unit of gas, on a logarithmic axis. The ceiling is gas.price.comfortable: above it only urgent results are sent. The cap is gas.max_price: above it nothing is sent.",
+          unit: "short",
+          limits: /^limit/,
+          logAxis: true,
+        },
+      ),
+      graph(
+        "Gas of a block",
+        [
+          query(`sum(${M}_market_gas{${JOB},kind="own"})`, "own"),
+          query(`max(${M}_market_gas{${JOB},kind="others"})`, "others"),
+          query(`sum(${M}_market_gas{${JOB},kind="demand"})`, "demand"),
+          query(`sum(${M}_market_gas{${JOB},kind="budget"})`, "budget"),
+          query(`max(${M}_market_gas{${JOB},kind="target"})`, "limit: target"),
+        ],
+        {
+          description:
+            "The price rises while own and others' gas together are above the target. Demand is the own gas if every result were on time.",
+          unit: "short",
+          limits: /^limit/,
+        },
+      ),
+      graph(
+        "Demand and market",
+        [
+          query(`sum(${M}_market_results{${JOB},kind="demand"})`, "results of a block on time"),
+          query(`sum(${M}_market_results{${JOB},kind="sustainable"})`, "results of a block at this price"),
+          query(`max(${M}_expected_late_blocks{${JOB}})`, "blocks late in the steady state"),
+        ],
+        {
+          description:
+            "Results of a block that the demand needs, and those that the fee market bears at its present price. The lateness is 0 while the market bears the demand.",
+          unit: "none",
+        },
+      ),
+      {
+        kind: "timeline",
+        title: "Phase of the budget",
+        description:
+          "Steady: the price stays. Burst: a backlog is sent. Recovering: the price returns. Above-ceiling: only urgent results are sent. Unlimited: only batch.block_share limits a block.",
+        unit: "none",
+        width: 12,
+        queries: [
+          query(`max by (instance, phase) (${M}_market_phase{${JOB}})`, "{{instance}} {{phase}}"),
+          query(`max by (instance) (${M}_demand_above_market{${JOB}})`, "{{instance}} demand above market"),
+        ],
+      },
       graph(
         "Results in a transaction",
         [

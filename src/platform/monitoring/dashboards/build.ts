@@ -8,6 +8,8 @@ import {
   LegendDisplayMode,
   LegendPlacement,
   ReduceDataOptionsBuilder,
+  ScaleDistribution,
+  ScaleDistributionConfigBuilder,
   type TableFieldOptions,
   TooltipDisplayMode,
   VisibilityMode,
@@ -195,7 +197,7 @@ function property<Options, Name extends string & keyof Options>(
   return { id: `custom.${name}`, value };
 }
 
-function lines({ limits }: PanelSpec): GraphBuilder {
+function lines({ limits, logAxis }: PanelSpec): GraphBuilder {
   const builder = new GraphBuilder()
     .lineWidth(1)
     .fillOpacity(0)
@@ -207,6 +209,8 @@ function lines({ limits }: PanelSpec): GraphBuilder {
         .calcs(["lastNotNull", "min", "max"]),
     )
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi));
+  if (logAxis)
+    builder.scaleDistribution(new ScaleDistributionConfigBuilder().type(ScaleDistribution.Log).log(10));
   if (limits === undefined) return builder;
   return builder.overrideByRegexp(`/${limits.source}/`, [
     property<GraphFieldConfig, "lineStyle">("lineStyle", { fill: "dash", dash: [10, 10] }),

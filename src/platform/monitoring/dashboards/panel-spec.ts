@@ -31,6 +31,8 @@ export interface PanelSpec {
   readonly decimals?: number;
   /** Lower and upper end of the axis. */
   readonly range?: readonly [number, number];
+  /** Logarithmic axis, for values of several magnitudes. */
+  readonly logAxis?: true;
   /** Colour of a value and what it is above: [["red", undefined], ["green", 1]]. */
   readonly colors?: readonly (readonly [string, number | undefined])[];
   /** Colours of series by name. */

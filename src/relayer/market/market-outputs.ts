@@ -1,0 +1,238 @@
+import { Gauge, type Registry } from "prom-client";
+import { pause } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { type Dec18, dec18ToNumber, formatDec18 } from "../../platform/base/decimal.ts";
+import type { JsonObject } from "../../platform/base/json.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Service } from "../../platform/base/service.ts";
+import { formatDuration } from "../../platform/base/text.ts";
+import type { MetricDefinition } from "../../platform/process/metrics.ts";
+import type { Remedy } from "./forecast.ts";
+import { MARKET_PHASES, type MarketStatus } from "./market-status.ts";
+
+/** A reading of the fee market that is older says nothing about the present, ms. */
+const FRESH_MS = 60_000;
+
+/** Returns whether the reading is recent enough to describe the present. */
+function isFresh({ sinceReadMs }: MarketStatus): boolean {
+  return sinceReadMs <= FRESH_MS;
+}
+
+/**
+ * Returns whether timely results would need more gas than the market bears at its present price: the state
+ * "demand-above-market". It is not a failure: results are included, but late.
+ */
+function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
+  return demandGas > sustainableGas;
+}
+
+/** Formats a price with four significant digits: "0.005301". */
+export function priceText(price: Dec18): string {
+  return dec18ToNumber(price).toLocaleString("en-US", { maximumSignificantDigits: 4, useGrouping: false });
+}
+
+/** Returns the mean gas of this relayer in the newest blocks with a reading, at most `count`; undefined without one. */
+function meanOwnGas({ blocks }: MarketStatus, count: number): bigint | undefined {
+  const newest = blocks.slice(-count);
+  if (newest.length === 0) return undefined;
+  return newest.reduce((sum, { ownGas }) => sum + ownGas, 0n) / BigInt(newest.length);
+}
+
+/** Converts to `market` of `GET /api/status`. Heights, gas, amounts and prices are strings. */
+export function marketJson(market: MarketStatus): JsonObject {
+  const { forecast } = market;
+  return {
+    denom: market.denom,
+    read_at_height: `${market.readAtHeight}`,
+    seconds_since_read: Math.round(market.sinceReadMs / 100) / 10,
+    phase: market.phase,
+    price: formatDec18(market.price),
+    minimum: formatDec18(market.minimum),
+    ceiling: formatDec18(market.ceiling),
+    cap: formatDec18(market.cap),
+    target_gas: `${market.targetGas}`,
+    others_gas: `${market.othersGas}`,
+    budget_gas: `${market.budgetGas}`,
+    demand_above_market: isDemandAboveMarket(market),
+    sustainable_gas: `${forecast.sustainableGas}`,
+    demand_gas: `${forecast.demandGas}`,
+    sustainable_results: oneDecimal(forecast.sustainableResults),
+    demand_results: oneDecimal(forecast.demandResults),
+    late_blocks: oneDecimal(forecast.lateBlocks),
+    cost_per_day: `${forecast.costPerDay}`,
+    remedies: forecast.remedies.map(remedyJson),
+  };
+}
+
+function remedyJson(remedy: Remedy): JsonObject {
+  const { kind } = remedy;
+  const cost = { cost_per_day: `${remedy.costPerDay}` };
+  if (kind === "longer-periods") return { kind, factor: Math.ceil(remedy.factor * 100) / 100, ...cost };
+  if (kind === "fewer-callbacks") return { kind, late_blocks: oneDecimal(remedy.lateBlocks), ...cost };
+  return { kind, ceiling: formatDec18(remedy.ceiling), burst_results: remedy.burstResults, ...cost };
+}
+
+function oneDecimal(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** A gauge with values from the fee market, one for each value of its label. */
+interface MarketGauge extends Omit<MetricDefinition, "question"> {
+  /** Values by label value. A gauge without a label has one entry, of any name. */
+  readonly values: (market: MarketStatus) => Readonly<Record<string, number | undefined>>;
+}
+
+/** Blocks in the mean of this relayer's gas: about those of one scrape interval. */
+const OWN_BLOCKS = 10;
+
+const MARKET_GAUGES: readonly MarketGauge[] = [
+  {
+    name: "relaywatch_relayer_gas_price",
+    help: "Price of one unit of gas in the fee denom: the price of the next block, the minimum of the chain, the ceiling (gas.price.comfortable), and the cap (gas.max_price).",
+    labelNames: ["kind"],
+    values: ({ price, minimum, ceiling, cap }) => ({
+      price: dec18ToNumber(price),
+      minimum: dec18ToNumber(minimum),
+      ceiling: dec18ToNumber(ceiling),
+      cap: dec18ToNumber(cap),
+    }),
+  },
+  {
+    name: "relaywatch_relayer_market_gas",
+    help: `Gas of a block: target at which the price stays, others (smoothed), own (mean of the last ${OWN_BLOCKS} blocks), budget of the relayer for the next block, sustainable (target less others), and demand (if every result were on time).`,
+    labelNames: ["kind"],
+    values: (market) => {
+      const own = meanOwnGas(market, OWN_BLOCKS);
+      return {
+        target: Number(market.targetGas),
+        others: Number(market.othersGas),
+        own: own === undefined ? undefined : Number(own),
+        budget: Number(market.budgetGas),
+        sustainable: Number(market.forecast.sustainableGas),
+        demand: Number(market.forecast.demandGas),
+      };
+    },
+  },
+  {
+    name: "relaywatch_relayer_market_results",
+    help: "Results of a block: sustainable (those that the fee market bears at its present price), and demand (if every result were on time).",
+    labelNames: ["kind"],
+    values: ({ forecast }) => ({
+      sustainable: forecast.sustainableResults,
+      demand: forecast.demandResults,
+    }),
+  },
+  {
+    name: "relaywatch_relayer_market_phase",
+    help: "1 for the phase of the budget: steady, burst, recovering, above-ceiling or unlimited; 0 for the others.",
+    labelNames: ["phase"],
+    values: ({ phase }) => Object.fromEntries(MARKET_PHASES.map((known) => [known, known === phase ? 1 : 0])),
+  },
+  {
+    name: "relaywatch_relayer_demand_above_market",
+    help: "1 while timely results would need more gas than the fee market bears at its present price, else 0.",
+    values: (market) => ({ state: isDemandAboveMarket(market) ? 1 : 0 }),
+  },
+  {
+    name: "relaywatch_relayer_expected_late_blocks",
+    help: "Local blocks by which each result will be late in the steady state. 0 when the fee market bears the demand.",
+    values: ({ forecast }) => ({ blocks: forecast.lateBlocks }),
+  },
+  {
+    name: "relaywatch_relayer_forecast_daily_fees",
+    help: "Fees that the served queries will cost in a day at the present fee market, in units of the fee denom.",
+    values: ({ forecast }) => ({ fees: Number(forecast.costPerDay) }),
+  },
+];
+
+/**
+ * Registers the gauges of the fee market. They are read when they are scraped. All are absent on a chain without a fee market,
+ * and while the newest reading is older than a minute.
+ */
+export function registerMarketGauges(registry: Registry, market: () => MarketStatus | undefined): void {
+  for (const { values, ...rest } of MARKET_GAUGES) {
+    const definition: MetricDefinition = { ...rest, question: "What does it cost?" };
+    const [label] = definition.labelNames ?? [];
+    const gauge: Gauge<string> = new Gauge({
+      ...definition,
+      registers: [registry],
+      collect: () => {
+        // A reset would set a gauge without labels to 0, which would be a wrong value.
+        if (label === undefined) gauge.remove();
+        else gauge.reset();
+        const present = market();
+        if (present === undefined || !isFresh(present)) return;
+        for (const [name, value] of Object.entries(values(present)))
+          if (value !== undefined) gauge.set(label === undefined ? {} : { [label]: name }, value);
+      },
+    });
+  }
+}
+
+interface MarketLogDeps {
+  /** undefined without a reading. */
+  readonly market: () => MarketStatus | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const INTERVAL_MS = 5_000;
+/** The state begins and ends when it has lasted this long: a demand close to what the market bears changes sides often. */
+const HELD_MS = 60_000;
+
+/**
+ * Creates a service that logs a warning when the state "demand-above-market" begins and a line when it ends, both with the
+ * figures. Without a fresh reading the state stays as it was. Never fails.
+ */
+export function createMarketLog({ market, clock, logger }: MarketLogDeps): Service {
+  let isLogged = false;
+  let loggedMs = 0;
+  /** Monotonic time since which the state differs from the logged one, ms; undefined while it does not. */
+  let differsFromMs: number | undefined;
+  const record = (present: MarketStatus, nowMs: number): void => {
+    if (isDemandAboveMarket(present) === isLogged) {
+      differsFromMs = undefined;
+      return;
+    }
+    differsFromMs ??= nowMs;
+    if (nowMs - differsFromMs < HELD_MS) return;
+    isLogged = !isLogged;
+    if (isLogged) logger.warn("demand is above the market", logFields(present));
+    else
+      logger.info("demand is within the market again", {
+        ...logFields(present),
+        lasted: formatDuration(differsFromMs - loggedMs),
+      });
+    if (isLogged) loggedMs = differsFromMs;
+    differsFromMs = undefined;
+  };
+  return {
+    name: "market log",
+    run: async (signal) => {
+      while (!signal.aborted) {
+        const present = market();
+        if (present === undefined || !isFresh(present)) differsFromMs = undefined;
+        else record(present, clock.monotonicMs());
+        await pause(INTERVAL_MS, clock, signal);
+      }
+    },
+  };
+}
+
+function logFields(market: MarketStatus): Readonly<Record<string, unknown>> {
+  const { denom, price, minimum, targetGas, othersGas, forecast } = market;
+  return {
+    demandResults: oneDecimal(forecast.demandResults),
+    sustainableResults: oneDecimal(forecast.sustainableResults),
+    lateBlocks: oneDecimal(forecast.lateBlocks),
+    demandGas: forecast.demandGas,
+    sustainableGas: forecast.sustainableGas,
+    targetGas,
+    othersGas,
+    price: priceText(price),
+    minimum: priceText(minimum),
+    costPerDay: forecast.costPerDay,
+    denom,
+    ...(forecast.remedies.length === 0 ? {} : { remedies: forecast.remedies.map(remedyJson) }),
+  };
+}
