@@ -17,6 +17,7 @@ function present(localHeight: bigint, remote: readonly (readonly [bigint, bigint
     localFrom: local.firstFrom,
     remoteFrom: marks.firstFrom,
     overdueBlocks: undefined,
+    marketBlocks: 0n,
     minKvUpdatePeriod: 0n,
   };
   return result;
@@ -41,6 +42,15 @@ describe("latenessOf", () => {
     const at = (height: bigint, limit?: bigint) =>
       latenessOf(state, { ...present(height, remote), overdueBlocks: limit }).isOverdue;
     expect([at(35n), at(36n)]).toEqual([false, true]);
+    expect([at(17n, 2n), at(18n, 2n)]).toEqual([false, true]);
+  });
+
+  it("is overdue that much later when the fee market delays every result, unless a limit is configured", () => {
+    const state = answeredAt(10n, 7n);
+    const remote = [[9n, 11n]] as const;
+    const at = (height: bigint, limit?: bigint) =>
+      latenessOf(state, { ...present(height, remote), marketBlocks: 7n, overdueBlocks: limit }).isOverdue;
+    expect([at(42n), at(43n)]).toEqual([false, true]);
     expect([at(17n, 2n), at(18n, 2n)]).toEqual([false, true]);
   });
 

@@ -88,9 +88,9 @@ describe("the relayer's page", () => {
     expect(await page.getByRole("heading", { level: 2 }).allTextContents()).toEqual([
       "Connections",
       "Last hour",
+      "Cost",
       "Queries",
       "Dead letters",
-      "Spending",
       "Endpoints",
     ]);
     expect(await page.getByLabel("State").count()).toBe(1);

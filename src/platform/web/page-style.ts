@@ -45,6 +45,7 @@ html.js .no-js{display:none}
 .problems li{padding:.4rem 0;border-top:1px solid var(--line);overflow-wrap:anywhere}
 .problems li:first-child{border-top:0}
 .facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(11rem,1fr));gap:.5rem;margin:0}
+table+.facts,.facts+.plots{margin-top:1rem}
 .facts>div{background:var(--panel);border:1px solid var(--line);border-radius:.4rem;padding:.45rem .65rem}
 .facts>.wide{grid-column:span 2}
 .facts dt{color:var(--muted);font-size:.85rem}

@@ -1,7 +1,9 @@
 import { type Html, html } from "./html.ts";
 
 /** A bar of {@link barPlot}: parts from the bottom up. Undefined when no data exists for that time. */
-export type Bar = readonly { readonly style: "good" | "bad" | "plain"; readonly value: number }[] | undefined;
+export type Bar =
+  | readonly { readonly style: "good" | "bad" | "plain" | "unknown"; readonly value: number }[]
+  | undefined;
 
 export interface BarPlot {
   /** Name of the plotted quantity, with its unit. */
@@ -14,6 +16,8 @@ export interface BarPlot {
   readonly from: string;
   readonly to: string;
   readonly format: (value: number) => string;
+  /** A value that the bars are compared with, drawn as a line with its name. */
+  readonly limit?: { readonly value: number; readonly text: string };
 }
 
 const WIDTH = 360;
@@ -22,19 +26,21 @@ const BASE = HEIGHT - 18;
 const TOP = 18;
 
 /** Renders stacked bars as a figure. The vertical axis begins at 0. */
-export function barPlot({ title, summary, bars, from, to, format }: BarPlot): Html {
+export function barPlot({ title, summary, bars, from, to, format, limit }: BarPlot): Html {
   const totals = bars.map((bar) => (bar ?? []).reduce((sum, { value }) => sum + value, 0));
-  const most = Math.max(0, ...totals);
+  const most = Math.max(0, ...totals, limit?.value ?? 0);
   const step = WIDTH / Math.max(1, bars.length);
   const toHeight = (value: number): number => (most === 0 ? 0 : (value / most) * (BASE - TOP));
   return html`<figure><figcaption>${title}: ${summary}</figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}: ${summary}">
-${unknownArea(bars, step)}${(["good", "bad", "plain"] as const).map((style) => {
+${unknownArea(unknownBars(bars) * step, { top: TOP, base: BASE })}${(
+  ["good", "bad", "plain", "unknown"] as const
+).map((style) => {
   const path = bars
     .map((bar, index) => barPath(bar, style, { x: index * step, width: step, toHeight }))
     .join("");
   return path === "" ? "" : html`<path class="b-${style}" d="${path}"/>`;
-})}<path class="l-axis" d="M0 ${BASE}h${WIDTH}"/>
+})}${limit !== undefined && limitLine(limit.text, BASE - toHeight(limit.value))}<path class="l-axis" d="M0 ${BASE}h${WIDTH}"/>
 <text x="4" y="13">${format(most)}</text><text x="4" y="${HEIGHT - 5}">${from}</text><text x="${WIDTH - 4}" y="${HEIGHT - 5}" text-anchor="end">${to}</text>
 </svg></figure>`;
 }
@@ -57,15 +63,25 @@ function barPath(bar: Bar, style: string, { x, width, toHeight }: BarPlace): str
   return path;
 }
 
-/** Marks the time before the first known bar, so that missing data does not look like inactivity. */
-function unknownArea(bars: readonly Bar[], step: number): Html {
+function limitLine(text: string, y: number): Html {
+  return html`<path class="l-warn" d="M0 ${short(y)}h${WIDTH}"/><text x="${WIDTH - 4}" y="${short(y - 5)}" text-anchor="end">${text}</text>`;
+}
+
+/** Number of bars before the first known one. */
+function unknownBars(bars: readonly Bar[]): number {
   const first = bars.findIndex((bar) => bar !== undefined);
-  const count = first < 0 ? bars.length : first;
-  const width = short(count * step);
-  if (count === 0) return html``;
-  return html`<path class="b-none" stroke-dasharray="2 3" d="M0 ${TOP}h${width}v${BASE - TOP}h-${width}z"/>${
-    count * step > 120 &&
-    html`<text x="${short((count * step) / 2)}" y="${(TOP + BASE) / 2}" text-anchor="middle">not running</text>`
+  return first < 0 ? bars.length : first;
+}
+
+/** Marks the time before the first known value, so that missing data does not look like inactivity. */
+export function unknownArea(
+  width: number,
+  { top, base }: { readonly top: number; readonly base: number },
+): Html {
+  if (width === 0) return html``;
+  return html`<path class="b-none" stroke-dasharray="2 3" d="M0 ${top}h${short(width)}v${base - top}h-${short(width)}z"/>${
+    width > 120 &&
+    html`<text x="${short(width / 2)}" y="${(top + base) / 2}" text-anchor="middle">not running</text>`
   }`;
 }
 

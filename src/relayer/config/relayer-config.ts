@@ -286,7 +286,9 @@ function healthSchema() {
         .min(1)
         .max(1_000_000)
         .optional()
-        .describe("local blocks that a result may be late; default: 3 × the update period of the query + 5")
+        .describe(
+          "local blocks that a result may be late; default: 3 × the update period of the query + 5, and what the fee market delays every result",
+        )
         .meta({ example: 8, commentedOut: true }),
       client_expires_soon: z
         .strictObject({

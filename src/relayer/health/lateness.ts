@@ -36,8 +36,10 @@ export interface Present {
   readonly localFrom: (height: bigint) => HeightMark | undefined;
   /** When a height of the query's remote chain or a greater one was first seen. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
-  /** Blocks that a query may be late; undefined: 3 × its update period + 5. */
+  /** Blocks that a query may be late; undefined: 3 × its update period + 5, and `marketBlocks`. */
   readonly overdueBlocks: bigint | undefined;
+  /** Blocks by which every result is late because the demand is above the fee market; 0 when it is not. */
+  readonly marketBlocks: bigint;
   /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
   readonly minKvUpdatePeriod: bigint;
 }
@@ -60,7 +62,7 @@ export function latenessOf(state: QueryState, present: Present): Lateness {
   const dueAt = blocks === 0n ? undefined : present.localFrom(dueHeight);
   const newer = newerRemoteBlock(state, present);
   const unanswerable = whyUnanswerable(state, newer);
-  const limit = present.overdueBlocks ?? 3n * state.query.updatePeriod + 5n;
+  const limit = present.overdueBlocks ?? 3n * state.query.updatePeriod + 5n + present.marketBlocks;
   // A result is included one block after its remote block was seen, at the earliest.
   const possibleFrom = maxInt(dueHeight, newer === "any" ? 0n : (newer?.localHeight ?? 0n) + 1n);
   return {

@@ -3,6 +3,7 @@ import type { GateStatus } from "../gate/create-gate.ts";
 import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";
+import { expectedLateBlocks } from "../market/market-outputs.ts";
 import type { MarketStatus } from "../market/market-status.ts";
 import type { Journal } from "../state/journal.ts";
 import type { HeadView } from "./head-watch.ts";
@@ -145,7 +146,8 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     client: client.view(),
   }));
   const local = watches.local.view();
-  const lateness = createLateness(deps);
+  const market = deps.market();
+  const lateness = createLateness(deps, market === undefined ? 0n : expectedLateBlocks(market));
   const ageOf = createResultAge(deps);
   const monotonicMs = deps.clock.monotonicMs();
   const queries = registry
@@ -168,18 +170,22 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     problems: findProblems(facts),
     endpoints: deps.endpoints(),
     spending,
-    market: deps.market(),
+    market,
     reserve: reserve.reserve,
     deadLetters: deps.journal.deadLetters().length,
   };
 }
 
-function createLateness({ engine, watches, limits, clock }: StatusDeps): (state: QueryState) => Lateness {
+function createLateness(
+  { engine, watches, limits, clock }: StatusDeps,
+  marketBlocks: bigint,
+): (state: QueryState) => Lateness {
   const remotes = new Map(watches.connections.map(({ id, remote }) => [id, remote.firstFrom]));
   const present = {
     localHeight: engine.localHeight(),
     nowMs: clock.monotonicMs(),
     localFrom: watches.local.firstFrom,
+    marketBlocks,
     ...limits,
   };
   return (state) =>

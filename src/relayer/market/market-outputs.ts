@@ -14,7 +14,7 @@ import { MARKET_PHASES, type MarketStatus } from "./market-status.ts";
 const FRESH_MS = 60_000;
 
 /** Returns whether the reading is recent enough to describe the present. */
-function isFresh({ sinceReadMs }: MarketStatus): boolean {
+export function isFresh({ sinceReadMs }: MarketStatus): boolean {
   return sinceReadMs <= FRESH_MS;
 }
 
@@ -22,8 +22,14 @@ function isFresh({ sinceReadMs }: MarketStatus): boolean {
  * Returns whether timely results would need more gas than the market bears at its present price: the state
  * "demand-above-market". It is not a failure: results are included, but late.
  */
-function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
+export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
   return demandGas > sustainableGas;
+}
+
+/** Returns the blocks by which results are late because of the fee market, rounded up; 0 without a recent reading. */
+export function expectedLateBlocks(market: MarketStatus): bigint {
+  if (!isFresh(market) || !isDemandAboveMarket(market)) return 0n;
+  return BigInt(Math.ceil(market.forecast.lateBlocks));
 }
 
 /** Formats a price with four significant digits: "0.005301". */
@@ -32,10 +38,17 @@ export function priceText(price: Dec18): string {
 }
 
 /** Returns the mean gas of this relayer in the newest blocks with a reading, at most `count`; undefined without one. */
-function meanOwnGas({ blocks }: MarketStatus, count: number): bigint | undefined {
+export function meanOwnGas({ blocks }: MarketStatus, count: number): bigint | undefined {
   const newest = blocks.slice(-count);
   if (newest.length === 0) return undefined;
   return newest.reduce((sum, { ownGas }) => sum + ownGas, 0n) / BigInt(newest.length);
+}
+
+/** Returns the mean gas of others in the blocks in which it is known; undefined without one. */
+export function meanOthersGas({ blocks }: MarketStatus): bigint | undefined {
+  const known = blocks.flatMap(({ othersGas }) => (othersGas === undefined ? [] : [othersGas]));
+  if (known.length === 0) return undefined;
+  return known.reduce((sum, gas) => sum + gas, 0n) / BigInt(known.length);
 }
 
 /** Converts to `market` of `GET /api/status`. Heights, gas, amounts and prices are strings. */

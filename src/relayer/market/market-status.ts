@@ -12,7 +12,7 @@ import type { Forecast } from "./forecast.ts";
  */
 export const MARKET_PHASES = ["steady", "burst", "recovering", "above-ceiling", "unlimited"] as const;
 
-type MarketPhase = (typeof MARKET_PHASES)[number];
+export type MarketPhase = (typeof MARKET_PHASES)[number];
 
 /** The fee market as the relayer sees it, at one instant. Prices are fee coins for one unit of gas. */
 export interface MarketStatus {
@@ -57,7 +57,7 @@ interface MarketBlock {
 }
 
 /** Lowest and highest price of five minutes. */
-interface PricePoint {
+export interface PricePoint {
   /** Wall-clock time of its start, ms. */
   readonly startMs: number;
   readonly low: Dec18;

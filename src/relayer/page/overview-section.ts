@@ -1,19 +1,9 @@
 import { DAY_MS } from "../../platform/base/time.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
-import {
-  ago,
-  badge,
-  type Column,
-  dataTable,
-  type Fact,
-  factGrid,
-  grouped,
-  type Tone,
-  statusBanner,
-} from "../../platform/web/parts.ts";
+import { ago, type Fact, factGrid, grouped, type Tone, statusBanner } from "../../platform/web/parts.ts";
 import type { QueryView, RelayerStatus } from "../health/status.ts";
-import { namedOwners } from "../gate/spending.ts";
+import { isDemandAboveMarket, isFresh } from "../market/market-outputs.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
 import type { ActivitySample } from "./activity.ts";
@@ -53,7 +43,7 @@ function rank({ code }: Problem): number {
 }
 
 /** Summarizes problems and queries. The tone is never "good" before everything was read once. */
-export function summarize({ problems, queries, gate }: RelayerStatus): Summary {
+export function summarize({ problems, queries, gate, market }: RelayerStatus): Summary {
   if (problems.length > 0) {
     const code = mostSevere(problems)?.code;
     const found = HEADLINES.find(({ codes }) => code !== undefined && codes.includes(code));
@@ -65,6 +55,8 @@ export function summarize({ problems, queries, gate }: RelayerStatus): Summary {
     return { tone: "good", headline: "Standby: another process sends the results" };
   if (gate.role === "starting")
     return { tone: "unknown", headline: "Starting: this process does not send yet" };
+  if (market !== undefined && isFresh(market) && isDemandAboveMarket(market))
+    return { tone: "warn", headline: "Demand is above the fee market: results are late" };
   const failing = queries.filter(({ error }) => error !== undefined).length;
   if (failing > 0)
     return {
@@ -170,9 +162,6 @@ function balanceFact({ account: { balance, denom, daysLeft, address } }: Relayer
   };
 }
 
-/** Maximum number of owners on the page: those with the most gas. */
-const SHOWN = 10;
-
 /** Today's fees and their limit. */
 function spendingFact({ spending: { fee, limits }, reserve, account }: RelayerStatus): Fact {
   const { dailyFee } = limits;
@@ -183,30 +172,6 @@ function spendingFact({ spending: { fee, limits }, reserve, account }: RelayerSt
     detail: `${isUsedUp ? "the limit is reached; " : ""}reserve ${grouped(reserve)}`,
     tone: isUsedUp ? "bad" : undefined,
   };
-}
-
-/** Today's gas by owner, with each owner's budget. Collapsed by default. */
-export function spendingSection({ spending: { gasByOwner, limits } }: RelayerStatus): Html {
-  const { dailyGasPerOwner: limit } = limits;
-  const owners = namedOwners(gasByOwner);
-  const isUsedUp = (gas: bigint): boolean => limit !== undefined && gas >= limit;
-  const over = owners.filter(([, gas]) => isUsedUp(gas)).length;
-  const columns: readonly Column<readonly [string, bigint]>[] = [
-    { name: "owner", cell: ([owner]) => html`<code>${owner}</code>` },
-    { name: "gas today", isNumber: true, cell: ([, gas]) => `${grouped(gas)}${ofLimit(limit)}` },
-    {
-      name: "budget",
-      cell: ([, gas]) =>
-        isUsedUp(gas) ? badge("bad", "used up") : limit === undefined ? "none" : badge("good", "left"),
-    },
-  ];
-  const title = `${counted(owners.length, "owner")} with gas today, ${over === 0 ? "no budget" : counted(over, "budget")} used up`;
-  const rest = owners.length - SHOWN;
-  return html`<h2>Spending</h2><details id="spending-list"><summary>${title}</summary>${dataTable({
-    caption: "Gas of today (UTC) by owner of the queries, the greatest first",
-    columns,
-    rows: owners.slice(0, SHOWN),
-  })}${rest > 0 && html`<p>${counted(rest, "more owner")} in <a href="/api/status">JSON</a>.</p>`}</details>`;
 }
 
 function ofLimit(limit: bigint | undefined): string {

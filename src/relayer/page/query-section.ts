@@ -213,7 +213,8 @@ function ageCell({ type, resultAge, lastRemoteHeight }: QueryView): Html | strin
   return html`${age}<small>${counted(Number(blocks), "block")}${remote}</small>`;
 }
 
-function ownerCell({ owner }: QueryView): Html {
+/** An owner's address, shortened. */
+export function ownerCell({ owner }: Pick<QueryView, "owner">): Html {
   const text = owner.length > 20 ? `${owner.slice(0, 12)}…${owner.slice(-6)}` : owner;
   return html`<code title="${owner}">${text}</code>`;
 }

@@ -11,14 +11,8 @@ import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from 
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Activity, ActivitySample } from "./activity.ts";
-import {
-  factSection,
-  mostSevere,
-  isBlind,
-  summarize,
-  spendingSection,
-  statusSection,
-} from "./overview-section.ts";
+import { costSection } from "./cost-section.ts";
+import { factSection, mostSevere, isBlind, summarize, statusSection } from "./overview-section.ts";
 import { parseQueriesView, querySection, selectQueries } from "./query-section.ts";
 
 /** The data of the relayer's page. */
@@ -31,7 +25,7 @@ export interface RelayerPageInput {
 
 /**
  * Creates the content of the relayer's page, the most important first: is everything current, why not, the connections,
- * recent results, the queries that `view` selects, dead letters. Escapes texts from chains.
+ * recent results, their cost, the queries that `view` selects, dead letters. Escapes texts from chains.
  */
 export function relayerPage(input: RelayerPageInput, view: URLSearchParams): PageContent {
   const { status, activity } = input;
@@ -47,6 +41,7 @@ export function relayerPage(input: RelayerPageInput, view: URLSearchParams): Pag
       { id: "facts", label: "Values", content: factSection(status, samples) },
       { id: "connections", label: "Connections", content: connectionSection(status) },
       { id: "activity", label: "Last hour", content: activitySection(samples) },
+      { id: "cost", label: "Cost", content: costSection(status) },
       {
         id: "queries",
         label: "Queries",
@@ -61,7 +56,6 @@ export function relayerPage(input: RelayerPageInput, view: URLSearchParams): Pag
         label: "Dead letters",
         content: deadLetterSection(input.deadLetters, input.resubmit),
       },
-      { id: "spending", label: "Spending", content: spendingSection(status) },
       { id: "endpoints", label: "Endpoints", content: endpointSection(status.endpoints) },
     ],
   };

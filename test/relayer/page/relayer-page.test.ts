@@ -242,8 +242,8 @@ describe("the relayer's page", () => {
     expect(part("facts")).toContain(
       `<dd class="bad">10 of 10 untrn<small>the limit is reached; reserve 5</small>`,
     );
-    expect(part("spending")).toContain("2 owners with gas today, 1 budget used up");
-    expect(part("spending")).toMatch(/neutron1most<\/code>.*9 of 9.*used up.*4 of 9.*left/s);
+    expect(part("cost")).toContain("2 owners with gas today, 1 budget used up");
+    expect(part("cost")).toMatch(/neutron1most<\/code>.*9 of 9.*used up.*4 of 9.*left/s);
     expect(all).not.toContain("<script");
   });
 

@@ -1,11 +1,15 @@
 import type { ActivitySample } from "../../../src/relayer/page/activity.ts";
 import type { RelayerPageInput } from "../../../src/relayer/page/relayer-page.ts";
 import type { QueryView } from "../../../src/relayer/health/status.ts";
+import { parseDec18 } from "../../../src/platform/base/decimal.ts";
+import type { MarketStatus } from "../../../src/relayer/market/market-status.ts";
 import {
   NOW_MS,
   sampleConnection,
   sampleHead,
   sampleLateness,
+  sampleMarket,
+  sampleMarketWithoutCapacity,
   sampleReading,
   sampleStatus,
   sampleView,
@@ -52,6 +56,25 @@ const CONNECTIONS = [
   }),
 ];
 
+/** A market with 100 blocks, of which a few were a burst, and with prices of 20 hours. */
+function marketOver(market: MarketStatus): MarketStatus {
+  const { minimum } = market;
+  return {
+    ...market,
+    blocks: Array.from({ length: 100 }, (_, index) => ({
+      height: BigInt(index + 1),
+      price: market.price,
+      ownGas: index % 40 < 4 ? 27_000_000n : 11_600_000n + BigInt((index * 37) % 9) * 90_000n,
+      othersGas: index % 5 === 0 ? undefined : 2_400_000n + BigInt((index * 53) % 11) * 200_000n,
+    })),
+    day: Array.from({ length: 240 }, (_, index) => ({
+      startMs: NOW_MS - (240 - index) * 300_000 - (index < 100 ? 3_600_000 : 0),
+      low: minimum,
+      high: minimum + (minimum * BigInt((index * index) % 90)) / 100n,
+    })),
+  };
+}
+
 /** A relayer with 12 queries, all current. */
 export function healthyRelayer(queries = 12): RelayerPageInput {
   return {
@@ -61,6 +84,15 @@ export function healthyRelayer(queries = 12): RelayerPageInput {
         id === 3 ? { lateness: sampleLateness({ blocks: 1n, ms: 1_900 }) } : {},
       ),
       account: { ...sampleStatus().account, balance: 999_999_999_975_198n, daysLeft: 41.2 },
+      market: marketOver(sampleMarket()),
+      spending: {
+        ...sampleStatus().spending,
+        fee: 871_404_000n,
+        gasByOwner: new Map([
+          [OWNER, 240_000_000_000n],
+          [`${OWNER.slice(0, -4)}aaaa`, 91_000_000_000n],
+        ]),
+      },
     }),
     activity: { samples: () => samplesOf(false) },
     deadLetters: [],
@@ -113,6 +145,7 @@ export function troubledRelayer(): RelayerPageInput {
       }),
       deadLetters: 2,
       account: { ...healthy.status.account, balance: 1_200n, daysLeft: 0.4 },
+      market: marketOver(sampleMarketWithoutCapacity({ price: parseDec18("0.0052") })),
     },
     activity: { samples: () => samplesOf(true) },
     deadLetters: [7, 14].map((id) => ({

@@ -1,0 +1,357 @@
+import { dec18ToNumber, type Dec18, quoDec18 } from "../../platform/base/decimal.ts";
+import { counted, formatDuration } from "../../platform/base/text.ts";
+import { maxInt } from "../../platform/base/integers.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
+import { html, type Html } from "../../platform/web/html.ts";
+import { badge, type Column, dataTable, type Fact, factGrid, grouped } from "../../platform/web/parts.ts";
+import { type Bar, barPlot, short, unknownArea } from "../../platform/web/plots.ts";
+import { namedOwners } from "../gate/spending.ts";
+import type { QueryView, RelayerStatus } from "../health/status.ts";
+import type { Remedy } from "../market/forecast.ts";
+import {
+  isDemandAboveMarket,
+  isFresh,
+  meanOwnGas,
+  meanOthersGas,
+  priceText,
+} from "../market/market-outputs.ts";
+import { ownerCell } from "./query-section.ts";
+import type { MarketPhase, MarketStatus, PricePoint } from "../market/market-status.ts";
+
+/** What results cost: the fee market with its price and gas, the forecast, today's fees and gas, and the cost by owner. */
+export function costSection(status: RelayerStatus): Html {
+  const { market } = status;
+  if (market === undefined)
+    return html`<h2>Cost</h2><p>The chain has no fee market, or it was not read yet.</p>${factGrid(
+      resultFacts(status),
+    )}${ownerTable(status)}`;
+  return html`<h2>Cost</h2>${isFresh(market) ? demandText(market) : staleText(market)}${factGrid([
+    ...marketFacts(market),
+    ...resultFacts(status),
+    ...forecastFacts(market),
+  ])}<div class="plots">${pricePlot(market, status.nowMs)}${gasPlot(market)}</div>${ownerTable(status)}`;
+}
+
+function staleText({ sinceReadMs }: MarketStatus): Html {
+  return html`<p>${badge("unknown", "not current")} The fee market was last read ${formatDuration(sinceReadMs)} ago.</p>`;
+}
+
+/** Whether the market bears the demand; otherwise what follows, and what each remedy costs. */
+function demandText(market: MarketStatus): Html {
+  const { demandResults, sustainableResults, lateBlocks, remedies } = market.forecast;
+  const [demand, sustainable] = [resultsText(demandResults), resultsText(sustainableResults)];
+  if (!isDemandAboveMarket(market))
+    return html`<p>${badge("good", "demand within the market")} With every result on time, a block has ${demand} results. The fee market bears ${sustainable} at its present price.</p>`;
+  const columns: readonly Column<Remedy>[] = [
+    { name: "change", cell: remedyText },
+    { name: "effect", cell: effectText },
+    { name: "cost of a day", isNumber: true, cell: ({ costPerDay }) => amount(costPerDay, market) },
+    {
+      name: "compared to now",
+      isNumber: true,
+      cell: ({ costPerDay }) => differenceText(costPerDay - market.forecast.costPerDay),
+    },
+  ];
+  return html`<p>${badge("warn", "demand above the market")} With every result on time, a block would have ${demand} results. The fee market bears ${sustainable} at its present price, so in the steady state each result is ${blocksText(lateBlocks)} late.</p>${
+    remedies.length > 0 &&
+    dataTable({ caption: "What would change that, at the present market", columns, rows: remedies })
+  }`;
+}
+
+function remedyText(remedy: Remedy): Html {
+  switch (remedy.kind) {
+    case "longer-periods":
+      return html`all update periods × ${Math.ceil(remedy.factor * 100) / 100}`;
+    case "higher-ceiling":
+      return html`<code>gas.price.comfortable: "${priceText(remedy.ceiling)}"</code>`;
+    case "fewer-callbacks":
+      return html`no result calls its contract`;
+  }
+}
+
+function effectText(remedy: Remedy): string {
+  switch (remedy.kind) {
+    case "longer-periods":
+      return "results are on time";
+    case "higher-ceiling":
+      return `a burst has ${counted(remedy.burstResults, "result")}; the steady state is the same`;
+    case "fewer-callbacks":
+      return remedy.lateBlocks === 0
+        ? "results are on time"
+        : `results are ${blocksText(remedy.lateBlocks)} late`;
+  }
+}
+
+function differenceText(difference: bigint): string {
+  if (difference === 0n) return "the same";
+  return difference > 0n ? `+${grouped(difference)}` : `−${grouped(-difference)}`;
+}
+
+const PHASES: Readonly<Record<MarketPhase, string>> = {
+  steady: "the price stays where it is",
+  burst: "a backlog is sent, up to the ceiling",
+  recovering: "the price returns after a burst",
+  "above-ceiling": "only urgent results are sent",
+  unlimited: "the ceiling is not below the cap: only batch.block_share limits a block",
+};
+
+function marketFacts(market: MarketStatus): readonly Fact[] {
+  const { denom, price, minimum, ceiling, cap, phase, budgetGas, targetGas, othersGas } = market;
+  const multiple = minimum > 0n ? `${ratioText(price, minimum)} × minimum; ` : "";
+  return [
+    {
+      name: "Gas price",
+      value: `${priceText(price)} ${denom}`,
+      detail: `${multiple}ceiling ${priceText(ceiling)}, cap ${priceText(cap)}`,
+      tone: price > cap ? "bad" : price > ceiling ? "warn" : undefined,
+    },
+    { name: "Phase", value: phase, detail: PHASES[phase] },
+    {
+      name: "Gas of the next block",
+      value: gasText(budgetGas),
+      detail: `target ${gasText(targetGas)}, others ${gasText(othersGas)}`,
+    },
+  ];
+}
+
+function resultFacts({ queries, spending, account }: RelayerStatus): readonly Fact[] {
+  const { results, gas, fee } = [...costByOwner(queries).values()].reduce(add, NO_COST);
+  return [
+    { name: "Fees of today (UTC)", value: `${grouped(spending.fee)} ${account.denom}` },
+    {
+      name: "One result since the start",
+      value: results === 0 ? "–" : `${grouped(fee / BigInt(results))} ${account.denom}`,
+      detail: results === 0 ? "no result yet" : `${grouped(gas / BigInt(results))} gas`,
+    },
+  ];
+}
+
+/** Days of a month in the forecast. */
+const MONTH_DAYS = 30n;
+
+function forecastFacts(market: MarketStatus): readonly Fact[] {
+  const { costPerDay } = market.forecast;
+  return [
+    {
+      name: "Forecast of a month",
+      value: amount(costPerDay * MONTH_DAYS, market),
+      detail: `${MONTH_DAYS} days of ${grouped(costPerDay)} at the present market`,
+      isWide: true,
+    },
+  ];
+}
+
+interface Cost {
+  readonly results: number;
+  readonly gas: bigint;
+  readonly fee: bigint;
+}
+
+/** Adds up the cost of queries since the start, by owner. */
+function costByOwner(queries: readonly QueryView[]): ReadonlyMap<string, Cost> {
+  const costs = new Map<string, Cost>();
+  for (const { owner, results, cost } of queries)
+    costs.set(owner, add(costs.get(owner) ?? NO_COST, { results, gas: 0n, fee: 0n, ...cost }));
+  return costs;
+}
+
+const NO_COST: Cost = { results: 0, gas: 0n, fee: 0n };
+
+function add(a: Cost, b: Cost): Cost {
+  return { results: a.results + b.results, gas: a.gas + b.gas, fee: a.fee + b.fee };
+}
+
+/** Maximum number of owners on the page: those with the most gas. */
+const SHOWN_OWNERS = 10;
+
+/** Cost by owner: today's gas with its budget and share of the fees, and one result since the start. */
+function ownerTable({ spending, queries, account }: RelayerStatus): Html {
+  const { gasByOwner, limits, fee } = spending;
+  const { dailyGasPerOwner: limit } = limits;
+  const owners = namedOwners(gasByOwner);
+  const total = owners.reduce((sum, [, gas]) => sum + gas, 0n);
+  const costs = costByOwner(queries);
+  const isUsedUp = (gas: bigint): boolean => limit !== undefined && gas >= limit;
+  const over = owners.filter(([, gas]) => isUsedUp(gas)).length;
+  const perResult = (owner: string, read: (cost: Cost) => bigint): string => {
+    const cost = costs.get(owner);
+    return cost === undefined || cost.results === 0 ? "–" : grouped(read(cost) / BigInt(cost.results));
+  };
+  const columns: readonly Column<readonly [string, bigint]>[] = [
+    { name: "owner", cell: ([owner]) => ownerCell({ owner }) },
+    {
+      name: "gas today",
+      isNumber: true,
+      cell: ([, gas]) => `${grouped(gas)}${limit === undefined ? "" : ` of ${grouped(limit)}`}`,
+    },
+    {
+      name: `fees today (${account.denom})`,
+      isNumber: true,
+      cell: ([, gas]) => grouped(total === 0n ? 0n : (fee * gas) / total),
+    },
+    { name: "gas of a result", isNumber: true, cell: ([owner]) => perResult(owner, ({ gas }) => gas) },
+    {
+      name: `fee of a result (${account.denom})`,
+      isNumber: true,
+      cell: ([owner]) => perResult(owner, (cost) => cost.fee),
+    },
+    {
+      name: "budget",
+      cell: ([, gas]) =>
+        isUsedUp(gas) ? badge("bad", "used up") : limit === undefined ? "none" : badge("good", "left"),
+    },
+  ];
+  const rest = owners.length - SHOWN_OWNERS;
+  return html`<h3>Owners</h3>${dataTable({
+    caption: `${counted(owners.length, "owner")} with gas today, ${over === 0 ? "no budget" : counted(over, "budget")} used up; the greatest first, a result since the start`,
+    columns,
+    rows: owners.slice(0, SHOWN_OWNERS),
+  })}${rest > 0 && html`<p>${counted(rest, "more owner")} in <a href="/api/status">JSON</a>.</p>`}`;
+}
+
+/** Gas of the newest blocks: own, others' on top, and the target as a line. */
+function gasPlot(market: MarketStatus): Html {
+  const { blocks, targetGas } = market;
+  const own = meanOwnGas(market, blocks.length);
+  const others = meanOthersGas(market);
+  const means =
+    own === undefined
+      ? "no block was read yet"
+      : `own ${gasText(own)} (blue), others ${others === undefined ? "unknown" : gasText(others)} (grey, on top) on average`;
+  return barPlot({
+    title: `Gas of the last ${counted(blocks.length, "block")}`,
+    summary: `${means}; target ${gasText(targetGas)}`,
+    bars: blocks.map(
+      ({ ownGas, othersGas }): Bar => [
+        { style: "plain", value: Number(ownGas) },
+        { style: "unknown", value: Number(othersGas ?? 0n) },
+      ],
+    ),
+    from: blocks[0] === undefined ? "" : `height ${blocks[0].height}`,
+    to: `${blocks.at(-1)?.height ?? ""}`,
+    format: (value) => gasText(BigInt(Math.round(value))),
+    limit: { value: Number(targetGas), text: "target" },
+  });
+}
+
+const WIDTH = 360;
+const HEIGHT = 150;
+const RIGHT = WIDTH - 116;
+const TOP = 14;
+const BASE = HEIGHT - 18;
+/** Ratio of prices that are far apart. */
+const FAR = 8;
+/** Least distance of the texts beside the lines. */
+const LINE_HEIGHT = 12;
+const SPAN_MS = 300_000;
+
+interface PriceLine {
+  readonly text: string;
+  readonly y: number;
+  readonly style: string;
+}
+
+/** The price of the last day, between its lowest and highest of each five minutes, with minimum, ceiling and cap. */
+function pricePlot(market: MarketStatus, nowMs: number): Html {
+  const { day, price, minimum, ceiling, cap, denom } = market;
+  const highest = day.reduce((most, { high }) => (high > most ? high : most), price);
+  const summary = `${priceText(price)} ${denom} now, at most ${priceText(highest)}; minimum ${priceText(minimum)}, ceiling ${priceText(ceiling)}, cap ${priceText(cap)}`;
+  const { y, isCapInside } = axisOf(market, highest);
+  const x = (atMs: number): number => Math.max(0, 1 - (nowMs - atMs) / DAY_MS) * RIGHT;
+  const capText = `cap ${priceText(cap)}${isCapInside ? "" : " (off scale)"}`;
+  const lines: readonly PriceLine[] = [
+    { text: capText, y: isCapInside ? y(cap) : TOP, style: "l-bad" },
+    { text: `ceiling ${priceText(ceiling)}`, y: y(ceiling), style: "l-warn" },
+    { text: `minimum ${priceText(minimum)}`, y: y(minimum), style: "l-axis" },
+  ];
+  return html`<figure><figcaption>Gas price of the last day: ${summary}</figcaption>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Gas price of the last day: ${summary}">
+${unknownArea(x(day[0]?.startMs ?? nowMs), { top: TOP, base: BASE })}${runsOf(day).map((run) => pricePath(run, { x, y }))}
+${lines.map((line) => html`<path class="${line.style}" d="M0 ${short(line.y)}H${RIGHT}"/>`)}
+<circle class="b-plain" cx="${RIGHT}" cy="${short(y(price))}" r="3"/>
+${lineLabels(lines)}<path class="l-axis" d="M0 ${BASE}h${RIGHT}"/>
+<text x="4" y="${HEIGHT - 5}">24 h ago</text><text x="${RIGHT}" y="${HEIGHT - 5}" text-anchor="end">now</text>
+</svg></figure>`;
+}
+
+/**
+ * Returns the function from a price to its vertical position: logarithmic when the prices are far apart. A cap that is far above all
+ * of them is left out, because it would press them together.
+ */
+function axisOf(
+  { minimum, ceiling, cap }: MarketStatus,
+  highest: Dec18,
+): { readonly y: Axes["y"]; readonly isCapInside: boolean } {
+  const most = maxInt(highest, ceiling);
+  const isCapInside = cap <= most * BigInt(FAR);
+  const low = dec18ToNumber(minimum);
+  const high = dec18ToNumber(isCapInside ? maxInt(most, cap) : most);
+  const isLog = low > 0 && high / low > FAR;
+  const scale = isLog ? Math.log : (value: number): number => value;
+  const bottom = scale(isLog ? low / 1.2 : 0);
+  // Space above the greatest price for the line of the cap.
+  const range = scale(high * (isCapInside ? 1 : 1.2)) - bottom || 1;
+  return {
+    y: (price) => BASE - ((scale(dec18ToNumber(price)) - bottom) / range) * (BASE - TOP),
+    isCapInside,
+  };
+}
+
+/** Points without a gap between them: a process that did not run has read no price. */
+function runsOf(day: readonly PricePoint[]): readonly (readonly PricePoint[])[] {
+  const runs: PricePoint[][] = [];
+  for (const point of day) {
+    const last = runs.at(-1);
+    if (last !== undefined && point.startMs - (last.at(-1)?.startMs ?? 0) <= 2 * SPAN_MS) last.push(point);
+    else runs.push([point]);
+  }
+  return runs;
+}
+
+interface Axes {
+  readonly x: (atMs: number) => number;
+  readonly y: (price: Dec18) => number;
+}
+
+/** The area between the lowest and the highest price, and the highest as a line. */
+function pricePath(run: readonly PricePoint[], { x, y }: Axes): Html {
+  const at = ({ startMs }: PricePoint, offsetMs: number, price: Dec18): string =>
+    `${short(Math.min(RIGHT, x(startMs + offsetMs)))} ${short(y(price))}`;
+  const highs = run.map((point) => `${at(point, 0, point.high)}L${at(point, SPAN_MS, point.high)}`);
+  const lows = run.toReversed().map((point) => `${at(point, SPAN_MS, point.low)}L${at(point, 0, point.low)}`);
+  return html`<path class="b-band" d="M${highs.join("L")}L${lows.join("L")}z"/><path class="l-plain" d="M${highs.join("L")}"/>`;
+}
+
+/** Texts beside the lines, the highest first, moved apart where the lines are close. */
+function lineLabels(lines: readonly PriceLine[]): readonly Html[] {
+  let above = 0;
+  return lines
+    .toSorted((a, b) => a.y - b.y)
+    .map(({ text, y }, index) => {
+      // What the labels below need above the axis is left free.
+      const lowest = BASE + 4 - LINE_HEIGHT * (lines.length - 1 - index);
+      above = Math.max(above + LINE_HEIGHT, Math.min(y + 4, lowest));
+      return html`<text x="${RIGHT + 5}" y="${short(above)}">${text}</text>`;
+    });
+}
+
+/** "11.6 M", with a narrow space, from a tenth of a million on. */
+function gasText(gas: bigint): string {
+  return gas < 100_000n ? grouped(gas) : `${Number(gas / 100_000n) / 10}\u202fM`;
+}
+
+function amount(value: bigint, { denom }: MarketStatus): string {
+  return `${grouped(value)} ${denom}`;
+}
+
+function resultsText(results: number): string {
+  return results < 10 ? String(Math.round(results * 10) / 10) : grouped(Math.round(results));
+}
+
+function blocksText(blocks: number): string {
+  return counted(Math.round(blocks * 10) / 10, "block");
+}
+
+function ratioText(price: Dec18, minimum: Dec18): string {
+  return String(Number(dec18ToNumber(quoDec18(price, minimum)).toPrecision(3)));
+}
