@@ -35,7 +35,9 @@ describe("the fee market as JSON", () => {
       sustainable_results: 400,
       demand_results: 300,
       late_blocks: 0,
+      results_per_day: 25_920_000,
       cost_per_day: "1879200000",
+      cost_per_result: "72.500000000000000000",
       remedies: [],
     });
   });
@@ -57,6 +59,12 @@ describe("the fee market as JSON", () => {
         { kind: "fewer-callbacks", late_blocks: 0, cost_per_day: "939600000" },
       ],
     });
+  });
+
+  it("has no lateness when others leave nothing", () => {
+    const { forecast } = sampleMarketWithoutCapacity();
+    const without = sampleMarket({ forecast: { ...forecast, lateBlocks: Infinity } });
+    expect(marketJson(without)).toMatchObject({ late_blocks: null });
   });
 
   it("is not above the market when the demand equals what it bears", () => {

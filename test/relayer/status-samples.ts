@@ -148,7 +148,9 @@ export function sampleMarket(fields: Partial<MarketStatus> = {}): MarketStatus {
       sustainableResults: 400,
       demandResults: 300,
       lateBlocks: 0,
+      resultsPerDay: 25_920_000,
       costPerDay: 1_879_200_000n,
+      costPerResult: parseDec18("72.5"),
       remedies: [],
     },
     ...fields,
@@ -165,7 +167,9 @@ export function sampleMarketWithoutCapacity(fields: Partial<MarketStatus> = {}):
       sustainableResults: 100,
       demandResults: 150,
       lateBlocks: 2.46,
+      resultsPerDay: 8_640_000,
       costPerDay: 2_505_600_000n,
+      costPerResult: parseDec18("290"),
       remedies: [
         { kind: "longer-periods", factor: 1.4999, costPerDay: 2_505_600_000n },
         {

@@ -24,6 +24,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("../../relayer/cli/preview-commands.ts")).doctorCommand,
   },
   {
+    name: "plan",
+    description: "what a set of queries costs at the chain's fee market, and how late its results will be",
+    load: async () => (await import("../../relayer/cli/plan-command.ts")).planCommand,
+  },
+  {
     name: "queries",
     description: "list a running relayer's queries",
     load: async () => (await import("../../relayer/cli/api-commands.ts")).queriesCommand,

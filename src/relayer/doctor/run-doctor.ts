@@ -2,16 +2,11 @@ import { HOUR_MS, NS_PER_MS } from "../../platform/base/time.ts";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import type { EndpointCheck } from "../../cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
-import { readAccount, readGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
-import {
-  QueryAllowanceRequest,
-  QueryAllowanceResponse,
-} from "../../cosmos/proto/gen/cosmos/feegrant/v1beta1/query.ts";
-import { type Dec18, formatDec18 } from "../../platform/base/decimal.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { readMarketParams, readMarketState } from "../market/read-market.ts";
 import { type Preview, type PreviewConnection, servedQueries } from "../preview/open-preview.ts";
 import { previewKv } from "../preview/preview-kv.ts";
+import { checkAccount, checkMarket } from "./check-account.ts";
+import { type Finding, good, problem, unseen } from "./finding.ts";
 
 /** Checks everything that a relayer depends on: chains, account, light clients, queries, proofs. Sends nothing. Rejects only on abort. */
 export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
@@ -21,159 +16,13 @@ export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<
   const groups = await Promise.all([
     checkChain(local, signal),
     checkAccount(preview, signal),
+    checkMarket(preview, signal),
     ...connections.flatMap((connection) => [
       checkChain({ chainId: connection.chainId, client: connection.remote, role: "remote", nowMs }, signal),
       checkConnection(preview, connection, signal),
     ]),
   ]);
   return groups.flat();
-}
-
-/** The result of one check. */
-export interface Finding {
-  /** The checked part, such as "connection-0: light client". */
-  readonly subject: string;
-  /** "unseen": the check could not read what it needs. */
-  readonly outcome: "good" | "problem" | "unseen";
-  /** The finding itself. */
-  readonly text: string;
-  /** What to do; undefined without a problem. */
-  readonly advice: string | undefined;
-}
-
-/** Creates a finding without a problem. */
-function good(subject: string, text: string): Finding {
-  return { subject, outcome: "good", text, advice: undefined };
-}
-
-/** Creates a finding that needs an operator. */
-function problem(subject: string, text: string, advice: string): Finding {
-  return { subject, outcome: "problem", text, advice };
-}
-
-/** Creates the finding of a check that could not read what it needs. */
-function unseen(subject: string, text: string, advice: string): Finding {
-  return { subject, outcome: "unseen", text, advice };
-}
-
-/** Checks signer, payer and gas price. Rejects only on abort. */
-async function checkAccount(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
-  const { config, account } = preview;
-  const payer = config.signer.fee_granter ?? account.address;
-  return Promise.all([
-    checkExistence(preview, signal),
-    checkBalance(preview, payer, signal),
-    checkGasPrice(preview, signal),
-    checkMarket(preview, signal),
-    ...(config.signer.fee_granter === undefined
-      ? []
-      : [checkFeeGrant(preview, config.signer.fee_granter, signal)]),
-  ]);
-}
-
-const NODE_ADVICE = "see the endpoints of the local chain";
-
-async function checkExistence({ localClient, account }: Preview, signal: AbortSignal): Promise<Finding> {
-  const subject = "account";
-  try {
-    const { sequence } = await readAccount(localClient, account.address, signal);
-    return good(subject, `${account.address}, sequence ${sequence}`);
-  } catch (error) {
-    signal.throwIfAborted();
-    const isNew = error instanceof ClientError && error.facts.code === "no-account";
-    return isNew
-      ? problem(subject, `${account.address} does not exist on the chain`, "send it some coins")
-      : unseen(subject, errorText(error), NODE_ADVICE);
-  }
-}
-
-async function checkBalance(
-  { local, config }: Preview,
-  payer: string,
-  signal: AbortSignal,
-): Promise<Finding> {
-  const subject = "balance";
-  const { denom } = config.gas;
-  try {
-    const amount = await local.balance(payer, denom, signal);
-    const text = `${payer} has ${amount} ${denom}`;
-    return amount > 0n ? good(subject, text) : problem(subject, text, `send ${denom} to ${payer}`);
-  } catch (error) {
-    signal.throwIfAborted();
-    return unseen(subject, errorText(error), NODE_ADVICE);
-  }
-}
-
-async function checkGasPrice({ localClient, config }: Preview, signal: AbortSignal): Promise<Finding> {
-  const subject = "gas price";
-  const { denom, price_multiplier: multiplier, max_price: cap, fallback_price: fallback } = config.gas;
-  try {
-    const found = await readGasPrice(localClient, { denom, multiplier, cap, fallback }, signal);
-    return good(subject, `${priceText(found)} ${denom}, at most ${priceText(cap)}`);
-  } catch (error) {
-    signal.throwIfAborted();
-    const isHigh = error instanceof ClientError && error.facts.code === "gas-price-above-cap";
-    return isHigh
-      ? problem(subject, error.message, "raise gas.max_price, or wait")
-      : unseen(subject, errorText(error), NODE_ADVICE);
-  }
-}
-
-async function checkMarket({ localClient, config }: Preview, signal: AbortSignal): Promise<Finding> {
-  const subject = "fee market";
-  const { denom, max_price: cap } = config.gas;
-  try {
-    const params = await readMarketParams(localClient, signal);
-    if (params === undefined) return good(subject, "the chain has none: its price is constant");
-    const { baseGasPrice: price } = await readMarketState(localClient, signal);
-    const minimum = params.minBaseGasPrice;
-    const text = `price ${priceText(price)} ${denom}, at least ${priceText(minimum)}; it rises with blocks above ${params.maxBlockUtilization / 2n} gas`;
-    if (params.feeDenom === denom && cap < minimum)
-      return problem(
-        subject,
-        `${text}; gas.max_price is ${priceText(cap)}`,
-        "raise gas.max_price: nothing is sent",
-      );
-    return good(subject, text);
-  } catch (error) {
-    signal.throwIfAborted();
-    return unseen(subject, errorText(error), NODE_ADVICE);
-  }
-}
-
-async function checkFeeGrant(
-  { localClient, account }: Preview,
-  granter: string,
-  signal: AbortSignal,
-): Promise<Finding> {
-  const subject = "fee grant";
-  try {
-    const request = QueryAllowanceRequest.encode({ granter, grantee: account.address }).finish();
-    const path = "/cosmos.feegrant.v1beta1.Query/Allowance";
-    const { allowance } = QueryAllowanceResponse.decode(await localClient.grpcQuery(path, request, signal));
-    const type = allowance?.allowance?.typeUrl.replace(/^.*\./, "");
-    if (type !== undefined) return good(subject, `${granter} grants ${type}`);
-    return noGrant(subject, granter, account.address);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof ClientError && error.facts.code === "abci")
-      return noGrant(subject, granter, account.address, error.facts.log);
-    return unseen(subject, errorText(error), NODE_ADVICE);
-  }
-}
-
-function noGrant(subject: string, granter: string, grantee: string, log = ""): Finding {
-  const reason = log === "" ? "" : ` (${log})`;
-  return problem(
-    subject,
-    `${granter} grants no fees to ${grantee}${reason}`,
-    "grant them, or remove signer.fee_granter",
-  );
-}
-
-/** Formats an amount without trailing zeros. */
-function priceText(amount: Dec18): string {
-  return formatDec18(amount).replace(/\.?0+$/, "");
 }
 
 /** A chain to check. */

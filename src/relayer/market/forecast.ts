@@ -1,33 +1,282 @@
-import type { Dec18 } from "../../platform/base/decimal.ts";
+import { closeBlock, initialState, type MarketParams, type State } from "../../cosmos/fee-market/market.ts";
+import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
+
+/** Queries of equal period and gas. */
+export interface QueryLoad {
+  readonly queries: number;
+  /** Local blocks between two results of a query, at least 1. */
+  readonly updatePeriod: bigint;
+  /** Gas of one result. */
+  readonly gas: bigint;
+  /** The same, when the chain does not call the contract. Equal to `gas` for a query without a callback. */
+  readonly gasWithoutCallback: bigint;
+}
+
+/** What a forecast depends on. */
+export interface ForecastInput {
+  readonly loads: readonly QueryLoad[];
+  readonly params: MarketParams;
+  /** Gas of others in a block. */
+  readonly othersGas: bigint;
+  /** Price up to which a backlog may burst; see {@link ceilingOf}. */
+  readonly ceiling: Dec18;
+  /** Time between two local blocks, ms. */
+  readonly blockMs: number;
+  /** Price that is paid for a unit of used gas, divided by the block's price: fees are paid for gas limits, with a margin. */
+  readonly feeFactor: Dec18;
+  readonly batch: {
+    /** Gas of a block with results besides the results: its transaction and client updates. 0 when `QueryLoad.gas` has a share of it. */
+    readonly fixedGas: bigint;
+    /** Share of a block that a burst may use, per mille. */
+    readonly blockSharePermille: bigint;
+  };
+}
 
 /** What a set of queries costs at a market, and how late its results are in the steady state. */
 export interface Forecast {
   /** Gas that the relayer can use of each block while the price stays as it is: target less others. */
   readonly sustainableGas: bigint;
-  /** Gas of each block if every result were on time. */
+  /** Gas of each block if every result were on time, rounded up. Demand is above the market when it exceeds `sustainableGas`. */
   readonly demandGas: bigint;
-  /** Results of a block that the market bears. */
+  /** Results of a block that the market bears: of these queries, in the proportions of the steady state. */
   readonly sustainableResults: number;
   /** Results of a block if every one were on time. */
   readonly demandResults: number;
-  /** Blocks by which each result is late in the steady state; 0 when the market bears the demand. */
+  /**
+   * Blocks by which each result is late in the steady state; 0 when the market bears the demand, `Infinity` when others leave
+   * nothing.
+   */
   readonly lateBlocks: number;
-  /** Fees of a day, in units of the fee denom. */
+  readonly resultsPerDay: number;
+  /** Fees of a day, in units of the fee denom, rounded up. */
   readonly costPerDay: bigint;
+  /** Fees of a result, in units of the fee denom; 0 without results. */
+  readonly costPerResult: Dec18;
   /** What would make the results timely, with its cost. Empty when they are. */
   readonly remedies: readonly Remedy[];
 }
 
 /** A change that reduces the lateness. */
 export type Remedy =
-  /** all update periods are multiplied by `factor` */
+  /** all update periods are multiplied by `factor`; absent when others leave nothing */
   | { readonly kind: "longer-periods"; readonly factor: number; readonly costPerDay: bigint }
-  /** a ceiling of `ceiling` lets one burst send `burstResults` results; the steady state is unchanged */
+  /**
+   * a ceiling of `ceiling`, twice the present one, lets one burst send `burstResults` results; the steady state is unchanged.
+   * `costPerDay` is the cost of one such burst a day
+   */
   | {
       readonly kind: "higher-ceiling";
       readonly ceiling: Dec18;
       readonly burstResults: number;
       readonly costPerDay: bigint;
     }
-  /** no result calls its contract */
+  /** no result calls its contract; absent when that saves nothing */
   | { readonly kind: "fewer-callbacks"; readonly lateBlocks: number; readonly costPerDay: bigint };
+
+/** Returns the price above which only urgent results are sent. */
+export function ceilingOf(
+  _config: Pick<RelayerConfig, "gas">,
+  { minBaseGasPrice }: Pick<MarketParams, "minBaseGasPrice">,
+): Dec18 {
+  return 2n * minBaseGasPrice;
+}
+
+/** A cap above this many minima does not protect: the price gets there only when blocks are full. */
+const USEFUL_CAP = 100n;
+
+/** Returns what is wrong with the configured prices, and what to do. Undefined when they suit the market. */
+export function adviseOnPrices(
+  { ceiling, cap }: { readonly ceiling: Dec18; readonly cap: Dec18 },
+  { minBaseGasPrice: minimum }: Pick<MarketParams, "minBaseGasPrice">,
+): readonly [text: string, advice: string] | undefined {
+  const times = (price: Dec18): string => `${(Number(price) / Number(minimum)).toFixed(1)} × the minimum`;
+  if (cap < minimum)
+    return [`gas.max_price is ${times(cap)}: nothing is sent`, "raise gas.max_price to twice the minimum"];
+  if (ceiling < minimum)
+    return [
+      `gas.price.comfortable is ${times(ceiling)}: only urgent results are sent`,
+      "raise gas.price.comfortable to the minimum or more, or remove it",
+    ];
+  if (ceiling >= cap && cap > USEFUL_CAP * minimum)
+    return [
+      `gas.price.comfortable is not below gas.max_price, which is ${times(cap)}: a backlog fills every block, and 300 full blocks raise the price 400,000-fold; the relayer pays up to gas.max_price`,
+      "remove gas.price.comfortable, or lower gas.max_price",
+    ];
+  return undefined;
+}
+
+/**
+ * Computes what queries cost at a market and how late they are. O(queries' loads).
+ *
+ * The relayer sends the latest results first and fills each block up to the market's target. When the demand is above that, all
+ * lateness approaches the same number of blocks L, with which the sum of gas / (period + L) is what the market bears.
+ */
+export function forecast(input: ForecastInput): Forecast {
+  const steady = steadyState(input);
+  return { ...steady, remedies: steady.lateBlocks > 0 ? remediesOf(input, steady) : [] };
+}
+
+function steadyState(input: ForecastInput): Omit<Forecast, "remedies"> {
+  const sustainableGas = maxInt(input.params.maxBlockUtilization / 2n - input.othersGas, 0n);
+  const demand = demandOf(input);
+  const demandGas = ceilQuo(demand.gas, DEC18_ONE);
+  const demandResults = Number(demand.results) / Number(DEC18_ONE);
+  const isAbove = demandGas > sustainableGas;
+  const lateBlocks = isAbove ? lateBlocksAt(input, Number(sustainableGas)) : 0;
+  const results = isAbove ? rateAt(input, lateBlocks).results : demandResults;
+  const resultsPerDay = (results * DAY_MS) / input.blockMs;
+  const fees = feesPerDay(input, isAbove ? sustainableGas * DEC18_ONE : demand.gas);
+  return {
+    sustainableGas,
+    demandGas,
+    sustainableResults: isAbove ? results : demandResults * rateFactor(input, Number(sustainableGas)),
+    demandResults,
+    lateBlocks,
+    resultsPerDay,
+    costPerDay: ceilQuo(fees, DEC18_ONE),
+    costPerResult: perResult(fees, resultsPerDay),
+  };
+}
+
+/** Gas and results of a block. */
+interface Rate {
+  readonly gas: number;
+  readonly results: number;
+}
+
+/** Returns gas and results of a block if every result were on time, without the error of floating point. */
+function demandOf({ loads, batch }: ForecastInput): { readonly gas: Dec18; readonly results: Dec18 } {
+  let [gas, results] = [0n, 0n];
+  for (const load of loads) {
+    const queries = BigInt(load.queries) * DEC18_ONE;
+    gas += (queries * load.gas) / load.updatePeriod;
+    results += queries / load.updatePeriod;
+  }
+  return { gas: gas + batch.fixedGas * minInt(results, DEC18_ONE), results };
+}
+
+/**
+ * Returns gas and results of a block when all results are late by `lateBlocks`. The phases of the queries are independent, so with
+ * less than one result a block, that part of the blocks has the fixed gas.
+ */
+function rateAt({ loads, batch }: Pick<ForecastInput, "loads" | "batch">, lateBlocks: number): Rate {
+  let [gas, results] = [0, 0];
+  for (const load of loads) {
+    const rate = load.queries / (Number(load.updatePeriod) + lateBlocks);
+    gas += rate * Number(load.gas);
+    results += rate;
+  }
+  return { gas: gas + Number(batch.fixedGas) * Math.min(results, 1), results };
+}
+
+/** Bisections: more than a double has digits. */
+const BISECTIONS = 100;
+
+/** Returns the lateness with which the queries use `gas` of each block. */
+function lateBlocksAt(input: ForecastInput, gas: number): number {
+  // With L blocks of lateness no result has a rate above 1 / L, so at this bound they use less.
+  const all = input.loads.reduce(
+    (sum, load) => sum + load.queries * (Number(load.gas) + Number(input.batch.fixedGas)),
+    0,
+  );
+  if (gas === 0) return Infinity;
+  let [low, high] = [0, all / gas];
+  for (let step = 0; step < BISECTIONS; step++) {
+    const middle = (low + high) / 2;
+    if (rateAt(input, middle).gas > gas) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** Returns the factor on all rates with which the queries would use `gas` of each block. 0 without queries. */
+function rateFactor({ loads, batch }: ForecastInput, gas: number): number {
+  const { gas: own, results } = rateAt({ loads, batch: { ...batch, fixedGas: 0n } }, 0);
+  if (results === 0) return 0;
+  const fixed = Number(batch.fixedGas);
+  // With less than one result a block, each has the fixed gas of its own block.
+  const sparse = gas / (own + fixed * results);
+  return results * sparse <= 1 ? sparse : (gas - fixed) / own;
+}
+
+/** Returns the fees of a day for gas in each block at the lowest price, times 10^18. */
+function feesPerDay({ params, feeFactor, blockMs }: ForecastInput, gas: Dec18): bigint {
+  const blockUs = BigInt(Math.max(1, Math.round(blockMs * 1_000)));
+  return ceilQuo(
+    gas * params.minBaseGasPrice * feeFactor * BigInt(DAY_MS * 1_000),
+    DEC18_ONE * DEC18_ONE * blockUs,
+  );
+}
+
+function perResult(fees: Dec18, results: number): Dec18 {
+  const millionths = BigInt(Math.round(results * 1e6));
+  return millionths === 0n ? 0n : (fees * 1_000_000n) / millionths;
+}
+
+function ceilQuo(value: bigint, divisor: bigint): bigint {
+  return (value + divisor - 1n) / divisor;
+}
+
+function remediesOf(
+  input: ForecastInput,
+  { sustainableGas, costPerDay }: Pick<Forecast, "sustainableGas" | "costPerDay">,
+): readonly Remedy[] {
+  const rates = rateFactor(input, Number(sustainableGas));
+  const ceiling = 2n * input.ceiling;
+  const burst = burstUpTo(input, ceiling, sustainableGas);
+  const loads = input.loads.map((load) => ({ ...load, gas: minInt(load.gas, load.gasWithoutCallback) }));
+  const isLess = loads.some(({ gas }, index) => gas !== input.loads[index]?.gas);
+  const quiet = steadyState({ ...input, loads });
+  return [
+    ...(rates > 0 ? [{ kind: "longer-periods", factor: 1 / rates, costPerDay } as const] : []),
+    ...(burst.results > 0
+      ? [{ kind: "higher-ceiling", ceiling, burstResults: burst.results, costPerDay: burst.cost } as const]
+      : []),
+    ...(isLess
+      ? [{ kind: "fewer-callbacks", lateBlocks: quiet.lateBlocks, costPerDay: quiet.costPerDay } as const]
+      : []),
+  ];
+}
+
+/** Bursts end before: while the demand is a little above the market, the price takes very long to reach a ceiling. */
+const MAX_BURST_BLOCKS = 1_000;
+
+/**
+ * Simulates one burst from the lowest price, with a result of every query waiting. It ends before the block with which the price would
+ * exceed `ceiling`, and when no more results wait than the market bears.
+ */
+function burstUpTo(
+  { loads, params, othersGas, feeFactor, batch }: ForecastInput,
+  ceiling: Dec18,
+  sustainableGas: bigint,
+): { readonly results: number; readonly cost: bigint } {
+  const target = params.maxBlockUtilization / 2n;
+  const most = minInt(
+    (params.maxBlockUtilization * batch.blockSharePermille) / 1_000n,
+    params.maxBlockUtilization - othersGas,
+  );
+  const start = initialState(params);
+  let state: State = { ...start, window: start.window.map(() => target) };
+  let due = loads.map(({ queries }) => queries);
+  let [results, fees] = [0, 0n];
+  for (let block = 0; block < MAX_BURST_BLOCKS; block++) {
+    const dueGas = loads.reduce((sum, { gas }, index) => sum + Number(gas) * (due[index] ?? 0), 0);
+    const gas = minInt(BigInt(Math.floor(dueGas)) + batch.fixedGas, most);
+    if (gas <= sustainableGas) break;
+    const window = state.window.with(Number(state.index), gas + othersGas);
+    const next = closeBlock({ ...state, window }, params);
+    if (next.baseGasPrice > ceiling) break;
+    const share = Math.max(0, Math.min(1, Number(gas - batch.fixedGas) / dueGas));
+    results += share * due.reduce((sum, count) => sum + count, 0);
+    fees += gas * state.baseGasPrice * feeFactor;
+    // A query has one result at most, which is sent once: the next is due after its period.
+    due = loads.map(({ queries, updatePeriod }, index) =>
+      Math.min(queries, (due[index] ?? 0) * (1 - share) + queries / Number(updatePeriod)),
+    );
+    state = next;
+  }
+  return { results: Math.floor(results), cost: ceilQuo(fees, DEC18_ONE * DEC18_ONE) };
+}

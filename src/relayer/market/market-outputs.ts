@@ -7,7 +7,7 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { formatDuration } from "../../platform/base/text.ts";
 import type { MetricDefinition } from "../../platform/process/metrics.ts";
-import type { Remedy } from "./forecast.ts";
+import type { Forecast, Remedy } from "./forecast.ts";
 import { MARKET_PHASES, type MarketStatus } from "./market-status.ts";
 
 /** A reading of the fee market that is older says nothing about the present, ms. */
@@ -67,12 +67,21 @@ export function marketJson(market: MarketStatus): JsonObject {
     others_gas: `${market.othersGas}`,
     budget_gas: `${market.budgetGas}`,
     demand_above_market: isDemandAboveMarket(market),
+    ...forecastJson(forecast),
+  };
+}
+
+/** Converts a forecast to JSON. Gas and amounts are strings. `late_blocks` is null when others leave nothing. */
+export function forecastJson(forecast: Forecast): JsonObject {
+  return {
     sustainable_gas: `${forecast.sustainableGas}`,
     demand_gas: `${forecast.demandGas}`,
     sustainable_results: oneDecimal(forecast.sustainableResults),
     demand_results: oneDecimal(forecast.demandResults),
-    late_blocks: oneDecimal(forecast.lateBlocks),
+    late_blocks: lateBlocksJson(forecast.lateBlocks),
+    results_per_day: Math.round(forecast.resultsPerDay),
     cost_per_day: `${forecast.costPerDay}`,
+    cost_per_result: formatDec18(forecast.costPerResult),
     remedies: forecast.remedies.map(remedyJson),
   };
 }
@@ -81,8 +90,13 @@ function remedyJson(remedy: Remedy): JsonObject {
   const { kind } = remedy;
   const cost = { cost_per_day: `${remedy.costPerDay}` };
   if (kind === "longer-periods") return { kind, factor: Math.ceil(remedy.factor * 100) / 100, ...cost };
-  if (kind === "fewer-callbacks") return { kind, late_blocks: oneDecimal(remedy.lateBlocks), ...cost };
+  if (kind === "fewer-callbacks") return { kind, late_blocks: lateBlocksJson(remedy.lateBlocks), ...cost };
   return { kind, ceiling: formatDec18(remedy.ceiling), burst_results: remedy.burstResults, ...cost };
+}
+
+/** JSON has no infinity. */
+function lateBlocksJson(lateBlocks: number): number | null {
+  return Number.isFinite(lateBlocks) ? oneDecimal(lateBlocks) : null;
 }
 
 function oneDecimal(value: number): number {

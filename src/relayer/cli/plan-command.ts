@@ -1,0 +1,342 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { MarketParams } from "../../cosmos/fee-market/market.ts";
+import { type Dec18, dec18ToNumber, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
+import { EXIT } from "../../platform/base/errors.ts";
+import { type JsonObject, stringifyJson } from "../../platform/base/json.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
+import { formatCount, formatRoundedDuration } from "../../platform/base/text.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { parseDuration, parseUint64 } from "../../platform/cli/options.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
+import {
+  type Forecast,
+  forecast,
+  type ForecastInput,
+  type QueryLoad,
+  type Remedy,
+} from "../market/forecast.ts";
+import { forecastJson, priceText } from "../market/market-outputs.ts";
+import { openPreview } from "../preview/open-preview.ts";
+import {
+  configuredCosts,
+  type MarketPreview,
+  presentLoads,
+  previewMarket,
+} from "../preview/preview-market.ts";
+import { localnetRelayerConfig, relayerContext, selectRelayerConfig } from "./relayer-config-options.ts";
+
+interface PlanOptions {
+  readonly config?: string;
+  readonly fromEnv?: true | string;
+  readonly queries?: bigint;
+  readonly period: bigint;
+  readonly gas: bigint;
+  readonly callbackGas: bigint;
+  readonly others?: bigint;
+  readonly blockTime?: number;
+  readonly ceiling?: Dec18;
+  readonly json?: true;
+}
+
+/** `relaywatch relayer plan`. */
+export function planCommand(context: CliContext): Command {
+  const gas = (flags: string, text: string): Option => new Option(flags, text).argParser(parseGas);
+  return new Command()
+    .addOption(
+      new Option(
+        "--config <file>",
+        "the relayer's configuration: market and blocks are read from its local chain",
+      ).conflicts(["fromEnv"]),
+    )
+    .option("--from-env [file]", "the same from the Go relayer's variables, also from an .env file")
+    .addOption(
+      new Option(
+        "--queries <n>",
+        "number of KV queries; default: the registered ones that the configuration serves",
+      ).argParser(parseQueries),
+    )
+    .addOption(
+      new Option("--period <blocks>", "with --queries: update period, local blocks")
+        .default(1n, "1")
+        .argParser(parsePeriod),
+    )
+    .addOption(
+      gas("--gas <gas>", "with --queries: gas of one result without its callback").default(28_500n, "28500"),
+    )
+    .addOption(gas("--callback-gas <gas>", "with --queries: gas of the contract's callback").default(0n, "0"))
+    .addOption(
+      gas(
+        "--others <gas>",
+        'gas of others in a block, such as "5M"; default: measured, 0 without a configuration',
+      ),
+    )
+    .addOption(
+      new Option("--block-time <duration>", "default: measured, 1s without a configuration").argParser(
+        parseDuration,
+      ),
+    )
+    .addOption(
+      new Option("--ceiling <price>", "price up to which a backlog may burst; default: configured").argParser(
+        parsePrice,
+      ),
+    )
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      `
+Computes what a set of queries costs and how late its results are in the steady state, before anybody registers the queries.
+Sends nothing. Without a configuration it uses the fee market of the deployed chain.
+
+A result with one key uses 28,500 gas: 28,200 are the chain's for the message, the rest is its share of a transaction with many
+results. Each block with results adds ${formatCount(195_000)} gas for a transaction and a client update, so few queries cost more each.
+A callback to a small contract uses 65,000 gas more. Registered queries are estimated from their keys and callbacks.`,
+    )
+    .action((options: PlanOptions) => plan(options, context));
+}
+
+/** What is printed, and where it comes from. */
+interface Plan {
+  readonly source: "chain" | "deployed-chain-defaults";
+  readonly queries: number;
+  readonly denom: string;
+  readonly price: Dec18;
+  readonly cap: Dec18;
+  readonly input: ForecastInput;
+  readonly forecast: Forecast;
+}
+
+async function plan(options: PlanOptions, context: CliContext): Promise<void> {
+  const made = await (options.config === undefined && options.fromEnv === undefined
+    ? planWithDefaults(options)
+    : planForChain(options, context));
+  context.print(options.json ? stringifyJson(planJson(made), 2) : planText(made).join("\n"));
+}
+
+/** Parameters of the deployed chain's fee market: the price moves by up to an eighth a block, and only the last block counts. */
+export const DEPLOYED_MARKET: MarketParams = {
+  alpha: 0n,
+  beta: parseDec18("1"),
+  gamma: 0n,
+  delta: 0n,
+  minBaseGasPrice: parseDec18("0.0025"),
+  minLearningRate: parseDec18("0.125"),
+  maxLearningRate: parseDec18("0.5"),
+  maxBlockUtilization: 30_000_000n,
+  window: 1n,
+};
+
+function planWithDefaults(options: PlanOptions): Plan {
+  if (options.queries === undefined)
+    throw new CliError(
+      EXIT.usage,
+      "name a number of queries with --queries, or a relayer with --config or --from-env",
+    );
+  const config = localnetRelayerConfig(portsAt(0), undefined);
+  return toPlan(options, config, {
+    source: "deployed-chain-defaults",
+    market: {
+      params: DEPLOYED_MARKET,
+      price: DEPLOYED_MARKET.minBaseGasPrice,
+      blockMs: 1_000,
+      othersGas: 0n,
+    },
+    loads: [],
+  });
+}
+
+async function planForChain(options: PlanOptions, context: CliContext): Promise<Plan> {
+  const selected = await selectRelayerConfig({ ...options, portOffset: 0 }, context);
+  const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
+  try {
+    const market = await previewMarket(preview, context.signal);
+    if (market === undefined)
+      throw new CliError(
+        EXIT.fatal,
+        `${selected.config.chain.id} has no fee market: its price does not depend on the queries`,
+      );
+    const blockMs = options.blockTime ?? market.blockMs;
+    const loads = options.queries === undefined ? await presentLoads(preview, blockMs, context.signal) : [];
+    return toPlan(options, selected.config, { source: "chain", market, loads });
+  } finally {
+    preview.close();
+  }
+}
+
+interface PlanFacts {
+  readonly source: Plan["source"];
+  readonly market: Omit<MarketPreview, "params"> & { readonly params: MarketParams };
+  /** Registered queries, for a plan without `--queries`. */
+  readonly loads: readonly QueryLoad[];
+}
+
+function toPlan(options: PlanOptions, config: RelayerConfig, { source, market, loads }: PlanFacts): Plan {
+  const costs = configuredCosts(config, market.params);
+  const input: ForecastInput = {
+    ...costs,
+    loads: options.queries === undefined ? loads : [plannedLoad(options, options.queries)],
+    ceiling: options.ceiling ?? costs.ceiling,
+    othersGas: options.others ?? market.othersGas,
+    blockMs: options.blockTime ?? market.blockMs,
+  };
+  return {
+    source,
+    queries: input.loads.reduce((sum, { queries }) => sum + queries, 0),
+    denom: config.gas.denom,
+    price: market.price,
+    cap: config.gas.max_price,
+    input,
+    forecast: forecast(input),
+  };
+}
+
+function plannedLoad({ period, gas, callbackGas }: PlanOptions, queries: bigint): QueryLoad {
+  return {
+    queries: Number(queries),
+    updatePeriod: period,
+    gas: gas + callbackGas,
+    gasWithoutCallback: gas,
+  };
+}
+
+function planJson({ source, queries, denom, price, cap, input, forecast: found }: Plan): JsonObject {
+  const { params, ceiling, othersGas, blockMs, feeFactor } = input;
+  return {
+    source,
+    queries,
+    denom,
+    price: formatDec18(price),
+    minimum: formatDec18(params.minBaseGasPrice),
+    ceiling: formatDec18(ceiling),
+    cap: formatDec18(cap),
+    fee_factor: formatDec18(feeFactor),
+    target_gas: `${params.maxBlockUtilization / 2n}`,
+    others_gas: `${othersGas}`,
+    block_seconds: Math.round(blockMs) / 1_000,
+    demand_above_market: found.lateBlocks > 0,
+    ...forecastJson(found),
+    cost_per_month: `${found.costPerDay * DAYS_PER_MONTH}`,
+  };
+}
+
+const DAYS_PER_MONTH = 30n;
+
+function planText(made: Plan): readonly string[] {
+  const { source, denom, input, forecast: found } = made;
+  const { params, othersGas, blockMs } = input;
+  const late = lateText(found.lateBlocks, blockMs);
+  const rows: readonly (readonly [label: string, figure: string, text: string])[] = [
+    [
+      "the market bears",
+      decimalText(found.sustainableResults),
+      `results a block: ${formatCount(found.sustainableGas)} gas of the target ${formatCount(params.maxBlockUtilization / 2n)}, less others ${formatCount(othersGas)}`,
+    ],
+    [
+      "demand",
+      decimalText(found.demandResults),
+      `results a block: ${formatCount(found.demandGas)} gas for ${formatCount(made.queries)} ${made.queries === 1 ? "query" : "queries"}`,
+    ],
+    ["late", late.figure, late.text],
+    ["fresh", ...freshTexts(made)],
+    ["cost", formatCount(found.costPerDay), `${denom} a day`],
+    ["", formatCount(found.costPerDay * DAYS_PER_MONTH), `${denom} a month of ${DAYS_PER_MONTH} days`],
+    ["", decimalText(dec18ToNumber(found.costPerResult)), `${denom} a result`],
+  ];
+  const width = Math.max(...rows.map(([, figure]) => figure.length));
+  return [
+    ...rows.map(([label, figure, text]) => `${label.padEnd(16)}  ${figure.padStart(width)}  ${text}`),
+    ...(found.remedies.length === 0 ? [] : ["", "remedies"]),
+    ...found.remedies.map((remedy) => `  ${remedyText(remedy, made)}`),
+    "",
+    marketText(made),
+    source === "chain"
+      ? "Market, blocks and others' gas are those of the chain, unless an option replaces them."
+      : "Without --config: the fee market of the deployed chain at its minimum.",
+  ];
+}
+
+function lateText(lateBlocks: number, blockMs: number): { readonly figure: string; readonly text: string } {
+  if (lateBlocks === 0) return { figure: "0", text: "blocks: every result is on time" };
+  if (lateBlocks === Infinity) return { figure: "∞", text: "blocks: others use the whole target" };
+  const text = `blocks (${secondsText(lateBlocks * blockMs)}): each result, in the steady state`;
+  return { figure: decimalText(lateBlocks), text };
+}
+
+/** How often a query has a result. */
+function freshTexts({
+  queries,
+  input: { blockMs },
+  forecast: { resultsPerDay },
+}: Plan): [figure: string, text: string] {
+  if (resultsPerDay === 0) return ["–", "no results"];
+  const intervalMs = (DAY_MS * queries) / resultsPerDay;
+  return [
+    decimalText(intervalMs / blockMs),
+    `blocks (${secondsText(intervalMs)}) between two results of a query, on average`,
+  ];
+}
+
+/** Formats a duration: seconds with one digit below a minute. */
+function secondsText(durationMs: number): string {
+  return durationMs < 60_000 ? `${decimalText(durationMs / 1_000)} s` : formatRoundedDuration(durationMs);
+}
+
+function remedyText(remedy: Remedy, { denom, input: { blockMs } }: Plan): string {
+  const cost = `${formatCount(remedy.costPerDay)} ${denom}`;
+  switch (remedy.kind) {
+    case "longer-periods":
+      return `longer periods: each × ${(Math.ceil(remedy.factor * 100) / 100).toFixed(2)} is on time, for ${cost} a day`;
+    case "higher-ceiling":
+      return `higher ceiling: up to ${priceText(remedy.ceiling)} ${denom}, one burst sends ${formatCount(remedy.burstResults)} results for ${cost}; the steady state stays`;
+    case "fewer-callbacks": {
+      const { figure, text } = lateText(remedy.lateBlocks, blockMs);
+      return `no callbacks: late by ${figure} ${text}, for ${cost} a day`;
+    }
+  }
+}
+
+function marketText({ denom, price, cap, input: { params, ceiling, feeFactor, blockMs } }: Plan): string {
+  const unlimited =
+    ceiling < cap ? "" : "; the ceiling is not below the cap, so that the price may rise to the cap";
+  const prices = `price ${priceText(price)} ${denom}, minimum ${priceText(params.minBaseGasPrice)}, ceiling ${priceText(ceiling)}, cap ${priceText(cap)}`;
+  return `${prices}; fees are ${priceText(feeFactor)} × gas × minimum; one block in ${formatCount(Math.round(blockMs))} ms${unlimited}`;
+}
+
+/** Formats a number with one digit after the point: "1,234.5". */
+function decimalText(value: number): string {
+  return value.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+}
+
+const MAX_QUERIES = 1_000_000n;
+
+function parseQueries(text: string): bigint {
+  const count = parseUint64(text);
+  if (count >= 1n && count <= MAX_QUERIES) return count;
+  throw new InvalidArgumentError(`a whole number from 1 to ${formatCount(MAX_QUERIES)} was expected`);
+}
+
+function parsePeriod(text: string): bigint {
+  const period = parseUint64(text);
+  if (period >= 1n) return period;
+  throw new InvalidArgumentError("a whole number from 1 was expected");
+}
+
+const GAS_UNITS: Readonly<Record<string, bigint>> = { "": 1n, k: 1_000n, M: 1_000_000n };
+
+/** Parses "28500", "93k" or "5M". */
+function parseGas(text: string): bigint {
+  const [, digits, unit = ""] = /^(\d{1,12})([kM]?)$/.exec(text) ?? [];
+  if (digits !== undefined) return BigInt(digits) * (GAS_UNITS[unit] ?? 1n);
+  throw new InvalidArgumentError('an amount of gas such as "28500", "93k" or "5M" was expected');
+}
+
+function parsePrice(text: string): Dec18 {
+  try {
+    const price = parseDec18(text);
+    if (price > 0n) return price;
+  } catch {
+    // The text below says what was expected.
+  }
+  throw new InvalidArgumentError('a price such as "0.005" was expected');
+}

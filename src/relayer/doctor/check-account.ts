@@ -1,0 +1,143 @@
+import { ClientError } from "../../cosmos/client/errors.ts";
+import { readAccount, readGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
+import {
+  QueryAllowanceRequest,
+  QueryAllowanceResponse,
+} from "../../cosmos/proto/gen/cosmos/feegrant/v1beta1/query.ts";
+import { type Dec18, formatDec18 } from "../../platform/base/decimal.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { adviseOnPrices, ceilingOf, type Forecast } from "../market/forecast.ts";
+import type { Preview } from "../preview/open-preview.ts";
+import { forecastPresent, previewMarket } from "../preview/preview-market.ts";
+import { type Finding, good, problem, unseen } from "./finding.ts";
+
+/** Checks signer, payer and gas price. Rejects only on abort. */
+export async function checkAccount(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
+  const { config, account } = preview;
+  const payer = config.signer.fee_granter ?? account.address;
+  return Promise.all([
+    checkExistence(preview, signal),
+    checkBalance(preview, payer, signal),
+    checkGasPrice(preview, signal),
+    ...(config.signer.fee_granter === undefined
+      ? []
+      : [checkFeeGrant(preview, config.signer.fee_granter, signal)]),
+  ]);
+}
+
+const NODE_ADVICE = "see the endpoints of the local chain";
+
+async function checkExistence({ localClient, account }: Preview, signal: AbortSignal): Promise<Finding> {
+  const subject = "account";
+  try {
+    const { sequence } = await readAccount(localClient, account.address, signal);
+    return good(subject, `${account.address}, sequence ${sequence}`);
+  } catch (error) {
+    signal.throwIfAborted();
+    const isNew = error instanceof ClientError && error.facts.code === "no-account";
+    return isNew
+      ? problem(subject, `${account.address} does not exist on the chain`, "send it some coins")
+      : unseen(subject, errorText(error), NODE_ADVICE);
+  }
+}
+
+async function checkBalance(
+  { local, config }: Preview,
+  payer: string,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const subject = "balance";
+  const { denom } = config.gas;
+  try {
+    const amount = await local.balance(payer, denom, signal);
+    const text = `${payer} has ${amount} ${denom}`;
+    return amount > 0n ? good(subject, text) : problem(subject, text, `send ${denom} to ${payer}`);
+  } catch (error) {
+    signal.throwIfAborted();
+    return unseen(subject, errorText(error), NODE_ADVICE);
+  }
+}
+
+async function checkGasPrice({ localClient, config }: Preview, signal: AbortSignal): Promise<Finding> {
+  const subject = "gas price";
+  const { denom, price_multiplier: multiplier, max_price: cap, fallback_price: fallback } = config.gas;
+  try {
+    const found = await readGasPrice(localClient, { denom, multiplier, cap, fallback }, signal);
+    return good(subject, `${priceText(found)} ${denom}, at most ${priceText(cap)}`);
+  } catch (error) {
+    signal.throwIfAborted();
+    const isHigh = error instanceof ClientError && error.facts.code === "gas-price-above-cap";
+    return isHigh
+      ? problem(subject, error.message, "raise gas.max_price, or wait")
+      : unseen(subject, errorText(error), NODE_ADVICE);
+  }
+}
+
+async function checkFeeGrant(
+  { localClient, account }: Preview,
+  granter: string,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const subject = "fee grant";
+  try {
+    const request = QueryAllowanceRequest.encode({ granter, grantee: account.address }).finish();
+    const path = "/cosmos.feegrant.v1beta1.Query/Allowance";
+    const { allowance } = QueryAllowanceResponse.decode(await localClient.grpcQuery(path, request, signal));
+    const type = allowance?.allowance?.typeUrl.replace(/^.*\./, "");
+    if (type !== undefined) return good(subject, `${granter} grants ${type}`);
+    return noGrant(subject, granter, account.address);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ClientError && error.facts.code === "abci")
+      return noGrant(subject, granter, account.address, error.facts.log);
+    return unseen(subject, errorText(error), NODE_ADVICE);
+  }
+}
+
+function noGrant(subject: string, granter: string, grantee: string, log = ""): Finding {
+  const reason = log === "" ? "" : ` (${log})`;
+  return problem(
+    subject,
+    `${granter} grants no fees to ${grantee}${reason}`,
+    "grant them, or remove signer.fee_granter",
+  );
+}
+
+/** Checks that the market bears the registered queries, and that the configured prices suit it. Rejects only on abort. */
+export async function checkMarket(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
+  const subject = "fee market";
+  try {
+    const market = await previewMarket(preview, signal);
+    if (market === undefined) return [good(subject, "the chain has none: its price is constant")];
+    const { params, price, othersGas } = market;
+    const text = `price ${priceText(price)}, minimum ${priceText(params.minBaseGasPrice)}, target ${params.maxBlockUtilization / 2n} gas a block, of which others use ${othersGas}`;
+    const { max_price: cap } = preview.config.gas;
+    const advised = adviseOnPrices({ cap, ceiling: ceilingOf(preview.config, params) }, params);
+    return [
+      advised === undefined ? good(subject, text) : problem(subject, ...advised),
+      checkDemand(await forecastPresent(preview, market, signal), preview.config.gas.denom),
+    ];
+  } catch (error) {
+    signal.throwIfAborted();
+    return [unseen(subject, errorText(error), NODE_ADVICE)];
+  }
+}
+
+function checkDemand(found: Forecast, denom: string): Finding {
+  const { demandGas, sustainableGas, lateBlocks, costPerDay } = found;
+  const demand = `the KV queries ask for ${found.demandResults.toFixed(1)} results a block (${demandGas} gas)`;
+  const cost = `${costPerDay} ${denom} a day`;
+  if (lateBlocks === 0)
+    return good("demand", `${demand}, the market bears ${found.sustainableResults.toFixed(1)}; ${cost}`);
+  const late = lateBlocks === Infinity ? "not be answered" : `be ${lateBlocks.toFixed(1)} blocks late`;
+  return problem(
+    "demand",
+    `${demand}, the market bears ${found.sustainableResults.toFixed(1)} (${sustainableGas} gas): each will ${late}, for ${cost}`,
+    'register longer update periods, or fewer queries: "relaywatch relayer plan" has the cost of each remedy',
+  );
+}
+
+/** Formats an amount without trailing zeros. */
+function priceText(amount: Dec18): string {
+  return formatDec18(amount).replace(/\.?0+$/, "");
+}

@@ -1,0 +1,26 @@
+/** The result of one check. */
+export interface Finding {
+  /** The checked part, such as "connection-0: light client". */
+  readonly subject: string;
+  /** "unseen": the check could not read what it needs. */
+  readonly outcome: "good" | "problem" | "unseen";
+  /** The finding itself. */
+  readonly text: string;
+  /** What to do; undefined without a problem. */
+  readonly advice: string | undefined;
+}
+
+/** Creates a finding without a problem. */
+export function good(subject: string, text: string): Finding {
+  return { subject, outcome: "good", text, advice: undefined };
+}
+
+/** Creates a finding that needs an operator. */
+export function problem(subject: string, text: string, advice: string): Finding {
+  return { subject, outcome: "problem", text, advice };
+}
+
+/** Creates the finding of a check that could not read what it needs. */
+export function unseen(subject: string, text: string, advice: string): Finding {
+  return { subject, outcome: "unseen", text, advice };
+}

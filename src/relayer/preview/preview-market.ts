@@ -1,0 +1,146 @@
+import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
+import type { MarketParams, Params } from "../../cosmos/fee-market/market.ts";
+import { raceAbort } from "../../platform/base/abort.ts";
+import { type Dec18, mulDec18, parseDec18, truncateDec18 } from "../../platform/base/decimal.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
+import { NS_PER_MS } from "../../platform/base/time.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
+import { gasGuess } from "../kv/prove.ts";
+import {
+  ceilingOf,
+  type Forecast,
+  forecast,
+  type ForecastInput,
+  type QueryLoad,
+} from "../market/forecast.ts";
+import { readMarketParams, readMarketState } from "../market/read-market.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
+import { type Preview, servedQueries } from "./open-preview.ts";
+
+/** The local chain's fee market, and what its recent blocks show. */
+export interface MarketPreview {
+  readonly params: Params;
+  /** Price of the next block. */
+  readonly price: Dec18;
+  /** Mean time between two recent blocks, ms. */
+  readonly blockMs: number;
+  /** Mean gas of a recent block's transactions that this relayer's account did not sign. */
+  readonly othersGas: bigint;
+}
+
+/** Blocks in the mean block time. */
+const TIMED_BLOCKS = 100n;
+/** Blocks whose transactions are read. The results of a full block have several megabytes. */
+const READ_BLOCKS = 10n;
+
+/** Reads market and blocks of the local chain. Resolves with undefined when the chain has no fee market. Rejects with `ClientError`. */
+export async function previewMarket(
+  { localClient, account }: Pick<Preview, "localClient" | "account">,
+  signal: AbortSignal,
+): Promise<MarketPreview | undefined> {
+  const params = await readMarketParams(localClient, signal);
+  if (params === undefined) return undefined;
+  const [state, blockMs, othersGas] = await Promise.all([
+    readMarketState(localClient, signal),
+    meanBlockMs(localClient, signal),
+    meanOthersGas(localClient, account.address, signal),
+  ]);
+  return { params, price: state.baseGasPrice, blockMs, othersGas };
+}
+
+/** Reads the mean time between two recent blocks, ms; 1,000 for a chain with one block. */
+async function meanBlockMs(
+  client: Pick<PooledChainClient, "status" | "header">,
+  signal: AbortSignal,
+): Promise<number> {
+  const { latestHeight, latestTimeNs, earliestHeight } = await client.status(signal);
+  const first = maxInt(latestHeight - TIMED_BLOCKS, maxInt(earliestHeight, 1n));
+  if (first >= latestHeight) return 1_000;
+  const { timeNs } = await client.header(first, signal);
+  return Math.max(1, Number((latestTimeNs - timeNs) / NS_PER_MS) / Number(latestHeight - first));
+}
+
+async function meanOthersGas(
+  client: Pick<PooledChainClient, "status" | "comet">,
+  address: string,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const { latestHeight, earliestHeight } = await client.status(signal);
+  let [gas, blocks] = [0n, 0n];
+  for (let height = latestHeight; height >= maxInt(earliestHeight, 1n) && blocks < READ_BLOCKS; height--) {
+    const { results } = await raceAbort(client.comet.blockResults(Number(height)), signal);
+    const others = results.filter(({ events }) => !isSignedBy(events, address));
+    gas += others.reduce((sum, { gasUsed }) => sum + gasUsed, 0n);
+    blocks++;
+  }
+  return blocks === 0n ? 0n : gas / blocks;
+}
+
+type BlockResults = Awaited<ReturnType<PooledChainClient["comet"]["blockResults"]>>;
+
+/** The SDK emits `tx.acc_seq` with "address/sequence" for each signer. */
+function isSignedBy(events: BlockResults["results"][number]["events"], address: string): boolean {
+  return events.some(
+    ({ type, attributes }) =>
+      type === "tx" &&
+      attributes.some(({ key, value }) => key === "acc_seq" && value.startsWith(`${address}/`)),
+  );
+}
+
+/**
+ * Reads the KV queries that the relayer would serve, with their estimated gas. TX queries are left out: the number of their results
+ * depends on the remote chain's transactions. A remote chain that cannot be read is taken as fast as the queries need.
+ */
+export async function presentLoads(
+  preview: Preview,
+  blockMs: number,
+  signal: AbortSignal,
+): Promise<readonly QueryLoad[]> {
+  const { allow_kv_callbacks: callbacks, min_kv_update_period: least } = preview.config.queries;
+  const loads: QueryLoad[] = [];
+  for (const { id, remote } of preview.connections) {
+    const queries = (await servedQueries(preview, id, [], signal)).filter(({ type }) => type === "kv");
+    if (queries.length === 0) continue;
+    // The next result needs a newer remote block.
+    const remoteMs = await meanBlockMs(remote, signal).catch(() => 0);
+    signal.throwIfAborted();
+    const shortest = BigInt(Math.max(1, Math.round((remoteMs * Number(maxInt(least, 1n))) / blockMs)));
+    for (const query of queries)
+      loads.push({
+        queries: 1,
+        updatePeriod: maxInt(query.updatePeriod, shortest),
+        gas: gasGuess(query, callbacks),
+        gasWithoutCallback: gasGuess(query, false),
+      });
+  }
+  return loads;
+}
+
+/** Fees are paid for gas limits at the offered price. Both are a little above what is used and charged: about this factor together. */
+const USUAL_FEE_FACTOR = parseDec18("1.05");
+
+/** Returns the part of a forecast's input that the configuration decides. */
+export function configuredCosts(
+  { gas, batch, connections }: Pick<RelayerConfig, "gas" | "batch" | "connections">,
+  params: MarketParams,
+): Pick<ForecastInput, "params" | "ceiling" | "feeFactor" | "batch"> {
+  return {
+    params,
+    ceiling: ceilingOf({ gas }, params),
+    feeFactor: minInt(USUAL_FEE_FACTOR, mulDec18(gas.adjustment, gas.price_multiplier)),
+    batch: {
+      fixedGas: GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length),
+      blockSharePermille: truncateDec18(batch.block_share * 1_000n),
+    },
+  };
+}
+
+/** Forecasts the registered queries at the chain's market. Rejects with `ClientError`. */
+export async function forecastPresent(
+  preview: Preview,
+  { params, blockMs, othersGas }: MarketPreview,
+  signal: AbortSignal,
+): Promise<Forecast> {
+  const loads = await presentLoads(preview, blockMs, signal);
+  return forecast({ ...configuredCosts(preview.config, params), loads, blockMs, othersGas });
+}
