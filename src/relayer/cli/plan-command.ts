@@ -18,6 +18,7 @@ import {
   type Remedy,
 } from "../market/forecast.ts";
 import { forecastJson, priceText } from "../market/market-outputs.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
 import { openPreview } from "../preview/open-preview.ts";
 import {
   configuredCosts,
@@ -42,7 +43,6 @@ interface PlanOptions {
 
 /** `relaywatch relayer plan`. */
 export function planCommand(context: CliContext): Command {
-  const gas = (flags: string, text: string): Option => new Option(flags, text).argParser(parseGas);
   return new Command()
     .addOption(
       new Option(
@@ -63,14 +63,20 @@ export function planCommand(context: CliContext): Command {
         .argParser(parsePeriod),
     )
     .addOption(
-      gas("--gas <gas>", "with --queries: gas of one result without its callback").default(28_500n, "28500"),
+      new Option("--gas <gas>", "with --queries: gas of one result without its callback")
+        .default(28_500n, "28500")
+        .argParser(parseResultGas),
     )
-    .addOption(gas("--callback-gas <gas>", "with --queries: gas of the contract's callback").default(0n, "0"))
     .addOption(
-      gas(
+      new Option("--callback-gas <gas>", "with --queries: gas of the contract's callback")
+        .default(0n, "0")
+        .argParser(parseGas),
+    )
+    .addOption(
+      new Option(
         "--others <gas>",
         'gas of others in a block, such as "5M"; default: measured, 0 without a configuration',
-      ),
+      ).argParser(parseGas),
     )
     .addOption(
       new Option("--block-time <duration>", "default: measured, 1s without a configuration").argParser(
@@ -90,7 +96,7 @@ Computes what a set of queries costs and how late its results are in the steady 
 Sends nothing. Without a configuration it uses the fee market of the deployed chain.
 
 A result with one key uses 28,500 gas: 28,200 are the chain's for the message, the rest is its share of a transaction with many
-results. Each block with results adds ${formatCount(195_000)} gas for a transaction and a client update, so few queries cost more each.
+results. Each block with results adds ${formatCount(GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE)} gas for a transaction and a client update, so few queries cost more each.
 A callback to a small contract uses 65,000 gas more. Registered queries are estimated from their keys and callbacks.`,
     )
     .action((options: PlanOptions) => plan(options, context));
@@ -329,6 +335,12 @@ function parseGas(text: string): bigint {
   const [, digits, unit = ""] = /^(\d{1,12})([kM]?)$/.exec(text) ?? [];
   if (digits !== undefined) return BigInt(digits) * (GAS_UNITS[unit] ?? 1n);
   throw new InvalidArgumentError('an amount of gas such as "28500", "93k" or "5M" was expected');
+}
+
+function parseResultGas(text: string): bigint {
+  const gas = parseGas(text);
+  if (gas > 0n) return gas;
+  throw new InvalidArgumentError("an amount of gas above 0 was expected");
 }
 
 function parsePrice(text: string): Dec18 {
