@@ -1,4 +1,5 @@
 import type { IbcRelayer } from "../../src/localnet/ibc-relayer/ibc-relayer.ts";
+import { registerIbcRelayerMetrics } from "../../src/localnet/ibc-relayer/metrics.ts";
 import { type ChainProfile, CHAINS } from "../../src/localnet/network/chains.ts";
 import {
   createLocalnet,
@@ -25,6 +26,7 @@ import {
   type LocalnetDaemonOptions,
   localnetEndpoints,
 } from "../../src/localnet/network/localnet-options.ts";
+import { createTraffic, registerTrafficMetrics, type Traffic } from "../../src/localnet/network/traffic.ts";
 import type { ServerFactory } from "../../src/localnet/node/grpc/call-router.ts";
 import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
 import { ORACLE_FAULTS, type OracleFaultName } from "../../src/localnet/node/oracle/oracle-client.ts";
@@ -33,9 +35,12 @@ import { createSidecar, type Sidecar } from "../../src/localnet/sidecar/sidecar.
 import { raceAbort, untilAborted } from "../../src/platform/base/abort.ts";
 import { createFaultSwitches, type FaultSwitches } from "../../src/platform/base/fault-switches.ts";
 import type { Secret } from "../../src/platform/base/secret.ts";
+import { unreachable } from "../../src/platform/base/errors.ts";
 import { type Service, supervise, throwFirst } from "../../src/platform/base/service.ts";
+import type { HttpRoute } from "../../src/platform/http/http-route.ts";
 import { createHttpService } from "../../src/platform/http/route-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
+import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
 
 /** A localnet whose servers all listen. */
@@ -60,16 +65,19 @@ export async function runLocalnet(
 ): Promise<void> {
   const { parts, ports } = options;
   const sidecar = parts.includes("sidecar") ? openSidecar(options, context) : undefined;
-  const chainsUp = createDeferred<unknown>();
+  const chainsUp = createDeferred<RunningLocalnet | undefined>();
   const ibcRelayer = parts.includes("courier")
     ? createLocalnetIbcRelayer(ports, context, chainsUp.promise)
     : undefined;
   const faults = createFaultSwitches(ORACLE_FAULTS, context.clock);
-  const localnet = openChains(options, context, { sidecar, faults, ibcRelayer });
+  const traffic = openTraffic(options, context, chainsUp.promise);
+  const localnet = openChains(options, context, { sidecar, faults, ibcRelayer, traffic });
   // A chain that does not start rejects its own `run`.
-  (localnet?.ready ?? Promise.resolve()).then(chainsUp.resolve, () => {});
+  (localnet?.ready ?? Promise.resolve(undefined)).then(chainsUp.resolve, () => {});
   const sidecarControl = openSidecarControl(options, context, sidecar);
-  const services = [sidecar, localnet, sidecarControl, ibcRelayer].filter((one) => one !== undefined);
+  const services = [sidecar, localnet, sidecarControl, ibcRelayer, traffic].filter(
+    (one) => one !== undefined,
+  );
   const up = Promise.all([localnet?.ready, sidecar?.ready]).catch(() => undefined);
   const announcement = createAnnouncement(up, (running) => {
     const chains = running?.chains ?? {};
@@ -77,6 +85,19 @@ export async function runLocalnet(
     onReady({ chains, ibcRelayer, endpoints: localnetEndpoints(options) });
   });
   throwFirst(await supervise([...services, announcement], context.signal, context.logger));
+}
+
+function openTraffic(
+  { parts, trafficGas }: LocalnetDaemonOptions,
+  { clock, logger }: DaemonContext,
+  up: Promise<RunningLocalnet | undefined>,
+): Traffic | undefined {
+  if (trafficGas === undefined) return undefined;
+  if (!parts.includes("local")) unreachable("traffic without the local chain");
+  const node = up.then(
+    (running) => running?.chains.local ?? unreachable("a localnet without its local chain"),
+  );
+  return createTraffic({ gasPerBlock: trafficGas }, { node, clock, logger });
 }
 
 /** Calls `announce` once when all parts are ready. A part that does not start rejects its own `run`. */
@@ -137,6 +158,8 @@ interface ControlTargets {
   readonly faults: FaultSwitches<OracleFaultName>;
   /** Undefined when it does not run in this process. */
   readonly ibcRelayer: IbcRelayer | undefined;
+  /** Undefined without `--traffic`. */
+  readonly traffic: Traffic | undefined;
 }
 
 function openChains(
@@ -173,7 +196,7 @@ function openChains(
 function controlOptions(
   { ports, access }: LocalnetDaemonOptions,
   token: Secret,
-  { sidecar, faults, ibcRelayer }: ControlTargets,
+  { sidecar, faults, ibcRelayer, traffic }: ControlTargets,
   context: DaemonContext,
 ): NonNullable<LocalnetOptions["control"]> {
   const sidecarFaults =
@@ -186,9 +209,32 @@ function controlOptions(
     token,
     routes: [
       ...createFaultRoutes(joinFaultControls([sidecarFaults, voteFaults])),
-      ...(ibcRelayer === undefined ? [] : ibcRelayerRoutes(ibcRelayer, context)),
+      ...(ibcRelayer === undefined ? [] : ibcRelayerRoutes(ibcRelayer, context.clock)),
+      ...metricsRoutes({ ibcRelayer, traffic }, context),
     ],
   };
+}
+
+/** Creates `GET /metrics` of the control API. It has the metrics of the IBC relayer and the traffic, if they run here. */
+function metricsRoutes(
+  { ibcRelayer, traffic }: Pick<ControlTargets, "ibcRelayer" | "traffic">,
+  { build, clock }: DaemonContext,
+): readonly HttpRoute[] {
+  if (ibcRelayer === undefined && traffic === undefined) return [];
+  const registry = createMetricsRegistry({ build, program: "localnet", processMetrics: true });
+  if (ibcRelayer !== undefined) registerIbcRelayerMetrics(registry, ibcRelayer.status, clock);
+  if (traffic !== undefined) registerTrafficMetrics(registry, traffic);
+  return [
+    {
+      method: "GET",
+      path: "/metrics",
+      handle: async () => ({
+        status: 200,
+        headers: { "content-type": registry.contentType },
+        body: await registry.metrics(),
+      }),
+    },
+  ];
 }
 
 /** Both chains have REST and gRPC. */

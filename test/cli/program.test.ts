@@ -2,6 +2,7 @@ import { type Command, CommanderError } from "commander";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createProgram } from "../../src/cli/program.ts";
+import { loadAllCommands } from "../support/command-line.ts";
 
 interface Printed {
   readonly stdout: string;
@@ -66,6 +67,32 @@ describe("an unknown command", () => {
     expect(stderr).toContain("unknown command 'zzzzzzzz'");
     expect(stderr).not.toContain("Did you mean");
     expect(stderr).toContain("--help");
+  });
+});
+
+describe("localnet start --traffic", () => {
+  it.each([
+    ["8M", 8_000_000n],
+    ["500k", 500_000n],
+    ["8000000", 8_000_000n],
+  ])("reads %s", async (text, gas) => {
+    const start = (await loadAllCommands()).find(({ path }) => path === "localnet start")?.command;
+    const option = start?.options.find(({ long }) => long === "--traffic");
+    expect(option?.parseArg?.(text, undefined)).toBe(gas);
+  });
+
+  it.each(["", "8", "0", "-8M", "8m", "8MB", "8.5M", "199999", "many"])("refuses %j", async (text) => {
+    const { stderr, error } = await run("localnet", "start", `--traffic=${text}`);
+    expect(error).toBeInstanceOf(CommanderError);
+    expect(stderr).toContain('an amount of gas from 200k such as "8M", "500k" or "8000000" was expected');
+  });
+
+  it("needs the local chain", async () => {
+    const { error } = await run("localnet", "start", "remote", "sidecar", "--traffic", "8M");
+    expect(error).toMatchObject({
+      facts: { exitCode: 2 },
+      message: expect.stringContaining("--traffic needs the local chain in the same process"),
+    });
   });
 });
 

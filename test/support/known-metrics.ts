@@ -1,11 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Registry } from "prom-client";
-import {
-  ibcRelayerRegistry,
-  relayerRegistry,
-  watchdogRegistry,
-} from "../../src/cli/generate/metrics-page.ts";
+import { localnetRegistry, relayerRegistry, watchdogRegistry } from "../../src/cli/generate/metrics-page.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { parsePrometheusText } from "./watchdog/prometheus-page.ts";
 
@@ -50,7 +46,7 @@ export function knownMetrics(records: readonly string[]): ReadonlyMap<string, re
   const registries = [
     watchdogRegistry(),
     relayerRegistry(),
-    ibcRelayerRegistry(),
+    localnetRegistry(),
     createMetricsRegistry(PROGRAM),
   ];
   for (const registry of registries)

@@ -53,6 +53,7 @@ export function createLimiter(supply: bigint, paths: readonly JsonObject[] = [])
     address: "neutron1limiter",
     storage: contractStore(world.context(), ADDRESS),
     query: (request) => ({ amount: { denom: denomOf(request), amount: currentSupply.toString() } }),
+    useGas: () => {},
   });
   const attributesOf = (response: { readonly attributes: readonly { key: string; value: string }[] }) =>
     Object.fromEntries(response.attributes.map(({ key, value }) => [key, value]));

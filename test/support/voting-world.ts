@@ -37,6 +37,7 @@ export function createVotingWorld(genesis: JsonObject): VotingWorld {
       const response = queries.get(path)?.query(context, fromBase64(data)) ?? new Uint8Array(0);
       return messageToJson(`${path.slice(1).replace(".Query/", ".Query")}Response`, response);
     },
+    useGas: () => {},
   });
   world.onSudo = (context, _contract, message) => {
     votingPowerContract.sudo?.(scopeOf(context), JSON.parse(message));

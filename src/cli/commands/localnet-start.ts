@@ -1,9 +1,11 @@
-import { Argument, Command, Option } from "commander";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
 import {
   accessOf,
@@ -27,6 +29,7 @@ interface StartOptions extends AccessOptions {
   readonly remoteValidators: readonly bigint[];
   readonly scenario?: LocalnetScenario;
   readonly courier?: true;
+  readonly traffic?: bigint;
   readonly logLevel: LogLevel;
 }
 
@@ -43,6 +46,7 @@ export function startCommand(context: CliContext): Command {
       "--courier",
       "also run the IBC relayer: it opens a transfer channel and relays packets between the chains",
     )
+    .addOption(trafficOption())
     .option("--home <dir>", "directory for the chains' state")
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())
@@ -66,6 +70,8 @@ is down.
 three for every test account. See "relaywatch query dex list-tick-liquidity 'uibcatom<>untrn' uibcatom".
 --scenario hooks-demo: contracts that receive every staking hook. "echo" returns each one as an event, "voting-power"
 knows the voting power at every height. Start with --local-validators 20,5,2 and accuse one of them.
+--traffic 8M: the test account "traffic" sends transactions, so that others use about that much gas in each block of
+local-1. It pays the gas price up to 1,000 times the minimum.
 The first time, start remote before local: local's genesis contains a light client of remote.`,
     )
     .action((parts: readonly LocalnetPart[], options: StartOptions) =>
@@ -73,6 +79,26 @@ The first time, start remote before local: local's genesis contains a light clie
     );
   for (const option of corsOptions()) command.addOption(option);
   return command;
+}
+
+/** Smallest traffic: the transaction of a contract call without any work uses 133,000 gas. */
+const LEAST_TRAFFIC = 200_000n;
+const GAS_UNITS: Readonly<Record<string, bigint>> = { "": 1n, k: 1_000n, M: 1_000_000n };
+
+/** `--traffic GAS`. */
+function trafficOption(): Option {
+  return new Option(
+    "--traffic <gas>",
+    "gas of others' transactions in each block of local-1, such as 8M, 500k or 8000000",
+  ).argParser(parseTraffic);
+}
+
+/** Parses an amount of gas with an optional unit, k or M. Throws `InvalidArgumentError`. */
+function parseTraffic(text: string): bigint {
+  const [, digits, unit] = /^(\d{1,12})([kM]?)$/.exec(text) ?? [];
+  const gas = BigInt(digits ?? 0) * (GAS_UNITS[unit ?? ""] ?? 0n);
+  if (gas >= LEAST_TRAFFIC) return gas;
+  throw new InvalidArgumentError('an amount of gas from 200k such as "8M", "500k" or "8000000" was expected');
 }
 
 /** The parts without which a localnet is not complete. */
@@ -85,6 +111,11 @@ async function startLocalnet(
 ): Promise<void> {
   const chosen = given.length === 0 ? WHOLE : given;
   const parts = options.courier ? [...new Set([...chosen, "courier" as const])] : chosen;
+  if (options.traffic !== undefined && !parts.includes("local")) {
+    const text =
+      "--traffic needs the local chain in the same process: relaywatch localnet start local --traffic …";
+    throw new CliError(EXIT.usage, text);
+  }
   const isWhole = WHOLE.every((part) => parts.includes(part));
   const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
   const hasControl = parts.includes("local") || parts.includes("sidecar");
@@ -98,6 +129,7 @@ async function startLocalnet(
       blockTimeMs: options.blockTime,
       scenario: options.scenario,
       keepBlocks: options.keepBlocks,
+      trafficGas: options.traffic,
       validators: { local: options.localValidators, remote: options.remoteValidators },
       access: accessOf(options),
       controlToken: hasControl ? controlToken(options.portOffset) : undefined,
@@ -105,6 +137,8 @@ async function startLocalnet(
     await daemonContext(context, options.logLevel),
     ({ endpoints }) => {
       for (const { name, url } of endpoints) context.print(`${name} ${url}`);
+      if (options.traffic !== undefined)
+        context.print(`traffic of ${options.traffic} gas in each block of local-1`);
       if (hasControl) context.print(`control token in ${controlTokenFile(options.portOffset)}`);
     },
   );

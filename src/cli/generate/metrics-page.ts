@@ -1,6 +1,7 @@
 import { Registry } from "prom-client";
 import { unstartedStatus } from "../../localnet/ibc-relayer/ibc-relayer.ts";
 import { registerIbcRelayerMetrics } from "../../localnet/ibc-relayer/metrics.ts";
+import { registerTrafficMetrics } from "../../localnet/network/traffic.ts";
 import { METRIC_QUESTIONS } from "../../platform/process/metrics.ts";
 import { createRelayerMetrics } from "../../relayer/api/metrics.ts";
 import { registerStatusGauges } from "../../relayer/api/status-gauges.ts";
@@ -27,11 +28,12 @@ export function watchdogRegistry(): Registry {
   return watchdog;
 }
 
-/** A registry with all metrics of a localnet's IBC relayer. */
-export function ibcRelayerRegistry(): Registry {
-  const ibcRelayer = new Registry();
-  registerIbcRelayerMetrics(ibcRelayer, () => unstartedStatus([]), { nowMs: () => 0 });
-  return ibcRelayer;
+/** A registry with all metrics of a localnet: those of its IBC relayer and of its traffic. */
+export function localnetRegistry(): Registry {
+  const localnet = new Registry();
+  registerIbcRelayerMetrics(localnet, () => unstartedStatus([]), { nowMs: () => 0 });
+  registerTrafficMetrics(localnet, { gas: unread });
+  return localnet;
 }
 
 /** Returns a Markdown table with the watchdog's metrics. */
@@ -56,11 +58,12 @@ ${METRIC_QUESTIONS.map((question) => section(question, relayer)).join("\n")}
 ## oracle-watchdog
 
 ${watchdogMetricTable()}
-## IBC relayer of a localnet
+## IBC relayer and traffic of a localnet
 
-A localnet's control API serves them (\`http://127.0.0.1:9997/metrics\`) when the IBC relayer runs in its process.
+A localnet's control API serves them (\`http://127.0.0.1:9997/metrics\`) when the IBC relayer or the traffic (\`--traffic\`) runs in
+its process.
 
-${table(ibcRelayerRegistry(), () => true)}`;
+${table(localnetRegistry(), () => true)}`;
 }
 
 function section(question: string, registry: Registry): string {

@@ -1,5 +1,6 @@
 import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
 import { echo } from "./contracts/echo.ts";
+import { gasBurner } from "./contracts/gas-burner.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
@@ -93,7 +94,7 @@ const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
 };
 
 /** Contracts that every genesis may instantiate. */
-const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract];
+const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
 
 /** gRPC queries that contracts may call, as on the deployed chain. */
 const CONTRACT_QUERIES = [

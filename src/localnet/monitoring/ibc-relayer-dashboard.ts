@@ -10,7 +10,8 @@ export const COURIER: DashboardSpec = {
   uid: DASHBOARDS.courier,
   file: "courier.json",
   title: "IBC relayer",
-  description: "The IBC relayer of a localnet: does it relay packets, which are pending, and what fails?",
+  description:
+    "The IBC relayer of a localnet: does it relay packets, which are pending, and what fails? Also the gas of its traffic.",
   variables: [{ name: "job", label: "Job", metric: `${M}_state`, from: "job" }],
   range: "hours",
   restarts: 'changes(process_start_time_seconds{job=~"$job"}[1m]) > 0',
@@ -128,6 +129,21 @@ export const COURIER: DashboardSpec = {
             description: "Time since the last message of the IBC relayer in a block of a chain.",
             unit: "s",
             emptyText: EMPTY,
+          },
+        ),
+      ],
+    },
+    {
+      title: "What do others use?",
+      panels: [
+        graph(
+          "Traffic",
+          [query(`rate(relaywatch_localnet_traffic_gas_total{${JOB}}[$__rate_interval])`, "gas")],
+          {
+            description:
+              "Gas per second of the transactions of `localnet start --traffic`, as the fee market counts it.",
+            unit: "none",
+            emptyText: "The localnet runs without --traffic",
           },
         ),
       ],

@@ -103,6 +103,12 @@ const TEST_KEYS: readonly TestKey[] = [
       "obey wall lake harbor name salmon credit print crucial common cram south victory text input move cinnamon crater firm volume unhappy energy cute develop",
     addressHex: "34a22d1f867a73dac95cc09239ff46b3cd3544e1",
   },
+  {
+    name: "traffic",
+    mnemonic:
+      "venue diary bitter pen worth ankle beach benefit sphere brain decrease solar allow injury submit similar satisfy soft furnace dish bright nasty news thumb",
+    addressHex: "baf213dfa47aec12f099aa50b39be6af4b82c335",
+  },
 ];
 
 /** Returns the funded accounts of both chains, first those of the local chain. */

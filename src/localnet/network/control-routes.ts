@@ -1,15 +1,7 @@
-import { DirectSecp256k1HdWallet, makeAuthInfoBytes, makeSignDoc } from "@cosmjs/proto-signing";
-import { BaseAccount } from "../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
-import {
-  QueryAccountRequest,
-  QueryAccountResponse,
-} from "../../cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";
 import { MsgSend } from "../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
-import { PubKey } from "../../cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
-import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { fromBase64, fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
+import { TYPE_URL } from "../../cosmos/proto/registry.ts";
+import { fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
 import { CodedError } from "../../platform/base/errors.ts";
-import { maxInt } from "../../platform/base/integers.ts";
 import { isRecord, JsonField } from "../../platform/base/json.ts";
 import {
   errorReply,
@@ -19,10 +11,11 @@ import {
   type RouteRequest,
 } from "../../platform/http/http-route.ts";
 import { MempoolError, NodeError } from "../node/base/errors.ts";
-import type { BroadcastResult, NodeView } from "../node/base/node-view.ts";
+import type { NodeView } from "../node/base/node-view.ts";
 import { testValidatorSeed } from "../node/consensus/validators.ts";
 import type { RunningNode } from "../node/create-node.ts";
-import { accountNamed, type ChainProfile } from "./chains.ts";
+import type { ChainProfile } from "./chains.ts";
+import { createLocalAccount, LocalAccountError } from "./local-account.ts";
 
 /** A chain under control. `ready` is that of its node. */
 export interface ControlledChain {
@@ -118,7 +111,12 @@ async function reply(run: () => CommandResult): Promise<HttpReply> {
     return jsonReply(200, await run());
   } catch (error) {
     if (error instanceof InvalidBodyError) return errorReply(400, "bad-order", error.message);
-    if (error instanceof NodeError || error instanceof MempoolError || error instanceof FaucetError) {
+    if (
+      error instanceof NodeError ||
+      error instanceof MempoolError ||
+      error instanceof FaucetError ||
+      error instanceof LocalAccountError
+    ) {
       return errorReply(409, error.facts.code, error.message);
     }
     throw error;
@@ -177,7 +175,7 @@ function seedOf(chainId: string, body: JsonField): Uint8Array {
   return /^[0-9a-fA-F]{64}$/.test(seed) ? fromHex(seed) : sha256(utf8(seed));
 }
 
-/** Thrown when the faucet cannot read its account, or when the chain rejects its transaction. */
+/** Thrown when the chain rejects the faucet's transaction. */
 class FaucetError extends CodedError<{
   readonly code: "faucet-refused";
   readonly abciCode: number;
@@ -188,7 +186,7 @@ class FaucetError extends CodedError<{
 interface Faucet {
   /**
    * Sends an amount of the chain's denom. Resolves when the transaction is in the mempool, before its block. Rejects with
-   * {@link FaucetError} or `MempoolError`.
+   * {@link FaucetError}, `LocalAccountError` or `MempoolError`.
    */
   readonly send: (
     view: NodeView,
@@ -199,101 +197,28 @@ interface Faucet {
 
 const GAS_LIMIT = 300_000n;
 const FEE_AMOUNT = 10_000n;
-/** `ErrWrongSequence` of the SDK. */
-const WRONG_SEQUENCE = 32;
 
 /** Creates the faucet of a chain. It pays from the public test account `faucet`. */
 export function createFaucet(chain: ChainProfile): Faucet {
-  const account = accountNamed(chain, "faucet");
-  // Calls run one at a time. The next sequence is known only when the previous transaction is in the mempool.
-  let last: Promise<unknown> = Promise.resolve();
-  // The committed account does not count transactions in the mempool; this sequence does. It may stay ahead for several
-  // blocks, since a block that is being made does not include a transaction that arrives now.
-  let nextSequence = 0n;
-  const broadcast = async (view: NodeView, message: Uint8Array): Promise<BroadcastResult> => {
-    const wallet = await DirectSecp256k1HdWallet.fromMnemonic(account.mnemonic, {
-      prefix: chain.bech32Prefix,
-    });
-    const { accountNumber, sequence: committed } = readAccount(view, account.address);
-    const sequence = maxInt(nextSequence, committed);
-    const result = view.broadcast(await signTx(wallet, chain, { message, accountNumber, sequence }));
-    const { code, codespace } = result.check;
-    if (code === 0) nextSequence = sequence + 1n;
-    if (codespace !== "sdk" || code !== WRONG_SEQUENCE || sequence === committed) return result;
-    // The mempool dropped a pending transaction, so the sequence is too high. The committed one is right then.
-    nextSequence = committed;
-    return broadcast(view, message);
-  };
-  const send = async (view: NodeView, address: string, amount: bigint) => {
-    const message = MsgSend.encode({
-      fromAddress: account.address,
-      toAddress: address,
-      amount: [{ denom: chain.denom, amount: amount.toString() }],
-    }).finish();
-    const { hash, check } = await broadcast(view, message);
-    if (check.code !== 0) {
-      throw new FaucetError(
-        { code: "faucet-refused", abciCode: check.code, codespace: check.codespace },
-        `the chain rejected the transaction of the faucet: ${check.log}`,
-      );
-    }
-    return { hash: upperHex(hash), amount: `${amount}${chain.denom}` };
-  };
+  const account = createLocalAccount(chain, "faucet");
+  const fee = { denom: chain.denom, amount: FEE_AMOUNT };
   return {
-    send: (view, address, amount) => {
-      const sent = last.then(() => send(view, address, amount));
-      last = sent.catch(() => {});
-      return sent;
+    send: async (view, address, amount) => {
+      const value = MsgSend.encode({
+        fromAddress: account.address,
+        toAddress: address,
+        amount: [{ denom: chain.denom, amount: amount.toString() }],
+      }).finish();
+      const messages = [{ typeUrl: TYPE_URL.send, value }];
+      const draft = { messages, memo: "faucet", gasLimit: GAS_LIMIT, fee };
+      const { hash, check } = await account.broadcast(view, draft);
+      if (check.code !== 0) {
+        throw new FaucetError(
+          { code: "faucet-refused", abciCode: check.code, codespace: check.codespace },
+          `the chain rejected the transaction of the faucet: ${check.log}`,
+        );
+      }
+      return { hash: upperHex(hash), amount: `${amount}${chain.denom}` };
     },
   };
-}
-
-function readAccount(view: NodeView, address: string): BaseAccount {
-  const data = QueryAccountRequest.encode({ address }).finish();
-  const response = view.query({ path: "/cosmos.auth.v1beta1.Query/Account", data, height: 0n, prove: false });
-  const account = response.code === 0 ? QueryAccountResponse.decode(response.value).account : undefined;
-  if (account === undefined) {
-    throw new FaucetError(
-      { code: "faucet-refused", abciCode: response.code, codespace: response.codespace },
-      `cannot read the account of the faucet: ${response.log}`,
-    );
-  }
-  return BaseAccount.decode(account.value);
-}
-
-interface Unsigned {
-  readonly message: Uint8Array;
-  readonly accountNumber: bigint;
-  readonly sequence: bigint;
-}
-
-/** Encodes and signs a transaction with one MsgSend in SIGN_MODE_DIRECT. */
-async function signTx(
-  wallet: DirectSecp256k1HdWallet,
-  chain: ChainProfile,
-  { message, accountNumber, sequence }: Unsigned,
-): Promise<Uint8Array> {
-  const [signer] = await wallet.getAccounts();
-  if (signer === undefined) throw new Error("this is a bug: a wallet without an account");
-  const pubkey = {
-    typeUrl: "/cosmos.crypto.secp256k1.PubKey",
-    value: PubKey.encode({ key: signer.pubkey }).finish(),
-  };
-  const bodyBytes = TxBody.encode({
-    messages: [{ typeUrl: "/cosmos.bank.v1beta1.MsgSend", value: message }],
-    memo: "faucet",
-    timeoutHeight: 0n,
-    extensionOptions: [],
-    nonCriticalExtensionOptions: [],
-  }).finish();
-  const authInfoBytes = makeAuthInfoBytes(
-    [{ pubkey, sequence: Number(sequence) }],
-    [{ denom: chain.denom, amount: FEE_AMOUNT.toString() }],
-    Number(GAS_LIMIT),
-    undefined,
-    undefined,
-  );
-  const document = makeSignDoc(bodyBytes, authInfoBytes, chain.chainId, Number(accountNumber));
-  const { signature } = await wallet.signDirect(signer.address, document);
-  return TxRaw.encode({ bodyBytes, authInfoBytes, signatures: [fromBase64(signature.signature)] }).finish();
 }

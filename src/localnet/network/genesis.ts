@@ -4,6 +4,7 @@ import { createValidatorSet } from "../../cosmos/comet/validator-set.ts";
 import { encodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { formatRfc3339Ns, NS_PER_SECOND } from "../../platform/base/time.ts";
+import { gasBurner } from "../chain/contracts/gas-burner.ts";
 import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";
 import { NOT_BONDED_POOL } from "../chain/modules/staking/keys.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
@@ -130,8 +131,10 @@ function withScenario(
   }
 }
 
+/** Adds the code of the traffic's contract. It is the last one: a scenario's contracts keep their addresses. */
 function toJson({ codes, gen_msgs }: WasmState): JsonObject {
-  return { codes: codes.map((code) => ({ ...code })), gen_msgs: [...gen_msgs] };
+  const burner = { name: gasBurner.name, creator: accountNamed(CHAINS.local, "operator").address };
+  return { codes: [...codes.map((code) => ({ ...code })), burner], gen_msgs: [...gen_msgs] };
 }
 
 /** Replaces the balances: the scenario has more denominations. */
@@ -235,8 +238,8 @@ interface StakeOptions {
 const TOKENS = 1_000_000n;
 
 /**
- * Adds the validators of the document to the state of staking, each with a delegation of its operator. Operators are the test
- * accounts, beginning with `operator`; from the sixth on they are accounts without a key. The tokens are new coins in the pool of
+ * Adds the validators of the document to the state of staking, each with a delegation of its operator. The first
+ * operators are test accounts ({@link OPERATORS}), all others are accounts without a key. The tokens are new coins in the pool of
  * validators that are not bonded: all of them bond when the chain starts.
  */
 function withStake(chain: ChainProfile, options: StakeOptions, state: JsonObject): JsonObject {
@@ -297,9 +300,12 @@ function operatorText(chain: ChainProfile, index: number): string {
   return encodeBech32(`${chain.bech32Prefix}valoper`, operatorOf(chain, index));
 }
 
+/** Test accounts that operate the first validators. */
+const OPERATORS = ["operator", "faucet", "courier", "alice", "bob", "relayer"];
+
 function operatorOf(chain: ChainProfile, index: number): Uint8Array {
-  const accounts = accountsOf(chain).map(({ address }) => parseAddress(chain.bech32Prefix, address));
-  // `operator` is the fourth account.
-  const account = index < accounts.length ? accounts[(index + 3) % accounts.length] : undefined;
-  return account ?? validatorKey(testValidatorSeed(chain.chainId, index)).address;
+  const name = OPERATORS[index];
+  return name === undefined
+    ? validatorKey(testValidatorSeed(chain.chainId, index)).address
+    : parseAddress(chain.bech32Prefix, accountNamed(chain, name).address);
 }

@@ -4,15 +4,14 @@ import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../cosmos/client/tx/signer.ts";
 import { createLightClientQueries } from "../../cosmos/light-client/client-queries.ts";
 import { raceAbort } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import { parseDec18 } from "../../platform/base/decimal.ts";
 import type { Ports } from "../../platform/base/localnet-defaults.ts";
 import { Secret } from "../../platform/base/secret.ts";
 import { type HttpRoute, jsonReply } from "../../platform/http/http-route.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import { createMetricsRegistry } from "../../platform/process/metrics.ts";
 import { createIbcChain, type IbcChain } from "../ibc-relayer/ibc-chain.ts";
 import { createIbcRelayer, type IbcRelayer, unstartedStatus } from "../ibc-relayer/ibc-relayer.ts";
-import { registerIbcRelayerMetrics } from "../ibc-relayer/metrics.ts";
 import { ibcRelayerJson, type IbcRelayerStatus } from "../ibc-relayer/status.ts";
 import { accountNamed, type ChainProfile, CHAINS } from "./chains.ts";
 
@@ -58,30 +57,13 @@ export function createLocalnetIbcRelayer(
   };
 }
 
-/**
- * Creates the routes `GET /ibc-relayer` and `GET /metrics` of the control API. `GET /courier` is the former path of the status,
- * for one release.
- */
+/** Creates the routes `GET /ibc-relayer` of the control API and `GET /courier`, the former path, for one release. */
 export function ibcRelayerRoutes(
-  ibcRelayer: IbcRelayer,
-  { clock, build }: Pick<DaemonContext, "clock" | "build">,
+  ibcRelayer: Pick<IbcRelayer, "status">,
+  clock: Pick<Clock, "nowMs">,
 ): readonly HttpRoute[] {
-  const registry = createMetricsRegistry({ build, program: "localnet", processMetrics: true });
-  registerIbcRelayerMetrics(registry, ibcRelayer.status, clock);
   const status = async () => jsonReply(200, ibcRelayerJson(ibcRelayer.status(), clock.nowMs()));
-  return [
-    { method: "GET", path: "/ibc-relayer", handle: status },
-    { method: "GET", path: "/courier", handle: status },
-    {
-      method: "GET",
-      path: "/metrics",
-      handle: async () => ({
-        status: 200,
-        headers: { "content-type": registry.contentType },
-        body: await registry.metrics(),
-      }),
-    },
-  ];
+  return ["/ibc-relayer", "/courier"].map((path) => ({ method: "GET", path, handle: status }));
 }
 
 async function openChain(

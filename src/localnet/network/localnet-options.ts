@@ -25,6 +25,8 @@ export interface LocalnetDaemonOptions {
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
   /** Additional state in the genesis of a new local chain. */
   readonly scenario?: LocalnetScenario | undefined;
+  /** Gas of others' transactions in each block of the local chain, which must run in this process. Undefined: none. */
+  readonly trafficGas?: bigint | undefined;
   /** Access to the chains' HTTP servers. `origins` applies to RPC and REST only. */
   readonly access: Required<HttpAccess>;
   /** Token of the control API. Without it, there is no control API. */
@@ -67,7 +69,7 @@ export function chainOptions({
 
 /** Returns the endpoints of the parts in this process, in the order of {@link LOCALNET_PARTS}. */
 export function localnetEndpoints(options: LocalnetDaemonOptions): readonly DaemonEndpoint[] {
-  const { parts, ports, controlToken } = options;
+  const { parts, ports, controlToken, trafficGas } = options;
   const hasControl = controlToken !== undefined;
   const hasLocal = parts.includes("local");
   const byPart: Readonly<Record<LocalnetPart, readonly DaemonEndpoint[]>> = {
@@ -82,6 +84,9 @@ export function localnetEndpoints(options: LocalnetDaemonOptions): readonly Daem
       { name: "local-1 gRPC", url: `${LOCALNET_HOST}:${ports.localGrpc}` },
       endpoint("local-1 metrics", ports.localMetrics, "/metrics"),
       ...(hasControl ? [endpoint("localnet control", ports.control)] : []),
+      ...(hasControl && trafficGas !== undefined
+        ? [endpoint("localnet traffic metrics", ports.control, "/metrics")]
+        : []),
     ],
     sidecar: [
       endpoint("sidecar prices", ports.prices, "/connect/oracle/v2/prices"),

@@ -62,29 +62,24 @@ it("the metrics of an IBC relayer begin at 0 without times, and follow its statu
   }
 });
 
-it("the control API serves them beside the status, without a token", async () => {
-  const status = unstartedStatus(["local-1", "remote-1"]);
-  const ibcRelayer = { name: "IBC relayer", run: async () => {}, status: () => status };
-  const build = { name: "relaywatch", version: "1.2.3", commit: undefined, nodeVersion: "v20.0.0" };
-  const routes = ibcRelayerRoutes(ibcRelayer, { clock: createManualClock(0), build });
+it("the control API serves the status without a token", async () => {
+  const status = () => unstartedStatus(["local-1", "remote-1"]);
+  const routes = ibcRelayerRoutes({ status }, createManualClock(0));
   expect(routes.map(({ method, path, guarded }) => [method, path, guarded])).toEqual([
     ["GET", "/ibc-relayer", undefined],
     ["GET", "/courier", undefined],
-    ["GET", "/metrics", undefined],
   ]);
   const request = {
     method: "GET",
     headers: {},
     signal: new AbortController().signal,
-    path: "/metrics",
+    path: "/ibc-relayer",
     params: {},
     query: new URLSearchParams(),
     body: new Uint8Array(),
   };
-  const replies = await Promise.all(routes.map(async ({ handle }) => handle(request)));
-  expect(replies.map(({ body }) => String(body))).toEqual([
-    expect.stringContaining('"state":"starting"'),
-    expect.stringContaining('"state":"starting"'),
-    expect.stringContaining('relaywatch_courier_state{state="starting"} 1'),
-  ]);
+  for (const { handle } of routes)
+    expect(await handle(request)).toMatchObject({
+      body: expect.stringContaining('"state":"starting"'),
+    });
 });

@@ -23,6 +23,6 @@ export function text(fields: JsonField, name: string): string {
 /** Creates the error of a message with an unknown name, as a Rust contract words it. */
 export function unknownVariant(type: string, name: string, known: readonly string[]): ContractError {
   const expected = known.map((each) => `\`${each}\``).join(known.length === 2 ? " or " : ", ");
-  const list = known.length === 2 ? `expected ${expected}` : `expected one of ${expected}`;
+  const list = known.length <= 2 ? `expected ${expected}` : `expected one of ${expected}`;
   return new ContractError(`Error parsing into type ${type}: unknown variant \`${name}\`, ${list}`);
 }

@@ -237,6 +237,7 @@ function createScope(
     address: contract.address,
     storage: contract.readOnly === true ? readOnly(storage) : storage,
     query: (request) => querier(context, request),
+    useGas: (amount) => context.gas.consume(amount, "wasm contract"),
   };
 }
 

@@ -24,6 +24,8 @@ export interface ContractScope {
    * `ContractError`.
    */
   readonly query: (request: JsonObject) => JsonValue;
+  /** Consumes gas of the call, as the instructions of a WebAssembly contract do. Throws `ModuleError` when it runs out. */
+  readonly useGas: (amount: bigint) => void;
 }
 
 /** The sender of a call, and the coins that it sent along. The contract already owns the coins. */

@@ -1,0 +1,17 @@
+import { type ContractCode, NO_RESPONSE } from "../modules/wasm/contract.ts";
+import { readMessage, unknownVariant } from "./messages.ts";
+
+/**
+ * A contract that uses gas and does nothing else, so that a local chain can have full blocks at little cost in CPU time.
+ * Execute: `burn {gas}`, a decimal text or a number.
+ */
+export const gasBurner: ContractCode = {
+  name: "gas-burner",
+  instantiate: () => NO_RESPONSE,
+  execute: (scope, _caller, message) => {
+    const [name, fields] = readMessage(message);
+    if (name !== "burn") throw unknownVariant("ExecuteMsg", name, ["burn"]);
+    scope.useGas(fields.member("gas").required().asUint64());
+    return NO_RESPONSE;
+  },
+};

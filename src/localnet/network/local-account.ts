@@ -1,0 +1,92 @@
+import {
+  QueryAccountRequest,
+  QueryAccountResponse,
+} from "../../cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";
+import { BaseAccount } from "../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
+import {
+  createSigner,
+  type Signer,
+  signTransaction,
+  type TransactionDraft,
+} from "../../cosmos/client/tx/signer.ts";
+import { CodedError } from "../../platform/base/errors.ts";
+import { maxInt } from "../../platform/base/integers.ts";
+import { Secret } from "../../platform/base/secret.ts";
+import type { BroadcastResult, NodeView } from "../node/base/node-view.ts";
+import { accountNamed, type ChainProfile } from "./chains.ts";
+
+/** Thrown when the chain does not have the account, for instance in a home from an earlier version. */
+export class LocalAccountError extends CodedError<{
+  readonly code: "account-unreadable";
+  readonly abciCode: number;
+  readonly codespace: string;
+}> {}
+
+/** A transaction without sequence and signature. */
+export type LocalDraft = Pick<TransactionDraft, "messages" | "memo" | "gasLimit" | "fee">;
+
+/** The result of a broadcast with the signed bytes. */
+export interface LocalBroadcast extends BroadcastResult {
+  readonly bytes: Uint8Array;
+}
+
+/** A test account that sends transactions through the mempool of a node in the same process. */
+export interface LocalAccount {
+  /** bech32 */
+  readonly address: string;
+  /**
+   * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. Resolves also when CheckTx
+   * rejects it. Rejects with {@link LocalAccountError} or `MempoolError`.
+   */
+  readonly broadcast: (view: NodeView, draft: LocalDraft) => Promise<LocalBroadcast>;
+}
+
+/** `ErrWrongSequence` of the SDK. */
+const WRONG_SEQUENCE = 32;
+
+/** Creates the test account of this name. Throws when the name is unknown. */
+export function createLocalAccount(chain: ChainProfile, name: string): LocalAccount {
+  const { address, mnemonic } = accountNamed(chain, name);
+  let signer: Promise<Signer> | undefined;
+  // Calls run one at a time. The next sequence is known only when the previous transaction is in the mempool.
+  let last: Promise<unknown> = Promise.resolve();
+  // The committed account does not count transactions in the mempool; this sequence does. It may stay ahead for several
+  // blocks, since a block that is being made does not include a transaction that arrives now.
+  let nextSequence = 0n;
+  const broadcast = async (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
+    // Derived at the first transaction: that takes longer than a signature.
+    signer ??= createSigner({ kind: "mnemonic", mnemonic: new Secret(mnemonic) }, chain.bech32Prefix);
+    const { accountNumber, sequence: committed } = readAccount(view, address);
+    const sequence = maxInt(nextSequence, committed);
+    const account = { chainId: chain.chainId, accountNumber };
+    const { bytes } = await signTransaction({ ...draft, timeoutHeight: 0n, sequence }, account, await signer);
+    const result = view.broadcast(bytes);
+    const { code, codespace } = result.check;
+    if (code === 0) nextSequence = sequence + 1n;
+    if (codespace !== "sdk" || code !== WRONG_SEQUENCE || sequence === committed) return { ...result, bytes };
+    // The mempool dropped a pending transaction, so the sequence is too high. The committed one is right then.
+    nextSequence = committed;
+    return broadcast(view, draft);
+  };
+  return {
+    address,
+    broadcast: (view, draft) => {
+      const sent = last.then(() => broadcast(view, draft));
+      last = sent.catch(() => {});
+      return sent;
+    },
+  };
+}
+
+function readAccount(view: NodeView, address: string): BaseAccount {
+  const data = QueryAccountRequest.encode({ address }).finish();
+  const response = view.query({ path: "/cosmos.auth.v1beta1.Query/Account", data, height: 0n, prove: false });
+  const account = response.code === 0 ? QueryAccountResponse.decode(response.value).account : undefined;
+  if (account === undefined) {
+    throw new LocalAccountError(
+      { code: "account-unreadable", abciCode: response.code, codespace: response.codespace },
+      `cannot read the account ${address}: ${response.log}`,
+    );
+  }
+  return BaseAccount.decode(account.value);
+}

@@ -1,0 +1,297 @@
+import { Counter, type Registry } from "prom-client";
+import { type Params, paramsFromWire } from "../../cosmos/fee-market/market.ts";
+import {
+  QueryCodesRequest,
+  QueryCodesResponse,
+  QueryContractsByCodeRequest,
+  QueryContractsByCodeResponse,
+} from "../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
+import { MsgExecuteContract, MsgInstantiateContract } from "../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
+import * as feemarket from "../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
+import { TYPE_URL } from "../../cosmos/proto/registry.ts";
+import { raceAbort } from "../../platform/base/abort.ts";
+import { equalBytes, utf8 } from "../../platform/base/bytes.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { ceilDec18, type Dec18, formatDec18, mulDec18, parseDec18 } from "../../platform/base/decimal.ts";
+import { CodedError } from "../../platform/base/errors.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import type { Service } from "../../platform/base/service.ts";
+import { createChangeSignal } from "../../platform/base/waits.ts";
+import { gasBurner } from "../chain/contracts/gas-burner.ts";
+import { codeHash } from "../chain/modules/wasm/keeper.ts";
+import { MempoolError } from "../node/base/errors.ts";
+import type { NodeView, StoredBlock, StoredResults } from "../node/base/node-view.ts";
+import type { RunningNode } from "../node/create-node.ts";
+import { type ChainProfile, CHAINS } from "./chains.ts";
+import { createLocalAccount, type LocalDraft } from "./local-account.ts";
+
+export type TrafficErrorFacts =
+  | { readonly code: "traffic-too-much"; readonly gasPerBlock: bigint; readonly maximum: bigint }
+  | { readonly code: "traffic-without-contract" }
+  | { readonly code: "traffic-unreadable"; readonly path: string };
+
+/** Thrown when the chain cannot have this traffic. */
+export class TrafficError extends CodedError<TrafficErrorFacts> {}
+
+export interface TrafficOptions {
+  /** Gas that the fee market counts for the traffic in each block; at most `max_block_utilization`. */
+  readonly gasPerBlock: bigint;
+}
+
+export interface TrafficDeps {
+  /** Resolves when the local chain runs. */
+  readonly node: Promise<Pick<RunningNode, "view">>;
+  readonly clock: Pick<Clock, "sleep">;
+  readonly logger: Logger;
+}
+
+/** Transactions of others on the local chain. */
+export interface Traffic extends Service {
+  /** Gas of the traffic that the fee market has counted since the start. */
+  readonly gas: () => bigint;
+}
+
+/** Name of its test account. */
+const ACCOUNT = "traffic";
+const CHAIN: ChainProfile = CHAINS.local;
+/** Transactions that may be pending. With the second one, the block after one that was full makes up for it. */
+const MAX_PENDING = 2;
+/** The price may rise by an eighth twice before a pending transaction is too cheap. The rest of the fee is the proposer's tip. */
+const PRICE_MARGIN = parseDec18("1.3");
+/** Highest price that the traffic pays, in minimum prices. */
+const MAX_PRICE_RATIO = 1_000n;
+/** Gas of the fee's payout. The transaction uses it after the fee market has counted its gas. */
+const PAYOUT_GAS = 37_300n;
+/** Counted gas of the transaction besides that of its contract call's work. Replaced by that of the last transaction. */
+const FIRST_OVERHEAD = 133_000n;
+/** Part of the gas limit that covers a change of the overhead. */
+const LIMIT_MARGIN = 20_000n;
+/** A block above the maximum fails, so the largest traffic stays below it by more than the overhead changes. */
+const ROOM_BELOW_MAXIMUM = 50_000n;
+const INSTANTIATE_GAS = 400_000n;
+/** The loop also looks after this time without a block, for instance while the chain is halted. */
+const MAX_WAIT_MS = 10_000;
+/** Blocks after which a transaction that is neither in a block nor in the mempool is given up. */
+const LOST_AFTER_BLOCKS = 10n;
+
+/**
+ * Creates the traffic: after each block, one transaction whose contract call uses the gas of the next block. It goes through the
+ * mempool like that of any user. `run` rejects with {@link TrafficError} when the chain cannot have it; a rejected transaction
+ * is replaced after the next block.
+ */
+export function createTraffic({ gasPerBlock }: TrafficOptions, deps: TrafficDeps): Traffic {
+  const { node, clock } = deps;
+  const logger = deps.logger.child({ part: "traffic" });
+  const sender = createSender(gasPerBlock, logger);
+  return {
+    name: "traffic",
+    gas: sender.gas,
+    run: async (signal) => {
+      const { view } = await raceAbort(node, signal);
+      const blocks = createChangeSignal(clock);
+      const stop = view.onBlock((block, results) => {
+        sender.record(block, results);
+        blocks.wake();
+      });
+      try {
+        for (;;) {
+          const version = blocks.version();
+          await sender.sendFor(view);
+          await blocks.changedSince(version, MAX_WAIT_MS, signal);
+        }
+      } finally {
+        stop();
+      }
+    },
+  };
+}
+
+/** Registers the counter of the traffic's gas. It is read when it is scraped. */
+export function registerTrafficMetrics(registry: Registry, traffic: Pick<Traffic, "gas">): void {
+  const counter: Counter = new Counter({
+    name: "relaywatch_localnet_traffic_gas_total",
+    help: "Gas of the traffic's transactions in blocks of the local chain, as the fee market counts it.",
+    registers: [registry],
+    collect: () => {
+      counter.reset();
+      counter.inc(Number(traffic.gas()));
+    },
+  });
+}
+
+/** A transaction that was added to the mempool. */
+interface Sent {
+  readonly bytes: Uint8Array;
+  /** Height of the latest block when it was sent. */
+  readonly height: bigint;
+  /** Gas of the contract call's work. Undefined for the transaction that creates the contract. */
+  readonly burned: bigint | undefined;
+}
+
+interface Sender {
+  /** Sends the transaction of the next block, once per block. */
+  readonly sendFor: (view: NodeView) => Promise<void>;
+  /** Finds own transactions in a block. */
+  readonly record: (block: StoredBlock, results: StoredResults) => void;
+  readonly gas: () => bigint;
+}
+
+function createSender(gasPerBlock: bigint, logger: Logger): Sender {
+  const account = createLocalAccount(CHAIN, ACCOUNT);
+  let chain: { readonly params: Params; readonly codeId: bigint } | undefined;
+  let contract: string | undefined;
+  let sent: readonly Sent[] = [];
+  let sentAt = -1n;
+  let overhead = FIRST_OVERHEAD;
+  let gas = 0n;
+  let state: "sending" | "rejected" | "too-expensive" = "sending";
+  /** Logs changes only: a state may last for thousands of blocks. */
+  const enter = (next: typeof state, message: string, fields: Readonly<Record<string, unknown>>): void => {
+    if (next !== state) logger.warn(message, fields);
+    state = next;
+  };
+  const broadcast = async (view: NodeView, draft: LocalDraft, burned: bigint | undefined): Promise<void> => {
+    try {
+      const { check, bytes } = await account.broadcast(view, draft);
+      if (check.code !== 0) {
+        const { code, codespace, log } = check;
+        return enter("rejected", "transaction rejected", { code, codespace, log });
+      }
+      sent = [...sent, { bytes, height: sentAt, burned }];
+      state = "sending";
+    } catch (error) {
+      if (!(error instanceof MempoolError)) throw error;
+      enter("rejected", "transaction rejected", { error: error.message });
+    }
+  };
+  const record: Sender["record"] = ({ txs, header }, { txResults }) => {
+    const rest: Sent[] = [];
+    for (const one of sent) {
+      const index = txs.findIndex((tx) => equalBytes(tx, one.bytes));
+      const result = index < 0 ? undefined : txResults[index];
+      if (result === undefined) rest.push(one);
+      else if (result.code === 0) {
+        const counted = result.gasUsed - PAYOUT_GAS;
+        gas += counted;
+        if (one.burned !== undefined) overhead = maxInt(counted - one.burned, 0n);
+      } else {
+        const { code, codespace, log } = result;
+        logger.debug("transaction failed", { height: header.height, code, codespace, log });
+      }
+    }
+    sent = rest;
+  };
+  const sendFor = async (view: NodeView): Promise<void> => {
+    const { latestHeight } = view.status();
+    // Before the first block there is no state to read.
+    if (latestHeight <= sentAt || view.block(latestHeight) === undefined) return;
+    sentAt = latestHeight;
+    chain ??= readChain(view, gasPerBlock);
+    contract ??= readContract(view, chain.codeId);
+    const pending = pendingOf(view, sent);
+    sent = sent.filter((one) => pending.has(one) || one.height + LOST_AFTER_BLOCKS > latestHeight);
+    const most = contract === undefined ? 1 : MAX_PENDING;
+    if (pending.size >= most) return;
+    const { params } = chain;
+    const price = readPrice(view);
+    const cap = params.minBaseGasPrice * MAX_PRICE_RATIO;
+    if (price > cap)
+      return enter("too-expensive", "gas price above the traffic's limit", {
+        price: formatDec18(price),
+        limit: formatDec18(cap),
+      });
+    const feeOf = (gasLimit: bigint): LocalDraft["fee"] => ({
+      denom: params.feeDenom,
+      amount: ceilDec18(gasLimit * minInt(mulDec18(price, PRICE_MARGIN), cap)),
+    });
+    if (contract === undefined) {
+      const messages = [instantiateMessage(account.address, chain.codeId)];
+      const fee = feeOf(INSTANTIATE_GAS);
+      return broadcast(view, { messages, memo: ACCOUNT, gasLimit: INSTANTIATE_GAS, fee }, undefined);
+    }
+    const counted = minInt(gasPerBlock, params.maxBlockUtilization - ROOM_BELOW_MAXIMUM);
+    const burned = maxInt(counted - overhead, 0n);
+    const gasLimit = counted + PAYOUT_GAS + LIMIT_MARGIN;
+    const messages = [burnMessage(account.address, contract, burned)];
+    await broadcast(view, { messages, memo: ACCOUNT, gasLimit, fee: feeOf(gasLimit) }, burned);
+  };
+  return { sendFor, record, gas: () => gas };
+}
+
+/** Returns the transactions that are in the mempool. */
+function pendingOf(view: NodeView, sent: readonly Sent[]): ReadonlySet<Sent> {
+  if (sent.length === 0) return new Set();
+  // The mempool of the same process holds the arrays that were added to it.
+  const inMempool = new Set(view.unconfirmed(Number.POSITIVE_INFINITY).txs);
+  return new Set(sent.filter(({ bytes }) => inMempool.has(bytes)));
+}
+
+function burnMessage(sender: string, contract: string, gas: bigint): LocalDraft["messages"][number] {
+  const msg = utf8(JSON.stringify({ burn: { gas: gas.toString() } }));
+  return {
+    typeUrl: TYPE_URL.executeContract,
+    value: MsgExecuteContract.encode({ sender, contract, msg, funds: [] }).finish(),
+  };
+}
+
+function instantiateMessage(sender: string, codeId: bigint): LocalDraft["messages"][number] {
+  const contract = { sender, admin: "", codeId, label: "traffic", msg: utf8("{}"), funds: [] };
+  return {
+    typeUrl: TYPE_URL.instantiateContract,
+    value: MsgInstantiateContract.encode(contract).finish(),
+  };
+}
+
+/** Reads what does not change while the chain runs. Throws {@link TrafficError}. */
+function readChain(
+  view: NodeView,
+  gasPerBlock: bigint,
+): { readonly params: Params; readonly codeId: bigint } {
+  const path = "/feemarket.feemarket.v1.Query/Params";
+  const { params: wire } = feemarket.ParamsResponse.decode(
+    read(view, path, feemarket.ParamsRequest.encode({})),
+  );
+  if (wire === undefined) throw unreadable(path, "no parameters");
+  const params = paramsFromWire(wire);
+  const maximum = params.maxBlockUtilization;
+  if (gasPerBlock > maximum) {
+    throw new TrafficError(
+      { code: "traffic-too-much", gasPerBlock, maximum },
+      `--traffic ${gasPerBlock} is more than the fee market of ${CHAIN.chainId} allows in a block (${maximum})`,
+    );
+  }
+  const request = QueryCodesRequest.encode({ pagination: undefined });
+  const { codeInfos } = QueryCodesResponse.decode(read(view, "/cosmwasm.wasm.v1.Query/Codes", request));
+  const hash = codeHash(gasBurner);
+  const code = codeInfos.find(({ dataHash }) => equalBytes(dataHash, hash));
+  if (code !== undefined) return { params, codeId: code.codeId };
+  throw new TrafficError(
+    { code: "traffic-without-contract" },
+    `${CHAIN.chainId} has no contract code ${gasBurner.name}, which --traffic needs: its state is from an earlier version; start with an empty --home`,
+  );
+}
+
+/** Returns the first contract of a code, if any. */
+function readContract(view: NodeView, codeId: bigint): string | undefined {
+  const request = QueryContractsByCodeRequest.encode({ codeId, pagination: undefined });
+  const path = "/cosmwasm.wasm.v1.Query/ContractsByCode";
+  return QueryContractsByCodeResponse.decode(read(view, path, request)).contracts[0];
+}
+
+function readPrice(view: NodeView): Dec18 {
+  const path = "/feemarket.feemarket.v1.Query/State";
+  const { state } = feemarket.StateResponse.decode(read(view, path, feemarket.StateRequest.encode({})));
+  if (state === undefined) throw unreadable(path, "no state");
+  return BigInt(state.baseGasPrice);
+}
+
+function read(view: NodeView, path: string, request: { readonly finish: () => Uint8Array }): Uint8Array {
+  const response = view.query({ path, data: request.finish(), height: 0n, prove: false });
+  if (response.code !== 0) throw unreadable(path, response.log);
+  return response.value;
+}
+
+function unreadable(path: string, reason: string): TrafficError {
+  return new TrafficError({ code: "traffic-unreadable", path }, `cannot read ${path}: ${reason}`);
+}
