@@ -26,7 +26,7 @@ export class LocalAccountError extends CodedError<{
 export type LocalDraft = Pick<TransactionDraft, "messages" | "memo" | "gasLimit" | "fee">;
 
 /** The result of a broadcast with the signed bytes. */
-export interface LocalBroadcast extends BroadcastResult {
+interface LocalBroadcast extends BroadcastResult {
   readonly bytes: Uint8Array;
 }
 

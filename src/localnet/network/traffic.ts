@@ -26,13 +26,13 @@ import type { RunningNode } from "../node/create-node.ts";
 import { type ChainProfile, CHAINS } from "./chains.ts";
 import { createLocalAccount, type LocalDraft } from "./local-account.ts";
 
-export type TrafficErrorFacts =
+type TrafficErrorFacts =
   | { readonly code: "traffic-too-much"; readonly gasPerBlock: bigint; readonly maximum: bigint }
   | { readonly code: "traffic-without-contract" }
   | { readonly code: "traffic-unreadable"; readonly path: string };
 
 /** Thrown when the chain cannot have this traffic. */
-export class TrafficError extends CodedError<TrafficErrorFacts> {}
+class TrafficError extends CodedError<TrafficErrorFacts> {}
 
 export interface TrafficOptions {
   /** Gas that the fee market counts for the traffic in each block; at most `max_block_utilization`. */
