@@ -4,6 +4,7 @@ import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import { CHAIN_CONDITIONS } from "./relayer-chain-conditions.ts";
 import { CONNECTION_SCOPE, type RelayerCondition } from "./relayer-condition.ts";
 import { ACCOUNT_CONDITIONS } from "./relayer-account-conditions.ts";
+import { COST_CONDITIONS } from "./relayer-cost-conditions.ts";
 import { ENDPOINT_CONDITIONS } from "./relayer-endpoint-conditions.ts";
 import { RESULT_CONDITIONS } from "./relayer-result-conditions.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
@@ -16,6 +17,7 @@ export const RELAYER_CONDITIONS: readonly RelayerCondition[] = [
   ...ACCOUNT_CONDITIONS,
   ...RESULT_CONDITIONS,
   ...ENDPOINT_CONDITIONS,
+  ...COST_CONDITIONS,
 ];
 
 /** Alerts of the relayer, from its problems and its other metrics. */

@@ -4,6 +4,7 @@ import {
   QueryClientStatusResponse,
   QueryConsensusStateResponse,
 } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/query.ts";
+import { ParamsResponse, StateResponse } from "../../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import { ConsensusState } from "../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import type { ProxyFault } from "../fault-proxy.ts";
 
@@ -28,11 +29,42 @@ export function olderConsensus(seconds: number): ProxyFault {
   });
 }
 
+/**
+ * Lets a node say that its fee market has this maximum, half of which is the target, and this constant price (a decimal times
+ * 10^18, at least the minimum of 0.0025).
+ */
+export function feeMarket({
+  maximum,
+  price,
+}: {
+  readonly maximum: bigint;
+  readonly price: bigint;
+}): ProxyFault {
+  return rewriteAll({
+    "/feemarket.feemarket.v1.Query/Params": (bytes) => {
+      const { params } = ParamsResponse.decode(bytes);
+      return ParamsResponse.encode({
+        params: params && { ...params, maxBlockUtilization: maximum },
+      }).finish();
+    },
+    "/feemarket.feemarket.v1.Query/State": (bytes) => {
+      const { state } = StateResponse.decode(bytes);
+      return StateResponse.encode({ state: state && { ...state, baseGasPrice: `${price}` } }).finish();
+    },
+  });
+}
+
 function rewrite(path: string, change: (value: Uint8Array) => Uint8Array): ProxyFault {
+  return rewriteAll({ [path]: change });
+}
+
+/** Replaces the responses to ABCI queries, by path. */
+function rewriteAll(changes: Readonly<Record<string, (value: Uint8Array) => Uint8Array>>): ProxyFault {
   return {
     kind: "rewrite",
     result: ({ method, params }, result) => {
-      if (method !== "abci_query" || params["path"] !== path) return result;
+      const change = method === "abci_query" ? changes[String(params["path"])] : undefined;
+      if (change === undefined) return result;
       const response = isRecord(result) ? result["response"] : undefined;
       if (!isRecord(result) || !isRecord(response) || typeof response["value"] !== "string") return result;
       const value = toBase64(change(fromBase64(response["value"])));

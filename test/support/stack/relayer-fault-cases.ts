@@ -3,7 +3,8 @@ import { z } from "zod";
 import type { TestWallet } from "../e2e/test-wallet.ts";
 import type { FaultProxy, ProxyFault } from "../fault-proxy.ts";
 import type { ExpectedAlerts } from "./fault-expectations.ts";
-import { clientStatus, olderConsensus } from "./client-responses.ts";
+import { parseDec18 } from "../../../src/platform/base/decimal.ts";
+import { clientStatus, feeMarket, olderConsensus } from "./client-responses.ts";
 import type { FaultyRelayer } from "./faulty-relayer.ts";
 import { lockedStore, lostLease, type SharedStore } from "./relayer-store-cases.ts";
 
@@ -41,6 +42,20 @@ function proxied(
   expected: Omit<FaultCase, "begin" | "end">,
 ): FaultCase {
   return { ...expected, begin: () => proxy.set(fault), end: () => proxy.set(undefined) };
+}
+
+/** A fee market that a relayer reads at its start. */
+function marketCase(
+  relayer: FaultyRelayer,
+  market: ProxyFault,
+  { settings = "", ...expected }: Omit<FaultCase, "begin" | "end"> & { readonly settings?: string },
+): FaultCase {
+  const restart = async (fault: ProxyFault | undefined, lines: string): Promise<void> => {
+    await relayer.stop();
+    relayer.local.set(fault);
+    await relayer.start(lines);
+  };
+  return { ...expected, begin: () => restart(market, settings), end: () => restart(undefined, "") };
 }
 
 const isQuery =
@@ -135,17 +150,27 @@ export function relayerFaultCases({
       },
       {
         fault: "the daily limit of fees is reached",
-        alerts: ["relayer-not-sending", "relayer-spending-near-limit"],
+        alerts: ["relayer-not-sending", "relayer-spending-near-limit", "relayer-cost-above-budget"],
         begin: async () => {
           await relayers.account.stop();
           await relayers.account.start('spending: { daily_fee: "8000" }');
         },
         end: async () => {
           await relayers.account.stop();
-          await relayers.account.start('spending: { daily_fee: "80000000" }');
+          await relayers.account.start('spending: { daily_fee: "80000000000" }');
         },
       },
       lockedStore(relayers.account, stateDir),
+      // A target of 200,000 gas, which is about what the relayer uses.
+      marketCase(relayers.account, feeMarket({ maximum: 400_000n, price: parseDec18("0.01") }), {
+        fault: "the price stays above its minimum, because the relayer has no ceiling",
+        alerts: ["relayer-price-rising"],
+        settings: 'gas: { price: { comfortable: "1" } }',
+      }),
+      marketCase(relayers.account, feeMarket({ maximum: 60_000n, price: parseDec18("0.0025") }), {
+        fault: "the fee market bears less than one result a block",
+        alerts: ["relayer-demand-above-market"],
+      }),
     ],
     client: [
       {

@@ -40,6 +40,11 @@ export const COMMANDS = {
     [0, 1, 3],
     ["Relayer, ", "Cost by owner", "Dead letters"],
   ),
+  market: command(
+    "curl -s http://127.0.0.1:9999/metrics | grep -E '^relaywatch_relayer_(gas_price|market_gas|market_results|expected_late)'",
+    [0],
+    ['relaywatch_relayer_gas_price{kind="minimum"}', 'relaywatch_relayer_market_gas{kind="target"}'],
+  ),
   ready: command("curl -s http://127.0.0.1:9999/readyz", [0], []),
   watchdogReady: command("curl -s http://127.0.0.1:9998/readyz", [0], []),
   prices: command("curl -s -m 3 http://127.0.0.1:8080/connect/oracle/v2/prices", [0, 7, 28], []),
