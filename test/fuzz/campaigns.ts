@@ -1,6 +1,6 @@
 import type { Campaign } from "./campaign.ts";
 import { fuzzTransactions } from "./chain/transactions.ts";
-import { fuzzRelayer, fuzzRelayerBesideAnother } from "./relayer/campaign.ts";
+import { fuzzRelayer, fuzzRelayerBesideAnother, fuzzRelayerSkipping } from "./relayer/campaign.ts";
 import { SERVER_CAMPAIGNS } from "./servers/campaigns.ts";
 import { fuzzPages } from "./watchdog/pages.ts";
 
@@ -9,6 +9,7 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   pages: fuzzPages,
   relayer: fuzzRelayer,
   "relayer-beside-another": fuzzRelayerBesideAnother,
+  "relayer-skipping": fuzzRelayerSkipping,
   transactions: fuzzTransactions,
   ...SERVER_CAMPAIGNS,
 };

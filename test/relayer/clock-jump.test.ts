@@ -40,6 +40,7 @@ describe("a jump of the wall clock", () => {
         settings: {
           allowKvCallbacks: true,
           minKvUpdatePeriod: 0n,
+          skipUnchanged: 0n,
           maxResultBytes: 1,
           backoff: { minMs: 1_000, baseMs: 1_000, maxMs: 1_000 },
         },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createHeightMarks } from "../../src/relayer/health/head-watch.ts";
 import { latenessOf, type Present } from "../../src/relayer/health/lateness.ts";
-import { failed } from "../../src/relayer/registry/query-state.ts";
+import { answered, failed, handedOver, unchangedBy } from "../../src/relayer/registry/query-state.ts";
 import { sampleState } from "./samples.ts";
 
 /** Local blocks of one second from height 1 at 1,000 ms; remote blocks at these local heights. */
@@ -99,6 +99,40 @@ describe("latenessOf", () => {
   it("counts a TX query, and a changed question, from when this relayer read it", () => {
     const tx = { ...sampleState({ type: "tx", lastLocalHeight: 3n, updatePeriod: 2n }), sinceHeight: 90n };
     expect(latenessOf(tx, present(100n))).toMatchObject({ dueHeight: 90n, blocks: 10n });
+  });
+});
+
+describe("latenessOf a query whose values are unchanged", () => {
+  const remote = (height: bigint) => ({ revision: 1n, height });
+  /** Period 2. The result of the remote height 7 is in block 10, that of 50 would have been in block 53. */
+  const last = handedOver(sampleState({ updatePeriod: 2n }), { at: remote(7n), hash: "a" });
+  const read = { at: remote(50n), hash: "a", localHeight: 53n, maxAge: 100n };
+  const state = unchangedBy(answered(last, { localHeight: 10n, remote: remote(7n) }), read) ?? last;
+  const blocks = (to: bigint) =>
+    Array.from({ length: Number(to) }, (_, index) => [BigInt(index) + 1n, BigInt(index) + 3n] as const);
+
+  it("counts from the height at which it must be read again, and not from its last result", () => {
+    expect(latenessOf(state, present(54n, blocks(52n)))).toMatchObject({ dueHeight: 55n, blocks: 0n, ms: 0 });
+    expect(latenessOf(state, present(55n, blocks(53n)))).toMatchObject({ blocks: 0n, isOverdue: false });
+    expect(latenessOf(state, present(58n, blocks(56n)))).toMatchObject({ dueHeight: 55n, blocks: 3n });
+    // Nobody has read it: its value may have changed.
+    expect([66n, 67n].map((height) => latenessOf(state, present(height, blocks(60n))).isOverdue)).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it("counts from the newer remote block that it needs, and without one from the height of the required result", () => {
+    const late = [...blocks(51n), [52n, 80n]] as const;
+    expect(latenessOf(state, present(79n, blocks(51n)))).toMatchObject({ dueHeight: 110n, blocks: 0n });
+    expect(latenessOf(state, present(82n, late))).toMatchObject({ dueHeight: 81n, blocks: 1n });
+    const halted = [110n, 112n, 121n, 122n].map((height) => latenessOf(state, present(height, blocks(51n))));
+    expect(halted.map((one) => [one.blocks, one.isOverdue])).toEqual([
+      [0n, false],
+      [2n, false],
+      [11n, false],
+      [12n, true],
+    ]);
   });
 });
 

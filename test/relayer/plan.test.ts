@@ -155,7 +155,10 @@ describe("candidatesAt", () => {
       answeredAt(4n, 2n, 1n),
       answeredAt(5n, 0n, 99n),
     ];
-    expect(candidatesAt(states, at).map(({ query }) => query.id)).toEqual([1n, 5n]);
+    expect(candidatesAt(states, at, { minBlocks: 0n, height: 9n }).map(({ query }) => query.id)).toEqual([
+      1n,
+      5n,
+    ]);
   });
 
   it("leaves out queries whose last result is fewer remote blocks old than wanted, unless the revision changed", () => {
@@ -167,7 +170,7 @@ describe("candidatesAt", () => {
       answeredAt(3n, 49n, 0n),
       sampleState({ id: 4n }),
     ];
-    const found = candidatesAt(states, at, 10n).map(({ query }) => query.id);
+    const found = candidatesAt(states, at, { minBlocks: 10n, height: 9n }).map(({ query }) => query.id);
     expect(found).toEqual([2n, 3n, 4n]);
   });
 });

@@ -1,6 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { queryChangeSubscriptions, queryChanges } from "../../src/relayer/chain/query-events.ts";
-import { answered, failed, isDue, refreshed, statusOf } from "../../src/relayer/registry/query-state.ts";
+import {
+  answered,
+  asAnswered,
+  dueHeightOf,
+  failed,
+  handedOver,
+  isDue,
+  lastReadHeight,
+  notIncluded,
+  type QueryState,
+  refreshed,
+  requested,
+  statusOf,
+  unchangedBy,
+  unchangedSince,
+} from "../../src/relayer/registry/query-state.ts";
 import { isServed } from "../../src/relayer/chain/registered-query.ts";
 import { isNewer } from "../../src/cosmos/comet/ibc-height.ts";
 import { sampleQuery, sampleState } from "./samples.ts";
@@ -51,6 +66,104 @@ describe("statusOf", () => {
       "answered",
       "backing_off",
     ]);
+  });
+});
+
+describe("a KV query whose values do not change", () => {
+  const remote = (height: bigint) => ({ revision: 1n, height });
+  const sent = (state: QueryState, height: bigint, hash = "a"): QueryState =>
+    handedOver(state, { at: remote(height), hash });
+  const included = (state: QueryState, height: bigint, localHeight: bigint): QueryState =>
+    answered(state, { localHeight, remote: remote(height) });
+  /** Period 5; the result of the remote height 100 is in block 10. */
+  const known = included(sent(sampleState(), 100n), 100n, 10n);
+  const read = (height: bigint, localHeight: bigint, hash = "a") => ({
+    at: remote(height),
+    hash,
+    localHeight,
+    maxAge: 12n,
+  });
+  /** Throws when a result must be sent. */
+  const skipped = (state: QueryState, height: bigint, localHeight: bigint): QueryState => {
+    const next = unchangedBy(state, read(height, localHeight));
+    if (next === undefined) throw new Error("a result must be sent");
+    return next;
+  };
+
+  it("needs no result until the last one is so many blocks old", () => {
+    expect(unchangedBy(known, read(105n, 15n))).toBeDefined();
+    expect(unchangedBy(known, read(111n, 21n))).toBeDefined();
+    expect(unchangedBy(known, read(112n, 22n))).toBeUndefined();
+    // A result in each fifth block is never older.
+    expect(unchangedBy(known, { ...read(105n, 15n), maxAge: 5n })).toBeUndefined();
+  });
+
+  it("needs one for other values, when the last ones are unknown, and when an operator wants one", () => {
+    expect(unchangedBy(known, read(105n, 15n, "b"))).toBeUndefined();
+    expect(unchangedBy(requested(known), read(105n, 15n))).toBeUndefined();
+    const afterStart = sampleState({ lastLocalHeight: 10n, lastRemoteHeight: remote(100n) });
+    expect(unchangedBy(afterStart, read(105n, 15n))).toBeUndefined();
+    const ofOther = refreshed(
+      known,
+      sampleQuery({ lastLocalHeight: 12n, lastRemoteHeight: remote(102n) }),
+      14n,
+    );
+    expect(unchangedBy(ofOther, read(105n, 15n))).toBeUndefined();
+    expect(unchangedBy(included(known, 103n, 13n), read(105n, 18n))).toBeUndefined();
+    const changed = refreshed(known, sampleQuery({ ...known.query, keys: [] }), 14n);
+    expect(unchangedBy(changed, read(105n, 15n))).toBeUndefined();
+  });
+
+  it("is compared with the newest result that has no outcome, and with the last one again when that failed", () => {
+    const pending = sent(known, 105n, "b");
+    expect(unchangedBy(pending, read(106n, 16n, "a"))).toBeUndefined();
+    const again = unchangedBy(pending, read(106n, 16n, "b"));
+    expect(again).toBeDefined();
+    expect(unchangedBy(pending, { ...read(106n, 16n, "b"), maxAge: 5n })).toBeUndefined();
+    const lost = notIncluded(again ?? known, remote(105n));
+    expect(unchangedBy(lost, read(107n, 17n, "a"))).toBeDefined();
+    expect(unchangedBy(lost, read(107n, 17n, "b"))).toBeUndefined();
+    // The read tells nothing about the result that failed.
+    expect(dueHeightOf(lost)).toBe(15n);
+    // The chain was read before the outcome is known, and another relayer may be ahead.
+    const onChain = (height: bigint) => ({
+      ...pending.query,
+      lastLocalHeight: 15n,
+      lastRemoteHeight: remote(height),
+    });
+    expect(unchangedBy(refreshed(pending, onChain(105n), 15n), read(106n, 20n, "b"))).toBeDefined();
+    expect(unchangedBy(refreshed(pending, onChain(106n), 15n), read(107n, 20n, "b"))).toBeUndefined();
+  });
+
+  it("is read again after its period, as if it had been answered, and answered when a result is required", () => {
+    const first = skipped(failed(known, error, at), 106n, 16n);
+    expect(first).toMatchObject({ error: undefined, failures: 0, notBeforeMs: 0, results: 1 });
+    expect([19n, 20n].map((height) => isDue(first, height, 0))).toEqual([false, true]);
+    expect([dueHeightOf(first), asAnswered(first).lastLocalHeight]).toEqual([21n, 16n]);
+    const second = skipped(first, 111n, 21n);
+    expect([20n, 21n].map((height) => isDue(second, height, 0))).toEqual([false, true]);
+    expect([dueHeightOf(second), asAnswered(second).lastLocalHeight]).toEqual([22n, 17n]);
+    expect([21n, 22n].map((height) => lastReadHeight(second, height)?.height)).toEqual([111n, 100n]);
+    expect(asAnswered(known)).toBe(known.query);
+    expect(dueHeightOf(included(sent(second, 112n), 112n, 22n))).toBe(27n);
+  });
+
+  it("has these values since the first of the results in a row with them", () => {
+    expect(unchangedSince(known)).toBeUndefined();
+    const first = skipped(known, 105n, 15n);
+    expect(unchangedSince(first)).toBe(10n);
+    expect(unchangedSince(sent(first, 110n, "b"))).toBeUndefined();
+    const next = included(sent(first, 112n), 112n, 22n);
+    expect(unchangedSince(next)).toBeUndefined();
+    expect(unchangedSince(skipped(next, 117n, 27n))).toBe(10n);
+    const other = included(sent(first, 110n, "b"), 110n, 20n);
+    expect(unchangedSince(skipped(included(sent(other, 115n), 115n, 25n), 120n, 30n))).toBe(25n);
+    const ofOther = refreshed(
+      next,
+      { ...next.query, lastLocalHeight: 24n, lastRemoteHeight: remote(114n) },
+      24n,
+    );
+    expect(unchangedSince(skipped(included(sent(ofOther, 119n), 119n, 29n), 124n, 34n))).toBe(29n);
   });
 });
 

@@ -75,7 +75,7 @@ async function getJson(from: ApiDeps, path: string): Promise<unknown> {
 
 const lateness = sampleLateness({ blocks: 21n, ms: 65_432, isOverdue: true });
 const queries = [
-  sampleView({ resultAge: { blocks: 1n, ms: 2_000, isAtLeast: true } }),
+  sampleView({ resultAge: { blocks: 1n, ms: 2_000, isAtLeast: true }, unchangedSince: 7n }),
   sampleView({
     id: 2n,
     state: "backing_off",
@@ -105,6 +105,7 @@ const QUERIES = [
     state: "answered",
     last_local_height: "11",
     last_remote_height: "9",
+    unchanged_since_height: "7",
     result_age_blocks: 1,
     result_age_seconds: 2,
     result_age_is_at_least: true,
@@ -124,6 +125,7 @@ const QUERIES = [
     state: "backing_off",
     last_local_height: "0",
     last_remote_height: null,
+    unchanged_since_height: null,
     result_age_blocks: null,
     result_age_seconds: null,
     result_age_is_at_least: false,

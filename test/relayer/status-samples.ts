@@ -72,6 +72,7 @@ export function sampleView(fields: Partial<QueryView> = {}): QueryView {
     state: "answered",
     lastLocalHeight: 11n,
     lastRemoteHeight: 9n,
+    unchangedSince: undefined,
     resultAge: { blocks: 1n, ms: 2_000, isAtLeast: false },
     lateness: sampleLateness(),
     results: 3,

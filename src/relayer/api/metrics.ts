@@ -39,7 +39,7 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
     results: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_results_total",
-      help: "Query results by outcome: included in a block of the local chain, redundant since another relayer was faster, or the code of the failure.",
+      help: "Query results by outcome: included in a block of the local chain, redundant since another relayer was faster, unchanged and not sent (`queries.skip_unchanged`), or the code of the failure.",
       labelNames: ["connection_id", "outcome"],
     }),
     proven: counter({
@@ -140,7 +140,7 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
 }
 
 function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
-  for (const outcome of ["included", "redundant", ...QUERY_FAILURE_CODES])
+  for (const outcome of ["included", "redundant", "unchanged", ...QUERY_FAILURE_CODES])
     metrics.results.inc({ connection_id, outcome }, 0);
   for (const outcome of ["done", "failed"]) metrics.cycles.inc({ connection_id, outcome }, 0);
   metrics.proven.inc({ connection_id }, 0);

@@ -144,6 +144,7 @@ export function queryJson(query: QueryView): JsonObject {
     state: query.state,
     last_local_height: `${query.lastLocalHeight}`,
     last_remote_height: lastRemoteHeight === undefined ? null : `${lastRemoteHeight}`,
+    unchanged_since_height: query.unchangedSince === undefined ? null : `${query.unchangedSince}`,
     result_age_blocks: resultAge === undefined ? null : Number(resultAge.blocks),
     result_age_seconds: resultAge === undefined ? null : toSeconds(resultAge.ms),
     result_age_is_at_least: resultAge?.isAtLeast ?? false,

@@ -224,6 +224,11 @@ function queriesSchema() {
         .describe(
           "least number of remote blocks between two results of a KV query, whatever its update period is",
         ),
+      skip_unchanged: amountField()
+        .prefault("0")
+        .describe(
+          "a KV result with the values of the last one is not sent until that one is this many local blocks old; 0: every result is sent. Contracts that check the height of a result see an older one",
+        ),
       tx_lookback_blocks: amountField()
         .prefault("100")
         .describe("the first search of a TX query starts this many remote blocks before the tip"),

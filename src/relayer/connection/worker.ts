@@ -5,10 +5,16 @@ import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import type { LocalQueries } from "../chain/local-queries.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
-import { failed, type QueryFailure, type QueryState, sameQuestion } from "../registry/query-state.ts";
+import {
+  dueHeightOf,
+  failed,
+  type QueryFailure,
+  type QueryState,
+  sameQuestion,
+} from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
-import type { AttemptSink, AttemptStart } from "../state/attempt.ts";
+import type { Attempt, AttemptSink, AttemptStart } from "../state/attempt.ts";
 import type { ResultOutcome } from "../submit/proven-result.ts";
 import type { Submitter } from "../submit/submitter.ts";
 import { type IntermediateHeaders, createIntermediateHeaders } from "./intermediate-headers.ts";
@@ -41,6 +47,8 @@ export interface WorkerSettings {
   readonly allowKvCallbacks: boolean;
   /** Least number of remote blocks between two results of a KV query; 0: every block may have one. */
   readonly minKvUpdatePeriod: bigint;
+  /** Age of the last KV result, local blocks, up to which unchanged values are not sent; 0: they are always sent. */
+  readonly skipUnchanged: bigint;
   /** Bytes of the largest result that a transaction can hold. */
   readonly maxResultBytes: number;
   /** Backoff of a query after a failure. */
@@ -108,30 +116,40 @@ export function recordFailure(
 /** As {@link recordFailure}, for a query whose attempt ended before it had a result. */
 export function recordUnproven(
   worker: ConnectionWorker,
-  query: RegisteredQuery,
+  state: QueryState,
   error: QueryFailure,
   started: AttemptStart,
 ): void {
+  const { code: outcome, reason } = error;
+  noteUnsent(worker, state, { outcome, reason, remoteHeight: 0n }, started);
+  recordFailure(worker, state.query, error);
+}
+
+/** Notes an attempt that ended before its result was handed to the submitter. */
+export function noteUnsent(
+  worker: ConnectionWorker,
+  state: QueryState,
+  ended: Pick<Attempt, "outcome" | "reason" | "remoteHeight">,
+  started: AttemptStart,
+): void {
+  const { id, owner, type } = state.query;
   worker.attempts.note([
     {
-      queryId: query.id,
+      ...ended,
+      queryId: id,
       connectionId: worker.connectionId,
-      owner: query.owner,
-      type: query.type,
+      owner,
+      type,
       startedAtMs: started.wallMs,
       durationMs: worker.clock.monotonicMs() - started.monotonicMs,
-      dueHeight: dueHeight(query, worker.localHeight()),
-      remoteHeight: 0n,
+      dueHeight: dueHeight(state, worker.localHeight()),
       txHash: undefined,
-      outcome: error.code,
-      reason: error.reason,
       localHeight: undefined,
       gas: 0n,
       fee: 0n,
       simulations: 0,
     },
   ]);
-  recordFailure(worker, query, error);
 }
 
 /** Notes what an outcome says about the connection and the account. */
@@ -141,8 +159,8 @@ export function recordSubmission(worker: ConnectionWorker, outcome: ResultOutcom
 }
 
 /** Local height at which the query was or is due. A query without a result is due from now. */
-export function dueHeight({ lastLocalHeight, updatePeriod }: RegisteredQuery, localHeight: bigint): bigint {
-  return lastLocalHeight === 0n ? localHeight + 1n : lastLocalHeight + updatePeriod;
+export function dueHeight(state: QueryState, localHeight: bigint): bigint {
+  return state.query.lastLocalHeight === 0n ? localHeight + 1n : dueHeightOf(state);
 }
 
 /**

@@ -81,12 +81,14 @@ export interface ResultCounters {
 }
 
 const SUMMARY_INTERVAL_MS = 60_000;
-const NO_FAILURE: ReadonlySet<string> = new Set(["included", "redundant"]);
+const NO_FAILURE: ReadonlySet<string> = new Set(["included", "redundant", "unchanged"]);
 
 interface Totals {
   readonly included: number;
   /** The chain had the result already, from another relayer. */
   readonly redundant: number;
+  /** Not sent: the values were those of the last result. */
+  readonly unchanged: number;
   readonly failed: number;
   readonly gas: number;
 }
@@ -117,6 +119,7 @@ function summaryFields(
   return {
     results: now.included - before.included,
     redundant: now.redundant - before.redundant,
+    unchanged: now.unchanged - before.unchanged,
     failures: now.failed - before.failed,
     gas: now.gas - before.gas,
     localHeight,
@@ -130,9 +133,11 @@ function summaryFields(
 
 async function readTotals({ results, gasUsed }: ResultCounters): Promise<Totals> {
   const outcomes = (await results.get()).values;
+  const of = (outcome: string): number => sum(outcomes.filter(({ labels }) => labels.outcome === outcome));
   return {
-    included: sum(outcomes.filter(({ labels }) => labels.outcome === "included")),
-    redundant: sum(outcomes.filter(({ labels }) => labels.outcome === "redundant")),
+    included: of("included"),
+    redundant: of("redundant"),
+    unchanged: of("unchanged"),
     failed: sum(outcomes.filter(({ labels }) => !NO_FAILURE.has(String(labels.outcome)))),
     gas: sum((await gasUsed.get()).values),
   };

@@ -1,6 +1,12 @@
-import type { QueryFailure, QueryState } from "../registry/query-state.ts";
+import {
+  dueHeightOf,
+  type QueryFailure,
+  type QueryState,
+  requiredHeight,
+  unchangedReadOf,
+} from "../registry/query-state.ts";
 import type { HeightMark } from "./head-watch.ts";
-import { maxInt } from "../../platform/base/integers.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
 
 /**
  * Reasons for which a due query expects no result: a failure that only its contract or the remote state can end, or no
@@ -13,7 +19,7 @@ type Unanswerable = (typeof UNANSWERABLE)[number];
 
 /** How late a query is. All heights are local. */
 export interface Lateness {
-  /** Height at which the next result is due. */
+  /** Height at which the next result is due, or the next read of a query whose values were unchanged. */
   readonly dueHeight: bigint;
   /** Blocks since `dueHeight`; 0 when the query is not due yet. */
   readonly blocks: bigint;
@@ -57,7 +63,7 @@ const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
 
 /** Computes how late a query is from the heights alone, so that it works without a cycle. O(log n) in the remembered heights. */
 export function latenessOf(state: QueryState, present: Present): Lateness {
-  const dueHeight = dueHeightOf(state);
+  const dueHeight = maxInt(dueFrom(state, present), state.sinceHeight);
   const blocks = positive(present.localHeight - dueHeight);
   const dueAt = blocks === 0n ? undefined : present.localFrom(dueHeight);
   const newer = newerRemoteBlock(state, present);
@@ -75,18 +81,29 @@ export function latenessOf(state: QueryState, present: Present): Lateness {
   };
 }
 
-function dueHeightOf({ query, sinceHeight }: QueryState): bigint {
-  const { lastLocalHeight, updatePeriod, registeredAtHeight } = query;
-  const due = lastLocalHeight === 0n ? registeredAtHeight : lastLocalHeight + updatePeriod;
-  return maxInt(due, sinceHeight);
+function dueFrom(state: QueryState, present: Present): bigint {
+  const { lastLocalHeight, registeredAtHeight } = state.query;
+  if (lastLocalHeight === 0n) return registeredAtHeight;
+  const unchanged = unchangedReadOf(state);
+  const required = requiredHeight(state);
+  if (unchanged === undefined || required === undefined) return dueHeightOf(state);
+  // Without a newer remote block nothing can be read. The result that is required by then may have the height that was read.
+  const newer = firstAfter(unchanged.at.height, present);
+  return newer === undefined
+    ? required
+    : minInt(maxInt(dueHeightOf(state), newer.localHeight + 1n), required);
 }
 
 /** The first remote block that allows a newer result; "any" when every block does, undefined when the chain has none yet. */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
   // A transaction search without a new block ends immediately and is complete.
   if (query.type === "tx" || query.lastRemoteHeight === undefined) return "any";
+  return firstAfter(query.lastRemoteHeight.height, present);
+}
+
+function firstAfter(height: bigint, { remoteFrom, minKvUpdatePeriod }: Present): HeightMark | undefined {
   // The header of h + 1 proves the state at height h.
-  return present.remoteFrom(query.lastRemoteHeight.height + maxInt(present.minKvUpdatePeriod, 1n) + 1n);
+  return remoteFrom(height + maxInt(minKvUpdatePeriod, 1n) + 1n);
 }
 
 function whyUnanswerable(

@@ -1,6 +1,12 @@
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
 import type { GateStatus } from "../gate/create-gate.ts";
-import { type QueryFailure, type QueryState, type QueryStatus, statusOf } from "../registry/query-state.ts";
+import {
+  type QueryFailure,
+  type QueryState,
+  type QueryStatus,
+  statusOf,
+  unchangedSince,
+} from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";
 import { expectedLateBlocks } from "../market/market-outputs.ts";
@@ -74,6 +80,8 @@ export interface QueryView {
   readonly lastLocalHeight: bigint;
   /** undefined without a KV result. */
   readonly lastRemoteHeight: bigint | undefined;
+  /** Local height of the first result with the values that the last read found again; undefined when they were sent. */
+  readonly unchangedSince: bigint | undefined;
   /** undefined without a result. */
   readonly resultAge: ResultAge | undefined;
   readonly lateness: Lateness;
@@ -226,6 +234,7 @@ function toView(state: QueryState, monotonicMs: number): Omit<QueryView, "latene
     state: statusOf(state),
     lastLocalHeight: query.lastLocalHeight,
     lastRemoteHeight: query.lastRemoteHeight?.height,
+    unchangedSince: unchangedSince(state),
     results: state.results,
     isRequested: state.isRequested,
     failures: state.failures,

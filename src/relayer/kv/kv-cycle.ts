@@ -1,3 +1,5 @@
+import { sha256, toHex } from "../../platform/base/bytes.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
 import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import {
@@ -7,17 +9,29 @@ import {
   type Trust,
   updateClientMessage,
 } from "../../cosmos/light-client/client-update.ts";
+import { QueryResult, type StorageValue } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
 import {
   type ConnectionWorker,
   dueHeight,
   intermediateHeadersOf,
+  noteUnsent,
   recordFailure,
   recordSubmission,
   recordUnproven,
   updateState,
 } from "../connection/worker.ts";
-import { answered, outrun, type QueryState } from "../registry/query-state.ts";
+import {
+  answered,
+  dueHeightOf,
+  handedOver,
+  lastReadHeight,
+  notIncluded,
+  outrun,
+  type QueryState,
+  sameQuestion,
+  unchangedBy,
+} from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { type AttemptStart, startAttempt } from "../state/attempt.ts";
 import { tooLarge } from "../submit/plan.ts";
@@ -64,7 +78,11 @@ export async function planKvCycle(
   const started = startAttempt(worker.clock);
   const view = await viewConnection(worker, signal);
   if (view === undefined) return undefined;
-  const newer = candidatesAt(due, view.stateAt, worker.settings.minKvUpdatePeriod);
+  const newer = candidatesAt(due, view.stateAt, {
+    minBlocks: worker.settings.minKvUpdatePeriod,
+    // That of the block for which the results are read.
+    height: worker.localHeight() + lookAhead + 1n,
+  });
   // A few beside many that are being read wait for the end of that cycle: each cycle has its own header and round trips.
   if (newer.length * 10 < running) return undefined;
   const states = new Map(newer.map((state) => [state.query.id, state]));
@@ -90,16 +108,56 @@ export async function runKvCycle(
 ): Promise<void> {
   let results: readonly ProvenResult[] = [];
   try {
-    const reads = await readRemote(worker, cycle, signal);
+    const [reads] = await Promise.all([
+      readRemote(worker, cycle, signal),
+      readLastHeights(worker, cycle, signal),
+    ]);
     // The next cycle reads the values again.
-    results = reads.afterMs > MAX_AGE_MS ? [] : prove(worker, cycle, reads);
+    const proofs = reads.afterMs > MAX_AGE_MS ? [] : prove(worker, cycle, reads);
     await turn;
-  } catch (error) {
-    results = [];
-    throw error;
+    // Only now: the cycle before has said which results are sent.
+    results = proofs.flatMap((proof) => (isSkipped(worker, cycle, proof) ? [] : proof.result));
   } finally {
     worker.submitter.offer(results, cycle.reservation);
   }
+}
+
+/** Reads the last results of the queries from the chain, if unchanged values are skipped: another relayer may have sent newer ones. */
+async function readLastHeights(
+  { settings, registry }: ConnectionWorker,
+  { candidates }: KvCycle,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = candidates.filter(({ sent }) => settings.skipUnchanged > 0n && sent.length > 0);
+  await registry.reread(
+    known.map(({ query }) => query.id),
+    signal,
+  );
+}
+
+/**
+ * Returns whether a result is not sent, because the chain has its values already and `queries.skip_unchanged` allows it. The query is
+ * then read again as if it had been answered. Otherwise its values are remembered: the next ones are compared with them.
+ */
+function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: ProvenState): boolean {
+  const { settings, registry, submitter, connectionId, metrics } = worker;
+  const maxAge = settings.skipUnchanged;
+  if (maxAge === 0n) return false;
+  const { state, result, values } = proof;
+  const { query } = result;
+  const read = { at: view.stateAt, hash: hashOf(values) };
+  // The block that would have the result.
+  const localHeight = maxInt(dueHeightOf(state), worker.localHeight() + 1n);
+  const current = registry.state(query.id);
+  if (current === undefined || !sameQuestion(current.query, query)) return false;
+  const unchanged = unchangedBy(current, { ...read, localHeight, maxAge });
+  registry.replace(current, unchanged ?? handedOver(current, read));
+  if (unchanged === undefined) return false;
+  submitter.endTurn(query);
+  const reason = "the values are those of the last result";
+  noteUnsent(worker, state, { outcome: "unchanged", reason, remoteHeight: read.at.height }, started);
+  metrics.results.inc({ connection_id: connectionId, outcome: "unchanged" });
+  return true;
 }
 
 function guessOf({ settings }: ConnectionWorker, query: RegisteredQuery): bigint {
@@ -108,16 +166,18 @@ function guessOf({ settings }: ConnectionWorker, query: RegisteredQuery): bigint
 
 /**
  * Returns the due queries that accept a result of the remote height `at`. The chain refuses a result that is not newer
- * than the last one. `minBlocks` is the least number of remote blocks after the last one.
+ * than the last one, and a read that is not newer than one without a change tells nothing. `minBlocks` is the least number of
+ * remote blocks after the last one, `height` the local height of the block with the result.
  */
 export function candidatesAt(
   due: readonly QueryState[],
   at: RemoteHeight,
-  minBlocks = 0n,
+  { minBlocks, height }: { readonly minBlocks: bigint; readonly height: bigint },
 ): readonly QueryState[] {
-  return due.filter(
-    ({ query: { lastRemoteHeight: last } }) => isNewer(at, last) && !isTooSoon(at, last, minBlocks),
-  );
+  return due.filter((state) => {
+    const last = lastReadHeight(state, height);
+    return isNewer(at, last) && !isTooSoon(at, last, minBlocks);
+  });
 }
 
 function isTooSoon(at: RemoteHeight, last: RemoteHeight | undefined, minBlocks: bigint): boolean {
@@ -152,8 +212,14 @@ async function readRemote(
   return { block, answers, trust: nearest, afterMs: worker.clock.monotonicMs() - readMs };
 }
 
+/** A proven result, the state of its query when it was read, and its values. */
+interface ProvenState extends Pick<ProvenValues, "values"> {
+  readonly state: QueryState;
+  readonly result: ProvenResult;
+}
+
 /** Returns the results that can be sent. Stores the failure of each other query. */
-function prove(worker: ConnectionWorker, cycle: KvCycle, reads: RemoteReads): readonly ProvenResult[] {
+function prove(worker: ConnectionWorker, cycle: KvCycle, reads: RemoteReads): readonly ProvenState[] {
   const { allowKvCallbacks, maxResultBytes } = worker.settings;
   const { stateAt } = cycle.view;
   const { distrust: onInvalidProof } = worker.remote;
@@ -162,10 +228,12 @@ function prove(worker: ConnectionWorker, cycle: KvCycle, reads: RemoteReads): re
   const update = updateOf(worker, cycle.view, reads);
   return proveResults(cycle.candidates, reads.answers, point, options).flatMap((proof) => {
     const { state, result } = proof;
-    if (result.ok && result.value.message.length <= maxResultBytes)
-      return [toResult(worker, cycle, update, { state, ...result.value })];
+    if (result.ok && result.value.message.length <= maxResultBytes) {
+      const { values, message } = result.value;
+      return [{ state, values, result: toResult(worker, cycle, update, { state, message }) }];
+    }
     const error = result.ok ? tooLarge(result.value.message, { bytes: maxResultBytes }) : result.error;
-    recordUnproven(worker, state.query, error, cycle.started);
+    recordUnproven(worker, state, error, cycle.started);
     return [];
   });
 }
@@ -174,7 +242,7 @@ function toResult(
   worker: ConnectionWorker,
   { view, started }: KvCycle,
   update: ClientUpdate | undefined,
-  proven: ProvenValues & { readonly state: QueryState },
+  proven: Pick<ProvenValues, "message"> & { readonly state: QueryState },
 ): ProvenResult {
   const { query } = proven.state;
   return {
@@ -184,9 +252,16 @@ function toResult(
     gasGuess: guessOf(worker, query),
     at: view.stateAt,
     update,
-    dueHeight: dueHeight(query, worker.localHeight()),
+    dueHeight: dueHeight(proven.state, worker.localHeight()),
     started,
   };
+}
+
+/** Returns the hash of keys and values without their proofs, which differ at each height. */
+function hashOf(values: readonly StorageValue[]): string {
+  const kvResults = values.map((value) => ({ ...value, Proof: undefined }));
+  const result = { kvResults, block: undefined, height: 0n, revision: 0n, allowKvCallbacks: false };
+  return toHex(sha256(QueryResult.encode(result).finish()));
 }
 
 function updateOf(
@@ -210,8 +285,11 @@ export function recordKvOutcome(
   outcome: ResultOutcome,
 ): void {
   recordSubmission(worker, outcome);
-  if (outcome.kind === "included")
+  if (outcome.kind === "included") {
     updateState(worker, query, (current) => answered(current, { localHeight: outcome.height, remote }));
-  else if (outcome.kind === "dropped" && outcome.reason === "redundant") updateState(worker, query, outrun);
+    return;
+  }
+  updateState(worker, query, (current) => notIncluded(current, remote));
+  if (outcome.kind === "dropped" && outcome.reason === "redundant") updateState(worker, query, outrun);
   else if (outcome.kind === "refused") recordFailure(worker, query, outcome.error);
 }

@@ -30,6 +30,8 @@ export interface ProofOptions {
 export interface ProvenValues {
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
+  /** One for each key, in the order of the query. The value of an absent key is empty. */
+  readonly values: readonly StorageValue[];
 }
 
 /** A query with its proven values or its failure. */
@@ -89,7 +91,7 @@ function toResult(
     kvResults.push(value.value);
   }
   const result = { kvResults, block: undefined, height: at.height, revision: at.revision, allowKvCallbacks };
-  return good({ message: submitMessage(state.query.id, result, sender) });
+  return good({ message: submitMessage(state.query.id, result, sender), values: kvResults });
 }
 
 function proveKey(

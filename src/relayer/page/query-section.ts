@@ -203,14 +203,15 @@ function lateCell({ lateness: { blocks, ms, isOverdue, limit } }: QueryView): Ht
   return isOverdue ? html`<strong class="bad">${text}</strong><small>limit ${limit}</small>` : text;
 }
 
-function ageCell({ type, resultAge, lastRemoteHeight }: QueryView): Html | string {
+function ageCell({ type, resultAge, lastRemoteHeight, unchangedSince }: QueryView): Html | string {
   if (resultAge === undefined) return "none yet";
   const { blocks, ms, isAtLeast } = resultAge;
   const age = `${isAtLeast ? "over " : ""}${formatDuration(ms)} ago`;
   // The height of a TX query increases with every search, even one that finds nothing.
   if (type === "tx") return html`searched ${age}<small>${counted(Number(blocks), "block")}</small>`;
   const remote = lastRemoteHeight === undefined ? "" : `, of remote ${lastRemoteHeight}`;
-  return html`${age}<small>${counted(Number(blocks), "block")}${remote}</small>`;
+  const unchanged = unchangedSince === undefined ? "" : `, unchanged since block ${unchangedSince}`;
+  return html`${age}<small>${counted(Number(blocks), "block")}${remote}${unchanged}</small>`;
 }
 
 /** An owner's address, shortened. */

@@ -1,4 +1,6 @@
 import { type BackoffOptions, backoffMs } from "../../platform/base/waits.ts";
+import { minInt } from "../../platform/base/integers.ts";
+import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 
 /** The reason why a query has no new result. */
@@ -29,6 +31,28 @@ export const QUERY_FAILURE_CODES = [
 
 type QueryFailureCode = (typeof QUERY_FAILURE_CODES)[number];
 
+/** A read whose values were those of the last result, so that no result was sent. */
+interface UnchangedRead {
+  /** Remote height of the read. */
+  readonly at: RemoteHeight;
+  /** Local height of the block that would have had the result. */
+  readonly localHeight: bigint;
+  /** Age from which the last result is too old, local blocks. */
+  readonly maxAge: bigint;
+}
+
+/** A KV result that this process sent. */
+export interface SentResult {
+  /** Remote height. */
+  readonly at: RemoteHeight;
+  /** Hash of the values: equal for equal keys with equal values. */
+  readonly hash: string;
+  /** Local height of the first included result in a row with these values; undefined without an outcome. */
+  readonly sinceHeight: bigint | undefined;
+  /** The last read that found the same values. */
+  readonly again: UnchangedRead | undefined;
+}
+
 /** A served query and the outcome of its last cycles. Immutable: the functions below return a new state. */
 export interface QueryState {
   readonly query: RegisteredQuery;
@@ -47,6 +71,8 @@ export interface QueryState {
   readonly results: number;
   /** Whether an operator requested an immediate cycle, even when the query is not due. */
   readonly isRequested: boolean;
+  /** KV results without an outcome, behind the last included one. Empty unless unchanged values are skipped. */
+  readonly sent: readonly SentResult[];
 }
 
 /** Values of {@link statusOf}, as they appear in JSON and metrics. */
@@ -74,7 +100,7 @@ export function refreshed(
     const sinceHeight = known === undefined && query.type === "kv" ? 0n : localHeight;
     const results = known?.results ?? 0;
     const unanswered = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: false };
-    return { query, sinceHeight, results, ...unanswered };
+    return { query, sinceHeight, results, sent: [], ...unanswered };
   }
   const { lastLocalHeight, lastRemoteHeight } = known.query;
   // A result may be included while the query is being read. The response is then older than the known heights, which
@@ -110,7 +136,105 @@ export function answered(
   at: { readonly localHeight: bigint; readonly remote: RegisteredQuery["lastRemoteHeight"] },
 ): QueryState {
   const query = { ...state.query, lastLocalHeight: at.localHeight, lastRemoteHeight: at.remote };
-  return { ...state, ...SUCCEEDED, query, results: state.results + 1 };
+  return { ...state, ...SUCCEEDED, query, sent: sentAfter(state, at), results: state.results + 1 };
+}
+
+function sentAfter(
+  { query, sent }: QueryState,
+  { localHeight, remote }: Parameters<typeof answered>[1],
+): readonly SentResult[] {
+  const newer = sent.filter(({ at }) => isNewer(at, remote));
+  const own = sent.find(({ at }) => isSame(at, remote));
+  if (own === undefined) return newer;
+  // The chain may have been read before this outcome was known.
+  const last = isSame(own.at, query.lastRemoteHeight)
+    ? sent.find(({ sinceHeight }) => sinceHeight !== undefined)
+    : lastSent({ query, sent });
+  const sinceHeight = last?.hash === own.hash ? last.sinceHeight : undefined;
+  return [{ ...own, sinceHeight: sinceHeight ?? localHeight }, ...newer];
+}
+
+/** The last result of the chain, if this process sent it. */
+function lastSent({ query, sent }: Pick<QueryState, "query" | "sent">): SentResult | undefined {
+  return sent.find(({ at }) => isSame(at, query.lastRemoteHeight));
+}
+
+function isSame(a: RemoteHeight, b: RemoteHeight | undefined): boolean {
+  return a.revision === b?.revision && a.height === b.height;
+}
+
+/** Returns the state after a KV result was handed to the submitter. */
+export function handedOver(state: QueryState, result: Pick<SentResult, "at" | "hash">): QueryState {
+  return { ...state, sent: [...state.sent, { ...result, sinceHeight: undefined, again: undefined }] };
+}
+
+/** Returns the state after the KV result of the remote height `remote` ended without being in a block. */
+export function notIncluded(state: QueryState, remote: RemoteHeight): QueryState {
+  return { ...state, sent: state.sent.filter(({ at }) => !isSame(at, remote)) };
+}
+
+/**
+ * Returns the state after a read whose values need no result, or undefined when they must be sent: they differ from those of
+ * the last result, that result is `maxAge` blocks old in the block `read.localHeight` or unknown, or an operator wants a result.
+ * The last result is the newest one without an outcome, else the last one of the chain.
+ */
+export function unchangedBy(
+  state: QueryState,
+  read: UnchangedRead & Pick<SentResult, "hash">,
+): QueryState | undefined {
+  const { query, sent, isRequested } = state;
+  const pending = sent.findLast(
+    ({ at, sinceHeight }) => sinceHeight === undefined && isNewer(at, query.lastRemoteHeight),
+  );
+  const last = pending ?? lastSent(state);
+  // One that is not in a block yet is an update period old when the next one would follow it.
+  const age = pending === undefined ? read.localHeight - query.lastLocalHeight : query.updatePeriod;
+  if (isRequested || last?.hash !== read.hash || age >= read.maxAge) return undefined;
+  const { at, localHeight, maxAge } = read;
+  const again = { at, localHeight, maxAge };
+  return { ...state, ...SUCCEEDED, sent: sent.map((one) => (one === last ? { ...one, again } : one)) };
+}
+
+/** Returns the last read of a query that found the values of its last result; undefined when there is none. */
+export function unchangedReadOf(state: Pick<QueryState, "query" | "sent">): UnchangedRead | undefined {
+  return lastSent(state)?.again;
+}
+
+/** Returns the local height of the first result in a row with the values that the last read found again. */
+export function unchangedSince(state: QueryState): bigint | undefined {
+  const last = lastSent(state);
+  return last?.again === undefined || state.sent.at(-1) !== last ? undefined : last.sinceHeight;
+}
+
+/** Local height at which the last result is too old, whatever its values are; undefined unless they were unchanged. */
+export function requiredHeight(state: QueryState): bigint | undefined {
+  const read = unchangedReadOf(state);
+  return read && state.query.lastLocalHeight + read.maxAge;
+}
+
+/** Returns the remote height above which the query is read for the local block `height`. */
+export function lastReadHeight(state: QueryState, height: bigint): RemoteHeight | undefined {
+  const required = requiredHeight(state);
+  return required === undefined || height >= required
+    ? state.query.lastRemoteHeight
+    : unchangedReadOf(state)?.at;
+}
+
+/** Local height at which a query that has a result must be read again: for its next result, or to see a change. */
+export function dueHeightOf(state: QueryState): bigint {
+  const { lastLocalHeight, updatePeriod } = state.query;
+  const read = unchangedReadOf(state);
+  return read === undefined
+    ? lastLocalHeight + updatePeriod
+    : minInt(read.localHeight + updatePeriod, lastLocalHeight + read.maxAge);
+}
+
+/** Returns the query as if a read without a change had been its last result. */
+export function asAnswered(state: QueryState): RegisteredQuery {
+  const { query } = state;
+  return unchangedReadOf(state) === undefined
+    ? query
+    : { ...query, lastLocalHeight: dueHeightOf(state) - query.updatePeriod };
 }
 
 /** Returns the state after a complete search for transactions, `at.results` of which were relayed. */
@@ -131,16 +255,16 @@ export function outrun(state: QueryState): QueryState {
 const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: false } as const;
 
 /**
- * Whether a query needs a result: it has none, or `updatePeriod` local blocks have passed since the last one, or an
- * operator wants one. Its backoff must be over. `nowMs` is monotonic.
+ * Whether a query must be read: it has no result, or `updatePeriod` local blocks have passed since the last one or since a read
+ * that found it unchanged, or an operator wants one. Its backoff must be over. `nowMs` is monotonic.
  */
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;
-  const { type, lastLocalHeight, updatePeriod } = state.query;
+  const { type, lastLocalHeight } = state.query;
   // A KV result that is sent now is included in the next block at the earliest, so compare that block. A search is
   // recorded with the height at which it ran.
   const atHeight = type === "kv" ? localHeight + 1n : localHeight;
-  return state.isRequested || lastLocalHeight === 0n || atHeight >= lastLocalHeight + updatePeriod;
+  return state.isRequested || lastLocalHeight === 0n || atHeight >= dueHeightOf(state);
 }
 
 /** Whether connection, type, keys, filter and period are equal. */

@@ -71,10 +71,11 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps): Registr
       return isRemoved || query !== undefined;
     },
     reread: async (ids, signal) => {
-      for (const query of await readAll(filter, deps.local, ids, signal)) {
-        const known = states.get(query.id);
-        if (known !== undefined && sameQuestion(known.query, query))
-          states.set(query.id, refreshed(known, query, deps.localHeight()));
+      const known = ids.flatMap((id) => states.get(id)?.query ?? []);
+      for (const query of await readAll(deps.local, known, signal)) {
+        const current = states.get(query.id);
+        if (current !== undefined && sameQuestion(current.query, query))
+          states.set(query.id, refreshed(current, query, deps.localHeight()));
       }
     },
     replace: (before, after) => {
@@ -105,15 +106,15 @@ const MAX_SINGLE_READS = 20;
 
 /** Reads at least those of these queries that exist. */
 async function readAll(
-  { connectionIds }: QueryFilter,
   local: RegistryDeps["local"],
-  ids: readonly bigint[],
+  known: readonly RegisteredQuery[],
   signal: AbortSignal,
 ): Promise<readonly RegisteredQuery[]> {
-  if (ids.length <= MAX_SINGLE_READS) {
-    const queries = await Promise.all(ids.map((id) => readIfPresent(local, id, signal)));
+  if (known.length <= MAX_SINGLE_READS) {
+    const queries = await Promise.all(known.map(({ id }) => readIfPresent(local, id, signal)));
     return queries.flatMap((query) => (query === undefined || query === "behind" ? [] : query));
   }
+  const connectionIds = [...new Set(known.map(({ connectionId }) => connectionId))];
   return (await Promise.all(connectionIds.map((id) => local.registeredQueries(id, signal)))).flat();
 }
 

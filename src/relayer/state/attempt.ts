@@ -10,6 +10,7 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
  * - one of `QUERY_FAILURE_CODES`: the query has a failure of its own;
  * - "superseded": a newer result of the same query replaced it before the broadcast;
  * - "redundant": another relayer was faster, so the chain had a result of this remote height or a newer one;
+ * - "unchanged": its values are those of the last result, and `queries.skip_unchanged` allows to send none;
  * - "removed": the query was removed from the chain;
  * - "not-broadcast": it was not sent. `reason` tells why: the local node was unreachable or refused the transaction, or
  *   the value grew too old. Nothing is lost, because the query is due again.
@@ -19,6 +20,7 @@ export const ATTEMPT_OUTCOMES = [
   ...QUERY_FAILURE_CODES,
   "superseded",
   "redundant",
+  "unchanged",
   "removed",
   "not-broadcast",
 ] as const;
@@ -30,6 +32,7 @@ export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 export const NOT_NEEDED: ReadonlySet<AttemptOutcome> = new Set([
   "superseded",
   "redundant",
+  "unchanged",
   "removed",
 ] as const);
 

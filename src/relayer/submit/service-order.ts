@@ -21,7 +21,8 @@ export interface Need {
  *
  * The longest due goes first. Among queries of equal period that is not enough: all that one block answered are due at the same
  * height, and with the id as the tie-break the last ids would starve. So they take turns, each one has a result before any has the next, the
- * one that was due first in front. Only an included result ends a turn: a result that was read, and never left, does not.
+ * one that was due first in front. An included result ends a turn, and a read that showed that none is needed. A result that was
+ * read, and never left, does not.
  */
 export interface ServiceOrder {
   /**
@@ -29,7 +30,7 @@ export interface ServiceOrder {
    * in flight: it is expected to be included in the block after it.
    */
   readonly needOf: (query: RegisteredQuery, inFlightSince: bigint | undefined) => Need;
-  /** Ends the turn of a query whose result was included. */
+  /** Ends the turn of a query whose result was included, or that needs none now. */
   readonly recordIncluded: (query: RegisteredQuery) => void;
   /** Forgets the turns of a query whose result failed: after its backoff it does not catch up. */
   readonly recordFailed: (queryId: bigint) => void;

@@ -7,6 +7,7 @@ import type { RelayerMetrics } from "../api/metrics.ts";
 import type { BlockLimits } from "../chain/local-queries.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
+import { asAnswered } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { AttemptOutcome, AttemptSink } from "../state/attempt.ts";
 import { type BatchBudget, type BlockBudget, createBatchBudget, createBlockBudget } from "./budgets.ts";
@@ -159,8 +160,11 @@ export function createSubmitterState(
 /** Returns the need of the next result of a query that is not broadcast. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery): Need {
   // The query of a result is as it was when the result was read. Since then it may have been answered.
-  const current = deps.registry.state(query.id)?.query ?? query;
-  return order.needOf(current, sentAtOf(pipeline.ofQuery(query.id)));
+  const current = deps.registry.state(query.id);
+  return order.needOf(
+    current === undefined ? query : asAnswered(current),
+    sentAtOf(pipeline.ofQuery(query.id)),
+  );
 }
 
 /** Sorts results by the needs of their queries. */

@@ -42,6 +42,8 @@ export interface Submitter {
    * once; one that does not fit is reported now, as unsent.
    */
   readonly offer: (results: readonly ProvenResult[], reservation?: Reservation) => void;
+  /** Ends the turn of a query that was read, and needs no result. */
+  readonly endTurn: (query: RegisteredQuery) => void;
   /** Resolves the waiting results of a query as unsent: the ones before them must be sent first. */
   readonly withdraw: (queryId: bigint) => void;
   readonly status: () => SubmitterStatus;
@@ -126,6 +128,7 @@ export function submitterOf(state: SubmitterState): Omit<Submitter, "subscribe">
       return { results, ids: state.pipeline.expect(results, state.deps.height.now()) };
     },
     offer: (results, reservation) => offer(state, results, reservation),
+    endTurn: state.order.recordIncluded,
     withdraw: (id) => {
       state.queries.withdrawn.add(id);
       const { planned, queued } = state.pipeline.ofQuery(id);

@@ -79,8 +79,7 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
   if (letters.length > 0) return sendAgain(cycle, state, letters, signal);
   const started = startAttempt(worker.clock);
   const filter = parseTxFilter(transactionsFilter);
-  if (!filter.ok)
-    return recordUnproven(worker, state.query, { code: "bad-filter", reason: filter.error }, started);
+  if (!filter.ok) return recordUnproven(worker, state, { code: "bad-filter", reason: filter.error }, started);
   // Only up to H−1: the proof of delivery is in the next header.
   const done = deps.journal.searchedTo(id);
   const planned = planSearch(done, view.stateAt.height, deps.lookbackBlocks);
@@ -92,11 +91,11 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
   if (done !== planned.from - 1n) deps.journal.recordSearched(id, planned.from - 1n);
   const search = { queryId: id, range: planned, tip: view.stateAt.height };
   const range = await skipPruned(worker, deps, search, signal);
-  if (!range.ok) return recordUnproven(worker, state.query, range.error, started);
+  if (!range.ok) return recordUnproven(worker, state, range.error, started);
   if (range.value === undefined) return;
   const found = await searchAndProve(cycle, state, { conditions: filter.value, range: range.value }, signal);
   if (found.ok) cycle.relay.relay(state, { ...found, started });
-  else recordUnproven(worker, state.query, found.error, started);
+  else recordUnproven(worker, state, found.error, started);
 }
 
 /**

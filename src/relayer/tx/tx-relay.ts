@@ -126,7 +126,7 @@ function toResult(worker: ConnectionWorker, { state, range }: Relaying, tx: Prov
     at: tx.at,
     // A TX result carries its two headers itself.
     update: undefined,
-    dueHeight: dueHeight(state.query, worker.localHeight()),
+    dueHeight: dueHeight(state, worker.localHeight()),
     started: range.started,
   };
 }

@@ -12,6 +12,11 @@ export const fuzzRelayer = campaignOf((seed) => problemsOf(seed));
 /** As {@link fuzzRelayer}, while another relayer submits results of the same queries. */
 export const fuzzRelayerBesideAnother = campaignOf((seed) => problemsOf(seed, { besideAnother: true }));
 
+/** As both, with remote values that change rarely, and unchanged ones that are skipped. */
+export const fuzzRelayerSkipping = campaignOf((seed) =>
+  problemsOf(seed, { besideAnother: seed % 2 === 0, skipUnchanged: 20n }),
+);
+
 function campaignOf(simulate: Simulation): Campaign {
   return async (seed, budget) => {
     const failures: string[] = [];

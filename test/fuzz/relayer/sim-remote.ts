@@ -44,6 +44,8 @@ export interface SimRemote {
   /** Makes a block. `txs` are pairs of recipient and result code. */
   readonly tick: (txs: readonly (readonly [string, number])[]) => void;
   readonly set: (fault: RemoteFault, isOn: boolean) => void;
+  /** Returns the value of a key after the block `height`; undefined when it is absent. */
+  readonly valueAt: (key: Uint8Array, height: bigint) => Uint8Array | undefined;
   /** Returns the hashes (lower-case hex) of the successful transactions to this recipient, in the order of the chain. */
   readonly succeeded: (recipient: string) => readonly string[];
   /** Starts again at height 0 with other state and the same chain id. */
@@ -61,8 +63,12 @@ export function bankKey(index: number): Uint8Array {
   return utf8(`key${index}`);
 }
 
-/** Creates a chain at height 0. */
-export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15): SimRemote {
+/** Creates a chain at height 0. Each value changes once in `changeEvery` blocks, each key in another block. */
+export function createSimRemote(
+  chainId: string,
+  clock: ManualClock,
+  { callMs, changeEvery }: { readonly callMs: number; readonly changeEvery: bigint },
+): SimRemote {
   const faults = new Set<RemoteFault>();
   let resets = 0;
   let tree: IavlTree = createIavlTree();
@@ -84,7 +90,10 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
   const tick: SimRemote["tick"] = (added) => {
     if (faults.has("halts")) return;
     const at = height() + 1n;
-    for (let index = 0; index < KEYS; index++) tree.set(bankKey(index), utf8(`${chainId} ${at} ${index}`));
+    for (let index = 0; index < KEYS; index++) {
+      const version = (at + BigInt(index)) / changeEvery;
+      tree.set(bankKey(index), utf8(`${chainId} ${version} ${index}`));
+    }
     tree.commit();
     const txs = added.map(([recipient, code]) => ({
       bytes: utf8(`${chainId} ${resets} ${txCount++}`),
@@ -186,6 +195,7 @@ export function createSimRemote(chainId: string, clock: ManualClock, callMs = 15
     block: (at) => blocks.get(at),
     tick,
     set: (fault, isOn) => void (isOn ? faults.add(fault) : faults.delete(fault)),
+    valueAt: (key, at) => tree.at(at)?.get(key),
     succeeded: (recipient) => succeeded.get(recipient) ?? [],
     reset: () => {
       resets += 1;

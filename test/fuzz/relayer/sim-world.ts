@@ -67,6 +67,10 @@ export interface SimOptions {
   readonly blockGas: bigint;
   /** Whether the connections have the queries of {@link startWorld}. */
   readonly hasQueries: boolean;
+  /** As in the configuration: `queries.skip_unchanged`. */
+  readonly skipUnchanged: bigint;
+  /** Blocks between two changes of a remote value. */
+  readonly changeEvery: bigint;
   /** Duration of a call, ms; for the remote chains one for all, or one for each. */
   readonly callMs: { readonly local: number; readonly remote: number | readonly number[] };
 }
@@ -83,7 +87,10 @@ export async function startWorld(
   const random = createRandom(seed);
   const clock = createManualClock(1_700_000_000_000);
   const remotes = Array.from({ length: connections }, (_, index) =>
-    createSimRemote(`remote-${index + 1}`, clock, remoteCallMs(options, index)),
+    createSimRemote(`remote-${index + 1}`, clock, {
+      callMs: remoteCallMs(options, index) ?? 15,
+      changeEvery: options.changeEvery ?? 1n,
+    }),
   );
   // These transactions are below the first consensus states, so no header can prove them.
   for (const remote of remotes) {
@@ -106,6 +113,7 @@ export async function startWorld(
     log,
     gate: openGate,
     resultsPerTx: 6,
+    skipUnchanged: 0n,
     ...options,
   });
   let hasTraffic = true;
@@ -168,7 +176,7 @@ function registerQueries(local: SimLocal, connectionId: string): void {
   }
 }
 
-interface RelayerParts extends Omit<SimOptions, "callMs" | "updateGas" | "blockGas" | "hasQueries"> {
+interface RelayerParts extends Pick<SimOptions, "gate" | "resultsPerTx" | "skipUnchanged"> {
   readonly local: SimLocal;
   readonly remotes: readonly SimRemote[];
   readonly clock: ManualClock;
@@ -255,6 +263,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       settings: {
         allowKvCallbacks: false,
         minKvUpdatePeriod: 0n,
+        skipUnchanged: parts.skipUnchanged,
         maxResultBytes: 400_000,
         backoff: { minMs: 500, baseMs: 1_000, maxMs: 4_000 },
       },

@@ -136,6 +136,7 @@ describe("the relayer between two local chains", () => {
       state: "answered",
       last_local_height: expect.stringMatching(/^[1-9]\d*$/),
       last_remote_height: expect.stringMatching(/^[1-9]\d*$/),
+      unchanged_since_height: null,
       result_age_blocks: expect.any(Number),
       result_age_seconds: expect.any(Number),
       result_age_is_at_least: false,
