@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { closeBlock, initialState, type State } from "../../../src/cosmos/fee-market/market.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
 import {
@@ -95,6 +96,19 @@ describe("a forecast", () => {
     // With a gas of 20 million, the market bears less than one of them a block.
     const large = forecast(input({ loads: [load({ queries: 1, updatePeriod: 10n, gas: 20_000_000n })] }));
     expect(large.sustainableResults).toBeCloseTo(15_000 / 20_195, 9);
+  });
+
+  it("of results that fill a block, one in several blocks", () => {
+    const found = forecast(input({ loads: [load({ queries: 1, gas: 20_000_000n })] }));
+    expect(found.lateBlocks).toBeCloseTo(20_195 / 15_000 - 1, 9);
+    expect(found.sustainableResults).toBeCloseTo(15_000 / 20_195, 9);
+  });
+
+  it("of exactly what the market bears is on time", () => {
+    const batch = { fixedGas: 0n, blockSharePermille: 900n };
+    const equal = input({ loads: [load({ queries: 500, gas: 30_000n })], batch });
+    expect(forecast(equal)).toMatchObject({ demandGas: 15_000_000n, lateBlocks: 0, remedies: [] });
+    expect(forecast({ ...equal, othersGas: 1n }).lateBlocks).toBeGreaterThan(0);
   });
 
   it("without queries costs nothing", () =>
@@ -273,6 +287,35 @@ describe("remedies", () => {
     expect(burst?.burstResults).toBe(Math.floor(sent.reduce((sum, one) => sum + one, 0) / 0.09));
     const cost = sent.reduce((sum, one, index) => sum + one * 1e6 * (prices[index] ?? 0) * 0.002625, 0);
     expect(Number(burst?.costPerDay) / cost).toBeCloseTo(1, 4);
+  });
+
+  it("a burst begins in the steady state of a market with a longer window", () => {
+    const params = {
+      ...PARAMS,
+      alpha: parseDec18("0.025"),
+      beta: parseDec18("0.95"),
+      gamma: parseDec18("0.25"),
+      window: 8n,
+    };
+    const start = initialState(params);
+    let state: State = { ...start, window: start.window.map(() => 15_000_000n) };
+    const prices: bigint[] = [];
+    while (state.baseGasPrice <= parseDec18("0.01")) {
+      prices.push(state.baseGasPrice);
+      const window = state.window.with(Number(state.index), 27_000_000n);
+      state = closeBlock({ ...state, window }, params);
+    }
+    // The last block would raise the price above the ceiling.
+    const paid =
+      prices.slice(0, -1).reduce((sum, price) => sum + Number(price) / 1e18, 0) * 27_000_000 * 1.05;
+    const burst = remedy(input({ params }), "higher-ceiling");
+    expect(burst?.burstResults).toBe(Math.floor(((prices.length - 1) * (27_000_000 - 195_000)) / 28_500));
+    expect(Number(burst?.costPerDay) / paid).toBeCloseTo(1, 5);
+  });
+
+  it("a higher ceiling is no remedy when the share of a block is below the target", () => {
+    const batch = { fixedGas: 195_000n, blockSharePermille: 500n };
+    expect(forecast(input({ batch })).remedies.map(({ kind }) => kind)).toEqual(["longer-periods"]);
   });
 
   it("a burst is bounded when the demand is hardly above the market", () => {
