@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import { z } from "zod";
 import type { MarketParams } from "../../cosmos/fee-market/market.ts";
 import { type Dec18, dec18ToNumber, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
 import { EXIT } from "../../platform/base/errors.ts";
@@ -26,11 +27,13 @@ import {
   presentLoads,
   previewMarket,
 } from "../preview/preview-market.ts";
+import { readRelayer, urlOption } from "./relayer-api-options.ts";
 import { localnetRelayerConfig, relayerContext, selectRelayerConfig } from "./relayer-config-options.ts";
 
 interface PlanOptions {
   readonly config?: string;
   readonly fromEnv?: true | string;
+  readonly url?: string;
   readonly queries?: bigint;
   readonly period: bigint;
   readonly gas: bigint;
@@ -51,6 +54,12 @@ export function planCommand(context: CliContext): Command {
       ).conflicts(["fromEnv"]),
     )
     .option("--from-env [file]", "the same from the Go relayer's variables, also from an .env file")
+    .addOption(
+      urlOption(
+        "--url <url>",
+        "HTTP API of the running relayer: the gas that its results use, instead of estimates",
+      ),
+    )
     .addOption(
       new Option(
         "--queries <n>",
@@ -97,7 +106,8 @@ Sends nothing. Without a configuration it uses the fee market of the deployed ch
 
 A result with one key uses 28,500 gas: 28,200 are the chain's for the message, the rest is its share of a transaction with many
 results. Each block with results adds ${formatCount(GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE)} gas for a transaction and a client update, so few queries cost more each.
-A callback to a small contract uses 65,000 gas more. Registered queries are estimated from their keys and callbacks.`,
+A callback to a small contract uses 65,000 gas more. Registered queries are estimated from their keys and callbacks,
+or measured with --url.`,
     )
     .action((options: PlanOptions) => plan(options, context));
 }
@@ -148,7 +158,6 @@ function planWithDefaults(options: PlanOptions): Plan {
       blockMs: 1_000,
       othersGas: 0n,
     },
-    loads: [],
   });
 }
 
@@ -163,25 +172,51 @@ async function planForChain(options: PlanOptions, context: CliContext): Promise<
         `${selected.config.chain.id} has no fee market: its price does not depend on the queries`,
       );
     const blockMs = options.blockTime ?? market.blockMs;
-    const loads = options.queries === undefined ? await presentLoads(preview, blockMs, context.signal) : [];
-    return toPlan(options, selected.config, { source: "chain", market, loads });
+    if (options.queries !== undefined) return toPlan(options, selected.config, { source: "chain", market });
+    const measured = await measuredGas(options, context.signal);
+    const loads = await presentLoads(preview, { blockMs, measured }, context.signal);
+    return toPlan(options, selected.config, {
+      source: "chain",
+      market,
+      present: { loads, measured: measured.size },
+    });
   } finally {
     preview.close();
   }
 }
 
+const amount = z
+  .string()
+  .regex(/^\d{1,30}$/)
+  .transform(BigInt);
+const queriesSchema = z.array(z.object({ id: amount, results: z.int(), gas: amount }));
+
+/** Reads the mean gas of a result from a running relayer, by query id. Empty without `--url`. Throws `CliError`. */
+async function measuredGas({ url }: PlanOptions, signal: AbortSignal): Promise<ReadonlyMap<bigint, bigint>> {
+  if (url === undefined) return new Map();
+  const queries = queriesSchema.safeParse(await readRelayer({ url }, "/api/queries", signal));
+  if (!queries.success) throw new CliError(EXIT.unseen, `${url} is not the HTTP API of a relayer`);
+  return new Map(
+    queries.data.flatMap(({ id, results, gas }) =>
+      results > 0 && gas > 0n ? [[id, gas / BigInt(results)] as const] : [],
+    ),
+  );
+}
+
 interface PlanFacts {
   readonly source: Plan["source"];
   readonly market: Omit<MarketPreview, "params"> & { readonly params: MarketParams };
-  /** Registered queries, for a plan without `--queries`. */
-  readonly loads: readonly QueryLoad[];
+  /** Registered queries, for a plan without `--queries`, and how many of them have a measured gas. */
+  readonly present?: { readonly loads: readonly QueryLoad[]; readonly measured: number };
 }
 
-function toPlan(options: PlanOptions, config: RelayerConfig, { source, market, loads }: PlanFacts): Plan {
+function toPlan(options: PlanOptions, config: RelayerConfig, { source, market, present }: PlanFacts): Plan {
   const costs = configuredCosts(config, market.params);
   const input: ForecastInput = {
     ...costs,
-    loads: options.queries === undefined ? loads : [plannedLoad(options, options.queries)],
+    loads: present?.loads ?? [plannedLoad(options)],
+    // A measured gas has its share of transaction and client update.
+    batch: (present?.measured ?? 0) > 0 ? { ...costs.batch, fixedGas: 0n } : costs.batch,
     ceiling: options.ceiling ?? costs.ceiling,
     othersGas: options.others ?? market.othersGas,
     blockMs: options.blockTime ?? market.blockMs,
@@ -197,9 +232,9 @@ function toPlan(options: PlanOptions, config: RelayerConfig, { source, market, l
   };
 }
 
-function plannedLoad({ period, gas, callbackGas }: PlanOptions, queries: bigint): QueryLoad {
+function plannedLoad({ queries, period, gas, callbackGas }: PlanOptions): QueryLoad {
   return {
-    queries: Number(queries),
+    queries: Number(queries ?? 0n),
     updatePeriod: period,
     gas: gas + callbackGas,
     gasWithoutCallback: gas,

@@ -18,8 +18,11 @@ export function addRelayerApiOptions(command: Command): Command {
 }
 
 /** An option with the API's base URL. */
-export function urlOption(flags: string): Option {
-  return new Option(flags, "the relayer's HTTP API; default: that on this machine").argParser(parseUrl);
+export function urlOption(
+  flags: string,
+  description = "the relayer's HTTP API; default: that on this machine",
+): Option {
+  return new Option(flags, description).argParser(parseUrl);
 }
 
 /** Reads an API path. Throws `CliError`. */

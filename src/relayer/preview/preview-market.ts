@@ -87,13 +87,21 @@ function isSignedBy(events: BlockResults["results"][number]["events"], address: 
   );
 }
 
+/** What is known besides the configuration, for {@link presentLoads}. */
+interface LoadFacts {
+  /** Time between two local blocks, ms. */
+  readonly blockMs: number;
+  /** Measured gas of one result with its share of the transaction, by query id. The gas of other queries is estimated. */
+  readonly measured: ReadonlyMap<bigint, bigint>;
+}
+
 /**
- * Reads the KV queries that the relayer would serve, with their estimated gas. TX queries are left out: the number of their results
+ * Reads the KV queries that the relayer would serve, with their gas. TX queries are left out: the number of their results
  * depends on the remote chain's transactions. A remote chain that cannot be read is taken as fast as the queries need.
  */
 export async function presentLoads(
   preview: Preview,
-  blockMs: number,
+  { blockMs, measured }: LoadFacts,
   signal: AbortSignal,
 ): Promise<readonly QueryLoad[]> {
   const { allow_kv_callbacks: callbacks, min_kv_update_period: least } = preview.config.queries;
@@ -105,13 +113,11 @@ export async function presentLoads(
     const remoteMs = await meanBlockMs(remote, signal).catch(() => 0);
     signal.throwIfAborted();
     const shortest = BigInt(Math.max(1, Math.round((remoteMs * Number(maxInt(least, 1n))) / blockMs)));
-    for (const query of queries)
-      loads.push({
-        queries: 1,
-        updatePeriod: maxInt(query.updatePeriod, shortest),
-        gas: gasGuess(query, callbacks),
-        gasWithoutCallback: gasGuess(query, false),
-      });
+    for (const query of queries) {
+      const gas = measured.get(query.id) ?? gasGuess(query, callbacks);
+      const gasWithoutCallback = minInt(gas, gasGuess(query, false));
+      loads.push({ queries: 1, updatePeriod: maxInt(query.updatePeriod, shortest), gas, gasWithoutCallback });
+    }
   }
   return loads;
 }
@@ -141,6 +147,6 @@ export async function forecastPresent(
   { params, blockMs, othersGas }: MarketPreview,
   signal: AbortSignal,
 ): Promise<Forecast> {
-  const loads = await presentLoads(preview, blockMs, signal);
+  const loads = await presentLoads(preview, { blockMs, measured: new Map() }, signal);
   return forecast({ ...configuredCosts(preview.config, params), loads, blockMs, othersGas });
 }

@@ -118,6 +118,21 @@ ${more}`,
     expect(found).toMatchObject({ source: "chain", queries: 10, demand_gas: 223_500, late_blocks: 0 });
   });
 
+  it("takes the gas of a running relayer's results", async () => {
+    const { host, port } = await net.relayer.http.ready;
+    const file = configOf("bob", 'queries: { ids: ["1"] }');
+    const found = await planned("--config", file, "--url", `http://${host}:${port}`);
+    const [query] = net.relayer.status().queries;
+    const mean = Number(query?.cost?.gas ?? 0n) / (query?.results ?? 0);
+    // Each result has a transaction and a client update of its own, and none is counted twice.
+    expect(mean).toBeGreaterThan(150_000);
+    expect(found.demand_gas / (mean / Number(query?.updatePeriod))).toBeGreaterThan(0.9);
+    expect(found.demand_gas / (mean / Number(query?.updatePeriod))).toBeLessThan(1.1);
+    expect(await relayer("plan", "--config", file, "--url", "http://127.0.0.1:1")).toMatchObject({
+      exitCode: 3,
+    });
+  });
+
   it("serves fewer queries when the configuration says so", async () => {
     const file = configOf("bob", 'queries: { ids: ["1", "2"], allow_kv_callbacks: false }');
     const found = await planned("--config", file);
