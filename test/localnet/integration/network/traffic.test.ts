@@ -10,6 +10,10 @@ import {
   StateRequest,
   StateResponse,
 } from "../../../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
+import { runLocalnet } from "../../../../daemons/localnet/main.ts";
+import { portsAt } from "../../../../src/platform/base/localnet-defaults.ts";
+import { Secret } from "../../../../src/platform/base/secret.ts";
+import { leasePorts } from "../../../support/port-lease.ts";
 import { createLocalnet } from "../../../../src/localnet/network/create-localnet.ts";
 import { accountNamed, CHAINS } from "../../../../src/localnet/network/chains.ts";
 import {
@@ -163,6 +167,44 @@ function feeOf(tx: Uint8Array): { readonly amount: bigint; readonly gasLimit: bi
   const { fee } = AuthInfo.decode(TxRaw.decode(tx).authInfoBytes);
   return { amount: BigInt(fee?.amount[0]?.amount ?? 0), gasLimit: fee?.gasLimit ?? 0n };
 }
+
+it("runs in the process of the localnet, whose control API counts its gas", async () => {
+  const lease = await leasePorts();
+  const own = new AbortController();
+  const ports = portsAt(lease.offset);
+  const daemon = runLocalnet(
+    {
+      parts: ["local", "remote"],
+      ports,
+      home: undefined,
+      keepBlocks: undefined,
+      blockTimeMs: 200,
+      validators: { local: [10n], remote: [10n] },
+      trafficGas: 8_000_000n,
+      access: { hosts: [], origins: [] },
+      controlToken: new Secret("test-token"),
+    },
+    {
+      signal: own.signal,
+      logger: silentLogger,
+      clock: systemClock,
+      random: Math.random,
+      build: { name: "relaywatch", version: "0", commit: undefined, nodeVersion: "v20" },
+    },
+    () => {},
+  );
+  try {
+    await vi.waitFor(async () => {
+      const page = await (await fetch(`http://127.0.0.1:${ports.control}/metrics`)).text();
+      const gas = /^relaywatch_localnet_traffic_gas_total (\d+)$/m.exec(page)?.[1];
+      expect(Number(gas)).toBeGreaterThan(8_000_000 * 3);
+    }, SOON);
+  } finally {
+    own.abort(new Error("test over"));
+    await daemon;
+    lease.release();
+  }
+});
 
 describe("traffic", () => {
   it("uses its gas in each block, also when the price rises, and again after a restart", async () => {
