@@ -3,7 +3,12 @@ import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import { type LogFields, type Logger, silentLogger } from "../../src/platform/base/logger.ts";
 import { registerStatusGauges } from "../../src/relayer/api/status-gauges.ts";
-import { createMarketLog, marketJson, priceText } from "../../src/relayer/market/market-outputs.ts";
+import {
+  createMarketLog,
+  expectedLateBlocks,
+  marketJson,
+  priceText,
+} from "../../src/relayer/market/market-outputs.ts";
 import type { MarketStatus } from "../../src/relayer/market/market-status.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { sampleMarket, sampleMarketWithoutCapacity, sampleStatus } from "./status-samples.ts";
@@ -72,6 +77,17 @@ describe("the fee market as JSON", () => {
     const equal = sampleMarket({ forecast: { ...forecast, demandGas: forecast.sustainableGas } });
     expect(marketJson(equal)).toMatchObject({ demand_above_market: false });
   });
+});
+
+it("the lateness that the market explains is rounded up, has a limit, and needs a recent reading of a demand above it", () => {
+  const market = sampleMarketWithoutCapacity();
+  const late = (lateBlocks: number): bigint =>
+    expectedLateBlocks({ ...market, forecast: { ...market.forecast, lateBlocks } });
+  expect([late(2.01), late(5_000), late(Infinity)]).toEqual([3n, 1_000n, 1_000n]);
+  expect(expectedLateBlocks({ ...market, sinceReadMs: 60_001 })).toBe(0n);
+  expect(expectedLateBlocks(sampleMarket())).toBe(0n);
+  const none = { ...market.forecast, sustainableGas: 0n, lateBlocks: Infinity };
+  expect(marketJson({ ...market, forecast: none })).toMatchObject({ late_blocks: null });
 });
 
 /** The lines of the fee market's metrics, without those of other gauges. */

@@ -26,10 +26,13 @@ export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }:
   return demandGas > sustainableGas;
 }
 
-/** Returns the blocks by which results are late because of the fee market, rounded up; 0 without a recent reading. */
+/** Lateness that a market can explain: an hour or so. Others that leave nothing delay results without end. */
+const MAX_LATE_BLOCKS = 1_000;
+
+/** Returns the blocks by which results are late because of the fee market, rounded up; 0 without a recent reading. At most 1,000. */
 export function expectedLateBlocks(market: MarketStatus): bigint {
   if (!isFresh(market) || !isDemandAboveMarket(market)) return 0n;
-  return BigInt(Math.ceil(market.forecast.lateBlocks));
+  return BigInt(Math.min(MAX_LATE_BLOCKS, Math.ceil(market.forecast.lateBlocks)));
 }
 
 /** Formats a price with four significant digits: "0.005301". */
@@ -99,6 +102,11 @@ function lateBlocksJson(lateBlocks: number): number | null {
   return Number.isFinite(lateBlocks) ? oneDecimal(lateBlocks) : null;
 }
 
+/** One decimal; null for results that are late without end. */
+function finite(blocks: number): number | null {
+  return Number.isFinite(blocks) ? oneDecimal(blocks) : null;
+}
+
 function oneDecimal(value: number): number {
   return Math.round(value * 10) / 10;
 }
@@ -162,7 +170,7 @@ const MARKET_GAUGES: readonly MarketGauge[] = [
   },
   {
     name: "relaywatch_relayer_expected_late_blocks",
-    help: "Local blocks by which each result will be late in the steady state. 0 when the fee market bears the demand.",
+    help: "Local blocks by which each result will be late in the steady state. 0 when the fee market bears the demand, infinite when others use the whole target.",
     values: ({ forecast }) => ({ blocks: forecast.lateBlocks }),
   },
   {
@@ -251,7 +259,7 @@ function logFields(market: MarketStatus): Readonly<Record<string, unknown>> {
   return {
     demandResults: oneDecimal(forecast.demandResults),
     sustainableResults: oneDecimal(forecast.sustainableResults),
-    lateBlocks: oneDecimal(forecast.lateBlocks),
+    lateBlocks: finite(forecast.lateBlocks),
     demandGas: forecast.demandGas,
     sustainableGas: forecast.sustainableGas,
     targetGas,

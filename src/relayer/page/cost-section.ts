@@ -45,14 +45,18 @@ function demandText(market: MarketStatus): Html {
   const columns: readonly Column<Remedy>[] = [
     { name: "change", cell: remedyText },
     { name: "effect", cell: effectText },
-    { name: "cost of a day", isNumber: true, cell: ({ costPerDay }) => amount(costPerDay, market) },
+    { name: "cost of a day", isNumber: true, cell: (remedy) => amount(dailyCost(remedy, market), market) },
     {
       name: "compared to now",
       isNumber: true,
-      cell: ({ costPerDay }) => differenceText(costPerDay - market.forecast.costPerDay),
+      cell: (remedy) => differenceText(dailyCost(remedy, market) - market.forecast.costPerDay),
     },
   ];
-  return html`<p>${badge("warn", "demand above the market")} With every result on time, a block would have ${demand} results. The fee market bears ${sustainable} at its present price, so in the steady state each result is ${blocksText(lateBlocks)} late.</p>${
+  return html`<p>${badge("warn", "demand above the market")} With every result on time, a block would have ${demand} results. The fee market bears ${sustainable} at its present price, so in the steady state ${
+    lateBlocks === Infinity
+      ? "no result is on time: others use the whole target"
+      : html`each result is ${blocksText(lateBlocks)} late`
+  }.</p>${
     remedies.length > 0 &&
     dataTable({ caption: "What would change that, at the present market", columns, rows: remedies })
   }`;
@@ -74,12 +78,19 @@ function effectText(remedy: Remedy): string {
     case "longer-periods":
       return "results are on time";
     case "higher-ceiling":
-      return `a burst has ${counted(remedy.burstResults, "result")}; the steady state is the same`;
+      return `one burst a day has ${counted(remedy.burstResults, "result")}; the steady state is the same`;
     case "fewer-callbacks":
       return remedy.lateBlocks === 0
         ? "results are on time"
-        : `results are ${blocksText(remedy.lateBlocks)} late`;
+        : remedy.lateBlocks === Infinity
+          ? "no result is on time"
+          : `results are ${blocksText(remedy.lateBlocks)} late`;
   }
+}
+
+/** Cost of a day with the remedy. That of a higher ceiling is the cost of its burst alone. */
+function dailyCost({ kind, costPerDay }: Remedy, { forecast }: MarketStatus): bigint {
+  return kind === "higher-ceiling" ? forecast.costPerDay + costPerDay : costPerDay;
 }
 
 function differenceText(difference: bigint): string {
@@ -130,12 +141,12 @@ function resultFacts({ queries, spending, account }: RelayerStatus): readonly Fa
 const MONTH_DAYS = 30n;
 
 function forecastFacts(market: MarketStatus): readonly Fact[] {
-  const { costPerDay } = market.forecast;
+  const { costPerDay, costPerResult } = market.forecast;
   return [
     {
       name: "Forecast of a month",
       value: amount(costPerDay * MONTH_DAYS, market),
-      detail: `${MONTH_DAYS} days of ${grouped(costPerDay)} at the present market`,
+      detail: `${MONTH_DAYS} days of ${grouped(costPerDay)}; a result costs ${priceText(costPerResult)}`,
       isWide: true,
     },
   ];

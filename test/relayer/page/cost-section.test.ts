@@ -34,10 +34,29 @@ describe("what the page says about the fee market", () => {
       "! demand above the market With every result on time, a block would have 150 results. The fee market bears 100 at its present price, so in the steady state each result is 2.5 blocks late.",
     );
     expect(text).toMatch(/all update periods × 1\.5 .*results are on time .*2 505 600 000 untrn .*the same/);
-    expect(text).toMatch(/gas\.price\.comfortable: "0\.01" .*a burst has 930 results; .*2 505 600 000 untrn/);
+    expect(text).toMatch(
+      /gas\.price\.comfortable: "0\.01" .*one burst a day has 930 results; .*5 011 200 000 untrn .*\+2 505 600 000/,
+    );
     expect(text).toMatch(
       /no result calls its contract .*results are on time .*939 600 000 untrn .*−1 566 000 000/,
     );
+  });
+
+  it("says that no result is on time while others use the whole target", () => {
+    const market = sampleMarketWithoutCapacity();
+    const remedies = [{ kind: "fewer-callbacks", lateBlocks: Infinity, costPerDay: 0n }] as const;
+    const none = {
+      ...market.forecast,
+      sustainableGas: 0n,
+      sustainableResults: 0,
+      lateBlocks: Infinity,
+      remedies,
+    };
+    const text = textOf({ market: { ...market, forecast: none } });
+    expect(text).toContain(
+      "bears 0 at its present price, so in the steady state no result is on time: others use",
+    );
+    expect(text).not.toMatch(/Infinity|NaN|∞/);
   });
 
   it("is the headline of a relayer without problems, and only then", () => {
@@ -73,7 +92,9 @@ describe("what the page says about the fee market", () => {
     expect(text).toContain("Phase steady the price stays where it is");
     expect(text).toContain("Gas of the next block 11.6 M target 15 M, others 3.4 M");
     expect(text).toContain("One result since the start 15 untrn 100 gas");
-    expect(text).toContain("Forecast of a month 56 376 000 000 untrn 30 days of 1 879 200 000");
+    expect(text).toContain(
+      "Forecast of a month 56 376 000 000 untrn 30 days of 1 879 200 000; a result costs 72.5",
+    );
   });
 
   it("marks a price above the ceiling, and one above the cap", () => {
