@@ -94,6 +94,7 @@ const common = {
   type: "kv",
   connection_id: "connection-0",
   owner: "neutron1owner",
+  key_count: 1,
   update_period: "5",
   due_height: "16",
   results: 3,

@@ -68,6 +68,7 @@ export function sampleView(fields: Partial<QueryView> = {}): QueryView {
     type: "kv",
     connectionId: "connection-0",
     owner: "neutron1owner",
+    keyCount: 1,
     updatePeriod: 5n,
     state: "answered",
     lastLocalHeight: 11n,

@@ -140,6 +140,7 @@ export function queryJson(query: QueryView): JsonObject {
     type: query.type,
     connection_id: query.connectionId,
     owner: query.owner,
+    key_count: query.keyCount,
     update_period: `${query.updatePeriod}`,
     state: query.state,
     last_local_height: `${query.lastLocalHeight}`,

@@ -12,6 +12,7 @@ import {
   parseAttempts,
   parseCosts,
   parseDeadLetters,
+  parseKeyCounts,
   type RelayerData,
   readRelayerData,
 } from "../report/relayer-data.ts";
@@ -68,7 +69,10 @@ async function readRelayer(
       },
       costs: async ({ from, to }) => parseCosts(await ask(`/api/costs?from=${from}&to=${to}`)),
     },
-    parseDeadLetters(await ask("/unsuccessful-txs")),
+    {
+      deadLetters: parseDeadLetters(await ask("/unsuccessful-txs")),
+      keys: parseKeyCounts(await ask("/api/queries")),
+    },
     range,
   );
 }

@@ -74,6 +74,8 @@ export interface QueryView {
   readonly type: RegisteredQuery["type"];
   readonly connectionId: string;
   readonly owner: string;
+  /** Number of keys; 0 for a TX query. */
+  readonly keyCount: number;
   readonly updatePeriod: bigint;
   readonly state: QueryStatus;
   /** 0 without a result. */
@@ -230,6 +232,7 @@ function toView(state: QueryState, monotonicMs: number): Omit<QueryView, "latene
     type: query.type,
     connectionId: query.connectionId,
     owner: query.owner,
+    keyCount: query.keys.length,
     updatePeriod: query.updatePeriod,
     state: statusOf(state),
     lastLocalHeight: query.lastLocalHeight,

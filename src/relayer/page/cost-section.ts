@@ -15,21 +15,23 @@ import {
   meanOthersGas,
   priceText,
 } from "../market/market-outputs.ts";
+import { callbackGas, overheadGas } from "../report/callback-gas.ts";
+import type { ActivitySample } from "./activity.ts";
 import { ownerCell } from "./query-section.ts";
 import type { MarketPhase, MarketStatus, PricePoint } from "../market/market-status.ts";
 
 /** What results cost: the fee market with its price and gas, the forecast, today's fees and gas, and the cost by owner. */
-export function costSection(status: RelayerStatus): Html {
+export function costSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
   const { market } = status;
   if (market === undefined)
     return html`<h2>Cost</h2><p>The chain has no fee market, or it was not read yet.</p>${factGrid(
       resultFacts(status),
-    )}${ownerTable(status)}`;
+    )}${ownerTable(status, samples)}`;
   return html`<h2>Cost</h2>${isFresh(market) ? demandText(market) : staleText(market)}${factGrid([
     ...marketFacts(market),
     ...resultFacts(status),
     ...forecastFacts(market),
-  ])}<div class="plots">${pricePlot(market, status.nowMs)}${gasPlot(market)}</div>${ownerTable(status)}`;
+  ])}<div class="plots">${pricePlot(market, status.nowMs)}${gasPlot(market)}</div>${ownerTable(status, samples)}`;
 }
 
 function staleText({ sinceReadMs }: MarketStatus): Html {
@@ -154,6 +156,8 @@ function forecastFacts(market: MarketStatus): readonly Fact[] {
 
 interface Cost {
   readonly results: number;
+  /** Keys of all results; one for a result of a TX query. */
+  readonly keys: number;
   readonly gas: bigint;
   readonly fee: bigint;
 }
@@ -161,27 +165,54 @@ interface Cost {
 /** Adds up the cost of queries since the start, by owner. */
 function costByOwner(queries: readonly QueryView[]): ReadonlyMap<string, Cost> {
   const costs = new Map<string, Cost>();
-  for (const { owner, results, cost } of queries)
-    costs.set(owner, add(costs.get(owner) ?? NO_COST, { results, gas: 0n, fee: 0n, ...cost }));
+  for (const { owner, results, keyCount, cost } of queries) {
+    const keys = results * Math.max(1, keyCount);
+    costs.set(owner, add(costs.get(owner) ?? NO_COST, { results, keys, gas: 0n, fee: 0n, ...cost }));
+  }
   return costs;
 }
 
-const NO_COST: Cost = { results: 0, gas: 0n, fee: 0n };
+const NO_COST: Cost = { results: 0, keys: 0, gas: 0n, fee: 0n };
 
 function add(a: Cost, b: Cost): Cost {
-  return { results: a.results + b.results, gas: a.gas + b.gas, fee: a.fee + b.fee };
+  return {
+    results: a.results + b.results,
+    keys: a.keys + b.keys,
+    gas: a.gas + b.gas,
+    fee: a.fee + b.fee,
+  };
 }
 
 /** Maximum number of owners on the page: those with the most gas. */
 const SHOWN_OWNERS = 10;
 
+/** Returns the gas of an owner's callbacks. Transactions are those of the last hour, whose overhead all results share. */
+function createCallbackGas(
+  samples: readonly (ActivitySample | undefined)[],
+): (cost: Pick<Cost, "gas" | "keys">) => bigint {
+  const known = samples.filter((sample) => sample !== undefined);
+  const gas = known.reduce((sum, sample) => sum + sample.gas, 0n);
+  const transactions = known.reduce((sum, sample) => sum + sample.transactions, 0);
+  const overhead = overheadGas(transactions, transactions);
+  return (cost) =>
+    callbackGas({
+      gas: cost.gas,
+      overheadGas: gas === 0n ? 0n : (overhead * cost.gas) / gas,
+      keys: BigInt(cost.keys),
+    });
+}
+
 /** Cost by owner: today's gas with its budget and share of the fees, and one result since the start. */
-function ownerTable({ spending, queries, account }: RelayerStatus): Html {
+function ownerTable(
+  { spending, queries, account }: RelayerStatus,
+  samples: readonly (ActivitySample | undefined)[],
+): Html {
   const { gasByOwner, limits, fee } = spending;
   const { dailyGasPerOwner: limit } = limits;
   const owners = namedOwners(gasByOwner);
   const total = owners.reduce((sum, [, gas]) => sum + gas, 0n);
   const costs = costByOwner(queries);
+  const callbackGasOf = createCallbackGas(samples);
   const isUsedUp = (gas: bigint): boolean => limit !== undefined && gas >= limit;
   const over = owners.filter(([, gas]) => isUsedUp(gas)).length;
   const perResult = (owner: string, read: (cost: Cost) => bigint): string => {
@@ -201,6 +232,7 @@ function ownerTable({ spending, queries, account }: RelayerStatus): Html {
       cell: ([, gas]) => grouped(total === 0n ? 0n : (fee * gas) / total),
     },
     { name: "gas of a result", isNumber: true, cell: ([owner]) => perResult(owner, ({ gas }) => gas) },
+    { name: "its callback", isNumber: true, cell: ([owner]) => perResult(owner, callbackGasOf) },
     {
       name: `fee of a result (${account.denom})`,
       isNumber: true,

@@ -41,7 +41,7 @@ export function relayerPage(input: RelayerPageInput, view: URLSearchParams): Pag
       { id: "facts", label: "Values", content: factSection(status, samples) },
       { id: "connections", label: "Connections", content: connectionSection(status) },
       { id: "activity", label: "Last hour", content: activitySection(samples) },
-      { id: "cost", label: "Cost", content: costSection(status) },
+      { id: "cost", label: "Cost", content: costSection(status, samples) },
       {
         id: "queries",
         label: "Queries",

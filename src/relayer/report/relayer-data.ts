@@ -29,6 +29,8 @@ export interface RelayerData {
   readonly costs: readonly DailyCost[];
   /** Newest first. */
   readonly deadLetters: readonly DeadLetter[];
+  /** Number of keys of the registered KV queries, by id. */
+  readonly keys: ReadonlyMap<bigint, number>;
 }
 
 /** Maximum number of attempts of a report. With more, costs come from the daily sums. */
@@ -37,7 +39,7 @@ const MAX_ATTEMPTS = 20_000;
 /** Reads the attempts that began in a range. */
 export async function readRelayerData(
   log: Pick<AttemptLog, "find" | "costs">,
-  deadLetters: readonly DeadLetter[],
+  { deadLetters, keys }: Pick<RelayerData, "deadLetters" | "keys">,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<RelayerData> {
   const attempts: Attempt[] = [];
@@ -61,6 +63,7 @@ export async function readRelayerData(
     isCut,
     costs: await log.costs({ from: dayOf(fromMs), to: dayOf(toMs) }),
     deadLetters: deadLetters.filter(({ atMs }) => atMs >= fromMs && atMs < toMs),
+    keys,
   };
 }
 
@@ -134,6 +137,18 @@ const deadLetters = z.array(
       }),
     ),
 );
+
+/** An older relayer does not name the number of keys. */
+const queries = z.array(z.object({ id: integer, type: z.string(), key_count: z.number().optional() }));
+
+/** Decodes the number of keys of each KV query of `GET /api/queries` of a relayer. Throws a `ZodError`. */
+export function parseKeyCounts(body: unknown): RelayerData["keys"] {
+  return new Map(
+    queries
+      .parse(body)
+      .flatMap(({ id, type, key_count: keys }) => (type === "kv" && keys !== undefined ? [[id, keys]] : [])),
+  );
+}
 
 /** Decodes `GET /api/attempts` of a relayer. Throws a `ZodError`. */
 export function parseAttempts(body: unknown): readonly Attempt[] {

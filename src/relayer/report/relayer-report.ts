@@ -9,6 +9,7 @@ import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/d
 import { isoTime } from "../../platform/base/time.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { Attempt } from "../state/attempt.ts";
+import { callbackGas, overheadGas } from "./callback-gas.ts";
 import type { RelayerData } from "./relayer-data.ts";
 
 /** Creates `report relayer`: results, their lateness, cost by owner, and dead letters. */
@@ -27,6 +28,7 @@ export function relayerReport(data: RelayerData): Report {
       ...latenessBlocks(lateness),
       { kind: "heading", text: "Cost by owner" },
       ownerTable(owners),
+      ...callbackBlocks(owners),
       { kind: "heading", text: "Dead letters" },
       deadLetterBlock(data),
     ],
@@ -46,9 +48,9 @@ export function relayerReport(data: RelayerData): Report {
       })),
     },
     csv: {
-      columns: ["owner", "attempts", "included", "gas", "fee"],
-      rows: owners.map(({ owner, attempts: tried, included, gas, fee }) =>
-        [owner, tried, included, gas, fee].map(String),
+      columns: ["owner", "attempts", "included", "gas", "callback_gas", "fee"],
+      rows: owners.map(({ owner, attempts: tried, included, gas, callbackGas: called, fee }) =>
+        [owner, tried, included, gas, called ?? "", fee].map(String),
       ),
     },
   };
@@ -141,20 +143,59 @@ function ownerTable(owners: readonly OwnerCost[]): ReportBlock {
       { title: "Gas", align: "right" },
       { title: "Fee", align: "right" },
       { title: "Gas a result", align: "right" },
+      { title: "Callback", align: "right" },
+      { title: "Fee a result", align: "right" },
     ],
-    rows: owners.map(({ owner, attempts, included, gas, fee }) => [
-      owner,
-      formatCount(attempts),
-      formatCount(included),
-      formatCount(gas),
-      formatCount(fee),
-      included === 0 ? "–" : formatCount(gas / BigInt(included)),
+    rows: owners.map((cost) => [
+      cost.owner,
+      formatCount(cost.attempts),
+      formatCount(cost.included),
+      formatCount(cost.gas),
+      formatCount(cost.fee),
+      perResult(cost.gas, cost),
+      perResult(cost.callbackGas, cost),
+      perResult(cost.fee, cost),
     ]),
   };
 }
 
-function ownerJson({ owner, attempts, included, gas, fee }: OwnerCost) {
-  return { owner, attempts, included, gas: String(gas), fee: String(fee) };
+function perResult(value: bigint | undefined, { included }: OwnerCost): string {
+  return value === undefined || included === 0 ? "–" : formatCount(value / BigInt(included));
+}
+
+/** The owner whose callbacks cost the most, so that its team can act. */
+function callbackBlocks(owners: readonly OwnerCost[]): readonly ReportBlock[] {
+  const costs = owners.map((cost) => ({ ...cost, callbackFee: callbackFee(cost) ?? 0n }));
+  const total = costs.reduce((sum, { fee }) => sum + fee, 0n);
+  const all = costs.reduce((sum, one) => sum + one.callbackFee, 0n);
+  const [most] = costs.toSorted((a, b) => (a.callbackFee > b.callbackFee ? -1 : 1));
+  if (most === undefined || most.callbackFee === 0n) return [];
+  return [
+    {
+      kind: "text",
+      text: `"Callback" is the estimated gas of a result that its contract uses. All callbacks together cost ${formatCount(all)} of ${formatCount(total)}, those of ${most.owner} the most: ${formatCount(most.callbackFee)}.`,
+    },
+  ];
+}
+
+/** Part of the fee that the callbacks of an owner cost. */
+function callbackFee({ gas, callbackGas: called, fee }: OwnerCost): bigint | undefined {
+  if (called === undefined) return undefined;
+  return gas === 0n ? 0n : (fee * called) / gas;
+}
+
+function ownerJson(cost: OwnerCost) {
+  const { owner, attempts, included, gas, callbackGas: called, fee } = cost;
+  const feeOfCallbacks = callbackFee(cost);
+  return {
+    owner,
+    attempts,
+    included,
+    gas: String(gas),
+    callback_gas: called === undefined ? null : String(called),
+    fee: String(fee),
+    callback_fee: feeOfCallbacks === undefined ? null : String(feeOfCallbacks),
+  };
 }
 
 /** Maximum number of listed dead letters. */
@@ -191,32 +232,43 @@ interface OwnerCost {
   readonly attempts: number;
   readonly included: number;
   readonly gas: bigint;
+  /** Estimated part of `gas` that the owner's contract used; undefined when none of its transactions is in the data. */
+  readonly callbackGas: bigint | undefined;
   /** In units of the fee denom. */
   readonly fee: bigint;
 }
 
-/** Sums the costs by owner, greatest fee first: from the attempts, or from whole days when attempts were left out. */
-export function costsByOwner({ attempts, costs, isCut }: RelayerData): readonly OwnerCost[] {
-  const parts: readonly OwnerCost[] = isCut
-    ? costs
-    : attempts.map(({ owner, outcome, gas, fee }) => ({
+/**
+ * Sums the costs by owner, greatest fee first: from the attempts, or from whole days when attempts were left out. The part of the
+ * callbacks is that of the attempts.
+ */
+export function costsByOwner(data: RelayerData): readonly OwnerCost[] {
+  const parts: readonly OwnerSum[] = data.isCut
+    ? data.costs
+    : data.attempts.map(({ owner, outcome, gas, fee }) => ({
         owner,
         attempts: 1,
         included: outcome === "included" ? 1 : 0,
         gas,
         fee,
       }));
-  const sums = new Map<string, OwnerCost>();
+  const sums = new Map<string, OwnerSum>();
   for (const part of parts) {
     const sum = sums.get(part.owner);
     sums.set(part.owner, sum === undefined ? part : add(sum, part));
   }
-  return [...sums.values()].toSorted((a, b) =>
-    a.fee === b.fee ? (a.owner < b.owner ? -1 : 1) : a.fee > b.fee ? -1 : 1,
-  );
+  const callbacks = callbacksByOwner(data);
+  return [...sums.values()]
+    .map((sum) => {
+      const part = callbacks.get(sum.owner);
+      return { ...sum, callbackGas: part && (sum.gas * part.called) / part.gas };
+    })
+    .toSorted((a, b) => (a.fee === b.fee ? (a.owner < b.owner ? -1 : 1) : a.fee > b.fee ? -1 : 1));
 }
 
-function add(a: OwnerCost, b: OwnerCost): OwnerCost {
+type OwnerSum = Omit<OwnerCost, "callbackGas">;
+
+function add(a: OwnerSum, b: OwnerSum): OwnerSum {
   return {
     owner: a.owner,
     attempts: a.attempts + b.attempts,
@@ -224,4 +276,34 @@ function add(a: OwnerCost, b: OwnerCost): OwnerCost {
     gas: a.gas + b.gas,
     fee: a.fee + b.fee,
   };
+}
+
+/** Gas of an owner's attempts, above 0, and the part that its contract used. */
+interface CallbackPart {
+  readonly gas: bigint;
+  readonly called: bigint;
+}
+
+/** Estimates the gas of callbacks, transaction by transaction. A failed transaction delivers nothing, so it has no callback. */
+function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, CallbackPart> {
+  const byTransaction = new Map<string, Attempt[]>();
+  for (const attempt of attempts) {
+    if (attempt.gas === 0n) continue;
+    const hash = attempt.txHash ?? "";
+    const others = byTransaction.get(hash);
+    if (others === undefined) byTransaction.set(hash, [attempt]);
+    else others.push(attempt);
+  }
+  const parts = new Map<string, CallbackPart>();
+  for (const results of byTransaction.values()) {
+    const total = results.reduce((sum, { gas }) => sum + gas, 0n);
+    const overhead = overheadGas(1, new Set(results.map(({ connectionId }) => connectionId)).size);
+    for (const { owner, queryId, outcome, gas } of results) {
+      const own = { gas, overheadGas: (overhead * gas) / total, keys: BigInt(keys.get(queryId) ?? 1) };
+      const called = outcome === "included" ? callbackGas(own) : 0n;
+      const part = parts.get(owner) ?? { gas: 0n, called: 0n };
+      parts.set(owner, { gas: part.gas + gas, called: part.called + called });
+    }
+  }
+  return parts;
 }

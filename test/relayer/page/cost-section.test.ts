@@ -12,9 +12,12 @@ import {
   sampleView,
 } from "../status-samples.ts";
 
-const sectionOf = (fields: Partial<RelayerStatus>): string => costSection(sampleStatus(fields)).text;
-const textOf = (fields: Partial<RelayerStatus>): string =>
-  sectionOf(fields)
+type Samples = Parameters<typeof costSection>[1];
+
+const sectionOf = (fields: Partial<RelayerStatus>, samples: Samples = []): string =>
+  costSection(sampleStatus(fields), samples).text;
+const textOf = (fields: Partial<RelayerStatus>, samples: Samples = []): string =>
+  sectionOf(fields, samples)
     .replaceAll(/<.*?>/gs, " ")
     .replaceAll(/[\s\u202f]+/g, " ");
 
@@ -121,11 +124,31 @@ describe("the owners", () => {
       ],
     });
     expect(text).toContain("12 owners with gas today, no budget used up");
-    expect(text).toMatch(/neutron1o11 12 120 61 000 155 none neutron1o10 11 110 – – none neutron1o9 10 100/);
+    expect(text).toMatch(
+      /neutron1o11 12 120 61 000 32 800 155 none neutron1o10 11 110 – – – none neutron1o9 10 100/,
+    );
     expect(text).toContain("neutron1o2 ");
     expect(text).not.toContain("neutron1o1 ");
     expect(text).toContain("2 more owners in JSON .");
   });
+});
+
+it("the callback of an owner's result is what is left of its gas without the chain's for each key and the transactions'", () => {
+  const { spending } = sampleStatus();
+  const gasByOwner = new Map([["neutron1owner", 1n]]);
+  const cost = { gas: 930_000n, fee: 0n };
+  const queries = [sampleView({ results: 10, keyCount: 2, cost })];
+  const text = (fields: Partial<RelayerStatus>, samples: Samples = []): string =>
+    textOf({ spending: { ...spending, gasByOwner }, queries, ...fields }, samples);
+  expect(text({})).toContain(" 93 000 36 600 0 ");
+  // Ten transactions with a client update each are a tenth of the gas of the last hour.
+  const sample = { startMs: 0, included: 200, failed: 0, transactions: 10, gas: 19_500_000n };
+  expect(text({}, [undefined, sample])).toContain(" 93 000 27 300 0 ");
+  expect(text({ queries: [sampleView({ results: 10, keyCount: 4, cost })] })).toContain(" 93 000 0 0 ");
+  // A TX query has no keys, and its results cost the chain something too.
+  expect(text({ queries: [sampleView({ type: "tx", results: 10, keyCount: 0, cost })] })).toContain(
+    " 93 000 64 800 0 ",
+  );
 });
 
 /** Vertical positions of the lines of cap, ceiling and minimum, and of the highest prices. */

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { parseAttempts, readRelayerData } from "../../../src/relayer/report/relayer-data.ts";
+import { parseAttempts, parseKeyCounts, readRelayerData } from "../../../src/relayer/report/relayer-data.ts";
 import { costsByOwner, relayerReport } from "../../../src/relayer/report/relayer-report.ts";
 import type { Attempt, AttemptFilter } from "../../../src/relayer/state/attempt.ts";
 import { sampleRelayerData } from "../../support/report/sample-attempts.ts";
 
 const [SAMPLE = expect.unreachable("no attempt")] = sampleRelayerData(1_000_000_000).attempts;
+
+const NOTHING = { deadLetters: [], keys: new Map<bigint, number>() };
 
 function logOf(attempts: readonly Attempt[]) {
   return {
@@ -27,7 +29,7 @@ const attemptsAt = (count: number, atMs: (index: number) => number): readonly At
 describe("the data of a relayer report", () => {
   it.each([0, 1, 999, 1000, 1001, 3500])("have all of %i attempts once, in pages", async (count) => {
     const log = logOf(attemptsAt(count, (index) => 1000 + Math.floor(index / 3)));
-    const data = await readRelayerData(log, [], { fromMs: 1000, toMs: 9_000_000 });
+    const data = await readRelayerData(log, NOTHING, { fromMs: 1000, toMs: 9_000_000 });
     expect(new Set(data.attempts.map(({ queryId }) => queryId)).size).toBe(count);
     expect(data.attempts).toHaveLength(count);
     expect(data.isCut).toBe(false);
@@ -35,11 +37,69 @@ describe("the data of a relayer report", () => {
 
   it("say when attempts are left out, and use the costs of days then", async () => {
     for (const attempts of [attemptsAt(25_000, (index) => index), attemptsAt(1500, () => 5)]) {
-      const data = await readRelayerData(logOf(attempts), [], { fromMs: 0, toMs: 9_000_000 });
+      const data = await readRelayerData(logOf(attempts), NOTHING, { fromMs: 0, toMs: 9_000_000 });
       expect(data.isCut).toBe(true);
       expect(costsByOwner(data)).toEqual([expect.objectContaining({ owner: "o", attempts: 9, fee: 6n })]);
       expect(JSON.stringify(relayerReport(data).blocks)).toContain("Older attempts are left out");
     }
+  });
+
+  it("separate what the contracts use: the rest of the gas after the chain's for each key and the transactions'", async () => {
+    const at = (gas: bigint, fields: Partial<Attempt>): Attempt => ({
+      ...SAMPLE,
+      outcome: "included",
+      gas,
+      fee: gas / 100n,
+      ...fields,
+    });
+    const attempts = [
+      // 195,000 of the 390,000 are the transaction's, so half of each share.
+      at(240_000n, { queryId: 1n, owner: "a", txHash: "AA" }),
+      at(150_000n, { queryId: 2n, owner: "b", txHash: "AA" }),
+      // A second client update.
+      at(280_000n, { queryId: 3n, owner: "c", txHash: "BB" }),
+      at(280_000n, { queryId: 3n, owner: "c", txHash: "BB", connectionId: "connection-1" }),
+      at(500_000n, { queryId: 4n, owner: "d", txHash: "CC", outcome: "rejected" }),
+      at(0n, { queryId: 5n, owner: "e", txHash: undefined, outcome: "read-failed" }),
+    ];
+    const keys = new Map([
+      [1n, 1],
+      [2n, 2],
+    ]);
+    const data = await readRelayerData(logOf(attempts), { deadLetters: [], keys }, { fromMs: 0, toMs: 9e15 });
+    const callbacks = Object.fromEntries(costsByOwner(data).map((cost) => [cost.owner, cost.callbackGas]));
+    expect(callbacks).toEqual({
+      a: 120_000n - 28_200n,
+      b: 75_000n - 2n * 28_200n,
+      c: 560_000n - 280_000n - 2n * 28_200n,
+      d: 0n,
+      e: undefined,
+    });
+  });
+
+  it("have the callbacks' part of days from the attempts that were read", async () => {
+    const [most = expect.unreachable("no cost"), unread] = costsByOwner({
+      ...sampleRelayerData(1_000_000_000),
+      isCut: true,
+      costs: [
+        { day: 1, owner: "neutron1contract-b", attempts: 9, included: 8, gas: 10_000_000n, fee: 6n },
+        { day: 1, owner: "neutron1unread", attempts: 9, included: 8, gas: 7n, fee: 5n },
+      ],
+    });
+    expect(most.owner).toBe("neutron1contract-b");
+    // Of about 121,300 gas, 10.8 % are the transaction's, and the chain's are those of 1.51 keys.
+    expect(Number(most.callbackGas) / 1e7).toBeCloseTo(1 - 0.108 - (1.51 * 28_200) / 121_300, 2);
+    expect(unread).toMatchObject({ owner: "neutron1unread", callbackGas: undefined });
+  });
+
+  it("have the number of keys of KV queries, also when an older relayer does not say it", () => {
+    const common = { type: "kv", owner: "o" };
+    const found = parseKeyCounts([
+      { ...common, id: "1", key_count: 3 },
+      { ...common, id: "2" },
+      { ...common, id: "3", type: "tx", key_count: 0 },
+    ]);
+    expect([...found]).toEqual([[1n, 3]]);
   });
 
   it("take an outcome of a newer relayer for one that was not broadcast", () => {

@@ -3,7 +3,10 @@ import type { Attempt } from "../../../src/relayer/state/attempt.ts";
 
 const MINUTE = 60_000;
 
-/** A day of a relayer: two owners, one query whose proof fails, one dead letter. */
+/**
+ * A day of a relayer: two owners, of which one has expensive callbacks and queries with two keys, attempts whose proof fails, one dead
+ * letter. A transaction has 20 results.
+ */
 export function sampleRelayerData(toMs: number): RelayerData {
   const fromMs = toMs - 1440 * MINUTE;
   const attempts = Array.from({ length: 480 }, (_, index) => attempt(index, fromMs + index * 3 * MINUTE));
@@ -13,6 +16,7 @@ export function sampleRelayerData(toMs: number): RelayerData {
     attempts: attempts.toReversed(),
     isCut: false,
     costs: [],
+    keys: new Map([1n, 2n, 3n].map((id) => [id, id === 2n ? 2 : 1])),
     deadLetters: [
       {
         queryId: 4n,
@@ -25,22 +29,23 @@ export function sampleRelayerData(toMs: number): RelayerData {
 }
 
 function attempt(index: number, startedAtMs: number): Attempt {
+  const isExpensive = index % 3 !== 0;
   const isFailed = index % 60 === 59;
   const dueHeight = 1_000_000n + BigInt(index * 180);
   return {
     queryId: BigInt(1 + (index % 3)),
     connectionId: "connection-0",
-    owner: index % 3 === 0 ? "neutron1contract-a" : "neutron1contract-b",
+    owner: isExpensive ? "neutron1contract-b" : "neutron1contract-a",
     type: "kv",
     startedAtMs,
     dueHeight,
     remoteHeight: 77_000n + BigInt(index),
-    txHash: isFailed ? undefined : "CD".repeat(32),
+    txHash: isFailed ? undefined : `${Math.floor(index / 20)}`.padStart(64, "CD"),
     outcome: isFailed ? "absence-not-provable" : "included",
     reason: isFailed ? "a neighbouring key has an empty value" : undefined,
     localHeight: isFailed ? undefined : dueHeight + BigInt(index % 40 === 7 ? 9 : 2),
-    gas: isFailed ? 0n : 29_100n + BigInt(index % 7) * 100n,
-    fee: isFailed ? 0n : 75n,
+    gas: isFailed ? 0n : (isExpensive ? 121_000n : 33_000n) + BigInt(index % 7) * 100n,
+    fee: isFailed ? 0n : isExpensive ? 318n : 87n,
     simulations: 1,
   };
 }
