@@ -109,17 +109,55 @@ export function adviseOnPrices(
 }
 
 /**
- * Computes what queries cost at a market and how late they are. O(queries' loads).
+ * Computes what queries cost at a market and how late they are. Cheap enough for each status: linear in the number of loads, and
+ * otherwise in that of different periods.
  *
  * The relayer sends the latest results first and fills each block up to the market's target. When the demand is above that, all
  * lateness approaches the same number of blocks L, with which the sum of gas / (period + L) is what the market bears.
  */
-export function forecast(input: ForecastInput): Forecast {
-  const steady = steadyState(input);
-  return { ...steady, remedies: steady.lateBlocks > 0 ? remediesOf(input, steady) : [] };
+export function forecast({ loads, ...facts }: ForecastInput): Forecast {
+  const demand = { ...facts, groups: byPeriod(loads, ({ gas }) => gas) };
+  const steady = steadyState(demand);
+  if (steady.lateBlocks === 0) return { ...steady, remedies: [] };
+  const isQuieter = loads.some(({ gas, gasWithoutCallback }) => gasWithoutCallback < gas);
+  const quiet = steadyState({
+    ...facts,
+    groups: byPeriod(loads, ({ gas, gasWithoutCallback }) => minInt(gas, gasWithoutCallback)),
+  });
+  return {
+    ...steady,
+    remedies: [
+      ...periodsAndCeiling(demand, steady),
+      ...(isQuieter
+        ? [{ kind: "fewer-callbacks", lateBlocks: quiet.lateBlocks, costPerDay: quiet.costPerDay } as const]
+        : []),
+    ],
+  };
 }
 
-function steadyState(input: ForecastInput): Omit<Forecast, "remedies"> {
+/** Queries of equal period. */
+interface Group {
+  readonly queries: number;
+  readonly updatePeriod: bigint;
+  /** Gas of one result of each of them. */
+  readonly gas: bigint;
+}
+
+type Facts = Omit<ForecastInput, "loads"> & { readonly groups: readonly Group[] };
+
+/** All results of one period are equally late, so only the sum of their gas matters. */
+function byPeriod(loads: readonly QueryLoad[], gasOf: (load: QueryLoad) => bigint): readonly Group[] {
+  const groups = new Map<bigint, Group>();
+  for (const load of loads) {
+    const { updatePeriod } = load;
+    const { queries, gas } = groups.get(updatePeriod) ?? { queries: 0, gas: 0n };
+    const total = gas + BigInt(load.queries) * gasOf(load);
+    groups.set(updatePeriod, { queries: queries + load.queries, updatePeriod, gas: total });
+  }
+  return [...groups.values()];
+}
+
+function steadyState(input: Facts): Omit<Forecast, "remedies"> {
   const sustainableGas = maxInt(input.params.maxBlockUtilization / 2n - input.othersGas, 0n);
   const demand = demandOf(input);
   const demandGas = ceilQuo(demand.gas, DEC18_ONE);
@@ -148,12 +186,11 @@ interface Rate {
 }
 
 /** Returns gas and results of a block if every result were on time, without the error of floating point. */
-function demandOf({ loads, batch }: ForecastInput): { readonly gas: Dec18; readonly results: Dec18 } {
+function demandOf({ groups, batch }: Facts): { readonly gas: Dec18; readonly results: Dec18 } {
   let [gas, results] = [0n, 0n];
-  for (const load of loads) {
-    const queries = BigInt(load.queries) * DEC18_ONE;
-    gas += (queries * load.gas) / load.updatePeriod;
-    results += queries / load.updatePeriod;
+  for (const group of groups) {
+    gas += (group.gas * DEC18_ONE) / group.updatePeriod;
+    results += (BigInt(group.queries) * DEC18_ONE) / group.updatePeriod;
   }
   return { gas: gas + batch.fixedGas * minInt(results, DEC18_ONE), results };
 }
@@ -162,12 +199,12 @@ function demandOf({ loads, batch }: ForecastInput): { readonly gas: Dec18; reado
  * Returns gas and results of a block when all results are late by `lateBlocks`. The phases of the queries are independent, so with
  * less than one result a block, that part of the blocks has the fixed gas.
  */
-function rateAt({ loads, batch }: Pick<ForecastInput, "loads" | "batch">, lateBlocks: number): Rate {
+function rateAt({ groups, batch }: Pick<Facts, "groups" | "batch">, lateBlocks: number): Rate {
   let [gas, results] = [0, 0];
-  for (const load of loads) {
-    const rate = load.queries / (Number(load.updatePeriod) + lateBlocks);
-    gas += rate * Number(load.gas);
-    results += rate;
+  for (const group of groups) {
+    const interval = Number(group.updatePeriod) + lateBlocks;
+    gas += Number(group.gas) / interval;
+    results += group.queries / interval;
   }
   return { gas: gas + Number(batch.fixedGas) * Math.min(results, 1), results };
 }
@@ -176,13 +213,13 @@ function rateAt({ loads, batch }: Pick<ForecastInput, "loads" | "batch">, lateBl
 const BISECTIONS = 100;
 
 /** Returns the lateness with which the queries use `gas` of each block. */
-function lateBlocksAt(input: ForecastInput, gas: number): number {
-  // With L blocks of lateness no result has a rate above 1 / L, so at this bound they use less.
-  const all = input.loads.reduce(
-    (sum, load) => sum + load.queries * (Number(load.gas) + Number(input.batch.fixedGas)),
+function lateBlocksAt(input: Facts, gas: number): number {
+  if (gas === 0) return Infinity;
+  // With L blocks of lateness no query has a rate above 1 / L, so at this bound they use less.
+  const all = input.groups.reduce(
+    (sum, group) => sum + Number(group.gas) + group.queries * Number(input.batch.fixedGas),
     0,
   );
-  if (gas === 0) return Infinity;
   let [low, high] = [0, all / gas];
   for (let step = 0; step < BISECTIONS; step++) {
     const middle = (low + high) / 2;
@@ -193,8 +230,8 @@ function lateBlocksAt(input: ForecastInput, gas: number): number {
 }
 
 /** Returns the factor on all rates with which the queries would use `gas` of each block. 0 without queries. */
-function rateFactor({ loads, batch }: ForecastInput, gas: number): number {
-  const { gas: own, results } = rateAt({ loads, batch: { ...batch, fixedGas: 0n } }, 0);
+function rateFactor({ groups, batch }: Facts, gas: number): number {
+  const { gas: own, results } = rateAt({ groups, batch: { ...batch, fixedGas: 0n } }, 0);
   if (results === 0) return 0;
   const fixed = Number(batch.fixedGas);
   // With less than one result a block, each has the fixed gas of its own block.
@@ -203,7 +240,7 @@ function rateFactor({ loads, batch }: ForecastInput, gas: number): number {
 }
 
 /** Returns the fees of a day for gas in each block at the lowest price, times 10^18. */
-function feesPerDay({ params, feeFactor, blockMs }: ForecastInput, gas: Dec18): bigint {
+function feesPerDay({ params, feeFactor, blockMs }: Facts, gas: Dec18): bigint {
   const blockUs = BigInt(Math.max(1, Math.round(blockMs * 1_000)));
   return ceilQuo(
     gas * params.minBaseGasPrice * feeFactor * BigInt(DAY_MS * 1_000),
@@ -220,23 +257,17 @@ function ceilQuo(value: bigint, divisor: bigint): bigint {
   return (value + divisor - 1n) / divisor;
 }
 
-function remediesOf(
-  input: ForecastInput,
+function periodsAndCeiling(
+  input: Facts,
   { sustainableGas, costPerDay }: Pick<Forecast, "sustainableGas" | "costPerDay">,
 ): readonly Remedy[] {
   const rates = rateFactor(input, Number(sustainableGas));
   const ceiling = 2n * input.ceiling;
   const burst = burstUpTo(input, ceiling, sustainableGas);
-  const loads = input.loads.map((load) => ({ ...load, gas: minInt(load.gas, load.gasWithoutCallback) }));
-  const isLess = loads.some(({ gas }, index) => gas !== input.loads[index]?.gas);
-  const quiet = steadyState({ ...input, loads });
   return [
     ...(rates > 0 ? [{ kind: "longer-periods", factor: 1 / rates, costPerDay } as const] : []),
     ...(burst.results > 0
       ? [{ kind: "higher-ceiling", ceiling, burstResults: burst.results, costPerDay: burst.cost } as const]
-      : []),
-    ...(isLess
-      ? [{ kind: "fewer-callbacks", lateBlocks: quiet.lateBlocks, costPerDay: quiet.costPerDay } as const]
       : []),
   ];
 }
@@ -249,7 +280,7 @@ const MAX_BURST_BLOCKS = 1_000;
  * exceed `ceiling`, and when no more results wait than the market bears.
  */
 function burstUpTo(
-  { loads, params, othersGas, feeFactor, batch }: ForecastInput,
+  { groups, params, othersGas, feeFactor, batch }: Facts,
   ceiling: Dec18,
   sustainableGas: bigint,
 ): { readonly results: number; readonly cost: bigint } {
@@ -260,21 +291,22 @@ function burstUpTo(
   );
   const start = initialState(params);
   let state: State = { ...start, window: start.window.map(() => target) };
-  let due = loads.map(({ queries }) => queries);
+  /** Share of each group that is due. */
+  let due = groups.map(() => 1);
   let [results, fees] = [0, 0n];
   for (let block = 0; block < MAX_BURST_BLOCKS; block++) {
-    const dueGas = loads.reduce((sum, { gas }, index) => sum + Number(gas) * (due[index] ?? 0), 0);
+    const dueGas = groups.reduce((sum, { gas }, index) => sum + Number(gas) * (due[index] ?? 0), 0);
     const gas = minInt(BigInt(Math.floor(dueGas)) + batch.fixedGas, most);
     if (gas <= sustainableGas) break;
     const window = state.window.with(Number(state.index), gas + othersGas);
     const next = closeBlock({ ...state, window }, params);
     if (next.baseGasPrice > ceiling) break;
     const share = Math.max(0, Math.min(1, Number(gas - batch.fixedGas) / dueGas));
-    results += share * due.reduce((sum, count) => sum + count, 0);
+    results += share * groups.reduce((sum, { queries }, index) => sum + queries * (due[index] ?? 0), 0);
     fees += gas * state.baseGasPrice * feeFactor;
     // A query has one result at most, which is sent once: the next is due after its period.
-    due = loads.map(({ queries, updatePeriod }, index) =>
-      Math.min(queries, (due[index] ?? 0) * (1 - share) + queries / Number(updatePeriod)),
+    due = groups.map(({ updatePeriod }, index) =>
+      Math.min(1, (due[index] ?? 0) * (1 - share) + 1 / Number(updatePeriod)),
     );
     state = next;
   }
