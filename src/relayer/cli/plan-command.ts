@@ -119,6 +119,8 @@ interface Plan {
   readonly denom: string;
   readonly price: Dec18;
   readonly cap: Dec18;
+  /** false: the node does not tell, and 0 is assumed. */
+  readonly isOthersGasKnown: boolean;
   readonly input: ForecastInput;
   readonly forecast: Forecast;
 }
@@ -218,7 +220,7 @@ function toPlan(options: PlanOptions, config: RelayerConfig, { source, market, p
     // A measured gas has its share of transaction and client update.
     batch: (present?.measured ?? 0) > 0 ? { ...costs.batch, fixedGas: 0n } : costs.batch,
     ceiling: options.ceiling ?? costs.ceiling,
-    othersGas: options.others ?? market.othersGas,
+    othersGas: options.others ?? market.othersGas ?? 0n,
     blockMs: options.blockTime ?? market.blockMs,
   };
   return {
@@ -227,6 +229,7 @@ function toPlan(options: PlanOptions, config: RelayerConfig, { source, market, p
     denom: config.gas.denom,
     price: market.price,
     cap: config.gas.max_price,
+    isOthersGasKnown: options.others !== undefined || market.othersGas !== undefined,
     input,
     forecast: forecast(input),
   };
@@ -241,7 +244,8 @@ function plannedLoad({ queries, period, gas, callbackGas }: PlanOptions): QueryL
   };
 }
 
-function planJson({ source, queries, denom, price, cap, input, forecast: found }: Plan): JsonObject {
+function planJson(made: Plan): JsonObject {
+  const { source, queries, denom, price, cap, input, forecast: found } = made;
   const { params, ceiling, othersGas, blockMs, feeFactor } = input;
   return {
     source,
@@ -253,7 +257,7 @@ function planJson({ source, queries, denom, price, cap, input, forecast: found }
     cap: formatDec18(cap),
     fee_factor: formatDec18(feeFactor),
     target_gas: `${params.maxBlockUtilization / 2n}`,
-    others_gas: `${othersGas}`,
+    others_gas: made.isOthersGasKnown ? `${othersGas}` : null,
     block_seconds: Math.round(blockMs) / 1_000,
     demand_above_market: found.lateBlocks > 0,
     ...forecastJson(found),
@@ -291,6 +295,11 @@ function planText(made: Plan): readonly string[] {
     ...found.remedies.map((remedy) => `  ${remedyText(remedy, made)}`),
     "",
     marketText(made),
+    ...(made.isOthersGasKnown
+      ? []
+      : [
+          "The gas of others is unknown: the node does not store the results of blocks. Name it with --others.",
+        ]),
     source === "chain"
       ? "Market, blocks and others' gas are those of the chain, unless an option replaces them."
       : "Without --config: the fee market of the deployed chain at its minimum.",

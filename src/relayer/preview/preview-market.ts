@@ -1,4 +1,5 @@
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
 import type { MarketParams, Params } from "../../cosmos/fee-market/market.ts";
 import { raceAbort } from "../../platform/base/abort.ts";
 import { type Dec18, mulDec18, parseDec18, truncateDec18 } from "../../platform/base/decimal.ts";
@@ -24,8 +25,11 @@ export interface MarketPreview {
   readonly price: Dec18;
   /** Mean time between two recent blocks, ms. */
   readonly blockMs: number;
-  /** Mean gas of a recent block's transactions that this relayer's account did not sign. */
-  readonly othersGas: bigint;
+  /**
+   * Mean gas of a recent block's transactions that this relayer's account did not sign; undefined when the node does not store the
+   * results of blocks.
+   */
+  readonly othersGas: bigint | undefined;
 }
 
 /** Blocks in the mean block time. */
@@ -43,7 +47,7 @@ export async function previewMarket(
   const [state, blockMs, othersGas] = await Promise.all([
     readMarketState(localClient, signal),
     meanBlockMs(localClient, signal),
-    meanOthersGas(localClient, account.address, signal),
+    ifStored(() => meanOthersGas(localClient, account.address, signal)),
   ]);
   return { params, price: state.baseGasPrice, blockMs, othersGas };
 }
@@ -58,6 +62,16 @@ async function meanBlockMs(
   if (first >= latestHeight) return 1_000;
   const { timeNs } = await client.header(first, signal);
   return Math.max(1, Number((latestTimeNs - timeNs) / NS_PER_MS) / Number(latestHeight - first));
+}
+
+/** Resolves with undefined when a node refuses the call, for instance one with `storage.discard_abci_responses`. */
+async function ifStored<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ClientError && error.facts.code === "rpc") return undefined;
+    throw error;
+  }
 }
 
 async function meanOthersGas(
@@ -148,5 +162,5 @@ export async function forecastPresent(
   signal: AbortSignal,
 ): Promise<Forecast> {
   const loads = await presentLoads(preview, { blockMs, measured: new Map() }, signal);
-  return forecast({ ...configuredCosts(preview.config, params), loads, blockMs, othersGas });
+  return forecast({ ...configuredCosts(preview.config, params), loads, blockMs, othersGas: othersGas ?? 0n });
 }

@@ -7,6 +7,7 @@ import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
 import { toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
 import { type CliResult, runCommand } from "../../support/cli-chain.ts";
 import { consumerAddress } from "../../support/consumer-address.ts";
+import { startFaultProxy } from "../../support/fault-proxy.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
 const { signal } = new AbortController();
@@ -53,13 +54,13 @@ describe("plan and doctor at a local chain", () => {
   });
 
   /** Writes the configuration of a relayer with this account. */
-  function configOf(account: string, more = ""): string {
+  function configOf(account: string, more = "", rpc = net.urls.local): string {
     const words = join(folder, `${account}.words`);
     writeFileSync(words, accountNamed(CHAINS.local, account).mnemonic);
     const file = join(folder, "relayer.yaml");
     writeFileSync(
       file,
-      `chain: { id: local-1, rpc: ["${net.urls.local}"] }
+      `chain: { id: local-1, rpc: ["${rpc}"] }
 signer: { mnemonic: { file: ${words} } }
 connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${net.urls.remote}"] }]
 ${more}`,
@@ -102,6 +103,27 @@ ${more}`,
     });
     expect(await othersOf("bob")).toBeGreaterThan(10_000);
     expect(await planned("--config", configOf("bob"), "--others", "2M")).toMatchObject({ others_gas: 2e6 });
+  });
+
+  it("names a node that does not tell the gas of others", async () => {
+    const proxy = await startFaultProxy(net.urls.local);
+    proxy.set({
+      kind: "error",
+      data: "node is not persisting abci responses",
+      only: ({ method }) => method === "block_results",
+    });
+    const file = configOf("bob", 'queries: { ids: ["1"] }', proxy.url);
+    const { out } = await relayer("plan", "--config", file);
+    expect(out).toMatch(/the target 15,000,000, less others 0$/m);
+    expect(out).toContain("The gas of others is unknown");
+    expect(JSON.parse((await relayer("plan", "--config", file, "--json")).out)).toMatchObject({
+      others_gas: null,
+    });
+    expect(await planned("--config", file, "--others", "1M")).toMatchObject({ others_gas: 1e6 });
+    const doctor = await relayer("doctor", "--config", file);
+    expect(doctor.out).toMatch(/good {5}fee market: .* others use an unknown part/);
+    expect(doctor.exitCode, doctor.out).toBe(0);
+    await proxy.close();
   });
 
   it("plans other queries at the chain's market", async () => {
