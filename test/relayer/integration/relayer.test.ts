@@ -132,6 +132,7 @@ describe("the relayer between two local chains", () => {
       type: "kv",
       connection_id: "connection-0",
       owner: expect.stringMatching(/^neutron1/),
+      key_count: 1,
       update_period: expect.stringMatching(/^[1-9]\d*$/),
       state: "answered",
       last_local_height: expect.stringMatching(/^[1-9]\d*$/),
