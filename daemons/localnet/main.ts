@@ -26,7 +26,13 @@ import {
   type LocalnetDaemonOptions,
   localnetEndpoints,
 } from "../../src/localnet/network/localnet-options.ts";
-import { createTraffic, registerTrafficMetrics, type Traffic } from "../../src/localnet/network/traffic.ts";
+import {
+  createTraffic,
+  registerTrafficMetrics,
+  type Traffic,
+  TRAFFIC_FAULTS,
+  type TrafficFaultName,
+} from "../../src/localnet/network/traffic.ts";
 import type { ServerFactory } from "../../src/localnet/node/grpc/call-router.ts";
 import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
 import { ORACLE_FAULTS, type OracleFaultName } from "../../src/localnet/node/oracle/oracle-client.ts";
@@ -70,8 +76,10 @@ export async function runLocalnet(
     ? createLocalnetIbcRelayer(ports, context, chainsUp.promise)
     : undefined;
   const faults = createFaultSwitches(ORACLE_FAULTS, context.clock);
-  const traffic = openTraffic(options, context, chainsUp.promise);
-  const localnet = openChains(options, context, { sidecar, faults, ibcRelayer, traffic });
+  const trafficFaults = createFaultSwitches(TRAFFIC_FAULTS, context.clock);
+  const traffic = openTraffic(options, context, { up: chainsUp.promise, faults: trafficFaults });
+  const targets = { sidecar, faults, trafficFaults, ibcRelayer, traffic };
+  const localnet = openChains(options, context, targets);
   // A chain that does not start rejects its own `run`.
   (localnet?.ready ?? Promise.resolve(undefined)).then(chainsUp.resolve, () => {});
   const sidecarControl = openSidecarControl(options, context, sidecar);
@@ -90,14 +98,20 @@ export async function runLocalnet(
 function openTraffic(
   { parts, trafficGas }: LocalnetDaemonOptions,
   { clock, logger }: DaemonContext,
-  up: Promise<RunningLocalnet | undefined>,
+  {
+    up,
+    faults,
+  }: {
+    readonly up: Promise<RunningLocalnet | undefined>;
+    readonly faults: FaultSwitches<TrafficFaultName>;
+  },
 ): Traffic | undefined {
-  if (trafficGas === undefined) return undefined;
-  if (!parts.includes("local")) unreachable("traffic without the local chain");
+  if (!parts.includes("local"))
+    return trafficGas === undefined ? undefined : unreachable("traffic without the local chain");
   const node = up.then(
     (running) => running?.chains.local ?? unreachable("a localnet without its local chain"),
   );
-  return createTraffic({ gasPerBlock: trafficGas }, { node, clock, logger });
+  return createTraffic({ gasPerBlock: trafficGas ?? 0n, faults }, { node, clock, logger });
 }
 
 /** Calls `announce` once when all parts are ready. A part that does not start rejects its own `run`. */
@@ -156,9 +170,10 @@ interface ControlTargets {
   readonly sidecar: Sidecar | undefined;
   /** Faults of the local chain's votes. */
   readonly faults: FaultSwitches<OracleFaultName>;
+  readonly trafficFaults: FaultSwitches<TrafficFaultName>;
   /** Undefined when it does not run in this process. */
   readonly ibcRelayer: IbcRelayer | undefined;
-  /** Undefined without `--traffic`. */
+  /** Undefined when the local chain does not run in this process. */
   readonly traffic: Traffic | undefined;
 }
 
@@ -196,7 +211,7 @@ function openChains(
 function controlOptions(
   { ports, access }: LocalnetDaemonOptions,
   token: Secret,
-  { sidecar, faults, ibcRelayer, traffic }: ControlTargets,
+  { sidecar, faults, trafficFaults, ibcRelayer, traffic }: ControlTargets,
   context: DaemonContext,
 ): NonNullable<LocalnetOptions["control"]> {
   const sidecarFaults =
@@ -204,11 +219,12 @@ function controlOptions(
       ? remoteSidecarFaultControl(`http://${LOCALNET_HOST}:${ports.sidecarControl}`, token)
       : sidecarFaultControl(sidecar);
   const voteFaults = switchesFaultControl(ORACLE_FAULTS, faults);
+  const marketFaults = switchesFaultControl(TRAFFIC_FAULTS, trafficFaults);
   return {
     address: { ...localnetAddress(ports.control), access: { hosts: access.hosts } },
     token,
     routes: [
-      ...createFaultRoutes(joinFaultControls([sidecarFaults, voteFaults])),
+      ...createFaultRoutes(joinFaultControls([sidecarFaults, voteFaults, marketFaults])),
       ...(ibcRelayer === undefined ? [] : ibcRelayerRoutes(ibcRelayer, context.clock)),
       ...metricsRoutes({ ibcRelayer, traffic }, context),
     ],

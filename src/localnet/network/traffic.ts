@@ -15,6 +15,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { ceilDec18, type Dec18, formatDec18, mulDec18, parseDec18 } from "../../platform/base/decimal.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
+import type { FaultSwitches } from "../../platform/base/fault-switches.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { createChangeSignal } from "../../platform/base/waits.ts";
@@ -34,9 +35,19 @@ type TrafficErrorFacts =
 /** Thrown when the chain cannot have this traffic. */
 class TrafficError extends CodedError<TrafficErrorFacts> {}
 
+/** Faults of others' transactions, with their visible effects. */
+export const TRAFFIC_FAULTS = {
+  "busy-market":
+    "others use the fee market's target in each block of local-1: the price stays, and nothing is left for the relayer",
+} as const;
+
+/** A name in {@link TRAFFIC_FAULTS}. */
+export type TrafficFaultName = keyof typeof TRAFFIC_FAULTS;
+
 export interface TrafficOptions {
-  /** Gas that the fee market counts for the traffic in each block; at most `max_block_utilization`. */
+  /** Gas that the fee market counts for the traffic in each block; at most `max_block_utilization`. 0: none, unless a fault is on. */
   readonly gasPerBlock: bigint;
+  readonly faults?: Pick<FaultSwitches<TrafficFaultName>, "has">;
 }
 
 export interface TrafficDeps {
@@ -80,10 +91,10 @@ const LOST_AFTER_BLOCKS = 10n;
  * mempool like that of any user. `run` rejects with {@link TrafficError} when the chain cannot have it; a rejected transaction
  * is replaced after the next block.
  */
-export function createTraffic({ gasPerBlock }: TrafficOptions, deps: TrafficDeps): Traffic {
+export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traffic {
   const { node, clock } = deps;
   const logger = deps.logger.child({ part: "traffic" });
-  const sender = createSender(gasPerBlock, logger);
+  const sender = createSender(options, logger);
   return {
     name: "traffic",
     gas: sender.gas,
@@ -137,7 +148,7 @@ interface Sender {
   readonly gas: () => bigint;
 }
 
-function createSender(gasPerBlock: bigint, logger: Logger): Sender {
+function createSender({ gasPerBlock, faults }: TrafficOptions, logger: Logger): Sender {
   const account = createLocalAccount(CHAIN, ACCOUNT);
   let chain: { readonly params: Params; readonly codeId: bigint } | undefined;
   let contract: string | undefined;
@@ -145,7 +156,7 @@ function createSender(gasPerBlock: bigint, logger: Logger): Sender {
   let sentAt = -1n;
   let overhead = FIRST_OVERHEAD;
   let gas = 0n;
-  let state: "sending" | "rejected" | "too-expensive" = "sending";
+  let state: "sending" | "rejected" | "too-expensive" | "impossible" = "sending";
   /** Logs changes only: a state may last for thousands of blocks. */
   const enter = (next: typeof state, message: string, fields: Readonly<Record<string, unknown>>): void => {
     if (next !== state) logger.warn(message, fields);
@@ -163,6 +174,16 @@ function createSender(gasPerBlock: bigint, logger: Logger): Sender {
     } catch (error) {
       if (!(error instanceof MempoolError)) throw error;
       enter("rejected", "transaction rejected", { error: error.message });
+    }
+  };
+  /** A fault ends no localnet: without its contract it has no effect. */
+  const chainOf = (view: NodeView): typeof chain => {
+    try {
+      return readChain(view, gasPerBlock);
+    } catch (error) {
+      if (gasPerBlock > 0n || !(error instanceof TrafficError)) throw error;
+      enter("impossible", "no traffic", { error: error.message });
+      return undefined;
     }
   };
   const record: Sender["record"] = ({ txs, header }, { txResults }) => {
@@ -187,7 +208,10 @@ function createSender(gasPerBlock: bigint, logger: Logger): Sender {
     // Before the first block there is no state to read.
     if (latestHeight <= sentAt || view.block(latestHeight) === undefined) return;
     sentAt = latestHeight;
-    chain ??= readChain(view, gasPerBlock);
+    const isBusy = faults?.has("busy-market") === true;
+    if (gasPerBlock === 0n && !isBusy) return;
+    chain ??= chainOf(view);
+    if (chain === undefined) return;
     contract ??= readContract(view, chain.codeId);
     const pending = pendingOf(view, sent);
     sent = sent.filter((one) => pending.has(one) || one.height + LOST_AFTER_BLOCKS > latestHeight);
@@ -210,7 +234,9 @@ function createSender(gasPerBlock: bigint, logger: Logger): Sender {
       const fee = feeOf(INSTANTIATE_GAS);
       return broadcast(view, { messages, memo: ACCOUNT, gasLimit: INSTANTIATE_GAS, fee }, undefined);
     }
-    const counted = minInt(gasPerBlock, params.maxBlockUtilization - ROOM_BELOW_MAXIMUM);
+    // The market's target is half of its maximum.
+    const wanted = isBusy ? maxInt(gasPerBlock, params.maxBlockUtilization / 2n) : gasPerBlock;
+    const counted = minInt(wanted, params.maxBlockUtilization - ROOM_BELOW_MAXIMUM);
     const burned = maxInt(counted - overhead, 0n);
     const gasLimit = counted + PAYOUT_GAS + LIMIT_MARGIN;
     const messages = [burnMessage(account.address, contract, burned)];
@@ -268,7 +294,7 @@ function readChain(
   if (code !== undefined) return { params, codeId: code.codeId };
   throw new TrafficError(
     { code: "traffic-without-contract" },
-    `${CHAIN.chainId} has no contract code ${gasBurner.name}, which --traffic needs: its state is from an earlier version; start with an empty --home`,
+    `${CHAIN.chainId} has no contract code ${gasBurner.name}, which the traffic needs: its state is from an earlier version; start with an empty --home`,
   );
 }
 

@@ -135,6 +135,7 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
       clears: [{ series: `${M}_demand_above_market{$}`, from: 0 }],
     },
     runbook: {
+      fault: "busy-market",
       checks: [
         see("Results of a block on time, and those that the market bears:", "market", MARKET),
         see("Which queries are late, and with which period?", "queries", QUERIES),

@@ -5,6 +5,7 @@ import { ALERTS } from "../../../src/cli/generate/rules.ts";
 import { checksOf, runbookFiles } from "../../../src/cli/generate/runbook-files.ts";
 import { COMMANDS } from "../../../src/platform/monitoring/alerts/runbook-spec.ts";
 import { ORACLE_FAULTS } from "../../../src/localnet/node/oracle/oracle-client.ts";
+import { TRAFFIC_FAULTS } from "../../../src/localnet/network/traffic.ts";
 import { SIDECAR_FAULTS } from "../../../src/localnet/sidecar/faults.ts";
 import { ROOT } from "../source-files.ts";
 
@@ -53,7 +54,7 @@ describe("the runbooks", () => {
   });
 
   it("name faults that a localnet has", () => {
-    const faults = Object.keys({ ...SIDECAR_FAULTS, ...ORACLE_FAULTS });
+    const faults = Object.keys({ ...SIDECAR_FAULTS, ...ORACLE_FAULTS, ...TRAFFIC_FAULTS });
     for (const [name, { fault }] of runbooks)
       if (fault !== undefined) expect([name, faults.includes(fault)]).toEqual([name, true]);
   });

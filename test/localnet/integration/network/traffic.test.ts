@@ -75,9 +75,10 @@ afterEach(async () => {
 function start(
   gasPerBlock: bigint,
   view: NodeView = node.view,
+  isBusy: () => boolean = () => false,
 ): { traffic: Traffic; end: () => Promise<unknown> } {
   const traffic = createTraffic(
-    { gasPerBlock },
+    { gasPerBlock, faults: { has: isBusy } },
     { node: Promise.resolve({ view }), clock: systemClock, logger: silentLogger },
   );
   const own = new AbortController();
@@ -206,6 +207,21 @@ it("runs in the process of the localnet, whose control API counts its gas", asyn
   }
 });
 
+/** Creates a copy of the view whose chain lacks the traffic's contract code. */
+function withoutContract(): NodeView {
+  return {
+    ...node.view,
+    query: (request) => {
+      const response = node.view.query(request);
+      if (!request.path.endsWith("/Codes")) return response;
+      return {
+        ...response,
+        value: QueryCodesResponse.encode({ codeInfos: [], pagination: undefined }).finish(),
+      };
+    },
+  };
+}
+
 describe("traffic", () => {
   it("uses its gas in each block, also when the price rises, and again after a restart", async () => {
     const rising = start(25_000_000n);
@@ -309,18 +325,35 @@ describe("traffic", () => {
     });
   });
 
+  it("uses the market's target while the fault busy-market is on", async () => {
+    const rising = start(25_000_000n);
+    await makeBlocks(12);
+    await rising.end();
+    await makeBlock(1);
+    let isBusy = true;
+    start(0n, node.view, () => isBusy);
+    await makeBlock(1);
+    const before = readPrice();
+    for (const gas of await makeBlocks(5)) expect(within(gas, TARGET, 1n), gas.toString()).toBe(true);
+    // At the target, the price stays.
+    expect(within(readPrice(), before, 1n)).toBe(true);
+    await vi.waitFor(() => expect(node.view.unconfirmed(10).count).toBe(1), SOON);
+    isBusy = false;
+    node.control.produce(1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await makeBlock(0)).toBeLessThan(300_000n);
+  });
+
+  it("of a fault needs the contract, and a chain of an earlier version goes on without it", async () => {
+    const { traffic, end } = start(0n, withoutContract(), () => true);
+    for (let block = 0; block < 3; block++) node.control.produce(1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(traffic.gas()).toBe(0n);
+    expect(await end()).toBeUndefined();
+  });
+
   it("says that a chain of an earlier version lacks the contract", async () => {
-    const view: NodeView = {
-      ...node.view,
-      query: (request) => {
-        const response = node.view.query(request);
-        if (!request.path.endsWith("/Codes")) return response;
-        return {
-          ...response,
-          value: QueryCodesResponse.encode({ codeInfos: [], pagination: undefined }).finish(),
-        };
-      },
-    };
+    const view = withoutContract();
     const failed = createTraffic(
       { gasPerBlock: 8_000_000n },
       { node: Promise.resolve({ view }), clock: systemClock, logger: silentLogger },
