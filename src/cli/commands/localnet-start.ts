@@ -1,4 +1,4 @@
-import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, Option } from "commander";
 import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
 import { EXIT } from "../../platform/base/errors.ts";
@@ -15,6 +15,7 @@ import {
   corsOptions,
   keepBlocksOption,
   logLevelOption,
+  parseGas,
   portOffsetOption,
   powersOption,
 } from "../../platform/cli/options.ts";
@@ -83,22 +84,13 @@ The first time, start remote before local: local's genesis contains a light clie
 
 /** Smallest traffic: the transaction of a contract call without any work uses 133,000 gas. */
 const LEAST_TRAFFIC = 200_000n;
-const GAS_UNITS: Readonly<Record<string, bigint>> = { "": 1n, k: 1_000n, M: 1_000_000n };
 
 /** `--traffic GAS`. */
 function trafficOption(): Option {
   return new Option(
     "--traffic <gas>",
     "gas of others' transactions in each block of local-1, such as 8M, 500k or 8000000",
-  ).argParser(parseTraffic);
-}
-
-/** Parses an amount of gas with an optional unit, k or M. Throws `InvalidArgumentError`. */
-function parseTraffic(text: string): bigint {
-  const [, digits, unit] = /^(\d{1,12})([kM]?)$/.exec(text) ?? [];
-  const gas = BigInt(digits ?? 0) * (GAS_UNITS[unit ?? ""] ?? 0n);
-  if (gas >= LEAST_TRAFFIC) return gas;
-  throw new InvalidArgumentError('an amount of gas from 200k such as "8M", "500k" or "8000000" was expected');
+  ).argParser((text) => parseGas(text, LEAST_TRAFFIC));
 }
 
 /** The parts without which a localnet is not complete. */

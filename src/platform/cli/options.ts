@@ -78,6 +78,19 @@ export function parseUint64(text: string): bigint {
 
 const MAX_UINT64 = 2n ** 64n - 1n;
 
+const GAS_UNITS: Readonly<Record<string, bigint>> = { "": 1n, k: 1_000n, M: 1_000_000n };
+
+/** Parses an amount of gas with an optional unit: "28500", "93k" or "5M". Throws `InvalidArgumentError` for any other and below `least`. */
+export function parseGas(text: string, least: bigint): bigint {
+  const [, digits, unit] = /^(\d{1,12})([kM]?)$/.exec(text) ?? [];
+  const gas = digits === undefined ? -1n : BigInt(digits) * (GAS_UNITS[unit ?? ""] ?? 1n);
+  if (gas >= least) return gas;
+  const from = least > 0n && least % 1_000n === 0n ? `${least / 1_000n}k` : `${least}`;
+  throw new InvalidArgumentError(
+    `an amount of gas from ${from} such as "8M", "500k" or "8000000" was expected`,
+  );
+}
+
 /** Parses a duration such as "2m" or "1h30m" to ms; more than zero. */
 export function parseDuration(text: string): number {
   const durationMs = parseDurationMs(text);

@@ -9,7 +9,7 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { formatCount, formatRoundedDuration } from "../../platform/base/text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { parseDuration, parseUint64 } from "../../platform/cli/options.ts";
+import { parseDuration, parseGas, parseUint64 } from "../../platform/cli/options.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import {
   type Forecast,
@@ -74,18 +74,18 @@ export function planCommand(context: CliContext): Command {
     .addOption(
       new Option("--gas <gas>", "with --queries: gas of one result without its callback")
         .default(28_500n, "28500")
-        .argParser(parseResultGas),
+        .argParser((text) => parseGas(text, 1n)),
     )
     .addOption(
       new Option("--callback-gas <gas>", "with --queries: gas of the contract's callback")
         .default(0n, "0")
-        .argParser(parseGas),
+        .argParser((text) => parseGas(text, 0n)),
     )
     .addOption(
       new Option(
         "--others <gas>",
         'gas of others in a block, such as "5M"; default: measured, 0 without a configuration',
-      ).argParser(parseGas),
+      ).argParser((text) => parseGas(text, 0n)),
     )
     .addOption(
       new Option("--block-time <duration>", "default: measured, 1s without a configuration").argParser(
@@ -370,21 +370,6 @@ function parsePeriod(text: string): bigint {
   const period = parseUint64(text);
   if (period >= 1n) return period;
   throw new InvalidArgumentError("a whole number from 1 was expected");
-}
-
-const GAS_UNITS: Readonly<Record<string, bigint>> = { "": 1n, k: 1_000n, M: 1_000_000n };
-
-/** Parses "28500", "93k" or "5M". */
-function parseGas(text: string): bigint {
-  const [, digits, unit = ""] = /^(\d{1,12})([kM]?)$/.exec(text) ?? [];
-  if (digits !== undefined) return BigInt(digits) * (GAS_UNITS[unit] ?? 1n);
-  throw new InvalidArgumentError('an amount of gas such as "28500", "93k" or "5M" was expected');
-}
-
-function parseResultGas(text: string): bigint {
-  const gas = parseGas(text);
-  if (gas > 0n) return gas;
-  throw new InvalidArgumentError("an amount of gas above 0 was expected");
 }
 
 function parsePrice(text: string): Dec18 {
