@@ -344,6 +344,16 @@ describe("traffic", () => {
     expect(await makeBlock(0)).toBeLessThan(300_000n);
   });
 
+  it("sends nothing without its gas and without a fault", async () => {
+    const { view, txs } = stuckMempool();
+    start(0n, view);
+    for (let block = 0; block < 3; block++) {
+      node.control.produce(1);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(txs).toEqual([]);
+  });
+
   it("of a fault needs the contract, and a chain of an earlier version goes on without it", async () => {
     const { traffic, end } = start(0n, withoutContract(), () => true);
     for (let block = 0; block < 3; block++) node.control.produce(1);
