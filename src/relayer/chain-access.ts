@@ -6,6 +6,7 @@ import { createWebSocketSubscription } from "../cosmos/client/events/websocket-s
 import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
 import { createTxWindow } from "../cosmos/client/tx/create-tx-window.ts";
 import { createSigner } from "../cosmos/client/tx/signer.ts";
+import type { GasPricePolicy } from "../cosmos/client/tx/tx-queries.ts";
 import type { TxWindow } from "../cosmos/client/tx/tx-types.ts";
 import { untilAborted } from "../platform/base/abort.ts";
 import { formatDec18 } from "../platform/base/decimal.ts";
@@ -69,16 +70,17 @@ export async function openWindow(
     {
       chainId: config.chain.id,
       memo,
-      gasPrice: {
-        denom: config.gas.denom,
-        multiplier: config.gas.price_multiplier,
-        cap: config.gas.max_price,
-        fallback: config.gas.fallback_price,
-      },
+      gasPrice: gasPricePolicy(config.gas),
       limits: { confirmDeadlineMs: config.deadlines.inclusion },
     },
     { client, signer, clock, random, logger },
   );
+}
+
+/** Returns the configured rules for the price of gas. */
+export function gasPricePolicy(gas: RelayerConfig["gas"]): GasPricePolicy {
+  const { denom, price_multiplier: multiplier, max_price: cap, fallback_price: fallback } = gas;
+  return { denom, multiplier, cap, fallback };
 }
 
 /** A chain with its endpoints. */

@@ -15,7 +15,13 @@ import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./
 import { relayerRoutes } from "./api/routes.ts";
 import { registerStatusGauges } from "./api/status-gauges.ts";
 import type { RelayerStatus } from "./health/status.ts";
-import { followLocalChain, openClient, openWindow, createChainCheck } from "./chain-access.ts";
+import {
+  followLocalChain,
+  gasPricePolicy,
+  openClient,
+  openWindow,
+  createChainCheck,
+} from "./chain-access.ts";
 import { payerOf } from "./config/signer-config.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
 import { createClientRefresh } from "./connection/client-refresh.ts";
@@ -146,6 +152,7 @@ export async function createRelayer(
     window,
     submission: submitterOptions(config),
     readBlockLimits: local.blockLimits,
+    readMarketState: local.marketState,
     gate,
     upkeep: clients,
     attempts: activity.sink(go?.attempts(store.attempts) ?? store.attempts),
@@ -305,6 +312,8 @@ function submitterOptions({ chain, gas, batch }: RelayerConfig): EngineDeps["sub
     submitTypeUrl: `/${chain.name}.interchainqueries.MsgSubmitQueryResult`,
     gasAdjustmentPermille: truncateDec18(gas.adjustment * 1_000n),
     limits: batch,
+    gasPrice: gasPricePolicy(gas),
+    ceiling: gas.price.comfortable,
     blockSharePermille: truncateDec18(batch.block_share * 1_000n),
   };
 }

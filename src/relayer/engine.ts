@@ -33,6 +33,7 @@ export interface EngineDeps {
   readonly window: TxWindow;
   readonly submission: Omit<SubmitterOptions, "connections">;
   readonly readBlockLimits: LocalQueries["blockLimits"];
+  readonly readMarketState: LocalQueries["marketState"];
   readonly attempts: AttemptSink;
   /** Interval of the regular reload of the list of queries. */
   readonly reloadMs: number;

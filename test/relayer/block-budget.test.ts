@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createBlockBudget } from "../../src/relayer/submit/budgets.ts";
 
-const create = () => createBlockBudget({ blockSharePermille: 900n, gasAdjustmentPermille: 1_300n });
+const create = () =>
+  createBlockBudget({ blockSharePermille: 900n, gasAdjustmentPermille: 1_300n }, () => undefined);
 const limits = { utilization: 30_000_000n, gas: undefined, bytes: 22_020_096n };
 
 describe("a block budget", () => {

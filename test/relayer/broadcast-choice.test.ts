@@ -39,7 +39,7 @@ function setUp(more: Partial<SubmitterDeps> = {}) {
       const proven = sampleResult(id, 100, { query: known.query, ...result });
       return place(sample, proven, "planned");
     });
-    state.prepared = [...state.prepared, { entries, gas, simulated: gas }];
+    state.prepared = [...state.prepared, { entries, gas, simulated: gas, isWhole: true }];
     return entries;
   };
   /** Returns the ids of the results of each transaction, and "update". */
@@ -263,11 +263,11 @@ describe("the gate", () => {
     expect(await send()).toEqual([["2"]]);
     expect(sample.attempts).toMatchObject([{ queryId: 1n, outcome: "over-budget", reason: "used up" }]);
     const [whole, rest] = requests;
-    // 200,000 gas, with three tenths more.
+    // 200,000 gas and the payout, with three tenths more.
     expect(whole?.gasByOwner).toEqual(
       new Map([
-        ["neutron1a", 195_000n],
-        ["neutron1b", 65_000n],
+        ["neutron1a", 230_100n],
+        ["neutron1b", 76_700n],
       ]),
     );
     expect(whole?.fee).toBe((whole?.gas ?? 0n) / 100n + 1n);

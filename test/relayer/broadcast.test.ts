@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { confirm } from "../../src/relayer/submit/confirm.ts";
 import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
 import { GAS_PER_TRANSACTION } from "../../src/relayer/submit/plan.ts";
-import { gasItem } from "../../src/relayer/submit/submitter-state.ts";
+import { createGasMargin, gasItem } from "../../src/relayer/submit/submitter-state.ts";
 import { sampleResult, sampleState } from "./samples.ts";
 import { place, sampleSubmitter } from "./submitter-samples.ts";
 
@@ -26,7 +26,7 @@ function setUp(simulated: bigint) {
     (sum, entry) => sum + sample.state.gas.estimate(gasItem(entry)),
     GAS_PER_TRANSACTION,
   );
-  sample.state.prepared = [{ entries, gas, simulated }];
+  sample.state.prepared = [{ entries, gas, simulated, isWhole: true }];
   const send = async (): Promise<bigint | undefined> => {
     await broadcastPrepared(sample.state, signal);
     return sample.broadcasts[0]?.[0]?.gasLimit;
@@ -35,21 +35,38 @@ function setUp(simulated: bigint) {
 }
 
 describe("the gas limit of a transaction", () => {
-  it("covers what its simulation used, with a tenth for a changed state, when the estimates of its parts are lower", async () => {
+  it("covers what its simulation used when the estimates of its parts are lower", async () => {
     const { send } = setUp(2_000_000n);
-    expect(await send()).toBe(2_200_000n);
+    expect(await send()).toBe(2_000_000n);
   });
 
-  it("is the adjusted estimate when that is higher: two results, one client update, and the fixed gas", async () => {
+  it("has the whole margin at first: two results, one client update, the fixed gas, and that of the payout", async () => {
     const { gas, send } = setUp(100_000n);
-    expect(await send()).toBe(((gas + 85_000n) * 13n) / 10n + 1n);
+    expect(await send()).toBe(((gas + 85_000n + 36_000n) * 13n) / 10n + 1n);
+  });
+
+  it("follows what transactions use, apart for those that were cut, and returns after one ran out of gas", () => {
+    const margin = createGasMargin(1_300n);
+    const limit = (isWhole: boolean): number => Number(margin.limit(964_000n, isWhole)) / 1_000_000;
+    expect(limit(true)).toBeCloseTo(1.3, 3);
+    for (let times = 0; times < 200; times++) margin.learn(964_000n, true, 1_000_000n);
+    expect(limit(true)).toBeCloseTo(1.01, 3);
+    expect(limit(false)).toBeCloseTo(1.3, 3);
+    // One that used more than expected raises it immediately.
+    margin.learn(964_000n, true, 1_080_000n);
+    expect(limit(true)).toBeCloseTo(1.09, 3);
+    margin.learn(964_000n, true, undefined);
+    expect(limit(true)).toBeCloseTo(1.3, 3);
+    // Never above the configured adjustment.
+    margin.learn(964_000n, true, 9_000_000n);
+    expect(limit(true)).toBeCloseTo(1.3, 3);
   });
 
   it("covers no more than what is left of the transaction after results have left it", async () => {
     const { sample, send } = setUp(2_000_000n);
     sample.queries.delete(2n);
     // The simulated gas less the estimate of the one that is gone.
-    expect(await send()).toBe(((2_000_000n - 30_000n) * 11n) / 10n);
+    expect(await send()).toBe(2_000_000n - 30_000n);
     expect(sample.attempts).toMatchObject([{ queryId: 2n, outcome: "removed" }]);
   });
 });
@@ -88,7 +105,15 @@ describe("launch", () => {
     const { sample, send } = setUp(200_000n);
     const { state } = sample;
     const tx = { hash: new Uint8Array(), sequence: 1n, size: 10, gasLimit: 1n, feeAmount: 1n };
-    const other = { tx, slots: [], reliesOn: new Set<string>(), isIsolated: false, release: () => {} };
+    const more = { sentAt: 100n, isWhole: true };
+    const other = {
+      ...more,
+      tx,
+      slots: [],
+      reliesOn: new Set<string>(),
+      isIsolated: false,
+      release: () => {},
+    };
     state.sent = [{ ...other, gas: state.block.gas() }];
     expect(await send()).toBeUndefined();
     expect(state.prepared).toHaveLength(1);

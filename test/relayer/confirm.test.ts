@@ -40,6 +40,8 @@ function setUp(given: Partial<SentTransaction> = {}) {
     gas: 300_000n,
     reliesOn: new Set(),
     isIsolated: false,
+    sentAt: 100n,
+    isWhole: true,
     release: () => void (released += 1),
     ...given,
   };

@@ -46,7 +46,7 @@ describe("results that are due for longer than what is prepared", () => {
     const sample = sampleSubmitter();
     const { state } = sample;
     const entry = place(sample, due(1n, 90n, 26_900_000n), "planned");
-    state.prepared = [{ entries: [entry], gas: 26_900_000n, simulated: 26_900_000n }];
+    state.prepared = [{ entries: [entry], gas: 26_900_000n, simulated: 26_900_000n, isWhole: true }];
     return { state, submitter: submitterOf(state) };
   }
 

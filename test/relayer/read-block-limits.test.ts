@@ -3,7 +3,9 @@ import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { type BlockParams, ConsensusParams } from "../../src/cosmos/proto/gen/tendermint/types/params.ts";
 import { QueryParamsResponse } from "../../src/cosmos/proto/gen/cosmos/consensus/v1/query.ts";
 import { ParamsResponse } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
-import { Params } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
+import { paramsToWire } from "../../src/cosmos/fee-market/market.ts";
+import type { Params } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
+import { defaultParams } from "../../src/localnet/chain/modules/feemarket/params.ts";
 import { readBlockLimits } from "../../src/relayer/chain/local-queries.ts";
 
 const FEE_MARKET = "/feemarket.feemarket.v1.Query/Params";
@@ -15,10 +17,9 @@ const NOT_SERVED = new ClientError(
 
 const NOTHING = new Uint8Array();
 
+const MARKET = defaultParams("untrn");
 const feeMarket = (fields: Partial<Params>): Uint8Array =>
-  ParamsResponse.encode({
-    params: { ...Params.decode(NOTHING), enabled: true, maxBlockUtilization: 30_000_000n, ...fields },
-  }).finish();
+  ParamsResponse.encode({ params: { ...paramsToWire(MARKET), ...fields } }).finish();
 const consensus = (block: BlockParams | undefined): Uint8Array =>
   QueryParamsResponse.encode({ params: { ...ConsensusParams.decode(NOTHING), block } }).finish();
 
@@ -36,6 +37,7 @@ describe("readBlockLimits", () => {
 
   it("reads the fee market and the consensus parameters", async () => {
     expect(await read({ [FEE_MARKET]: feeMarket({}), [CONSENSUS]: consensus(block) })).toEqual({
+      market: MARKET,
       utilization: 30_000_000n,
       gas: 40_000_000n,
       bytes: 22_020_096n,
@@ -43,23 +45,20 @@ describe("readBlockLimits", () => {
   });
 
   it("takes 0, -1 and a fee market that is off as no limit", async () => {
-    const none = { utilization: undefined, gas: undefined, bytes: undefined };
+    const none = { market: undefined, utilization: undefined, gas: undefined, bytes: undefined };
     expect(
       await read({
         [FEE_MARKET]: feeMarket({ enabled: false }),
         [CONSENSUS]: consensus({ maxBytes: -1n, maxGas: -1n }),
       }),
     ).toEqual(none);
-    expect(
-      await read({
-        [FEE_MARKET]: feeMarket({ maxBlockUtilization: 0n }),
-        [CONSENSUS]: consensus({ maxBytes: 0n, maxGas: 0n }),
-      }),
-    ).toEqual(none);
+    const unlimited = consensus({ maxBytes: 0n, maxGas: 0n });
+    expect(await read({ [FEE_MARKET]: feeMarket({ enabled: false }), [CONSENSUS]: unlimited })).toEqual(none);
   });
 
   it("does without a module that the chain does not have", async () => {
     expect(await read({ [FEE_MARKET]: NOT_SERVED, [CONSENSUS]: consensus(block) })).toEqual({
+      market: undefined,
       utilization: undefined,
       gas: 40_000_000n,
       bytes: 22_020_096n,

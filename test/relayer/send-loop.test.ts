@@ -20,6 +20,8 @@ const inFlight: SentTransaction = {
   gas: 1n,
   reliesOn: new Set(),
   isIsolated: false,
+  sentAt: 100n,
+  isWhole: true,
   release: () => {},
 };
 
@@ -68,7 +70,7 @@ function setUp(more: Partial<SubmitterDeps> = {}) {
   const addPrepared = (id: bigint) => {
     const entry = addResult(id);
     sample.state.pipeline.apply([entry], { kind: "plan" });
-    sample.state.prepared = [{ entries: [entry], gas: 100_000n, simulated: 100_000n }];
+    sample.state.prepared = [{ entries: [entry], gas: 100_000n, simulated: 100_000n, isWhole: true }];
     return entry;
   };
   return { sample, calls, log, node, addResult, addPrepared };

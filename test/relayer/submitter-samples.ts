@@ -53,6 +53,8 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
       gasAdjustmentPermille: 1_300n,
       limits: { gas: 15_000_000n, bytes: 400_000, results: 300 },
       blockSharePermille: 900n,
+      gasPrice: { denom: "untrn", multiplier: parseDec18("1.1"), cap: parseDec18("1") },
+      ceiling: undefined,
       connections,
     },
     {
@@ -90,12 +92,16 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
       attempts: { note: (attempts) => void sample.attempts.push(...attempts) },
       registry: {
         state: (id) => sample.queries.get(id),
+        states: () => [...sample.queries.values()],
         reread: async (ids) => {
           sample.rereads.push(ids);
           if (sample.rereadError !== undefined) throw sample.rereadError;
         },
       },
       height,
+      readMarketState: async () => {
+        throw new Error("this chain has no fee market");
+      },
       readBlockLimits: async () => ({ utilization: 30_000_000n, gas: undefined, bytes: undefined }),
       clock,
       random: () => 0,

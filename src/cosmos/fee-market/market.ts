@@ -121,13 +121,59 @@ export function closeBlock(state: State, params: MarketParams): State {
   return { baseGasPrice, learningRate, index, window: state.window.with(Number(index), 0n) };
 }
 
+/** Returns the price of the next block when the current one uses this gas more. O(window). */
+export function priceAfter(state: State, gas: bigint, params: MarketParams): Dec18 {
+  const used = minInt(currentUtilization(state) + gas, params.maxBlockUtilization);
+  const window = state.window.with(Number(state.index), used);
+  return closeBlock({ ...state, window }, params).baseGasPrice;
+}
+
+/**
+ * Returns the most gas that a block can use when the next price must not exceed `most`; undefined when the price of an empty
+ * block exceeds it. O(window × log(maximum)).
+ */
+export function gasUpToPrice(state: State, most: Dec18, params: MarketParams): bigint | undefined {
+  if (priceAfter(state, 0n, params) > most) return undefined;
+  const isAbove = (gas: bigint): boolean => priceAfter(state, gas, params) > most;
+  return firstThat(isAbove, params.maxBlockUtilization + 1n) - 1n;
+}
+
+/**
+ * Returns the gas that one block used, from the states before and after it. `isExact` is false when the price stayed at the minimum
+ * and the window does not tell: then `gas` is the most that the block can have used. O(window × log(maximum)).
+ */
+export function gasOfBlock(
+  before: State,
+  after: State,
+  params: MarketParams,
+): { readonly gas: bigint; readonly isExact: boolean } {
+  // A window of one block has lost the gas: its only entry is that of the next block.
+  if (before.window.length > 1) return { gas: after.window[Number(before.index)] ?? 0n, isExact: true };
+  const { baseGasPrice: price } = after;
+  if (price <= params.minBaseGasPrice)
+    return { gas: gasUpToPrice(before, price, params) ?? 0n, isExact: false };
+  const isReached = (gas: bigint): boolean => priceAfter(before, gas, params) >= price;
+  return { gas: firstThat(isReached, params.maxBlockUtilization), isExact: true };
+}
+
+/** Returns the least number from 0 for which a monotonic condition holds, at most `end`. */
+function firstThat(holds: (value: bigint) => boolean, end: bigint): bigint {
+  let [low, high] = [0n, end];
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    if (holds(middle)) high = middle;
+    else low = middle + 1n;
+  }
+  return low;
+}
+
 function currentUtilization(state: State): bigint {
   return state.window[Number(state.index)] ?? 0n;
 }
 
-/** Returns the gas that keeps the price of a block: half of the maximum, rounded down as in Go. */
-function targetOf(params: MarketParams): bigint {
-  return params.maxBlockUtilization / 2n;
+/** Returns the gas of a block that keeps the price: half of the maximum, rounded down as in Go. */
+export function targetOf({ maxBlockUtilization }: Pick<MarketParams, "maxBlockUtilization">): bigint {
+  return maxBlockUtilization / 2n;
 }
 
 /**

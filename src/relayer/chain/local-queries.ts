@@ -5,9 +5,7 @@ import {
   type LightClientQueries,
   page,
 } from "../../cosmos/light-client/client-queries.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
 import { QueryParamsRequest, QueryParamsResponse } from "../../cosmos/proto/gen/cosmos/consensus/v1/query.ts";
-import { ParamsRequest, ParamsResponse } from "../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import {
   QueryBalanceRequest,
   QueryBalanceResponse,
@@ -21,6 +19,8 @@ import {
   QueryRegisteredQueryResultResponse,
 } from "../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import type { StorageValue } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import type { Params as MarketParams, State as MarketState } from "../../cosmos/fee-market/market.ts";
+import { ifServed, readMarketParams, readMarketState } from "../market/read-market.ts";
 import { fromWireQuery, type RegisteredQuery } from "./registered-query.ts";
 
 /** gRPC queries to the local chain. All methods reject with `ClientError`. */
@@ -39,12 +39,16 @@ export interface LocalQueries extends LightClientQueries {
   ) => Promise<RegisteredQuery | undefined>;
   /** Returns the limits of one block. */
   readonly blockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
+  /** Returns the state of the fee market after the block `height`. */
+  readonly marketState: (height: bigint, signal: AbortSignal) => Promise<MarketState>;
   /** Returns the amount of one denom; 0 when the account does not exist. */
   readonly balance: (address: string, denom: string, signal: AbortSignal) => Promise<bigint>;
 }
 
 /** Limits of one block of the local chain. */
 export interface BlockLimits {
+  /** Parameters of the fee market; undefined without one. */
+  readonly market?: MarketParams | undefined;
   /** Gas that the transactions of a block may use (`max_block_utilization`); undefined without a fee market. */
   readonly utilization: bigint | undefined;
   /** Sum of the gas limits in a block (`max_gas`); undefined: no limit. */
@@ -85,6 +89,7 @@ export function createLocalQueries(client: ChainClient, chainName: string): Loca
       return /^\d{1,78}$/.test(amount) ? BigInt(amount) : 0n;
     },
     blockLimits: (signal) => readBlockLimits(client, signal),
+    marketState: (height, signal) => readMarketState(client, signal, height),
     ...createLightClientQueries(client),
   };
 }
@@ -107,13 +112,8 @@ export async function readBlockLimits(
   client: Pick<ChainClient, "grpcQuery">,
   signal: AbortSignal,
 ): Promise<BlockLimits> {
-  const [utilization, consensus] = await Promise.all([
-    ifServed(async () => {
-      const request = ParamsRequest.encode({}).finish();
-      const response = await client.grpcQuery("/feemarket.feemarket.v1.Query/Params", request, signal);
-      const { params } = ParamsResponse.decode(response);
-      return params?.enabled === true ? params.maxBlockUtilization : undefined;
-    }),
+  const [market, consensus] = await Promise.all([
+    readMarketParams(client, signal),
     ifServed(async () => {
       const request = QueryParamsRequest.encode({}).finish();
       const response = await client.grpcQuery("/cosmos.consensus.v1.Query/Params", request, signal);
@@ -121,20 +121,11 @@ export async function readBlockLimits(
     }),
   ]);
   return {
-    utilization: positive(utilization),
+    market,
+    utilization: market?.maxBlockUtilization,
     gas: positive(consensus?.maxGas),
     bytes: positive(consensus?.maxBytes),
   };
-}
-
-/** Resolves with undefined when the chain has no such query: not every chain has a fee market. */
-async function ifServed<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof ClientError && error.facts.code === "abci") return undefined;
-    throw error;
-  }
 }
 
 /** 0 and -1 mean no limit. */

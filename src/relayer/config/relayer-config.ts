@@ -111,11 +111,28 @@ function fieldsSchema(secrets: SecretSource) {
     gas: z
       .strictObject({
         denom: z.string().min(1).max(128).default("untrn").describe("denom of the fees"),
-        adjustment: decimalField().prefault("1.3").describe("gas limit = simulated gas × this"),
+        adjustment: decimalField()
+          .prefault("1.3")
+          .describe(
+            "highest gas limit: simulated gas × this; it starts there and follows what transactions really use",
+          ),
         price_multiplier: decimalField()
           .prefault("1.1")
-          .describe("gas price = price of the fee market × this"),
-        max_price: decimalField().prefault("1").describe("highest gas price"),
+          .describe(
+            "highest gas price: price of the fee market × this; less is offered when the price cannot rise so far",
+          ),
+        price: z
+          .strictObject({
+            comfortable: decimalField()
+              .optional()
+              .describe(
+                "price of the fee market above which only urgent results are sent; below it, results use what the market bears, and a backlog may raise the price up to here; default: 2 × the market's minimum",
+              )
+              .meta({ example: "0.005", commentedOut: true }),
+          })
+          .prefault({})
+          .describe("the price that the relayer aims at"),
+        max_price: decimalField().prefault("1").describe("highest gas price: above it nothing is sent"),
         fallback_price: decimalField()
           .prefault("0.0053")
           .describe("gas price on a chain without a fee market"),

@@ -46,7 +46,7 @@ export interface MarketStatus {
 }
 
 /** One block of the local chain. */
-interface MarketBlock {
+export interface MarketBlock {
   readonly height: bigint;
   /** Price that its transactions paid. */
   readonly price: Dec18;

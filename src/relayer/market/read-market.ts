@@ -66,7 +66,7 @@ function requireDecimal(where: string, text: string): void {
 }
 
 /** Resolves with undefined when the chain has no such query. */
-async function ifServed<T>(read: () => Promise<T>): Promise<T | undefined> {
+export async function ifServed<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {

@@ -66,15 +66,17 @@ export function applyFailure(
       // What ran out of gas in a block needs more than its simulation said.
       if (where === "block") raiseGas(state, entries);
       // CheckTx runs no messages. It has nothing against a part of the transaction.
-      if (where === "node" && failure.code !== OUT_OF_GAS) return unsendAll(state, entries, reason);
+      if (where === "node" && !isOutOfGas(failure)) return unsendAll(state, entries, reason);
       return entries.length > 1
         ? halve(state, entries)
         : refuse(state, entries, { code: "not-included", reason }, paid);
   }
 }
 
-/** `sdk/11` */
-const OUT_OF_GAS = 11;
+/** Returns whether a transaction needed more than its gas limit. */
+export function isOutOfGas({ codespace, code }: Pick<TxFailure, "codespace" | "code">): boolean {
+  return codespace === "sdk" && code === 11;
+}
 
 function refuse(
   state: SubmitterState,

@@ -1,6 +1,7 @@
-import { feeFor } from "../../cosmos/client/tx/tx-queries.ts";
+import { feeFor, planGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
 import type { BroadcastResult, TxDraft } from "../../cosmos/client/tx/tx-types.ts";
-import type { Dec18 } from "../../platform/base/decimal.ts";
+import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { applyFailure, layOut, toMessages } from "./apply-failure.ts";
 import { evaluateResult, isTooOld, TOO_OLD } from "./evaluate-result.ts";
 import type { Entry } from "./pipeline.ts";
@@ -25,7 +26,7 @@ import {
 const GATE_PAUSE_MS = 2_000;
 
 /** A transaction that may be broadcast now. */
-interface AdmittedTransaction extends Omit<SentTransaction, "tx"> {
+interface AdmittedTransaction extends Omit<SentTransaction, "tx" | "sentAt"> {
   readonly draft: TxDraft;
 }
 
@@ -85,10 +86,23 @@ function depart(state: SubmitterState, entry: Entry): void {
   state.pipeline.apply([entry], { kind: "broadcast", sentAt: state.deps.height.now(), gas });
 }
 
-/** The price of this height or the last one: the price multiplier covers the rise of a block. */
+/** Added to the price of the fee market, against a rise that nobody foresaw. */
+const PRICE_RESERVE = DEC18_ONE / 100n;
+
+/**
+ * The price of gas that is offered. The fee market says what the next block charges, and how far the price can rise until the
+ * block after it. Otherwise it is the price of this height or the last one, and the price multiplier covers the rise.
+ */
 async function currentPrice(state: SubmitterState, signal: AbortSignal): Promise<Dec18> {
   const { window, height } = state.deps;
+  const { gasPrice: policy } = state.options;
   const now = height.now();
+  const next = state.market.priceAt(now);
+  if (next !== undefined)
+    return planGasPrice(next.price, {
+      ...policy,
+      multiplier: minInt(next.rise + PRICE_RESERVE, policy.multiplier),
+    });
   if (state.pace.price !== undefined && isPriceGood(state, now)) return state.pace.price.gasPrice;
   const gasPrice = await window.gasPrice(signal);
   state.pace.price = { height: now, gasPrice };
@@ -108,7 +122,7 @@ function choose(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];
   const kept: Prepared[] = [];
   const block: Filling = {
-    gas: state.block.gas() - gasInFlight(state),
+    gas: state.block.gas() + state.block.toleranceGas() - gasInFlight(state),
     bytes: state.block.bytes() - state.sent.reduce((sum, { tx }) => sum + tx.size, 0),
     isEmpty: state.sent.length === 0,
     isFull: false,
@@ -169,13 +183,27 @@ function decide(
     requeue(state, all);
     return { go: undefined, stay: undefined };
   }
-  const fits = block.isEmpty || (left.gas <= block.gas && bytesOf(ready) <= block.bytes);
+  const fits =
+    (block.isEmpty && fitsAlone(state, ready, left.gas)) ||
+    (left.gas <= block.gas && bytesOf(ready) <= block.bytes);
   const going = fits ? ready : firstThatFit(state, ready, block);
   // A single result cannot be split. Then others may use the room that is too small for it.
   if (!fits) block.isFull = all.length > 1;
   if (going.length === 0) return { go: undefined, stay };
   const rest = all.filter((entry) => !going.includes(entry));
-  return { go: cutTo(state, left, going), stay: rest.length > 0 ? cutTo(state, left, rest) : undefined };
+  const go = cutTo(state, left, going);
+  if (rest.length === 0) return { go, stay: undefined };
+  const remainder = cutTo(state, left, rest);
+  // A small one is planned together with others again: each transaction has a fixed cost.
+  if (remainder.gas * 4n > state.block.gas()) return { go, stay: remainder };
+  requeue(state, rest);
+  return { go, stay: undefined };
+}
+
+/** Whether a transaction that exceeds the block budget may be sent when nothing else is in flight. */
+function fitsAlone({ block }: SubmitterState, ready: readonly Entry[], gas: bigint): boolean {
+  const singleGas = block.singleGas();
+  return singleGas === undefined || (ready.length === 1 && gas <= singleGas);
 }
 
 /** The longest due of these results that fit into the block; none when they would be a small transaction. */
@@ -204,7 +232,7 @@ function bytesOf(entries: readonly Entry[]): number {
 function cutTo(state: SubmitterState, prepared: Prepared, entries: readonly Entry[]): Prepared {
   if (entries.length === prepared.entries.length) return prepared;
   const gas = gasOfEntries(state, entries);
-  return { entries, gas, simulated: prepared.simulated - prepared.gas + gas };
+  return { entries, gas, simulated: prepared.simulated - prepared.gas + gas, isWhole: false };
 }
 
 /** Drops results that were removed, superseded or are too old since they were planned. Keeps the order. */
@@ -279,7 +307,7 @@ function stop(state: SubmitterState, entries: readonly Entry[], reason: string):
 
 function toTransaction(
   state: SubmitterState,
-  { entries, gas: ownGas, simulated }: Prepared,
+  { entries, gas: ownGas, simulated, isWhole }: Prepared,
   before: readonly AdmittedTransaction[],
 ): Omit<AdmittedTransaction, "release"> {
   // A transaction with isolated results may fail, so no other relies on its client updates, and it relies on none.
@@ -295,16 +323,11 @@ function toTransaction(
   );
   const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
   const gas = updates.reduce((sum, item) => sum + state.gas.estimate(item), ownGas);
-  const adjusted = (gas * state.options.gasAdjustmentPermille) / 1_000n + 1n;
-  // The parts of a transaction are estimates. With all of its parts it used what the simulation says.
-  const whole = (simulated * DRIFT_PERMILLE) / 1_000n;
-  const gasLimit = adjusted > whole ? adjusted : whole;
+  // The parts of a transaction are estimates. With all of its client updates it used what the simulation says.
+  const gasLimit = maxInt(state.margin.limit(gas, isWhole), simulated);
   const messages = toMessages(slots, state.options.submitTypeUrl);
-  return { slots, draft: { messages, gasLimit }, gas, reliesOn, isIsolated };
+  return { slots, draft: { messages, gasLimit }, gas, isWhole, reliesOn, isIsolated };
 }
-
-/** How much more than its simulation a transaction may use, since the state has changed. */
-const DRIFT_PERMILLE = 1_100n;
 
 function updateKeys(slots: readonly Slot[]): readonly string[] {
   return slots.flatMap((slot) => (slot.kind === "update" ? [slot.update.key] : []));
@@ -336,7 +359,9 @@ function recordBroadcast(
     state.pace.stopped = undefined;
     const { draft: _draft, ...sent } = one;
     state.pipeline.apply(entries, { kind: "accept" });
-    state.sent = [...state.sent, { ...sent, tx: result.tx }];
+    const sentAt = state.deps.height.now();
+    state.market.recordSent(sentAt, sent.gas);
+    state.sent = [...state.sent, { ...sent, tx: result.tx, sentAt }];
     return;
   }
   one.release();

@@ -1,10 +1,16 @@
 import type { BlockLimits } from "../chain/local-queries.ts";
+import type { MarketBudget } from "../market/budget.ts";
+import { minInt } from "../../platform/base/integers.ts";
 import type { BatchLimits } from "./plan.ts";
 
 /** What the transactions in flight may use of one block together. */
 export interface BlockBudget {
-  /** Expected gas used. */
+  /** Expected gas used: the configured share, or less when the price of gas says so (`src/relayer/market`). */
   readonly gas: () => bigint;
+  /** Gas by which a block may exceed `gas`. */
+  readonly toleranceGas: () => bigint;
+  /** Gas that a single result may use when nothing else is in flight; undefined: any. */
+  readonly singleGas: () => bigint | undefined;
   readonly bytes: () => number;
   /** Stores the limits that were read from the chain. */
   readonly setLimits: (limits: BlockLimits) => void;
@@ -23,12 +29,19 @@ export interface BlockBudgetOptions {
 }
 
 /** The fee market's cap on the deployed chain. Used until the limits were read. */
-const DEFAULT_LIMITS: BlockLimits = { utilization: 30_000_000n, gas: undefined, bytes: undefined };
+const DEFAULT_LIMITS: BlockLimits = {
+  utilization: 30_000_000n,
+  gas: undefined,
+  bytes: undefined,
+};
 /** CometBFT's maximum (`MaxBlockSizeBytes`), also for `max_bytes: -1`. */
 const MAX_BLOCK_BYTES = 104_857_600n;
 
-/** Creates a budget with the configured share of a block. */
-export function createBlockBudget(options: BlockBudgetOptions): BlockBudget {
+/** Creates a budget with the configured share of a block. `market` limits it further; undefined: it does not. */
+export function createBlockBudget(
+  options: BlockBudgetOptions,
+  market: () => Omit<MarketBudget, "phase"> | undefined,
+): BlockBudget {
   let limits = DEFAULT_LIMITS;
   const taken = createAdaptiveShare({ kept: [3n, 4n], growth: 32n, floor: 32n });
   const chainGas = (): bigint => {
@@ -38,10 +51,16 @@ export function createBlockBudget(options: BlockBudgetOptions): BlockBudget {
     return wanted !== undefined && wanted < utilization ? wanted : utilization;
   };
   const share = (of: bigint): bigint => taken.of(of * options.blockSharePermille) / 1_000n;
-  const gas = (): bigint => share(chainGas());
+  const gas = (): bigint => {
+    const most = share(chainGas());
+    const bearable = market();
+    return bearable === undefined ? most : minInt(most, bearable.gas);
+  };
   const bytes = (): number => Number(share(limits.bytes ?? MAX_BLOCK_BYTES));
   return {
     gas,
+    toleranceGas: () => market()?.toleranceGas ?? 0n,
+    singleGas: () => market()?.singleGas,
     bytes,
     setLimits: (read) => {
       limits = read;

@@ -1,5 +1,5 @@
 import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
-import { applyFailure, attributeError, failureText } from "./apply-failure.ts";
+import { applyFailure, attributeError, failureText, isOutOfGas } from "./apply-failure.ts";
 import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
 import {
@@ -13,6 +13,7 @@ import {
   slotItems,
   type SubmitterState,
 } from "./submitter-state.ts";
+import { minInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
 
 /** Client updates that are remembered as included. A result needs one of the last few heights. */
@@ -32,9 +33,17 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
   if (finals.length > 0) state.deps.height.wake();
 }
 
+/** Notes the block up to which all own transactions are known. */
+export function recordComplete({ sent, market, deps }: SubmitterState): void {
+  market.recordComplete(sent.reduce((least, { sentAt }) => minInt(least, sentAt), deps.height.now()));
+}
+
 function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmation }: FinalTx): void {
   const { logger, metrics } = state.deps;
-  if (confirmation.kind !== "lost") countFees(state, sent);
+  if (confirmation.kind !== "lost") {
+    countFees(state, sent);
+    state.market.recordOwn(confirmation.height, confirmation.gasUsed);
+  }
   if (confirmation.kind === "included") return recordIncluded(state, sent, confirmation);
   const entries = entriesOf(sent.slots);
   const found = confirmation.kind === "failed" ? attributeError(confirmation, sent.slots) : undefined;
@@ -51,6 +60,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     return requeue(state, entries);
   }
   const reason = failureText(confirmation);
+  if (isOutOfGas(confirmation)) state.margin.learn(sent.gas, sent.isWhole, undefined);
   logger[found?.kind === "redundant" ? "debug" : "warn"]("transaction failed in its block", {
     ...fields,
     localHeight: confirmation.height,
@@ -74,6 +84,7 @@ function recordIncluded(
   const { slots, tx } = sent;
   const paid = sharesOf(state, sent, gasUsed);
   state.gas.learn(slotItems(slots), gasUsed - GAS_PER_TRANSACTION);
+  state.margin.learn(sent.gas, sent.isWhole, gasUsed);
   state.block.grow();
   state.batch.grow();
   for (const slot of slots) if (slot.kind === "update") recordUpdate(state, slot);

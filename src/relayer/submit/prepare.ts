@@ -36,7 +36,7 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
 
 function plan(state: SubmitterState): readonly (readonly Entry[])[] {
   const { pipeline, block, batch, prepared, gas } = state;
-  if (pipeline.queuedCount() === 0) return [];
+  if (pipeline.queuedCount() === 0 || block.gas() <= 0n) return [];
   const ready = readyEntries(state);
   const ahead = stillAhead(state, ready);
   const capacity = { gas: block.gas() - ahead.gas, bytes: block.bytes() - ahead.bytes };
@@ -208,7 +208,7 @@ function toPrepared(
       slots.filter(({ kind }) => kind === "update"),
     );
   const used = rest.length === 0 ? fixed : gasOfEntries(state, fitting);
-  return { entries: fitting, gas: used, simulated: gasUsed };
+  return { entries: fitting, gas: used, simulated: gasUsed, isWhole: rest.length === 0 };
 }
 
 /** The first entries that a transaction of this gas can hold, at least one, and the others. */

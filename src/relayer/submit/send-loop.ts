@@ -2,11 +2,13 @@ import { pause, withTimeout } from "../../platform/base/abort.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { errorBackoff, errorKind } from "../chain/relay-error.ts";
-import { confirm } from "./confirm.ts";
+import { confirm, recordComplete } from "./confirm.ts";
 import { dropOld, isPriceGood, broadcastPrepared } from "./broadcast.ts";
+import { GAS_PER_KEY } from "./plan.ts";
 import { prepare } from "./prepare.ts";
 import { rereadQueries } from "./apply-failure.ts";
-import { resolve, type SubmitterState, unsent } from "./submitter-state.ts";
+import { isDue } from "../registry/query-state.ts";
+import { gasOfResults, resolve, type SubmitterState, unsent } from "./submitter-state.ts";
 
 /** Interval of reading the limits of a block again. */
 const LIMITS_MS = 60_000;
@@ -110,14 +112,18 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   if (now === 0n) return;
   if (now + RESET_DISTANCE < rhythm.height) forgetChain(state);
   const isNew = now !== rhythm.height;
-  if (isNew) [rhythm.height, rhythm.lookUps, rhythm.lookAtMs] = [now, 0, 0];
+  if (isNew) {
+    [rhythm.height, rhythm.lookUps, rhythm.lookAtMs] = [now, 0, 0];
+    planBudget(state);
+  }
   await Promise.all([
     state.sent.length > 0 && clock.monotonicMs() >= rhythm.lookAtMs
       ? lookUp(state, rhythm, signal)
       : undefined,
-    isNew && (state.sent.length > 0 || hasUnsent(state)) ? readPrice(state, now, signal) : undefined,
+    isNew ? readMarket(state, now, signal) : undefined,
     clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined,
   ]);
+  recordComplete(state);
   await rereadQueries(state, signal);
   dropOld(state);
   // Nothing new is sent until the account is free.
@@ -153,6 +159,55 @@ function forgetChain(state: SubmitterState): void {
   state.pace.heldBelow = 0n;
 }
 
+/** Reads of the fee market at a time. A slow node must not collect more. */
+const MAX_MARKET_READS = 3;
+
+/**
+ * Reads the fee market after a block; on a chain without one, the price. The budget and the price of this height are
+ * predicted until then. Only a market whose last blocks are unknown is waited for.
+ */
+async function readMarket(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
+  const { market, pace } = state;
+  if (market.isEnabled() && pace.marketReads < MAX_MARKET_READS) {
+    const done = readMarketState(state, height, signal);
+    if (market.priceAt(height) === undefined) await done;
+  }
+  if (market.priceAt(height) === undefined && (state.sent.length > 0 || hasUnsent(state)))
+    await readPrice(state, height, signal);
+}
+
+async function readMarketState(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
+  const { market, pace, deps } = state;
+  pace.marketReads += 1;
+  try {
+    market.recordState(height, await deps.readMarketState(height, signal));
+    planBudget(state);
+    state.work.wake();
+  } catch (error) {
+    // The next height has a read of its own, and the status says how old the last one is.
+    if (!signal.aborted) deps.logger.debug("the fee market cannot be read", { reason: errorText(error) });
+  } finally {
+    pace.marketReads -= 1;
+  }
+}
+
+/** Plans what the next block may take of the results that are due. */
+function planBudget(state: SubmitterState): void {
+  const { market, deps, pipeline } = state;
+  if (!market.isEnabled()) return;
+  const height = deps.height.now();
+  const nowMs = deps.clock.monotonicMs();
+  const waiting = [...unsent(state), ...pipeline.expected()].map(({ result }) => result);
+  const ids = new Set(waiting.map(({ query }) => query.id));
+  const due = deps.registry
+    .states()
+    .filter((one) => one.query.type === "kv" && isDue(one, height, nowMs))
+    .map(({ query }) => query)
+    .filter(({ id }) => !ids.has(id) && pipeline.ofQuery(id).sent.length === 0)
+    .map((query) => ({ query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) }));
+  market.plan(height, gasOfResults(state, [...waiting, ...due]));
+}
+
 /**
  * Reads the price before a broadcast needs it. The price of the last height is good for this broadcast too, and then nobody
  * waits for the new one.
@@ -171,7 +226,9 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
   rhythm.limitsAtMs = deps.clock.monotonicMs() + LIMITS_MS;
   try {
     forgetRemoved(state);
-    block.setLimits(await deps.readBlockLimits(signal));
+    const limits = await deps.readBlockLimits(signal);
+    block.setLimits(limits);
+    state.market.setParams(limits.market);
   } catch (error) {
     signal.throwIfAborted();
     // The last known limits stay. The next read follows soon.

@@ -4,7 +4,9 @@ import type { Dec18 } from "../../platform/base/decimal.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
-import type { BlockLimits } from "../chain/local-queries.ts";
+import type { BlockLimits, LocalQueries } from "../chain/local-queries.ts";
+import { createMarket, type Market } from "../market/create-market.ts";
+import type { GasPricePolicy } from "../../cosmos/client/tx/tx-queries.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import { asAnswered } from "../registry/query-state.ts";
@@ -16,7 +18,7 @@ import { type BatchLimits, GAS_PER_CLIENT_UPDATE } from "./plan.ts";
 import type { ClientUpdate, ExpectedResult, OutcomeListener, ResultOutcome } from "./proven-result.ts";
 import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./service-order.ts";
 import type { SubmitGate, Upkeep } from "./submit-gate.ts";
-import { maxInt } from "../../platform/base/integers.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
 
 export interface SubmitterOptions {
   /** Type URL of `MsgSubmitQueryResult`; it holds the chain's own name. */
@@ -29,6 +31,10 @@ export interface SubmitterOptions {
   readonly blockSharePermille: bigint;
   /** Number of connections, at least 1. */
   readonly connections: number;
+  /** Rules for the price of gas. */
+  readonly gasPrice: GasPricePolicy;
+  /** Price of gas above which only urgent results are sent; undefined: twice the minimum of the fee market. */
+  readonly ceiling: Dec18 | undefined;
 }
 
 export interface SubmitterDeps {
@@ -37,9 +43,11 @@ export interface SubmitterDeps {
   /** Work that has the account for itself while nothing is in flight. */
   readonly upkeep?: Upkeep;
   readonly attempts: AttemptSink;
-  readonly registry: Pick<Registry, "state" | "reread">;
+  readonly registry: Pick<Registry, "state" | "states" | "reread">;
   readonly height: HeightSignal;
   readonly readBlockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
+  /** Reads the state of the fee market after the block `height`. */
+  readonly readMarketState: LocalQueries["marketState"];
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -56,8 +64,10 @@ export interface Prepared {
   readonly entries: readonly Entry[];
   /** Gas that its simulation used for all entries, without client updates. */
   readonly gas: bigint;
-  /** Gas that its simulation used, with the client updates in front and all entries that it had then. */
+  /** Gas that its simulation used, with the client updates in front. */
   readonly simulated: bigint;
+  /** Whether it has all entries that its simulation had. Otherwise its gas is an estimate. */
+  readonly isWhole: boolean;
 }
 
 /** A transaction in flight. */
@@ -66,6 +76,10 @@ export interface SentTransaction {
   readonly slots: readonly Slot[];
   /** Expected gas used. */
   readonly gas: bigint;
+  /** Local height of its broadcast. */
+  readonly sentAt: bigint;
+  /** Whether it has all results that its simulation had. */
+  readonly isWhole: boolean;
   /** Keys of client updates that earlier transactions carry for this one. */
   readonly reliesOn: ReadonlySet<string>;
   /** Whether one of its results may fail it. */
@@ -86,6 +100,8 @@ export interface SubmitterState {
   readonly lookAheads: Map<string, bigint>;
   readonly queries: QueryMarks;
   readonly gas: GasEstimates;
+  readonly margin: GasMargin;
+  readonly market: Market;
   readonly block: BlockBudget;
   /** Limits of one transaction, lowered while the node finds them too large. */
   readonly batch: BatchBudget;
@@ -112,6 +128,8 @@ interface QueryMarks {
 
 /** When something may be sent, and how long it takes. */
 interface Pace {
+  /** Reads of the fee market that have not ended. */
+  marketReads: number;
   /** The price that was read last, and the height at which it was read. */
   price: { readonly height: bigint; readonly gasPrice: Dec18 } | undefined;
   /** Duration of the last simulations and of the last broadcasts, ms. */
@@ -131,6 +149,8 @@ export function createSubmitterState(
   deps: SubmitterDeps,
   report: OutcomeListener,
 ): SubmitterState {
+  const { gasPrice, ceiling, gasAdjustmentPermille } = options;
+  const market = createMarket({ ceiling, cap: gasPrice.cap, denom: gasPrice.denom }, deps.clock);
   return {
     options,
     deps,
@@ -140,12 +160,15 @@ export function createSubmitterState(
     lookAheads: new Map(),
     queries: { isolated: new Map(), withdrawn: new Set(), unread: new Set() },
     gas: createGasEstimates(),
-    block: createBlockBudget(options),
+    margin: createGasMargin(gasAdjustmentPermille),
+    market,
+    block: createBlockBudget(options, market.budget),
     batch: createBatchBudget(options.limits),
     prepared: [],
     sent: [],
     included: new Set(),
     pace: {
+      marketReads: 0,
       price: undefined,
       simulateMs: 0,
       broadcastMs: 0,
@@ -369,6 +392,41 @@ export function createGasEstimates(): GasEstimates {
     },
     keepOnly: (isKept) => {
       for (const key of learned.keys()) if (!isKept(key)) learned.delete(key);
+    },
+  };
+}
+
+/** Learned difference between the gas that a transaction uses and what was expected. */
+interface GasMargin {
+  /** Returns the gas limit of a transaction that is expected to use this gas. `isWhole`: it was simulated as it is. */
+  readonly limit: (expected: bigint, isWhole: boolean) => bigint;
+  /** Notes what a transaction used; undefined: more than its limit. */
+  readonly learn: (expected: bigint, isWhole: boolean, used: bigint | undefined) => void;
+}
+
+/** Gas of the payouts of a fee. A simulation has no fee, and consumes less for them: 44,700 instead of 12,490 on a real chain. */
+const GAS_OF_PAYOUT = 36_000n;
+/** Least margin, of a million. */
+const LEAST_MARGIN = 10_000n;
+/** What is left of a margin after each transaction that used less, in percent. */
+const MARGIN_DECAY = 95n;
+
+/**
+ * Creates a margin. The chain charges the whole gas limit, so the limit follows what transactions really used. It starts at `most`
+ * and returns there when a transaction ran out of gas.
+ */
+export function createGasMargin(mostPermille: bigint): GasMargin {
+  const most = maxInt(mostPermille * 1_000n - SCALE - LEAST_MARGIN, 0n);
+  const margins = { whole: most, part: most };
+  return {
+    limit: (expected, isWhole) => {
+      const margin = LEAST_MARGIN + margins[isWhole ? "whole" : "part"];
+      return ((expected + GAS_OF_PAYOUT) * (SCALE + margin)) / SCALE + 1n;
+    },
+    learn: (expected, isWhole, used) => {
+      const kind = isWhole ? "whole" : "part";
+      const excess = used === undefined ? most : (used * SCALE) / (expected + GAS_OF_PAYOUT) - SCALE;
+      margins[kind] = minInt(maxInt(excess, (margins[kind] * MARGIN_DECAY) / 100n), most);
     },
   };
 }

@@ -19,6 +19,8 @@ export interface RelayerCounters {
   readonly lateness: ReadonlyMap<number, number>;
   readonly clientUpdates: number;
   readonly gas: number;
+  /** Fees in units of the fee denom. */
+  readonly fees: number;
   readonly txBytes: number;
   readonly rpcCalls: number;
   readonly bytesSent: number;
@@ -53,6 +55,7 @@ export async function readCounters(url: string, signal: AbortSignal): Promise<Re
     ),
     clientUpdates: of("client_updates_total"),
     gas: of("gas_used_total"),
+    fees: of("fees_total"),
     txBytes: of("tx_bytes_total"),
     rpcCalls: of("rpc_calls_total"),
     bytesSent: of("rpc_bytes_total/sent"),

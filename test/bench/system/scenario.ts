@@ -8,6 +8,10 @@ import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
 import { type DelayProxy, startDelayProxy } from "./delay-proxy.ts";
 import { type ChainUrls, createDemand } from "./demand.ts";
 import { leasePorts } from "../../support/port-lease.ts";
+import { createChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
+import { silentObserver } from "../../../src/cosmos/client/rpc-caller.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { readMarketParams, readMarketState } from "../../../src/relayer/market/read-market.ts";
 import { countersWhen, type RelayerCounters } from "./relayer-page.ts";
 import { startRelaywatch, type WatchedProcess } from "./watched-process.ts";
 
@@ -23,6 +27,15 @@ export interface Scenario {
   readonly callbacks: boolean;
   /** How long is measured, at least. */
   readonly windowMs: number;
+  /**
+   * When the measurement begins. "results": each query has had six results. "calm": the price of gas has returned from the burst that
+   * answers all queries for the first time. "backlog": with the first result, and it ends when each query has one.
+   */
+  readonly from: "results" | "calm" | "backlog";
+  /** Gas that others use of each block: `localnet start --traffic`. */
+  readonly traffic?: string;
+  /** `gas.price.comfortable` and `gas.max_price` */
+  readonly ceiling?: string;
 }
 
 /** What one run showed. */
@@ -32,7 +45,15 @@ export interface ScenarioResult {
   readonly last: RelayerCounters;
   /** Peak memory of the relayer, and the sum of those of the two chains, MB. */
   readonly localnetPeakMb: number;
+  /** Prices of gas at the blocks of the window, as a multiple of the minimum, with their heights. */
+  readonly prices: readonly PriceAt[];
   readonly relayerPeakMb: number;
+}
+
+/** Price of gas after a block, as a multiple of the minimum. */
+export interface PriceAt {
+  readonly height: number;
+  readonly price: number;
 }
 
 const SET_UP_DEADLINE_MS = 180_000;
@@ -74,10 +95,12 @@ export async function runScenario(scenario: Scenario, signal: AbortSignal): Prom
     const relayer = start(["relayer", "start", "--config", file, "--log-level", "warn"], {
       [MNEMONIC_VARIABLE]: accountNamed(CHAINS.local, "relayer").mnemonic,
     });
-    const window = await measure(await relayer.untilLine("icq-relayer", signal), scenario, signal);
+    const url = await relayer.untilLine("icq-relayer", signal);
+    const watch = watchPrices(urlsOf(ports).local, signal);
+    const window = await measure(url, { ...scenario, prices: watch.prices }, signal).finally(watch.stop);
     const relayerPeakMb = peakOf(await relayer.stop());
     const localnetPeakMb = peakOf(await local.stop()) + peakOf(await remote.stop());
-    return { ...window, relayerPeakMb, localnetPeakMb };
+    return { ...window, prices: watch.prices, relayerPeakMb, localnetPeakMb };
   } finally {
     await Promise.all([...running.map((one) => one.stop()), ...proxies.map((proxy) => proxy.close())]);
     release();
@@ -87,10 +110,15 @@ export async function runScenario(scenario: Scenario, signal: AbortSignal): Prom
 
 function localnetArguments(
   parts: readonly string[],
-  { blockTimeMs }: Scenario,
+  { blockTimeMs, traffic }: Scenario,
   offset: number,
 ): readonly string[] {
-  const options = { "--block-time": blockTimeMs, "--port-offset": offset, "--log-level": "warn" };
+  const options = {
+    "--block-time": blockTimeMs,
+    "--port-offset": offset,
+    "--log-level": "warn",
+    ...(traffic === undefined || !parts.includes("local") ? {} : { "--traffic": traffic }),
+  };
   return [
     "localnet",
     "start",
@@ -112,7 +140,7 @@ async function delay(ports: Ports, { roundTripMs }: Scenario, proxies: DelayProx
 }
 
 /** Serves the queries of the bench and not the one that the localnet has from the start, which is due less often. */
-function relayerConfig(urls: ChainUrls, { queries, callbacks }: Scenario): string {
+function relayerConfig(urls: ChainUrls, { queries, callbacks, ceiling }: Scenario): string {
   const ids = Array.from({ length: queries }, (_, index) => JSON.stringify(String(index + 2)));
   return `
 chain: { id: ${CHAINS.local.chainId}, rpc: ["${urls.local}"] }
@@ -121,22 +149,80 @@ connections:
   - { id: connection-0, chain_id: ${CHAINS.remote.chainId}, rpc: ["${urls.remote}"] }
 queries: { ids: [${ids.join(", ")}], tx: false, allow_kv_callbacks: ${callbacks} }
 http: { listen: "127.0.0.1:0" }
+${ceiling === undefined ? "" : `gas: { max_price: "${ceiling}", price: { comfortable: "${ceiling}" } }`}
 `;
 }
 
+/** Blocks that are watched after a backlog was answered. */
+const BLOCKS_AFTER_BACKLOG = 45;
+/** Multiple of the minimum at which the price has returned, and the blocks for which it has to stay there. */
+const CALM = { price: 1.05, blocks: 20 };
+
 async function measure(
   url: string,
-  { queries, windowMs }: Scenario,
+  { queries, windowMs, from, prices }: Scenario & { readonly prices: readonly PriceAt[] },
   signal: AbortSignal,
 ): Promise<Pick<ScenarioResult, "first" | "last">> {
   const next = (after: number): Promise<RelayerCounters> =>
     withDeadline("the next inclusion", INCLUSION_DEADLINE_MS, signal, (inner) =>
       countersWhen(url, (results) => results > after, inner),
     );
-  const first = await next(queries * WARM_UP_RESULTS - 1);
+  if (from === "backlog") {
+    const first = await next(0);
+    const last = await next(queries - 1);
+    const end = last.localHeight + BLOCKS_AFTER_BACKLOG;
+    await until(() => (prices.at(-1)?.height ?? 0) >= end, signal);
+    return { first, last };
+  }
+  if (from === "calm")
+    await until(() => {
+      const recent = prices.slice(-CALM.blocks);
+      return prices.length > 2 * CALM.blocks && recent.every(({ price }) => price <= CALM.price);
+    }, signal);
+  const first = await next(from === "calm" ? 0 : queries * WARM_UP_RESULTS - 1);
   await systemClock.sleep(windowMs, signal);
   const passed = await countersWhen(url, () => true, signal);
   return { first, last: await next(passed.results) };
+}
+
+const POLL_MS = 100;
+
+async function until(isReached: () => boolean, signal: AbortSignal): Promise<void> {
+  await withDeadline("the price of gas", INCLUSION_DEADLINE_MS, signal, async (inner) => {
+    while (!isReached()) await systemClock.sleep(POLL_MS, inner);
+  });
+}
+
+/** Reads the price of gas after each block, until it is stopped. */
+function watchPrices(
+  url: string,
+  signal: AbortSignal,
+): { readonly prices: readonly PriceAt[]; readonly stop: () => void } {
+  const end = new AbortController();
+  const prices: PriceAt[] = [];
+  const deps = { clock: systemClock, random: Math.random, logger: silentLogger, observer: silentObserver };
+  const client = createChainClient({ endpoints: [{ url }], chainId: CHAINS.local.chainId }, deps);
+  const watch = async (): Promise<void> => {
+    const params = await readMarketParams(client, signal);
+    while (!end.signal.aborted && !signal.aborted && params !== undefined) {
+      const { latestHeight } = await client.status(signal);
+      const height = Number(latestHeight);
+      if (height > (prices.at(-1)?.height ?? 0)) {
+        const { baseGasPrice } = await readMarketState(client, signal, latestHeight);
+        prices.push({ height, price: Number(baseGasPrice) / Number(params.minBaseGasPrice) });
+      }
+      await systemClock.sleep(POLL_MS, signal);
+    }
+  };
+  // Without prices the measurement reaches its deadline, and says so.
+  void watch().catch(() => undefined);
+  return {
+    prices,
+    stop: () => {
+      end.abort();
+      client.close();
+    },
+  };
 }
 
 function peakOf({ peakMb, complaints }: Awaited<WatchedProcess["ended"]>): number {

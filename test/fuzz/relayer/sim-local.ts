@@ -9,7 +9,7 @@ import type { ManualClock } from "../../support/manual-clock.ts";
 import type { Random } from "../random.ts";
 import { createSimEvents, type LocalFault } from "./sim-events.ts";
 import { clientOf, Refusal, type SimState } from "./sim-execution.ts";
-import { BLOCK_GAS, createSimNode, type SimNode, UPDATE_GAS } from "./sim-node.ts";
+import { BLOCK_GAS, createSimNode, type SimMarket, type SimNode, UPDATE_GAS } from "./sim-node.ts";
 import type { SimRemote } from "./sim-remote.ts";
 
 /** The local chain in memory. It checks what the real one checks, and records what a relayer must never do. */
@@ -66,11 +66,17 @@ export function createSimLocal(
     callMs = 10,
     updateGas = UPDATE_GAS,
     blockGas = BLOCK_GAS,
-  }: { readonly callMs?: number; readonly updateGas?: bigint; readonly blockGas?: bigint } = {},
+    market,
+  }: {
+    readonly callMs?: number;
+    readonly updateGas?: bigint;
+    readonly blockGas?: bigint;
+    readonly market?: SimMarket;
+  } = {},
 ): SimLocal {
   const chain = createChain(remotes, clock, callMs);
   const { state, faults, respond } = chain;
-  const node = createSimNode({ state, faults, clock, random, respond, updateGas, blockGas });
+  const node = createSimNode({ state, faults, clock, random, respond, updateGas, blockGas, market });
   const events = createSimEvents(state, faults, random);
   let lastId = 0n;
   const ofOther = new Set<bigint>();
@@ -84,7 +90,11 @@ export function createSimLocal(
         earliestHeight: 1n,
         catchingUp: false,
       })),
-    queries: { ...createSimQueries(chain), blockLimits: (signal) => respond(signal, node.blockLimits) },
+    queries: {
+      ...createSimQueries(chain),
+      blockLimits: (signal) => respond(signal, node.blockLimits),
+      marketState: (height, signal) => respond(signal, () => node.marketState(height)),
+    },
     window: node.window,
     node,
     subscription: events.subscription,
@@ -198,7 +208,11 @@ function openClients(remotes: readonly SimRemote[]): SimState["clients"] {
   );
 }
 
-function createSimQueries({ state, respond, faults }: SimChain): Omit<LocalQueries, "blockLimits"> {
+function createSimQueries({
+  state,
+  respond,
+  faults,
+}: SimChain): Omit<LocalQueries, "blockLimits" | "marketState"> {
   return {
     registeredQueries: (connectionId, signal) =>
       respond(signal, () =>

@@ -13,6 +13,15 @@ import {
 import { AuthInfo, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { GasPriceResponse } from "../../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
+import {
+  addUtilization,
+  closeBlock,
+  initialState,
+  type Params,
+  type State,
+} from "../../../src/cosmos/fee-market/market.ts";
+import { ceilDec18, DEC18_ONE, type Dec18 } from "../../../src/platform/base/decimal.ts";
+import { minInt } from "../../../src/platform/base/integers.ts";
 import type { BlockLimits } from "../../../src/relayer/chain/local-queries.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";
 import type { Random } from "../random.ts";
@@ -23,6 +32,10 @@ import { execute, Refusal, type SimState } from "./sim-execution.ts";
 export interface SimNode {
   readonly window: TxWindow;
   readonly blockLimits: () => BlockLimits;
+  /** Returns the state of the fee market after a block. Throws `Refusal` for a block that does not exist. */
+  readonly marketState: (height: bigint) => State;
+  /** What the blocks used, and what they cost, oldest first. */
+  readonly blocks: () => readonly SimBlock[];
   /** Executes the transactions of the mempool at the height of the state. */
   readonly makeBlock: () => void;
   /** Forgets account, mempool and index. */
@@ -44,9 +57,30 @@ export interface SimNodeDeps {
   readonly updateGas: bigint;
   /** Gas that the transactions of a block may use. */
   readonly blockGas: bigint;
+  readonly market: SimMarket | undefined;
   /** Answers a call. A `Refusal` becomes a `ClientError`. */
   readonly respond: <T>(signal: AbortSignal, read: () => T) => Promise<T>;
 }
+
+/** A fee market, and the gas that others use of each block: `left` is what the relayer leaves. */
+export interface SimMarket {
+  readonly params: Params;
+  readonly others: (height: bigint, at: { readonly price: Dec18; readonly left: bigint }) => bigint;
+}
+
+/** One block of a simulation with a fee market. */
+export interface SimBlock {
+  readonly height: bigint;
+  readonly price: Dec18;
+  readonly own: bigint;
+  readonly others: bigint;
+  /** Fees of the relayer's transactions. */
+  readonly fees: bigint;
+  readonly results: number;
+}
+
+/** The price rules of the simulated relayer. */
+export const SIM_GAS_PRICE = { denom: "untrn", multiplier: (DEC18_ONE * 11n) / 10n, cap: DEC18_ONE };
 
 /** Of a block, unless a simulation says otherwise. */
 export const BLOCK_GAS = 30_000_000n;
@@ -66,6 +100,7 @@ interface SimTx {
   readonly sequence: bigint;
   readonly timeoutHeight: bigint;
   readonly gasLimit: bigint;
+  readonly fee: bigint;
   readonly messages: readonly WireMessage[];
 }
 
@@ -87,18 +122,25 @@ const signer: Signer = {
 
 /** Creates a node whose account has sequence 0. */
 export function createSimNode(deps: SimNodeDeps): SimNode {
-  const { state, faults, clock, random, respond, updateGas, blockGas } = deps;
+  const { state, faults, clock, random, respond, updateGas, blockGas, market } = deps;
+  const markets = new Map<bigint, State>();
+  const blocks: SimBlock[] = [];
+  const marketNow = (params: Params): State => markets.get(state.height) ?? initialState(params);
+  const isTooCheap = ({ fee, gasLimit }: SimTx, price: Dec18): boolean => fee < ceilDec18(gasLimit * price);
   let committed = 0n;
   let expected = 0n;
   let mempool: SimTx[] = [];
   let results = new Map<string, SimResult>();
   let [transactions, gasUsed, simulations, mostInBlock] = [0, 0n, 0, 0];
+  let includedResults = 0;
 
   const checkTx = (bytes: Uint8Array): unknown => {
     const tx = readTx(bytes);
     if (mempool.some(({ hash }) => hash === tx.hash))
       throw rpcError("broadcast_tx_sync", "tx already exists in cache");
     if (faults.has("no-funds")) return refusal(5, "spendable balance is smaller: insufficient funds");
+    if (market !== undefined && isTooCheap(tx, marketNow(market.params).baseGasPrice))
+      return refusal(13, "insufficient fee");
     if (tx.sequence !== expected) return refusal(32, mismatch(expected, tx.sequence));
     // As on a real node: the sequence counts although gas runs out in the step after it.
     expected += 1n;
@@ -141,6 +183,10 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
 
   const query = (path: string, request: Uint8Array): Uint8Array => {
     if (path.endsWith("/Simulate")) return simulate(request);
+    if (path.endsWith("/GasPrice") && market !== undefined)
+      return GasPriceResponse.encode({
+        price: { denom: "untrn", amount: `${marketNow(market.params).baseGasPrice}` },
+      }).finish();
     if (path.endsWith("/GasPrice"))
       return GasPriceResponse.encode({ price: { denom: "untrn", amount: "1000000000000000" } }).finish();
     const account = { address: signer.address, pubKey: undefined, accountNumber: 1n, sequence: committed };
@@ -203,6 +249,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
       commit();
       note(0, "", "");
       transactions += 1;
+      includedResults += tx.messages.filter((message) => queryOf(message) !== 0n).length;
       gasUsed += gas;
       return used + gas;
     } catch (error) {
@@ -214,10 +261,25 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
 
   return {
     window: createTxWindow(
-      { chainId: "local-1", memo: "", gasPrice: { denom: "untrn", multiplier: 10n ** 18n, cap: 10n ** 18n } },
+      {
+        chainId: "local-1",
+        memo: "",
+        gasPrice: market === undefined ? { ...SIM_GAS_PRICE, multiplier: DEC18_ONE } : SIM_GAS_PRICE,
+      },
       { client, signer, clock, random: random.next, logger: silentLogger },
     ),
-    blockLimits: () => ({ utilization: blockGas, gas: undefined, bytes: 20_000_000n }),
+    blockLimits: () => ({
+      market: market?.params,
+      utilization: market?.params.maxBlockUtilization ?? blockGas,
+      gas: undefined,
+      bytes: 20_000_000n,
+    }),
+    marketState: (height) => {
+      const found = height <= state.height ? markets.get(height) : undefined;
+      if (found === undefined) throw new Refusal(`no state of height ${height}`);
+      return found;
+    },
+    blocks: () => blocks,
     makeBlock: () => {
       state.answeredInBlock.clear();
       // Another program uses the account.
@@ -225,15 +287,38 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
       let used = 0n;
       let count = 0;
       const left: SimTx[] = [];
+      const before = market && (markets.get(state.height - 1n) ?? initialState(market.params));
+      let fees = 0n;
+      const resultsBefore = includedResults;
       for (const tx of mempool) {
         const isLate = left.length > 0 || (faults.has("late-txs") && random.chance(0.3));
         if (isLate) left.push(tx);
+        // The proposer leaves it out, and the recheck of the mempool drops it.
+        else if (before !== undefined && isTooCheap(tx, before.baseGasPrice)) continue;
         else if (tx.sequence === committed && tx.timeoutHeight >= state.height) {
           used = deliver(tx, used);
+          fees += tx.fee;
           count += 1;
         }
       }
       mostInBlock = Math.max(mostInBlock, count);
+      if (market !== undefined && before !== undefined) {
+        const { params } = market;
+        const price = before.baseGasPrice;
+        const room = params.maxBlockUtilization - used;
+        const others = minInt(market.others(state.height, { price, left: room }), room);
+        blocks.push({
+          height: state.height,
+          price,
+          own: used,
+          others,
+          fees,
+          results: includedResults - resultsBefore,
+        });
+        const added = addUtilization(before, used + others, params);
+        markets.set(state.height, closeBlock("state" in added ? added.state : before, params));
+        left.splice(0, left.length, ...left.filter((tx) => !isTooCheap(tx, marketNow(params).baseGasPrice)));
+      }
       recheck(left);
     },
     reset: () => {
@@ -278,6 +363,7 @@ function readTx(bytes: Uint8Array): SimTx {
     sequence: signerInfos[0]?.sequence ?? 0n,
     timeoutHeight: body.timeoutHeight,
     gasLimit: fee?.gasLimit ?? 0n,
+    fee: BigInt(fee?.amount[0]?.amount ?? "0"),
     messages: body.messages,
   };
 }

@@ -1,4 +1,4 @@
-import { DEC18_ONE } from "../../../src/platform/base/decimal.ts";
+import { DEC18_ONE, type Dec18 } from "../../../src/platform/base/decimal.ts";
 import { Registry as MetricsRegistry } from "prom-client";
 import { supervise } from "../../../src/platform/base/service.ts";
 import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
@@ -20,6 +20,7 @@ import { createManualClock, type ManualClock } from "../../support/manual-clock.
 import { createRandom, type Random } from "../random.ts";
 import { createSimLocal, type SimLocal } from "./sim-local.ts";
 import { collectingLogger, type SimLogLine } from "./sim-log.ts";
+import { SIM_GAS_PRICE, type SimMarket } from "./sim-node.ts";
 import { poolOf } from "./sim-pool.ts";
 import { bankKey, createSimRemote, type SimRemote } from "./sim-remote.ts";
 
@@ -65,6 +66,10 @@ export interface SimOptions {
   readonly updateGas: bigint;
   /** Gas that the transactions of a block may use. */
   readonly blockGas: bigint;
+  /** A fee market with these parameters and others' traffic. */
+  readonly market: SimMarket;
+  /** `gas.price.comfortable` */
+  readonly ceiling: Dec18;
   /** Whether the connections have the queries of {@link startWorld}. */
   readonly hasQueries: boolean;
   /** As in the configuration: `queries.skip_unchanged`. */
@@ -101,6 +106,7 @@ export async function startWorld(
     ...(options.callMs === undefined ? {} : { callMs: options.callMs.local }),
     ...(options.updateGas === undefined ? {} : { updateGas: options.updateGas }),
     ...(options.blockGas === undefined ? {} : { blockGas: options.blockGas }),
+    ...(options.market === undefined ? {} : { market: options.market }),
   });
   if (options.hasQueries !== false)
     for (const index of remotes.keys()) registerQueries(local, `connection-${index}`);
@@ -177,6 +183,7 @@ function registerQueries(local: SimLocal, connectionId: string): void {
 }
 
 interface RelayerParts extends Pick<SimOptions, "gate" | "resultsPerTx" | "skipUnchanged"> {
+  readonly ceiling?: Dec18;
   readonly local: SimLocal;
   readonly remotes: readonly SimRemote[];
   readonly clock: ManualClock;
@@ -249,7 +256,10 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       gasAdjustmentPermille: 1_300n,
       limits: { gas: 15_000_000n, bytes: 400_000, results: parts.resultsPerTx },
       blockSharePermille: 900n,
+      gasPrice: SIM_GAS_PRICE,
+      ceiling: parts.ceiling,
     },
+    readMarketState: local.queries.marketState,
     readBlockLimits: local.queries.blockLimits,
     attempts: { note: (attempts) => void noted.push(...attempts) },
     leads: () => true,

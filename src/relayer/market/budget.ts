@@ -1,0 +1,144 @@
+import { gasUpToPrice, type MarketParams, type State, targetOf } from "../../cosmos/fee-market/market.ts";
+import { DEC18_ONE, type Dec18, mulDec18 } from "../../platform/base/decimal.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
+import type { MarketPhase } from "./market-status.ts";
+
+/** Gas of others in a block, smoothed. */
+export interface OthersGas {
+  readonly mean: bigint;
+  /** Mean absolute deviation. */
+  readonly deviation: bigint;
+}
+
+/** What the budget of a block is decided on. */
+export interface BudgetInput {
+  /** The market before the block. */
+  readonly state: State;
+  readonly params: MarketParams;
+  readonly ceiling: Dec18;
+  readonly others: OthersGas;
+  /** Gas of all results that are due and not in flight. */
+  readonly backlogGas: bigint;
+}
+
+/** What the relayer may use of one block. */
+export interface MarketBudget {
+  readonly gas: bigint;
+  /**
+   * Gas by which a block may exceed `gas`, since the next budget makes up for it: the rest of a transaction that was split would
+   * cost the fixed gas of another one.
+   */
+  readonly toleranceGas: bigint;
+  /**
+   * Gas that a single result may use although it exceeds `gas`, when nothing else is sent: the price stays below the ceiling, and
+   * returns before the next one.
+   */
+  readonly singleGas: bigint;
+  readonly phase: MarketPhase;
+}
+
+/** Decides the budgets of consecutive blocks. */
+export interface BudgetController {
+  /**
+   * Returns the budget of the block after `height`. Call it for each height, in ascending order. A further call for the last
+   * height replaces the one before it, for instance when the state was read and not only predicted.
+   */
+  readonly plan: (height: bigint, input: BudgetInput) => MarketBudget;
+}
+
+/** What a controller remembers from block to block. */
+interface Memory {
+  /** A backlog may start a burst. Each one has one. */
+  readonly isArmed: boolean;
+  readonly isBursting: boolean;
+  /** Factor on the steady price, while others leave nothing at it. */
+  readonly creep: Dec18;
+}
+
+const START: Memory = { isArmed: true, isBursting: false, creep: DEC18_ONE };
+
+/**
+ * Creates a controller.
+ *
+ * It plans the price of the next block and derives the gas from it, with the chain's own arithmetic. In the steady state that price
+ * is one percent above the minimum: there the change of the price tells the gas of others exactly, and at the minimum it would not.
+ * A backlog is sent in one burst that ends below the ceiling. After it the price falls by two percent a block, which costs a sixth
+ * of the throughput: faster would leave blocks empty, slower would cost more.
+ */
+export function createBudgetController(): BudgetController {
+  let last: { readonly height: bigint; readonly before: Memory; readonly after: Memory } | undefined;
+  return {
+    plan: (height, input) => {
+      const before = last === undefined ? START : last.height === height ? last.before : last.after;
+      const { budget, after } = step(before, input);
+      last = { height, before, after };
+      return budget;
+    },
+  };
+}
+
+/** Reserve above the minimum at which the price stays, in per mille, and the most of it, when others vary much. */
+const STEADY_PERMILLE = 10n;
+const MAX_STEADY_PERMILLE = 100n;
+/** Fall of the price in one block after a burst. */
+const FALL = (DEC18_ONE * 98n) / 100n;
+/** A burst ends when less than this many percent of what is sustainable can be sent below the ceiling. */
+const BURST_END_PERCENT = 105n;
+/** Change of the steady price in one block while others leave less than a tenth of the target. */
+const CREEP_UP = (DEC18_ONE * 101n) / 100n;
+const CREEP_DOWN = (DEC18_ONE * 99n) / 100n;
+/** The steady price stays this far below the ceiling. */
+const BELOW_CEILING = (DEC18_ONE * 98n) / 100n;
+
+function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudget; readonly after: Memory } {
+  const { state, params, ceiling, others, backlogGas } = input;
+  const { baseGasPrice: price } = state;
+  if (price > ceiling)
+    return {
+      budget: { gas: 0n, toleranceGas: 0n, singleGas: 0n, phase: "above-ceiling" },
+      after: { ...before, isBursting: false },
+    };
+  const target = targetOf(params);
+  const sustainable = maxInt(target - others.mean, 0n);
+  const isCrowded = sustainable * 10n < target && backlogGas > sustainable;
+  const creep = isCrowded
+    ? mulDec18(before.creep, CREEP_UP)
+    : maxInt(mulDec18(before.creep, CREEP_DOWN), DEC18_ONE);
+  const steadyPrice = steadyPriceOf(input, creep);
+  const gasUpTo = (most: Dec18, reserve: bigint): bigint =>
+    maxInt((gasUpToPrice(state, most, params) ?? 0n) - reserve, 0n);
+  const steady = gasUpTo(maxInt(steadyPrice, mulDec18(price, FALL)), others.mean);
+  const burst = gasUpTo(ceiling, others.mean + 2n * others.deviation);
+  const isWorthIt = burst * 100n > sustainable * BURST_END_PERCENT;
+  const hasBacklog = backlogGas > maxInt(steady, sustainable);
+  const isBursting = isWorthIt && hasBacklog && (before.isBursting || before.isArmed);
+  const isCalm = !hasBacklog && price * 10n <= params.minBaseGasPrice * 11n;
+  const isRecovering = price * 1_000n > steadyPrice * 1_005n;
+  return {
+    budget: {
+      gas: isBursting ? maxInt(burst, steady) : steady,
+      toleranceGas: isBursting ? 0n : steady / 25n,
+      singleGas: isRecovering ? 0n : burst,
+      phase: isBursting ? "burst" : isRecovering ? "recovering" : "steady",
+    },
+    after: {
+      isArmed: isCalm || (before.isArmed && !isBursting),
+      isBursting,
+      // It stops at the ceiling, so that it does not take long to return.
+      creep: minInt(creep, (ceiling * DEC18_ONE) / params.minBaseGasPrice + DEC18_ONE),
+    },
+  };
+}
+
+/** Returns the price that is held while there is more to send than the market bears. */
+function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: Dec18): Dec18 {
+  const minimum = params.minBaseGasPrice;
+  // By so much others move the price from block to block.
+  const noise = (state.learningRate * others.deviation) / maxInt(targetOf(params), 1n);
+  const reserve = minInt(
+    (DEC18_ONE * STEADY_PERMILLE) / 1_000n + noise,
+    (DEC18_ONE * MAX_STEADY_PERMILLE) / 1_000n,
+  );
+  const wanted = mulDec18(mulDec18(minimum, DEC18_ONE + reserve), creep);
+  return maxInt(minInt(wanted, mulDec18(ceiling, BELOW_CEILING)), minimum);
+}

@@ -1,0 +1,272 @@
+import {
+  addUtilization,
+  closeBlock,
+  gasOfBlock,
+  type Params,
+  priceAfter,
+  type State,
+  targetOf,
+} from "../../cosmos/fee-market/market.ts";
+import { DEC18_ONE, type Dec18, quoDec18 } from "../../platform/base/decimal.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
+import { createBudgetController, type MarketBudget, type OthersGas } from "./budget.ts";
+import type { MarketBlock, MarketStatus, PricePoint } from "./market-status.ts";
+
+export interface MarketOptions {
+  /** `gas.price.comfortable`; undefined: twice the minimum. */
+  readonly ceiling: Dec18 | undefined;
+  /** `gas.max_price` */
+  readonly cap: Dec18;
+  /** Denom of the fees. */
+  readonly denom: string;
+}
+
+/** Price of a block's gas. */
+interface BlockPrice {
+  /** Price that the next block charges. */
+  readonly price: Dec18;
+  /** Factor that covers the rise until the block after it, at least 1. */
+  readonly rise: Dec18;
+}
+
+/** The fee market of the local chain, and what the relayer may use of its blocks. */
+export interface Market {
+  /** Stores the parameters; undefined: the chain has no fee market. */
+  readonly setParams: (params: Params | undefined) => void;
+  /** Whether the state is to be read. */
+  readonly isEnabled: () => boolean;
+  /** Notes the state after a block. */
+  readonly recordState: (height: bigint, state: State) => void;
+  /** Notes the expected gas of a broadcast at this height: the block after it probably includes it. */
+  readonly recordSent: (height: bigint, gas: bigint) => void;
+  /** Notes the gas of an own transaction in a block. */
+  readonly recordOwn: (height: bigint, gas: bigint) => void;
+  /** Notes that no further own transaction of a block up to this height can be found. */
+  readonly recordComplete: (height: bigint) => void;
+  /** Plans the budget of the block after `height`. Call it again when a state was read. */
+  readonly plan: (height: bigint, backlogGas: bigint) => void;
+  /** The last plan; undefined without a fee market, before its first read, and when only `batch.block_share` limits a block. */
+  readonly budget: () => MarketBudget | undefined;
+  /** Price for a broadcast at `height` in the fee denom; undefined when it must be read from the chain. */
+  readonly priceAt: (height: bigint) => BlockPrice | undefined;
+  /** Price above which only urgent results are sent; undefined without a fee market. */
+  readonly ceiling: () => Dec18 | undefined;
+  readonly status: () =>
+    | (Omit<MarketStatus, "forecast" | "sinceReadMs"> & { readonly readAtMs: number })
+    | undefined;
+}
+
+/** States that are stored until the own gas of their blocks is known. */
+const MAX_STATES = 50;
+/** A state that is older than this many blocks says nothing about the next one. */
+const MAX_PREDICTED = 5n;
+const MARKET_BLOCKS = 100;
+const PRICE_POINT_MS = 300_000;
+const PRICE_POINTS = 288;
+
+/** Weights of the last block, in per mille. */
+const MEAN_WEIGHT = 300n;
+const DEVIATION_WEIGHT = 100n;
+/** What is left of an estimate after each block that says nothing about it, in per mille. */
+const DECAY = 970n;
+const PERMILLE = 1_000n;
+
+interface Readings {
+  readonly states: Map<bigint, State>;
+  readonly sent: Map<bigint, bigint>;
+  readonly own: Map<bigint, bigint>;
+  /** Height of the last block whose gas was divided into own and others'. */
+  divided: bigint;
+  complete: bigint;
+  latest: { readonly height: bigint; readonly atMs: number } | undefined;
+}
+
+/** Creates a market that has read nothing. `clock.monotonicMs` and `clock.nowMs` in ms. */
+export function createMarket(
+  options: MarketOptions,
+  clock: { readonly monotonicMs: () => number; readonly nowMs: () => number },
+): Market {
+  let params: Params | undefined;
+  let readings = emptyReadings();
+  let others: OthersGas = { mean: 0n, deviation: 0n };
+  let controller = createBudgetController();
+  let budget: MarketBudget | undefined;
+  const blocks: MarketBlock[] = [];
+  const day: PricePoint[] = [];
+  const forget = (): void => {
+    readings = emptyReadings();
+    controller = createBudgetController();
+    budget = undefined;
+    blocks.length = 0;
+  };
+  const ceiling = (known: Params): Dec18 => options.ceiling ?? known.minBaseGasPrice * 2n;
+  const divide = (known: Params): void => {
+    for (const one of divideBlocks(readings, known)) {
+      others = updated(others, one);
+      blocks.push(one.block);
+    }
+    blocks.splice(0, blocks.length - MARKET_BLOCKS);
+  };
+  return {
+    setParams: (read) => {
+      const isSame = read !== undefined && params !== undefined && sameMarket(read, params);
+      params = read?.enabled === true ? read : undefined;
+      if (!isSame) forget();
+    },
+    isEnabled: () => params !== undefined,
+    recordState: (height, state) => {
+      if (params === undefined) return;
+      const { latest, states } = readings;
+      // The chain was reset, or a slow response came behind a newer one.
+      if (latest !== undefined && height <= latest.height) {
+        if (latest.height - height < MAX_PREDICTED) return;
+        forget();
+      }
+      readings.latest = { height, atMs: clock.monotonicMs() };
+      states.set(height, state);
+      dropOldest(states);
+      addPrice(day, state.baseGasPrice, clock.nowMs());
+      divide(params);
+    },
+    recordSent: (height, gas) => addTo(readings.sent, height, gas),
+    recordOwn: (height, gas) => addTo(readings.own, height, gas),
+    recordComplete: (height) => {
+      readings.complete = maxInt(readings.complete, height);
+      if (params !== undefined) divide(params);
+    },
+    plan: (height, backlogGas) => {
+      const state = params === undefined ? undefined : stateAt(readings, params, height, others.mean);
+      budget =
+        params === undefined || state === undefined || ceiling(params) >= options.cap
+          ? undefined
+          : controller.plan(height, { state, params, ceiling: ceiling(params), others, backlogGas });
+    },
+    budget: () => budget,
+    priceAt: (height) => {
+      if (params === undefined || params.feeDenom !== options.denom) return undefined;
+      const high = others.mean + 2n * others.deviation;
+      const state = stateAt(readings, params, height, high);
+      if (state === undefined) return undefined;
+      const own = maxInt(readings.sent.get(height) ?? 0n, budget?.gas ?? targetOf(params));
+      const next = priceAfter(state, own + high, params);
+      return { price: state.baseGasPrice, rise: maxInt(quoDec18(next, state.baseGasPrice), DEC18_ONE) };
+    },
+    ceiling: () => (params === undefined ? undefined : ceiling(params)),
+    status: () => {
+      const { latest, states } = readings;
+      const state = states.get(latest?.height ?? 0n);
+      if (params === undefined || latest === undefined || state === undefined) return undefined;
+      const target = targetOf(params);
+      return {
+        denom: params.feeDenom,
+        readAtHeight: latest.height,
+        readAtMs: latest.atMs,
+        price: state.baseGasPrice,
+        minimum: params.minBaseGasPrice,
+        ceiling: ceiling(params),
+        cap: options.cap,
+        phase: budget?.phase ?? "unlimited",
+        targetGas: target,
+        othersGas: others.mean,
+        budgetGas: budget?.gas ?? params.maxBlockUtilization,
+        blocks: [...blocks],
+        day: [...day],
+      };
+    },
+  };
+}
+
+function emptyReadings(): Readings {
+  return { states: new Map(), sent: new Map(), own: new Map(), divided: 0n, complete: 0n, latest: undefined };
+}
+
+function sameMarket(a: Params, b: Params): boolean {
+  return (
+    a.enabled === b.enabled &&
+    a.feeDenom === b.feeDenom &&
+    a.window === b.window &&
+    a.minBaseGasPrice === b.minBaseGasPrice &&
+    a.maxBlockUtilization === b.maxBlockUtilization
+  );
+}
+
+function addTo(gasByHeight: Map<bigint, bigint>, height: bigint, gas: bigint): void {
+  gasByHeight.set(height, (gasByHeight.get(height) ?? 0n) + gas);
+  dropOldest(gasByHeight);
+}
+
+function dropOldest(byHeight: Map<bigint, unknown>): void {
+  const [oldest] = byHeight.keys();
+  if (byHeight.size > MAX_STATES && oldest !== undefined) byHeight.delete(oldest);
+}
+
+/**
+ * Returns the state after the block of `height`. When it was not read, it is computed from an older one, with the gas of what was
+ * sent and that of others. Undefined when no state of the last blocks was read.
+ */
+function stateAt(
+  { states, sent }: Readings,
+  params: Params,
+  height: bigint,
+  othersGas: bigint,
+): State | undefined {
+  for (let back = 0n; back <= MAX_PREDICTED; back++) {
+    let state = states.get(height - back);
+    if (state === undefined) continue;
+    for (let at = height - back; at < height; at++) {
+      const gas = minInt((sent.get(at) ?? 0n) + othersGas, params.maxBlockUtilization);
+      const added = addUtilization(state, gas, params);
+      state = closeBlock("state" in added ? added.state : state, params);
+    }
+    return state;
+  }
+  return undefined;
+}
+
+interface DividedBlock {
+  readonly block: MarketBlock;
+  /** Most gas that others can have used. */
+  readonly bound: bigint;
+}
+
+/** Divides the gas of the blocks that are complete into own and others'. */
+function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlock> {
+  const { states, own, complete, latest } = readings;
+  const end = minInt(complete, latest?.height ?? 0n);
+  if (end <= readings.divided) return;
+  const [oldest = end] = states.keys();
+  for (let height = maxInt(readings.divided, oldest) + 1n; height <= end; height++) {
+    const [before, after] = [states.get(height - 1n), states.get(height)];
+    if (before === undefined || after === undefined) continue;
+    const { gas, isExact } = gasOfBlock(before, after, params);
+    const ownGas = own.get(height) ?? 0n;
+    const bound = maxInt(gas - ownGas, 0n);
+    const othersGas = isExact ? bound : undefined;
+    yield { block: { height, price: before.baseGasPrice, ownGas, othersGas }, bound };
+  }
+  readings.divided = end;
+}
+
+/** Exponential averages. A block that only gives a bound lets them decay: at the minimum, the price says no more. */
+function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock): OthersGas {
+  const { othersGas } = block;
+  if (othersGas === undefined)
+    return { mean: minInt((mean * DECAY) / PERMILLE, bound), deviation: (deviation * DECAY) / PERMILLE };
+  const distance = othersGas > mean ? othersGas - mean : mean - othersGas;
+  return {
+    mean: mean + ((othersGas - mean) * MEAN_WEIGHT) / PERMILLE,
+    deviation: deviation + ((distance - deviation) * DEVIATION_WEIGHT) / PERMILLE,
+  };
+}
+
+function addPrice(day: PricePoint[], price: Dec18, nowMs: number): void {
+  const startMs = nowMs - (nowMs % PRICE_POINT_MS);
+  const last = day.at(-1);
+  if (last?.startMs !== startMs) {
+    day.push({ startMs, low: price, high: price });
+    while (day.length > PRICE_POINTS || (day[0]?.startMs ?? 0) < startMs - PRICE_POINTS * PRICE_POINT_MS)
+      day.shift();
+    return;
+  }
+  day[day.length - 1] = { startMs, low: minInt(last.low, price), high: maxInt(last.high, price) };
+}
