@@ -51,11 +51,13 @@ interface Memory {
   /** A backlog may start a burst. Each one has one. */
   readonly isArmed: boolean;
   readonly isBursting: boolean;
+  /** Consecutive blocks without a backlog. */
+  readonly calmBlocks: number;
   /** Factor on the steady price, while others leave nothing at it. */
   readonly creep: Dec18;
 }
 
-const START: Memory = { isArmed: true, isBursting: false, creep: DEC18_ONE };
+const START: Memory = { isArmed: true, isBursting: false, calmBlocks: 0, creep: DEC18_ONE };
 
 /**
  * Creates a controller.
@@ -84,6 +86,8 @@ const MAX_STEADY_PERMILLE = 100n;
 const FALL = (DEC18_ONE * 98n) / 100n;
 /** A burst ends when less than this many percent of what is sustainable can be sent below the ceiling. */
 const BURST_END_PERCENT = 105n;
+/** Blocks without a backlog after which the next one may start a burst: a demand close to the budget is no series of backlogs. */
+const CALM_BLOCKS = 20;
 /** Change of the steady price in one block while others leave less than a tenth of the target. */
 const CREEP_UP = (DEC18_ONE * 101n) / 100n;
 const CREEP_DOWN = (DEC18_ONE * 99n) / 100n;
@@ -112,7 +116,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   const isWorthIt = burst * 100n > sustainable * BURST_END_PERCENT;
   const hasBacklog = backlogGas > maxInt(steady, sustainable);
   const isBursting = isWorthIt && hasBacklog && (before.isBursting || before.isArmed);
-  const isCalm = !hasBacklog && price * 10n <= params.minBaseGasPrice * 11n;
+  const calmBlocks = hasBacklog || price * 10n > params.minBaseGasPrice * 11n ? 0 : before.calmBlocks + 1;
   const isRecovering = price * 1_000n > steadyPrice * 1_005n;
   return {
     budget: {
@@ -122,8 +126,9 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
       phase: isBursting ? "burst" : isRecovering ? "recovering" : "steady",
     },
     after: {
-      isArmed: isCalm || (before.isArmed && !isBursting),
+      isArmed: calmBlocks >= CALM_BLOCKS || (before.isArmed && !isBursting),
       isBursting,
+      calmBlocks,
       // It stops at the ceiling, so that it does not take long to return.
       creep: minInt(creep, (ceiling * DEC18_ONE) / params.minBaseGasPrice + DEC18_ONE),
     },

@@ -4,8 +4,10 @@ import { errorText } from "../../platform/base/errors.ts";
 import { errorBackoff, errorKind } from "../chain/relay-error.ts";
 import { confirm, recordComplete } from "./confirm.ts";
 import { dropOld, isPriceGood, broadcastPrepared } from "./broadcast.ts";
+import { sentAtOf } from "./pipeline.ts";
 import { GAS_PER_KEY } from "./plan.ts";
 import { prepare } from "./prepare.ts";
+import type { ExpectedResult } from "./proven-result.ts";
 import { rereadQueries } from "./apply-failure.ts";
 import { isDue } from "../registry/query-state.ts";
 import { gasOfResults, resolve, type SubmitterState, unsent } from "./submitter-state.ts";
@@ -193,19 +195,24 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
 
 /** Plans what the next block may take of the results that are due. */
 function planBudget(state: SubmitterState): void {
-  const { market, deps, pipeline } = state;
-  if (!market.isEnabled()) return;
+  const { market, deps } = state;
+  if (market.isEnabled()) market.plan(deps.height.now(), gasOfResults(state, [...dueResults(state)]));
+}
+
+/** The results that the next block should have, one of each KV query, whether they were read or not. */
+function* dueResults(state: SubmitterState): Generator<Pick<ExpectedResult, "query" | "gasGuess">> {
+  const { deps, pipeline } = state;
   const height = deps.height.now();
   const nowMs = deps.clock.monotonicMs();
-  const waiting = [...unsent(state), ...pipeline.expected()].map(({ result }) => result);
-  const ids = new Set(waiting.map(({ query }) => query.id));
-  const due = deps.registry
-    .states()
-    .filter((one) => one.query.type === "kv" && isDue(one, height, nowMs))
-    .map(({ query }) => query)
-    .filter(({ id }) => !ids.has(id) && pipeline.ofQuery(id).sent.length === 0)
-    .map((query) => ({ query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) }));
-  market.plan(height, gasOfResults(state, [...waiting, ...due]));
+  for (const known of deps.registry.states()) {
+    const { query } = known;
+    if (query.type === "tx") continue;
+    // What was sent before the newest block is probably in it, and only not looked up yet.
+    const sentAt = sentAtOf(pipeline.ofQuery(query.id));
+    const at = sentAt === undefined ? known : { ...known, query: { ...query, lastLocalHeight: sentAt + 1n } };
+    if (isDue(at, height, nowMs)) yield { query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) };
+  }
+  for (const { result } of unsent(state)) if (result.query.type === "tx") yield result;
 }
 
 /**
