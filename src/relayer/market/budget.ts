@@ -86,6 +86,9 @@ const MAX_STEADY_PERMILLE = 100n;
 const FALL = (DEC18_ONE * 98n) / 100n;
 /** A burst ends when less than this many percent of what is sustainable can be sent below the ceiling. */
 const BURST_END_PERCENT = 105n;
+/** A burst begins with this backlog, and ends with this one, in percent of what a block bears. */
+const BACKLOG_START_PERCENT = 150n;
+const BACKLOG_END_PERCENT = 110n;
 /** Blocks without a backlog after which the next one may start a burst: a demand close to the budget is no series of backlogs. */
 const CALM_BLOCKS = 20;
 /** Change of the steady price in one block while others leave less than a tenth of the target. */
@@ -114,8 +117,13 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   const steady = gasUpTo(maxInt(steadyPrice, mulDec18(price, FALL)), others.mean);
   const burst = gasUpTo(ceiling, others.mean + 2n * others.deviation);
   const isWorthIt = burst * 100n > sustainable * BURST_END_PERCENT;
-  const hasBacklog = backlogGas > maxInt(steady, sustainable);
-  const isBursting = isWorthIt && hasBacklog && (before.isBursting || before.isArmed);
+  const bearable = maxInt(steady, sustainable);
+  const hasBacklog = backlogGas > bearable;
+  const isBursting =
+    isWorthIt &&
+    (before.isBursting
+      ? backlogGas * 100n > bearable * BACKLOG_END_PERCENT
+      : before.isArmed && backlogGas * 100n > bearable * BACKLOG_START_PERCENT);
   const calmBlocks = hasBacklog || price * 10n > params.minBaseGasPrice * 11n ? 0 : before.calmBlocks + 1;
   const isRecovering = price * 1_000n > steadyPrice * 1_005n;
   return {

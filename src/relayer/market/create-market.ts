@@ -116,15 +116,15 @@ export function createMarket(
     isEnabled: () => params !== undefined,
     recordState: (height, state) => {
       if (params === undefined) return;
-      const { latest, states } = readings;
+      const { latest } = readings;
       // The chain was reset, or a slow response came behind a newer one.
       if (latest !== undefined && height <= latest.height) {
         if (latest.height - height < MAX_PREDICTED) return;
         forget();
       }
       readings.latest = { height, atMs: clock.monotonicMs() };
-      states.set(height, state);
-      dropOldest(states);
+      readings.states.set(height, state);
+      dropOldest(readings.states);
       addPrice(day, state.baseGasPrice, clock.nowMs());
       divide(params);
     },

@@ -195,7 +195,7 @@ function decide(
   if (rest.length === 0) return { go, stay: undefined };
   const remainder = cutTo(state, left, rest);
   // A small one is planned together with others again: each transaction has a fixed cost.
-  if (remainder.gas * 4n > state.block.gas()) return { go, stay: remainder };
+  if (remainder.gas > 2n * state.block.leastGas()) return { go, stay: remainder };
   requeue(state, rest);
   return { go, stay: undefined };
 }
@@ -220,8 +220,7 @@ function firstThatFit(state: SubmitterState, ready: readonly Entry[], block: Fil
   const found = ready.filter((entry) => fitting.has(entry));
   // All of them: their simulation used more than the estimates of its parts say.
   if (found.length === ready.length) return [];
-  // The fixed cost of a transaction is worth a tenth of a block at least.
-  return gasOfEntries(state, found) * 10n < state.block.gas() ? [] : found;
+  return gasOfEntries(state, found) < state.block.leastGas() ? [] : found;
 }
 
 function bytesOf(entries: readonly Entry[]): number {

@@ -1,12 +1,14 @@
 import type { BlockLimits } from "../chain/local-queries.ts";
 import type { MarketBudget } from "../market/budget.ts";
-import { minInt } from "../../platform/base/integers.ts";
-import type { BatchLimits } from "./plan.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
+import { type BatchLimits, GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "./plan.ts";
 
 /** What the transactions in flight may use of one block together. */
 export interface BlockBudget {
   /** Expected gas used: the configured share, or less when the price of gas says so (`src/relayer/market`). */
   readonly gas: () => bigint;
+  /** Gas that makes another transaction worth its fixed gas: a tenth of the block; of a small budget up to a half. */
+  readonly leastGas: () => bigint;
   /** Gas by which a block may exceed `gas`. */
   readonly toleranceGas: () => bigint;
   /** Gas that a single result may use when nothing else is in flight; undefined: any. */
@@ -59,6 +61,8 @@ export function createBlockBudget(
   const bytes = (): number => Number(share(limits.bytes ?? MAX_BLOCK_BYTES));
   return {
     gas,
+    leastGas: () =>
+      maxInt(gas() / 10n, minInt(gas() / 2n, 2n * (GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE))),
     toleranceGas: () => market()?.toleranceGas ?? 0n,
     singleGas: () => market()?.singleGas,
     bytes,

@@ -41,7 +41,7 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
   const ahead = stillAhead(state, ready);
   const capacity = { gas: block.gas() - ahead.gas, bytes: block.bytes() - ahead.bytes };
   // What is left after that would become a small transaction, at the fixed cost of a large one.
-  const isFull = prepared.length > 0 && (capacity.gas < block.gas() / 10n || capacity.bytes <= 0);
+  const isFull = prepared.length > 0 && (capacity.gas < block.leastGas() || capacity.bytes <= 0);
   if (isFull || waitForMore(state, ready)) return [];
   const options = {
     limits: batch.limits(),
@@ -53,13 +53,13 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
   // a later block would be split between the two by the order of its transactions, and not by need.
   const now = capacity.gas - gasInFlight(state);
   const first =
-    now < block.gas() / 10n
+    now < block.leastGas()
       ? []
       : planTransactions(waiting, { ...options, capacity: { ...capacity, gas: now } });
   const taken = new Set(first.flat().map(({ result }) => result.query.id));
   const rest = waiting.filter(({ result }) => !taken.has(result.query.id));
   const restGas = capacity.gas - first.reduce((total, entries) => total + gasOfEntries(state, entries), 0n);
-  if (first.length > 0 && restGas < block.gas() / 10n) return first;
+  if (first.length > 0 && restGas < block.leastGas()) return first;
   return [...first, ...planTransactions(rest, { ...options, capacity: { ...capacity, gas: restGas } })];
 }
 

@@ -1,4 +1,12 @@
 import { describe, expect, it } from "vitest";
+import {
+  addUtilization,
+  closeBlock,
+  gasOfBlock,
+  gasUpToPrice,
+  initialState,
+  priceAfter,
+} from "../../../src/cosmos/fee-market/market.ts";
 import { formatDec18 } from "../../../src/platform/base/decimal.ts";
 import {
   closed,
@@ -35,5 +43,48 @@ describe("the recorded fee market", () => {
       expect(payout, block.height).toBeGreaterThan(44_400n);
       expect(payout, block.height).toBeLessThan(44_800n);
     }
+  });
+});
+
+describe("the gas that a block used", () => {
+  it("follows from the recorded states before and after it, to the unit of the price's last digits", () => {
+    let exact = 0;
+    for (const { previous, block } of RECORDED_STEPS) {
+      const [before, after] = [stateAfter(previous), stateAfter(block)];
+      const found = gasOfBlock(before, after, RECORDED_PARAMS);
+      // The recorded gas includes the payouts, which do not count: below 44,800 for each transaction.
+      const recordedGas = block.txs.reduce((sum, { gas_used: gas }) => sum + BigInt(gas), 0n);
+      const payouts = BigInt(block.txs.length) * 44_800n;
+      if (!found.isExact) {
+        expect(found.gas >= recordedGas - payouts).toBe(true);
+        continue;
+      }
+      exact += 1;
+      expect(priceAfter(before, found.gas, RECORDED_PARAMS)).toBe(after.baseGasPrice);
+      expect(found.gas <= recordedGas && found.gas >= recordedGas - payouts).toBe(true);
+    }
+    expect(exact).toBeGreaterThan(100);
+  });
+
+  it("is in the window when that has several blocks", () => {
+    const params = { ...RECORDED_PARAMS, window: 4n };
+    const before = { ...initialState(params), index: 2n };
+    const used = addUtilization(before, 12_345n, params);
+    const state = "state" in used ? used.state : before;
+    expect(gasOfBlock(state, closeBlock(state, params), params)).toEqual({ gas: 12_345n, isExact: true });
+  });
+});
+
+describe("the gas up to a price", () => {
+  it("is the most that keeps the next price at or below it", () => {
+    const state = { ...initialState(RECORDED_PARAMS), baseGasPrice: 2n * RECORDED_PARAMS.minBaseGasPrice };
+    for (const percent of [90n, 100n, 105n, 112n]) {
+      const most = (state.baseGasPrice * percent) / 100n;
+      const gas = gasUpToPrice(state, most, RECORDED_PARAMS) ?? -1n;
+      expect(priceAfter(state, gas, RECORDED_PARAMS) <= most).toBe(true);
+      expect(priceAfter(state, gas + 1n, RECORDED_PARAMS) > most).toBe(true);
+    }
+    expect(gasUpToPrice(state, 2n * state.baseGasPrice, RECORDED_PARAMS)).toBe(RECORDED_PARAMS.maxBlockUtilization);
+    expect(gasUpToPrice(state, state.baseGasPrice / 2n, RECORDED_PARAMS)).toBeUndefined();
   });
 });

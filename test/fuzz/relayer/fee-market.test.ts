@@ -1,94 +1,117 @@
 import { describe, expect, it } from "vitest";
-import { DEC18_ONE } from "../../../src/platform/base/decimal.ts";
 import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
 import type { SimBlock, SimMarket } from "./sim-node.ts";
 import { bankKey } from "./sim-remote.ts";
 import { type SimOptions, type SimWorld, startWorld } from "./sim-world.ts";
 
-/** A market of which the target has place for about fifty results, so that a simulation is fast. */
+/** A market whose target has place for about fifty results, so that a simulation is fast. */
 const PARAMS = { ...defaultParams("untrn"), maxBlockUtilization: 3_300_000n };
 const MINIMUM = PARAMS.minBaseGasPrice;
-const TARGET = PARAMS.maxBlockUtilization / 2n;
-/** Gas of a result with its share of transaction and client update. */
-const RESULT_GAS = 28_000n;
+const CEILING = 2n * MINIMUM;
+const TARGET = Number(PARAMS.maxBlockUtilization / 2n);
+/** Of the simulated node. */
+const RESULT_GAS = 28_000;
+/** Fixed gas of a transaction and a client update. */
+const FIXED_GAS = 193_000;
+/** Queries that are always due: several times what the market bears. */
+const QUERIES = 150;
+/** Blocks until the first burst is over. */
+const WARM_UP = 70;
 
-async function world(
-  queries: number,
+async function run(
   others: SimMarket["others"],
-  options: Partial<SimOptions> = {},
-): Promise<SimWorld> {
-  const one = await startWorld(5, 1, {
+  blocks: number,
+  {
+    queries = QUERIES,
+    updatePeriod = 1n,
+    ...options
+  }: Partial<SimOptions> & { queries?: number; updatePeriod?: bigint } = {},
+): Promise<{ readonly blocks: readonly SimBlock[]; readonly world: SimWorld }> {
+  const world = await startWorld(5, 1, {
     hasQueries: false,
-    resultsPerTx: 30,
+    resultsPerTx: 60,
     market: { params: PARAMS, others },
     ...options,
   });
-  one.setTraffic(false);
+  world.setTraffic(false);
   for (let key = 0; key < queries; key++)
-    one.local.register({
+    world.local.register({
       type: "kv",
       connectionId: "connection-0",
-      updatePeriod: 1n,
+      updatePeriod,
       keys: [{ path: "bank", key: bankKey(key % 8) }],
     });
-  return one;
+  await world.run(blocks);
+  expect(world.local.violations()).toEqual([]);
+  expect(await world.stop()).toEqual([]);
+  return { blocks: world.local.node.blocks(), world };
 }
-const mean = (blocks: readonly SimBlock[], of: (block: SimBlock) => bigint): number =>
-  blocks.reduce((sum, block) => sum + Number(of(block)), 0) / blocks.length;
-const times = (price: bigint): number => Number((price * 1_000n) / MINIMUM) / 1_000;
 
-describe("a relayer on a chain with a fee market", () => {
-  it("X", async () => {
-    for (const [name, others, callMs] of [
-      ["none", () => 0n, undefined],
-      ["const", () => 900_000n, undefined],
-      ["none200", () => 0n, { local: 100, remote: 100 }],
-      ["const200", () => 900_000n, { local: 100, remote: 100 }],
-      ["alt", (h: bigint) => (h % 2n) * 1_500_000n, undefined],
-      ["hostile", (_h: bigint, { left }: { left: bigint }) => left, undefined],
-    ] as const) {
-      const one = await world(150, others as SimMarket["others"], callMs === undefined ? {} : { callMs });
-      await one.run(200);
-      const blocks = one.local.node.blocks();
-      const tail = blocks.slice(100);
-      const cost =
-        tail.reduce((s, b) => s + Number(b.fees), 0) /
-        tail.reduce((s, b) => s + Number(b.own), 0) /
-        (Number(MINIMUM) / 1e18);
-      console.log(
-        name,
-        "own",
-        mean(tail, (b) => b.own),
-        "T-others",
-        Number(TARGET) - mean(tail, (b) => b.others),
-        "price",
-        times(BigInt(Math.round(mean(tail, (b) => b.price)))),
-        "max",
-        Math.max(...blocks.map((b) => times(b.price))),
-        "cost",
-        cost,
-        "results",
-        tail.reduce((s, b) => s + b.results, 0) / 100,
-        blocks
-          .slice(0, 30)
-          .map((b) => `${b.results}@${times(b.price).toFixed(2)}`)
-          .join(" "),
-      );
-      console.log(
-        one.local.violations(),
-        await one.stop(),
-        one.log.slice(-3),
-        tail
-          .slice(0, 20)
-          .map(
-            (b) =>
-              `${b.results} ${b.own} ${(Number(b.fees) / ((Number(b.own) * Number(b.price)) / 1e18)).toFixed(3)}`,
-          )
-          .join(" | "),
-        (await one.metrics.getMetricsAsJSON())
-          .filter((m) => /transactions_total/.test(m.name))
-          .map((m) => JSON.stringify(m.values)),
-      );
-    }
+const mean = (blocks: readonly SimBlock[], of: (block: SimBlock) => bigint | number): number =>
+  blocks.reduce((sum, block) => sum + Number(of(block)), 0) / blocks.length;
+const inMinimums = (price: bigint | number): number => Number(price) / Number(MINIMUM);
+/** Fees for each unit of gas used, as a multiple of the minimum. */
+const costOf = (blocks: readonly SimBlock[]): number =>
+  inMinimums((mean(blocks, ({ fees }) => fees) * 1e18) / mean(blocks, ({ own }) => own));
+
+describe("a relayer on a chain with a fee market, with more due than the market bears", () => {
+  it.each([
+    { what: "near nodes, no others", others: () => 0n, callMs: { local: 10, remote: 10 } },
+    { what: "distant nodes, no others", others: () => 0n, callMs: { local: 100, remote: 100 } },
+    {
+      what: "near nodes, others use half of the target",
+      others: () => 900_000n,
+      callMs: { local: 10, remote: 10 },
+    },
+    {
+      what: "distant nodes, others use half of the target",
+      others: () => 900_000n,
+      callMs: { local: 100, remote: 100 },
+    },
+  ])("fills what the market bears, at its lowest price: $what", async ({ others, callMs }) => {
+    const { blocks, world } = await run(others, WARM_UP + 80, { callMs });
+    const tail = blocks.slice(WARM_UP);
+    const bearable = TARGET - mean(tail, (block) => block.others);
+    expect(mean(tail, ({ own }) => own)).toBeGreaterThan(0.95 * bearable);
+    // The relayer uses two transactions of a small block at most.
+    expect(mean(tail, ({ results }) => results)).toBeGreaterThan(
+      (0.9 * (bearable - 2 * FIXED_GAS)) / RESULT_GAS,
+    );
+    expect(inMinimums(mean(tail, ({ price }) => price))).toBeLessThan(1.05);
+    // A step above the ceiling, as the others are not known at first.
+    expect(Math.max(...blocks.map(({ price }) => inMinimums(price)))).toBeLessThan(2 * 1.125);
+    // Of small transactions the gas for the payout, the reserve of the gas limit, and client updates are a larger part.
+    expect(costOf(tail)).toBeLessThan(1.2);
+    expect(world.status().problems).toEqual([]);
+  });
+
+  it("pays nothing above the ceiling, while others push the price as high as they can, and goes on afterwards", async () => {
+    // They fill whatever the relayer leaves, for a minute.
+    const { blocks } = await run((height, { left }) => (height > 60n && height <= 90n ? left : 0n), 200);
+    for (const { price, fees } of blocks) if (price > CEILING) expect(fees).toBe(0n);
+    const pushed = blocks.slice(60, 90);
+    expect(inMinimums(pushed.at(-1)?.price ?? 0n)).toBeGreaterThan(15);
+    // What it pays while the price rises to the ceiling is less than without them, for the same blocks.
+    const calm = (await run(() => 0n, 200)).blocks;
+    expect(mean(pushed, ({ fees }) => fees)).toBeLessThan(mean(calm.slice(60, 90), ({ fees }) => fees));
+    expect(mean(blocks.slice(-20), ({ results }) => results)).toBeGreaterThan(40);
+  });
+
+  it("sends no more to a chain whose others come in waves than the price allows", async () => {
+    const { blocks } = await run((height, { left }) => (height % 40n < 6n ? left : 300_000n), 250);
+    for (const { price, own } of blocks) if (own > 0n) expect(price <= (CEILING * 9n) / 8n).toBe(true);
+    expect(costOf(blocks.slice(WARM_UP))).toBeLessThan(2);
+  });
+});
+
+describe("a backlog", () => {
+  it("is answered in a burst, and the price returns", async () => {
+    // Five blocks of results, then a third of what the market bears.
+    const { blocks } = await run(() => 0n, 90, { queries: 260, updatePeriod: 20n });
+    const first = blocks.findIndex(({ results }) => results > 0);
+    const answered = blocks.slice(first, first + 6).reduce((sum, { results }) => sum + results, 0);
+    expect(answered).toBeGreaterThanOrEqual(260);
+    expect(Math.max(...blocks.map(({ price }) => inMinimums(price)))).toBeLessThanOrEqual(2);
+    expect(Math.max(...blocks.slice(first + 36).map(({ price }) => inMinimums(price)))).toBeLessThan(1.1);
   });
 });

@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+import {
+  addUtilization,
+  closeBlock,
+  initialState,
+  type State,
+} from "../../../src/cosmos/fee-market/market.ts";
+import { DEC18_ONE } from "../../../src/platform/base/decimal.ts";
+import { createMarket, type Market } from "../../../src/relayer/market/create-market.ts";
+import { MINIMUM, PARAMS, TARGET } from "./market-world.ts";
+
+/** A chain whose blocks use the given gas, and a market that reads it. */
+function setUp(more: Partial<Parameters<typeof createMarket>[0]> = {}) {
+  const clock = { monotonicMs: () => clock.ms, nowMs: () => clock.ms, ms: 1_000_000 };
+  const market = createMarket({ ceiling: undefined, cap: DEC18_ONE, denom: "untrn", ...more }, clock);
+  market.setParams(PARAMS);
+  let state: State = initialState(PARAMS);
+  let height = 100n;
+  market.recordState(height, state);
+  /** Makes a block with own gas and that of others, and reads its state. */
+  const block = (own: bigint, others: bigint, isRead = true): void => {
+    market.recordSent(height, own);
+    const used = addUtilization(state, own + others, PARAMS);
+    state = closeBlock("state" in used ? used.state : state, PARAMS);
+    height += 1n;
+    market.recordOwn(height, own);
+    if (isRead) market.recordState(height, state);
+    market.recordComplete(height);
+  };
+  return { market, block, clock, state: () => state, height: () => height };
+}
+
+const lastBlock = (market: Market) => market.status()?.blocks.at(-1);
+
+describe("the gas of others", () => {
+  it("is what the change of the price says, less the own gas", () => {
+    const { market, block, height } = setUp();
+    block(9_000_000n, 7_000_000n);
+    block(9_000_000n, 7_000_000n);
+    expect(lastBlock(market)).toMatchObject({ height: height(), ownGas: 9_000_000n, othersGas: 7_000_000n });
+    for (let count = 0; count < 40; count++) block(8_500_000n, 7_000_000n);
+    expect(Number(market.status()?.othersGas) / 7_000_000).toBeCloseTo(1, 4);
+  });
+
+  it("is not known while the price stays at the minimum: the estimate decays, and never exceeds what is left", () => {
+    const { market, block } = setUp();
+    for (let count = 0; count < 30; count++) block(10_000_000n, 8_000_000n);
+    expect(market.status()?.othersGas).toBeGreaterThan(7_900_000n);
+    for (let count = 0; count < 60; count++) block(0n, 0n);
+    expect(lastBlock(market)).toMatchObject({ ownGas: 0n, othersGas: undefined });
+    expect(market.status()?.othersGas).toBeLessThan(2_000_000n);
+    block(14_000_000n, 0n);
+    expect(market.status()?.othersGas).toBeLessThanOrEqual(1_000_000n);
+  });
+
+  it("counts a block when all own transactions of it are known, and leaves out blocks that were not read", () => {
+    const { market, block, state, height } = setUp();
+    block(12_000_000n, 6_000_000n);
+    block(12_000_000n, 6_000_000n, false);
+    block(12_000_000n, 6_000_000n);
+    expect(market.status()?.blocks.map((one) => one.height)).toEqual([101n]);
+    market.recordState(height() + 1n, state());
+    expect(lastBlock(market)?.height).toBe(101n);
+  });
+});
+
+describe("a market", () => {
+  it("predicts the state of a block that was not read yet, from what was sent and what others use", () => {
+    const { market, block, height, state } = setUp();
+    for (let count = 0; count < 40; count++) block(12_000_000n, 6_000_000n);
+    const price = market.priceAt(height())?.price ?? 0n;
+    expect(price).toBe(state().baseGasPrice);
+    block(12_000_000n, 6_000_000n, false);
+    const predicted = market.priceAt(height())?.price ?? 0n;
+    expect(Number(predicted) / Number(state().baseGasPrice)).toBeCloseTo(1, 2);
+    expect(predicted).toBeGreaterThan(price);
+    // Nothing is known about a distant height.
+    expect(market.priceAt(height() + 10n)).toBeUndefined();
+  });
+
+  it("covers the rise of the price until the block after the next one", () => {
+    const { market, block, height } = setUp();
+    for (let count = 0; count < 40; count++) block(15_000_000n, 15_000_000n);
+    market.plan(height(), 0n);
+    expect(market.priceAt(height())?.rise).toBeGreaterThan(DEC18_ONE);
+    const calm = setUp();
+    calm.market.plan(calm.height(), 0n);
+    expect(calm.market.priceAt(calm.height())?.rise).toBeLessThan((DEC18_ONE * 102n) / 100n);
+  });
+
+  it("has no price for fees in another denom, and no budget without parameters or with the ceiling at the cap", () => {
+    const other = setUp({ denom: "uatom" });
+    other.market.plan(100n, TARGET);
+    expect(other.market.priceAt(100n)).toBeUndefined();
+    expect(other.market.budget()).toBeDefined();
+    const full = setUp({ ceiling: DEC18_ONE });
+    full.market.plan(100n, TARGET);
+    expect([full.market.budget(), full.market.status()?.phase]).toEqual([undefined, "unlimited"]);
+    full.market.setParams(undefined);
+    expect([full.market.isEnabled(), full.market.status(), full.market.ceiling()]).toEqual([
+      false,
+      undefined,
+      undefined,
+    ]);
+    full.market.setParams({ ...PARAMS, enabled: false });
+    expect(full.market.isEnabled()).toBe(false);
+  });
+
+  it("has a ceiling of twice the minimum, unless one is set", () => {
+    expect(setUp().market.ceiling()).toBe(2n * MINIMUM);
+    expect(setUp({ ceiling: 3n * MINIMUM }).market.ceiling()).toBe(3n * MINIMUM);
+  });
+
+  it("forgets a chain that was reset, and ignores a response that comes late", () => {
+    const { market, block, height } = setUp();
+    for (let count = 0; count < 10; count++) block(12_000_000n, 6_000_000n);
+    const before = market.status();
+    market.recordState(height() - 2n, initialState(PARAMS));
+    expect(market.status()?.readAtHeight).toBe(before?.readAtHeight);
+    market.recordState(3n, initialState(PARAMS));
+    expect(market.status()).toMatchObject({ readAtHeight: 3n, price: MINIMUM, blocks: [] });
+  });
+
+  it("keeps a hundred blocks, and the lowest and highest price of each five minutes of a day", () => {
+    const { market, block, clock } = setUp();
+    for (let count = 0; count < 700; count++) {
+      clock.ms += 150_000;
+      block(count % 2 === 0 ? 30_000_000n : 1_000_000n, 0n);
+    }
+    const status = market.status();
+    expect([status?.blocks.length, status?.day.length]).toEqual([100, 288]);
+    expect(status?.day.slice(1, -1).every(({ low, high }) => low < high)).toBe(true);
+  });
+});
