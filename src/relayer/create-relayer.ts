@@ -27,6 +27,8 @@ import type { RelayerConfig } from "./config/relayer-config.ts";
 import { createClientRefresh } from "./connection/client-refresh.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
 import { createGateParts } from "./gate/create-gate.ts";
+import { createMarket } from "./market/create-market.ts";
+import { createMarketView } from "./health/market-view.ts";
 import { createHealth } from "./health/create-health.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { registerGateMetrics } from "./gate/gate-metrics.ts";
@@ -119,6 +121,8 @@ export async function createRelayer(
     maxTxBytes: config.batch.bytes,
     leads: leadership.leads,
   });
+  const { denom, max_price: cap, price } = config.gas;
+  const market = createMarket({ ceiling: price?.comfortable, cap, denom }, clock);
   const engine = createEngine({
     ...common,
     chainName: config.chain.name,
@@ -153,6 +157,7 @@ export async function createRelayer(
     submission: submitterOptions(config),
     readBlockLimits: local.blockLimits,
     readMarketState: local.marketState,
+    market,
     gate,
     upkeep: clients,
     attempts: activity.sink(go?.attempts(store.attempts) ?? store.attempts),
@@ -172,7 +177,13 @@ export async function createRelayer(
     watches,
     costOf,
     isConnected,
-    market: unread,
+    market: createMarketView(config, {
+      market,
+      gasOf: (queryId) => engine.submitter().gasOf(queryId),
+      registry,
+      watches,
+      clock,
+    }),
     gate: gate.status,
   };
   const health = createHealth(config, { ...state, chains, metrics, context });
@@ -209,10 +220,6 @@ export async function createRelayer(
       await store.close(leadership.release);
     },
   };
-}
-
-function unread(): undefined {
-  return undefined;
 }
 
 /** Returns the configuration with this shard's connections only. */
@@ -313,7 +320,6 @@ function submitterOptions({ chain, gas, batch }: RelayerConfig): EngineDeps["sub
     gasAdjustmentPermille: truncateDec18(gas.adjustment * 1_000n),
     limits: batch,
     gasPrice: gasPricePolicy(gas),
-    ceiling: gas.price.comfortable,
     blockSharePermille: truncateDec18(batch.block_share * 1_000n),
   };
 }

@@ -168,7 +168,7 @@ function backlogRows(one: Case, { first, last, prices, relayerPeakMb }: Scenario
   });
   const most = highest(prices, 0, Number.POSITIVE_INFINITY);
   const peak = prices.findLast(({ price }) => price === most)?.height ?? 0;
-  const calm = prices.find(({ height, price }) => height > peak && price <= 1.1)?.height;
+  const returned = prices.find(({ height, price }) => height > peak && price <= 1.1)?.height;
   return [
     row(
       "blocks until each query has a result",
@@ -179,7 +179,7 @@ function backlogRows(one: Case, { first, last, prices, relayerPeakMb }: Scenario
     row("highest price of gas", most, "× minimum", "at most 2"),
     row(
       "blocks until the price is at 1.1",
-      (calm ?? Number.POSITIVE_INFINITY) - peak,
+      (returned ?? Number.POSITIVE_INFINITY) - peak,
       "blocks",
       "at most 30",
     ),

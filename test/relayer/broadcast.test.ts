@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { confirm } from "../../src/relayer/submit/confirm.ts";
 import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
 import { GAS_PER_TRANSACTION } from "../../src/relayer/submit/plan.ts";
-import { createGasMargin, gasItem } from "../../src/relayer/submit/submitter-state.ts";
+import { createGasMargin } from "../../src/relayer/submit/gas-estimates.ts";
+import { gasItem } from "../../src/relayer/submit/submitter-state.ts";
 import { sampleResult, sampleState } from "./samples.ts";
 import { place, sampleSubmitter } from "./submitter-samples.ts";
 

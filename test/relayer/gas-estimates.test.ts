@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createGasEstimates } from "../../src/relayer/submit/submitter-state.ts";
+import { createGasEstimates } from "../../src/relayer/submit/gas-estimates.ts";
 
 const item = (key: string, guess = 120_000n) => ({ key, guess });
 

@@ -13,6 +13,7 @@ import {
   type SubmitterDeps,
   type SubmitterState,
 } from "../../src/relayer/submit/submitter-state.ts";
+import { createMarket } from "../../src/relayer/market/create-market.ts";
 import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";
 
 /** The state of a submitter whose surroundings the test controls. */
@@ -54,7 +55,6 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
       limits: { gas: 15_000_000n, bytes: 400_000, results: 300 },
       blockSharePermille: 900n,
       gasPrice: { denom: "untrn", multiplier: parseDec18("1.1"), cap: parseDec18("1") },
-      ceiling: undefined,
       connections,
     },
     {
@@ -99,6 +99,7 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
         },
       },
       height,
+      market: createMarket({ ceiling: undefined, cap: parseDec18("1"), denom: "untrn" }, clock),
       readMarketState: async () => {
         throw new Error("this chain has no fee market");
       },

@@ -21,12 +21,8 @@ import {
 import { forecastJson, priceText } from "../market/market-outputs.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
 import { openPreview } from "../preview/open-preview.ts";
-import {
-  configuredCosts,
-  type MarketPreview,
-  presentLoads,
-  previewMarket,
-} from "../preview/preview-market.ts";
+import { configuredCosts } from "../health/market-view.ts";
+import { type MarketPreview, presentLoads, previewMarket } from "../preview/preview-market.ts";
 import { readRelayer, urlOption } from "./relayer-api-options.ts";
 import { localnetRelayerConfig, relayerContext, selectRelayerConfig } from "./relayer-config-options.ts";
 

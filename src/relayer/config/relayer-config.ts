@@ -124,14 +124,14 @@ function fieldsSchema(secrets: SecretSource) {
         price: z
           .strictObject({
             comfortable: decimalField()
-              .optional()
               .describe(
                 "price of the fee market above which only urgent results are sent; below it, results use what the market bears, and a backlog may raise the price up to here; default: 2 × the market's minimum",
               )
-              .meta({ example: "0.005", commentedOut: true }),
+              .meta({ example: "0.005" }),
           })
-          .prefault({})
-          .describe("the price that the relayer aims at"),
+          .optional()
+          .describe("the price that the relayer aims at")
+          .meta({ commentedOut: true }),
         max_price: decimalField().prefault("1").describe("highest gas price: above it nothing is sent"),
         fallback_price: decimalField()
           .prefault("0.0053")

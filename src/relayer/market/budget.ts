@@ -11,7 +11,7 @@ export interface OthersGas {
 }
 
 /** What the budget of a block is decided on. */
-export interface BudgetInput {
+interface BudgetInput {
   /** The market before the block. */
   readonly state: State;
   readonly params: MarketParams;
@@ -38,7 +38,7 @@ export interface MarketBudget {
 }
 
 /** Decides the budgets of consecutive blocks. */
-export interface BudgetController {
+interface BudgetController {
   /**
    * Returns the budget of the block after `height`. Call it for each height, in ascending order. A further call for the last
    * height replaces the one before it, for instance when the state was read and not only predicted.
@@ -143,7 +143,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   };
 }
 
-/** Returns the price that is held while there is more to send than the market bears. */
+/** Returns the price at which the relayer stays while there is more to send than the market bears. */
 function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: Dec18): Dec18 {
   const minimum = params.minBaseGasPrice;
   // By so much others move the price from block to block.

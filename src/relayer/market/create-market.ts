@@ -33,8 +33,8 @@ interface BlockPrice {
 export interface Market {
   /** Stores the parameters; undefined: the chain has no fee market. */
   readonly setParams: (params: Params | undefined) => void;
-  /** Whether the state is to be read. */
-  readonly isEnabled: () => boolean;
+  /** The parameters; undefined without a fee market, whose state is not to be read. */
+  readonly params: () => Params | undefined;
   /** Notes the state after a block. */
   readonly recordState: (height: bigint, state: State) => void;
   /** Notes the expected gas of a broadcast at this height: the block after it probably includes it. */
@@ -113,7 +113,7 @@ export function createMarket(
       params = read?.enabled === true ? read : undefined;
       if (!isSame) forget();
     },
-    isEnabled: () => params !== undefined,
+    params: () => params,
     recordState: (height, state) => {
       if (params === undefined) return;
       const { latest } = readings;

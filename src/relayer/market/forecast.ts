@@ -78,10 +78,10 @@ export type Remedy =
 
 /** Returns the price above which only urgent results are sent. */
 export function ceilingOf(
-  _config: Pick<RelayerConfig, "gas">,
+  { gas }: Pick<RelayerConfig, "gas">,
   { minBaseGasPrice }: Pick<MarketParams, "minBaseGasPrice">,
 ): Dec18 {
-  return 2n * minBaseGasPrice;
+  return gas.price?.comfortable ?? 2n * minBaseGasPrice;
 }
 
 /** A cap above this many minima does not protect: the price gets there only when blocks are full. */
@@ -103,7 +103,7 @@ export function adviseOnPrices(
   if (ceiling >= cap && cap > USEFUL_CAP * minimum)
     return [
       `gas.price.comfortable is not below gas.max_price, which is ${times(cap)}: a backlog fills every block, and 300 full blocks raise the price 400,000-fold; the relayer pays up to gas.max_price`,
-      "remove gas.price.comfortable, or lower gas.max_price",
+      "remove gas.price?.comfortable, or lower gas.max_price",
     ];
   return undefined;
 }

@@ -1,21 +1,13 @@
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
-import type { MarketParams, Params } from "../../cosmos/fee-market/market.ts";
+import type { Params } from "../../cosmos/fee-market/market.ts";
 import { raceAbort } from "../../platform/base/abort.ts";
-import { type Dec18, mulDec18, parseDec18, truncateDec18 } from "../../platform/base/decimal.ts";
-import { maxInt, minInt } from "../../platform/base/integers.ts";
+import type { Dec18 } from "../../platform/base/decimal.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import type { RelayerConfig } from "../config/relayer-config.ts";
-import { gasGuess } from "../kv/prove.ts";
-import {
-  ceilingOf,
-  type Forecast,
-  forecast,
-  type ForecastInput,
-  type QueryLoad,
-} from "../market/forecast.ts";
+import { configuredCosts, loadOf } from "../health/market-view.ts";
+import { type Forecast, forecast, type QueryLoad } from "../market/forecast.ts";
 import { readMarketParams, readMarketState } from "../market/read-market.ts";
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
 import { type Preview, servedQueries } from "./open-preview.ts";
 
 /** The local chain's fee market, and what its recent blocks show. */
@@ -118,41 +110,16 @@ export async function presentLoads(
   { blockMs, measured }: LoadFacts,
   signal: AbortSignal,
 ): Promise<readonly QueryLoad[]> {
-  const { allow_kv_callbacks: callbacks, min_kv_update_period: least } = preview.config.queries;
   const loads: QueryLoad[] = [];
   for (const { id, remote } of preview.connections) {
     const queries = (await servedQueries(preview, id, [], signal)).filter(({ type }) => type === "kv");
     if (queries.length === 0) continue;
-    // The next result needs a newer remote block.
     const remoteMs = await meanBlockMs(remote, signal).catch(() => 0);
     signal.throwIfAborted();
-    const shortest = BigInt(Math.max(1, Math.round((remoteMs * Number(maxInt(least, 1n))) / blockMs)));
-    for (const query of queries) {
-      const gas = measured.get(query.id) ?? gasGuess(query, callbacks);
-      const gasWithoutCallback = minInt(gas, gasGuess(query, false));
-      loads.push({ queries: 1, updatePeriod: maxInt(query.updatePeriod, shortest), gas, gasWithoutCallback });
-    }
+    for (const query of queries)
+      loads.push(loadOf(query, preview.config, { blockMs, remoteMs }, measured.get(query.id)));
   }
   return loads;
-}
-
-/** Fees are paid for gas limits at the offered price. Both are a little above what is used and charged: about this factor together. */
-const USUAL_FEE_FACTOR = parseDec18("1.05");
-
-/** Returns the part of a forecast's input that the configuration decides. */
-export function configuredCosts(
-  { gas, batch, connections }: Pick<RelayerConfig, "gas" | "batch" | "connections">,
-  params: MarketParams,
-): Pick<ForecastInput, "params" | "ceiling" | "feeFactor" | "batch"> {
-  return {
-    params,
-    ceiling: ceilingOf({ gas }, params),
-    feeFactor: minInt(USUAL_FEE_FACTOR, mulDec18(gas.adjustment, gas.price_multiplier)),
-    batch: {
-      fixedGas: GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length),
-      blockSharePermille: truncateDec18(batch.block_share * 1_000n),
-    },
-  };
 }
 
 /** Forecasts the registered queries at the chain's market. Rejects with `ClientError`. */
@@ -161,6 +128,12 @@ export async function forecastPresent(
   { params, blockMs, othersGas }: MarketPreview,
   signal: AbortSignal,
 ): Promise<Forecast> {
+<<<<<<< HEAD
   const loads = await presentLoads(preview, { blockMs, measured: new Map() }, signal);
   return forecast({ ...configuredCosts(preview.config, params), loads, blockMs, othersGas: othersGas ?? 0n });
+=======
+  const loads = await presentLoads(preview, blockMs, signal);
+  const costs = configuredCosts(preview.config, params);
+  return forecast({ ...costs, loads, blockMs, othersGas });
+>>>>>>> b8b668af (relayer: the page, the status and the metrics show the fee market that the budget follows)
 }

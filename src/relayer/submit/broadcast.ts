@@ -194,8 +194,9 @@ function decide(
   const go = cutTo(state, left, going);
   if (rest.length === 0) return { go, stay: undefined };
   const remainder = cutTo(state, left, rest);
-  // A small one is planned together with others again: each transaction has a fixed cost.
-  if (remainder.gas > 2n * state.block.leastGas()) return { go, stay: remainder };
+  // The budget of the market changes from block to block. A small remainder is planned together with others again.
+  const isSmall = state.block.singleGas() !== undefined && remainder.gas <= 2n * state.block.leastGas();
+  if (!isSmall) return { go, stay: remainder };
   requeue(state, rest);
   return { go, stay: undefined };
 }

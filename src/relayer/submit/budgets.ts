@@ -7,7 +7,7 @@ import { type BatchLimits, GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "./
 export interface BlockBudget {
   /** Expected gas used: the configured share, or less when the price of gas says so (`src/relayer/market`). */
   readonly gas: () => bigint;
-  /** Gas that makes another transaction worth its fixed gas: a tenth of the block; of a small budget up to a half. */
+  /** Gas that makes another transaction worth its fixed gas: a tenth of the block, and of a small budget of the market up to a half. */
   readonly leastGas: () => bigint;
   /** Gas by which a block may exceed `gas`. */
   readonly toleranceGas: () => bigint;
@@ -61,8 +61,11 @@ export function createBlockBudget(
   const bytes = (): number => Number(share(limits.bytes ?? MAX_BLOCK_BYTES));
   return {
     gas,
-    leastGas: () =>
-      maxInt(gas() / 10n, minInt(gas() / 2n, 2n * (GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE))),
+    leastGas: () => {
+      const tenth = gas() / 10n;
+      const fixed = 2n * (GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE);
+      return market() === undefined ? tenth : maxInt(tenth, minInt(gas() / 2n, fixed));
+    },
     toleranceGas: () => market()?.toleranceGas ?? 0n,
     singleGas: () => market()?.singleGas,
     bytes,

@@ -170,7 +170,7 @@ const MAX_MARKET_READS = 3;
  */
 async function readMarket(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const { market, pace } = state;
-  if (market.isEnabled() && pace.marketReads < MAX_MARKET_READS) {
+  if (market.params() !== undefined && pace.marketReads < MAX_MARKET_READS) {
     const done = readMarketState(state, height, signal);
     if (market.priceAt(height) === undefined) await done;
   }
@@ -196,7 +196,8 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
 /** Plans what the next block may take of the results that are due. */
 function planBudget(state: SubmitterState): void {
   const { market, deps } = state;
-  if (market.isEnabled()) market.plan(deps.height.now(), gasOfResults(state, [...dueResults(state)]));
+  if (market.params() !== undefined)
+    market.plan(deps.height.now(), gasOfResults(state, [...dueResults(state)]));
 }
 
 /** The results that the next block should have, one of each KV query, whether they were read or not. */

@@ -204,7 +204,8 @@ function watchPrices(
   const client = createChainClient({ endpoints: [{ url }], chainId: CHAINS.local.chainId }, deps);
   const watch = async (): Promise<void> => {
     const params = await readMarketParams(client, signal);
-    while (!end.signal.aborted && !signal.aborted && params !== undefined) {
+    if (params === undefined) throw new Error("the chain has no fee market");
+    while (!end.signal.aborted && !signal.aborted) {
       const { latestHeight } = await client.status(signal);
       const height = Number(latestHeight);
       if (height > (prices.at(-1)?.height ?? 0)) {
@@ -214,7 +215,7 @@ function watchPrices(
       await systemClock.sleep(POLL_MS, signal);
     }
   };
-  // Without prices the measurement reaches its deadline, and says so.
+  // Without prices the measurement fails at its deadline.
   void watch().catch(() => undefined);
   return {
     prices,

@@ -9,6 +9,7 @@ import { unreachable } from "../../../src/platform/base/errors.ts";
 import { createClientRefresh } from "../../../src/relayer/connection/client-refresh.ts";
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
 import { watchedClient, createWatches } from "../../../src/relayer/health/watches.ts";
+import { createMarket } from "../../../src/relayer/market/create-market.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
 import type { EndedAttempt } from "../../../src/relayer/state/attempt.ts";
@@ -232,6 +233,8 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     leads: () => true,
     maxTxBytes: 400_000,
   });
+  const { cap, denom } = SIM_GAS_PRICE;
+  const market = createMarket({ ceiling: parts.ceiling, cap, denom }, clock);
   const engine = createEngine({
     ...common,
     chainName: "neutron",
@@ -257,9 +260,9 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       limits: { gas: 15_000_000n, bytes: 400_000, results: parts.resultsPerTx },
       blockSharePermille: 900n,
       gasPrice: SIM_GAS_PRICE,
-      ceiling: parts.ceiling,
     },
     readMarketState: local.queries.marketState,
+    market,
     readBlockLimits: local.queries.blockLimits,
     attempts: { note: (attempts) => void noted.push(...attempts) },
     leads: () => true,

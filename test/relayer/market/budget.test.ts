@@ -70,7 +70,7 @@ describe("the price", () => {
     expect(blocks.every(({ own }) => own === 27_000_000n)).toBe(true);
   });
 
-  it("is held where it is when it exceeds the ceiling: nothing is sent until it is below", () => {
+  it("stops everything while it exceeds the ceiling", () => {
     const others = (index: number): bigint => (index < 10 ? PARAMS.maxBlockUtilization : 0n);
     const { blocks } = runMarket({
       blocks: 60,

@@ -97,13 +97,13 @@ describe("a market", () => {
     full.market.plan(100n, TARGET);
     expect([full.market.budget(), full.market.status()?.phase]).toEqual([undefined, "unlimited"]);
     full.market.setParams(undefined);
-    expect([full.market.isEnabled(), full.market.status(), full.market.ceiling()]).toEqual([
-      false,
+    expect([full.market.params(), full.market.status(), full.market.ceiling()]).toEqual([
+      undefined,
       undefined,
       undefined,
     ]);
     full.market.setParams({ ...PARAMS, enabled: false });
-    expect(full.market.isEnabled()).toBe(false);
+    expect(full.market.params()).toBeUndefined();
   });
 
   it("has a ceiling of twice the minimum, unless one is set", () => {

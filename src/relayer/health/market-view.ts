@@ -1,0 +1,116 @@
+import type { MarketParams } from "../../cosmos/fee-market/market.ts";
+import { mulDec18, parseDec18, truncateDec18 } from "../../platform/base/decimal.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
+import { gasGuess } from "../kv/prove.ts";
+import type { Market } from "../market/create-market.ts";
+import {
+  ceilingOf,
+  type Forecast,
+  forecast,
+  type ForecastInput,
+  type QueryLoad,
+} from "../market/forecast.ts";
+import type { MarketStatus } from "../market/market-status.ts";
+import type { Registry } from "../registry/registry.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
+import type { HeadWatch } from "./head-watch.ts";
+import type { Watches } from "./watches.ts";
+
+/** Fees are paid for gas limits at the offered price. Both are a little above what is used and charged: about this factor together. */
+const USUAL_FEE_FACTOR = parseDec18("1.05");
+
+/** Returns the part of a forecast's input that the configuration decides. */
+export function configuredCosts(
+  { gas, batch, connections }: Pick<RelayerConfig, "gas" | "batch" | "connections">,
+  params: MarketParams,
+): Pick<ForecastInput, "params" | "ceiling" | "feeFactor" | "batch"> {
+  return {
+    params,
+    ceiling: ceilingOf({ gas }, params),
+    feeFactor: minInt(USUAL_FEE_FACTOR, mulDec18(gas.adjustment, gas.price_multiplier)),
+    batch: {
+      fixedGas: GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length),
+      blockSharePermille: truncateDec18(batch.block_share * 1_000n),
+    },
+  };
+}
+
+/** Returns the load of a KV query. `remoteMs` is the time between two remote blocks, 0 when it is unknown; `gas` is undefined when it is not learned. */
+export function loadOf(
+  query: RegisteredQuery,
+  { queries }: Pick<RelayerConfig, "queries">,
+  pace: { readonly blockMs: number; readonly remoteMs: number },
+  gas?: bigint,
+): QueryLoad {
+  const { allow_kv_callbacks: callbacks, min_kv_update_period: least } = queries;
+  // The next result needs a newer remote block.
+  const remotePeriod = Math.round((pace.remoteMs * Number(maxInt(least, 1n))) / pace.blockMs);
+  const used = gas ?? gasGuess(query, callbacks);
+  return {
+    queries: 1,
+    updatePeriod: maxInt(query.updatePeriod, BigInt(Math.max(1, remotePeriod))),
+    gas: used,
+    gasWithoutCallback: minInt(used, gasGuess(query, false)),
+  };
+}
+
+interface MarketViewDeps {
+  readonly market: Pick<Market, "status" | "params">;
+  /** Learned gas of one result. */
+  readonly gasOf: (queryId: bigint) => bigint | undefined;
+  readonly registry: Pick<Registry, "states">;
+  readonly watches: Pick<Watches, "local" | "connections">;
+  readonly clock: { readonly monotonicMs: () => number };
+}
+
+/** Returns the fee market with a forecast for the served KV queries; undefined before the first reading and on a chain without one. */
+export function createMarketView(
+  config: Pick<RelayerConfig, "gas" | "batch" | "connections" | "queries">,
+  deps: MarketViewDeps,
+): () => MarketStatus | undefined {
+  // Several readers ask for the status of one block.
+  let last: { readonly height: bigint; readonly othersGas: bigint; readonly forecast: Forecast } | undefined;
+  return () => {
+    const status = deps.market.status();
+    const params = deps.market.params();
+    const blockMs = blockMsOf(deps.watches.local);
+    if (status === undefined || params === undefined || blockMs === undefined) return undefined;
+    const { readAtMs, ...market } = status;
+    const { readAtHeight: height, othersGas } = market;
+    if (last?.height !== height || last.othersGas !== othersGas) {
+      const costs = configuredCosts(config, params);
+      last = {
+        height,
+        othersGas,
+        forecast: forecast({ ...costs, loads: loadsOf(config, deps, blockMs), blockMs, othersGas }),
+      };
+    }
+    return { ...market, sinceReadMs: deps.clock.monotonicMs() - readAtMs, forecast: last.forecast };
+  };
+}
+
+function loadsOf(
+  config: Pick<RelayerConfig, "queries">,
+  { registry, watches, gasOf }: MarketViewDeps,
+  blockMs: number,
+): readonly QueryLoad[] {
+  const remotes = new Map(watches.connections.map(({ id, remote }) => [id, blockMsOf(remote) ?? 0]));
+  return registry.states().flatMap(({ query }) => {
+    if (query.type === "tx") return [];
+    const pace = { blockMs, remoteMs: remotes.get(query.connectionId) ?? 0 };
+    return [loadOf(query, config, pace, gasOf(query.id))];
+  });
+}
+
+/** Blocks in the mean block time. */
+const TIMED_BLOCKS = 100n;
+
+/** Returns the mean time between two recent blocks, ms; undefined before the second one. */
+function blockMsOf(head: HeadWatch): number | undefined {
+  const newest = head.firstFrom(head.view().height ?? 0n);
+  const oldest = head.firstFrom(maxInt((newest?.height ?? 0n) - TIMED_BLOCKS, 0n));
+  if (newest === undefined || oldest === undefined || newest.height === oldest.height) return undefined;
+  return Math.max(1, (newest.atMs - oldest.atMs) / Number(newest.height - oldest.height));
+}
