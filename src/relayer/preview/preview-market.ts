@@ -128,12 +128,6 @@ export async function forecastPresent(
   { params, blockMs, othersGas }: MarketPreview,
   signal: AbortSignal,
 ): Promise<Forecast> {
-<<<<<<< HEAD
   const loads = await presentLoads(preview, { blockMs, measured: new Map() }, signal);
   return forecast({ ...configuredCosts(preview.config, params), loads, blockMs, othersGas: othersGas ?? 0n });
-=======
-  const loads = await presentLoads(preview, blockMs, signal);
-  const costs = configuredCosts(preview.config, params);
-  return forecast({ ...costs, loads, blockMs, othersGas });
->>>>>>> b8b668af (relayer: the page, the status and the metrics show the fee market that the budget follows)
 }

@@ -5,7 +5,7 @@ import { type BatchLimits, GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "./
 
 /** What the transactions in flight may use of one block together. */
 export interface BlockBudget {
-  /** Expected gas used: the configured share, or less when the price of gas says so (`src/relayer/market`). */
+  /** Expected gas used: the configured share, or less when the price of gas requires it (`src/relayer/market`). */
   readonly gas: () => bigint;
   /** Gas that makes another transaction worth its fixed gas: a tenth of the block, and of a small budget of the market up to a half. */
   readonly leastGas: () => bigint;

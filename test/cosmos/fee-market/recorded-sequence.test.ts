@@ -84,7 +84,9 @@ describe("the gas up to a price", () => {
       expect(priceAfter(state, gas, RECORDED_PARAMS) <= most).toBe(true);
       expect(priceAfter(state, gas + 1n, RECORDED_PARAMS) > most).toBe(true);
     }
-    expect(gasUpToPrice(state, 2n * state.baseGasPrice, RECORDED_PARAMS)).toBe(RECORDED_PARAMS.maxBlockUtilization);
+    expect(gasUpToPrice(state, 2n * state.baseGasPrice, RECORDED_PARAMS)).toBe(
+      RECORDED_PARAMS.maxBlockUtilization,
+    );
     expect(gasUpToPrice(state, state.baseGasPrice / 2n, RECORDED_PARAMS)).toBeUndefined();
   });
 });
