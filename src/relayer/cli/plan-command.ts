@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import type { MarketParams } from "../../cosmos/fee-market/market.ts";
+import { type MarketParams, targetOf } from "../../cosmos/fee-market/market.ts";
 import { type Dec18, dec18ToNumber, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { type JsonObject, stringifyJson } from "../../platform/base/json.ts";
@@ -252,7 +252,7 @@ function planJson(made: Plan): JsonObject {
     ceiling: formatDec18(ceiling),
     cap: formatDec18(cap),
     fee_factor: formatDec18(feeFactor),
-    target_gas: `${params.maxBlockUtilization / 2n}`,
+    target_gas: `${targetOf(params)}`,
     others_gas: made.isOthersGasKnown ? `${othersGas}` : null,
     block_seconds: Math.round(blockMs) / 1_000,
     demand_above_market: found.lateBlocks > 0,
@@ -271,7 +271,7 @@ function planText(made: Plan): readonly string[] {
     [
       "the market bears",
       decimalText(found.sustainableResults),
-      `results a block: ${formatCount(found.sustainableGas)} gas of the target ${formatCount(params.maxBlockUtilization / 2n)}, less others ${formatCount(othersGas)}`,
+      `results a block: ${formatCount(found.sustainableGas)} gas of the target ${formatCount(targetOf(params))}, less others ${formatCount(othersGas)}`,
     ],
     [
       "demand",

@@ -1,4 +1,5 @@
 import { ClientError } from "../../cosmos/client/errors.ts";
+import { targetOf } from "../../cosmos/fee-market/market.ts";
 import { readAccount, readGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
 import {
   QueryAllowanceRequest,
@@ -110,7 +111,7 @@ export async function checkMarket(preview: Preview, signal: AbortSignal): Promis
     const market = await previewMarket(preview, signal);
     if (market === undefined) return [good(subject, "the chain has none: its price is constant")];
     const { params, price, othersGas } = market;
-    const text = `price ${priceText(price)}, minimum ${priceText(params.minBaseGasPrice)}, target ${params.maxBlockUtilization / 2n} gas a block, of which others use ${othersGas ?? "an unknown part: the node does not store the results of blocks"}`;
+    const text = `price ${priceText(price)}, minimum ${priceText(params.minBaseGasPrice)}, target ${targetOf(params)} gas a block, of which others use ${othersGas ?? "an unknown part: the node does not store the results of blocks"}`;
     const { max_price: cap } = preview.config.gas;
     const advised = adviseOnPrices({ cap, ceiling: ceilingOf(preview.config, params) }, params);
     return [

@@ -1,4 +1,12 @@
-import { closeBlock, initialState, type MarketParams, type State } from "../../cosmos/fee-market/market.ts";
+import {
+  closeBlock,
+  gasUpToPrice,
+  initialState,
+  type MarketParams,
+  priceAfter,
+  type State,
+  targetOf,
+} from "../../cosmos/fee-market/market.ts";
 import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
@@ -103,7 +111,7 @@ export function adviseOnPrices(
   if (ceiling >= cap && cap > USEFUL_CAP * minimum)
     return [
       `gas.price.comfortable is not below gas.max_price, which is ${times(cap)}: a backlog fills every block, and 300 full blocks raise the price 400,000-fold; the relayer pays up to gas.max_price`,
-      "remove gas.price?.comfortable, or lower gas.max_price",
+      "remove gas.price.comfortable, or lower gas.max_price",
     ];
   return undefined;
 }
@@ -158,7 +166,7 @@ function byPeriod(loads: readonly QueryLoad[], gasOf: (load: QueryLoad) => bigin
 }
 
 function steadyState(input: Facts): Omit<Forecast, "remedies"> {
-  const sustainableGas = maxInt(input.params.maxBlockUtilization / 2n - input.othersGas, 0n);
+  const sustainableGas = maxInt(targetOf(input.params) - input.othersGas, 0n);
   const demand = demandOf(input);
   const demandGas = ceilQuo(demand.gas, DEC18_ONE);
   const demandResults = Number(demand.results) / Number(DEC18_ONE);
@@ -276,31 +284,31 @@ function periodsAndCeiling(
 const MAX_BURST_BLOCKS = 1_000;
 
 /**
- * Simulates one burst from the lowest price, with a result of every query waiting. It ends before the block with which the price would
- * exceed `ceiling`, and when no more results wait than the market bears.
+ * Simulates one burst from the lowest price, with a result of every query waiting. It ends when the price has reached
+ * `ceiling`, and when no more results wait than the market bears.
  */
 function burstUpTo(
   { groups, params, othersGas, feeFactor, batch }: Facts,
   ceiling: Dec18,
   sustainableGas: bigint,
 ): { readonly results: number; readonly cost: bigint } {
-  const target = params.maxBlockUtilization / 2n;
   const most = minInt(
     (params.maxBlockUtilization * batch.blockSharePermille) / 1_000n,
     params.maxBlockUtilization - othersGas,
   );
   const start = initialState(params);
-  let state: State = { ...start, window: start.window.map(() => target) };
+  let state: State = { ...start, window: start.window.map(() => targetOf(params)) };
   /** Share of each group that is due. */
   let due = groups.map(() => 1);
   let [results, fees] = [0, 0n];
   for (let block = 0; block < MAX_BURST_BLOCKS; block++) {
     const dueGas = groups.reduce((sum, { gas }, index) => sum + Number(gas) * (due[index] ?? 0), 0);
-    const gas = minInt(BigInt(Math.floor(dueGas)) + batch.fixedGas, most);
+    const wanted = minInt(BigInt(Math.floor(dueGas)) + batch.fixedGas, most);
+    const gas =
+      priceAfter(state, wanted + othersGas, params) <= ceiling
+        ? wanted
+        : (gasUpToPrice(state, ceiling, params) ?? 0n) - othersGas;
     if (gas <= sustainableGas) break;
-    const window = state.window.with(Number(state.index), gas + othersGas);
-    const next = closeBlock({ ...state, window }, params);
-    if (next.baseGasPrice > ceiling) break;
     const share = Math.max(0, Math.min(1, Number(gas - batch.fixedGas) / dueGas));
     results += share * groups.reduce((sum, { queries }, index) => sum + queries * (due[index] ?? 0), 0);
     fees += gas * state.baseGasPrice * feeFactor;
@@ -308,7 +316,7 @@ function burstUpTo(
     due = groups.map(({ updatePeriod }, index) =>
       Math.min(1, (due[index] ?? 0) * (1 - share) + 1 / Number(updatePeriod)),
     );
-    state = next;
+    state = closeBlock({ ...state, window: state.window.with(Number(state.index), gas + othersGas) }, params);
   }
   return { results: Math.floor(results), cost: ceilQuo(fees, DEC18_ONE * DEC18_ONE) };
 }

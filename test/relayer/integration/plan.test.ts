@@ -183,6 +183,10 @@ ${more}`,
       configOf("bob", 'gas: { max_price: "0.001" }\nqueries: { ids: ["1"] }'),
     );
     expect(low.out).toMatch(/PROBLEM {2}fee market: gas\.max_price is 0\.4 × the minimum: nothing is sent/);
+    const unlimited = 'gas: { max_price: "1", price: { comfortable: "1" } }\nqueries: { ids: ["1"] }';
+    expect((await relayer("doctor", "--config", configOf("bob", unlimited))).out).toMatch(
+      /PROBLEM {2}fee market: gas\.price\.comfortable is not below gas\.max_price, which is 400\.0 × the minimum/,
+    );
     expect(low.out).toMatch(/good {5}demand: the KV queries ask for [\d.]+ results/);
   });
 });

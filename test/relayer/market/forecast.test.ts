@@ -1,10 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { closeBlock, initialState, type State } from "../../../src/cosmos/fee-market/market.ts";
+import { closeBlock, gasUpToPrice, initialState, type State } from "../../../src/cosmos/fee-market/market.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
+import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
+import { localnetRelayerConfig } from "../../../src/relayer/cli/relayer-config-options.ts";
+import { minInt } from "../../../src/platform/base/integers.ts";
 import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
 import {
   adviseOnPrices,
+  ceilingOf,
   forecast,
   type ForecastInput,
   type QueryLoad,
@@ -109,6 +113,11 @@ describe("a forecast", () => {
     const equal = input({ loads: [load({ queries: 500, gas: 30_000n })], batch });
     expect(forecast(equal)).toMatchObject({ demandGas: 15_000_000n, lateBlocks: 0, remedies: [] });
     expect(forecast({ ...equal, othersGas: 1n }).lateBlocks).toBeGreaterThan(0);
+  });
+
+  it("is the same for one load and for its queries one by one", () => {
+    const single = Array.from({ length: 1_000 }, () => load({ queries: 1 }));
+    expect(forecast(input({ loads: single }))).toEqual(forecast(input()));
   });
 
   it("without queries costs nothing", () =>
@@ -251,6 +260,11 @@ describe("remedies", () => {
       costPerDay: quiet.costPerDay,
     });
     expect(quiet.lateBlocks).toBe(0);
+    // An estimate without the callback that is above what the results really use is no increase.
+    const estimated = load({ queries: 50, gasWithoutCallback: 400_000n });
+    expect(remedy(input({ loads: [busy, estimated] }), "fewer-callbacks")).toEqual(
+      remedy(of, "fewer-callbacks"),
+    );
     expect(remedy(input(), "fewer-callbacks")).toBeUndefined();
     expect(
       remedy(input({ loads: [load({ gas: 28_500n, gasWithoutCallback: 30_000n })] }), "fewer-callbacks"),
@@ -263,8 +277,12 @@ describe("remedies", () => {
     const blocks = Math.floor(Math.log(4) / Math.log(1.1));
     expect(blocks).toBe(14);
     expect(burst?.ceiling).toBe(parseDec18("0.01"));
-    expect(burst?.burstResults).toBe(Math.floor((blocks * (27_000_000 - 195_000)) / 28_500));
-    expect(Number(burst?.costPerDay)).toBeCloseTo((27_000_000 * 0.002625 * (1.1 ** blocks - 1)) / 0.1, -1);
+    // One more block of less gas ends at the ceiling.
+    const last = 15_000_000 * (1 + (4 / 1.1 ** blocks - 1) * 8);
+    const results = (blocks * (27_000_000 - 195_000) + last - 195_000) / 28_500;
+    expect(Math.abs((burst?.burstResults ?? 0) - results)).toBeLessThan(1);
+    const cost = 0.002625 * ((27_000_000 * (1.1 ** blocks - 1)) / 0.1 + last * 1.1 ** blocks);
+    expect(Number(burst?.costPerDay)).toBeCloseTo(cost, -1);
   });
 
   it("a burst sends one result of each query, and then what is due", () => {
@@ -283,8 +301,10 @@ describe("remedies", () => {
       gas.push(6.525);
       prices.push((prices.at(-1) ?? 0) * (1 + (0.125 * 3.525) / 15));
     }
-    const sent = gas.slice(0, -1);
-    expect(burst?.burstResults).toBe(Math.floor(sent.reduce((sum, one) => sum + one, 0) / 0.09));
+    // The last block has less, and ends at the ceiling.
+    const sent = [...gas.slice(0, -1), 3 + 120 * (4 / (prices.at(-2) ?? 0) - 1)];
+    const results = sent.reduce((sum, one) => sum + one, 0) / 0.09;
+    expect(Math.abs((burst?.burstResults ?? 0) - results)).toBeLessThan(1);
     const cost = sent.reduce((sum, one, index) => sum + one * 1e6 * (prices[index] ?? 0) * 0.002625, 0);
     expect(Number(burst?.costPerDay) / cost).toBeCloseTo(1, 4);
   });
@@ -299,18 +319,19 @@ describe("remedies", () => {
     };
     const start = initialState(params);
     let state: State = { ...start, window: start.window.map(() => 15_000_000n) };
-    const prices: bigint[] = [];
-    while (state.baseGasPrice <= parseDec18("0.01")) {
-      prices.push(state.baseGasPrice);
-      const window = state.window.with(Number(state.index), 27_000_000n);
-      state = closeBlock({ ...state, window }, params);
+    let [gas, cost, blocks] = [0n, 0n, 0];
+    for (;;) {
+      const own = minInt(27_000_000n, gasUpToPrice(state, parseDec18("0.01"), params) ?? 0n);
+      if (own <= 15_000_000n) break;
+      gas += own;
+      cost += own * state.baseGasPrice;
+      blocks++;
+      state = closeBlock({ ...state, window: state.window.with(Number(state.index), own) }, params);
     }
-    // The last block would raise the price above the ceiling.
-    const paid =
-      prices.slice(0, -1).reduce((sum, price) => sum + Number(price) / 1e18, 0) * 27_000_000 * 1.05;
+    expect(blocks).toBeGreaterThan(5);
     const burst = remedy(input({ params }), "higher-ceiling");
-    expect(burst?.burstResults).toBe(Math.floor(((prices.length - 1) * (27_000_000 - 195_000)) / 28_500));
-    expect(Number(burst?.costPerDay) / paid).toBeCloseTo(1, 5);
+    expect(burst?.burstResults).toBe(Math.floor((Number(gas) - blocks * 195_000) / 28_500));
+    expect((Number(burst?.costPerDay) * 1e18) / (Number(cost) * 1.05)).toBeCloseTo(1, 5);
   });
 
   it("a higher ceiling is no remedy when the share of a block is below the target", () => {
@@ -321,6 +342,14 @@ describe("remedies", () => {
   it("a burst is bounded when the demand is hardly above the market", () => {
     const of = input({ loads: [load({ queries: 520 })] });
     expect(remedy(of, "higher-ceiling")?.burstResults).toBeLessThanOrEqual(520_000);
+  });
+});
+
+describe("ceilingOf", () => {
+  it("is the configured one, by default twice the minimum", () => {
+    const { gas } = localnetRelayerConfig(portsAt(0), undefined);
+    expect(ceilingOf({ gas }, PARAMS)).toBe(parseDec18("0.005"));
+    expect(ceilingOf({ gas: { ...gas, price: { comfortable: 7n } } }, PARAMS)).toBe(7n);
   });
 });
 
