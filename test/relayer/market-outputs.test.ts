@@ -72,6 +72,15 @@ describe("the fee market as JSON", () => {
     expect(marketJson(without)).toMatchObject({ late_blocks: null });
   });
 
+  it("has three digits of less than ten results a block, and one decimal of more", () => {
+    const { forecast } = sampleMarket();
+    const few = { ...forecast, sustainableResults: 0.05678, demandResults: 103.24 };
+    expect(marketJson(sampleMarket({ forecast: few }))).toMatchObject({
+      sustainable_results: 0.0568,
+      demand_results: 103.2,
+    });
+  });
+
   it("is not above the market when the demand equals what it bears", () => {
     const { forecast } = sampleMarket();
     const equal = sampleMarket({ forecast: { ...forecast, demandGas: forecast.sustainableGas } });

@@ -79,8 +79,8 @@ export function forecastJson(forecast: Forecast): JsonObject {
   return {
     sustainable_gas: `${forecast.sustainableGas}`,
     demand_gas: `${forecast.demandGas}`,
-    sustainable_results: oneDecimal(forecast.sustainableResults),
-    demand_results: oneDecimal(forecast.demandResults),
+    sustainable_results: threeDigits(forecast.sustainableResults),
+    demand_results: threeDigits(forecast.demandResults),
     late_blocks: lateBlocksJson(forecast.lateBlocks),
     results_per_day: Math.round(forecast.resultsPerDay),
     cost_per_day: `${forecast.costPerDay}`,
@@ -102,9 +102,9 @@ function lateBlocksJson(lateBlocks: number): number | null {
   return Number.isFinite(lateBlocks) ? oneDecimal(lateBlocks) : null;
 }
 
-/** One decimal; null for results that are late without end. */
-function finite(blocks: number): number | null {
-  return Number.isFinite(blocks) ? oneDecimal(blocks) : null;
+/** One decimal, or three digits below 10: a market may bear a tenth of a result a block. */
+function threeDigits(value: number): number {
+  return value < 10 ? Number(value.toPrecision(3)) : oneDecimal(value);
 }
 
 function oneDecimal(value: number): number {
@@ -257,9 +257,9 @@ export function createMarketLog({ market, clock, logger }: MarketLogDeps): Servi
 function logFields(market: MarketStatus): Readonly<Record<string, unknown>> {
   const { denom, price, minimum, targetGas, othersGas, forecast } = market;
   return {
-    demandResults: oneDecimal(forecast.demandResults),
-    sustainableResults: oneDecimal(forecast.sustainableResults),
-    lateBlocks: finite(forecast.lateBlocks),
+    demandResults: threeDigits(forecast.demandResults),
+    sustainableResults: threeDigits(forecast.sustainableResults),
+    lateBlocks: lateBlocksJson(forecast.lateBlocks),
     demandGas: forecast.demandGas,
     sustainableGas: forecast.sustainableGas,
     targetGas,

@@ -388,7 +388,7 @@ function amount(value: bigint, { denom }: MarketStatus): string {
 }
 
 function resultsText(results: number): string {
-  return results < 10 ? String(Math.round(results * 10) / 10) : grouped(Math.round(results));
+  return results < 10 ? String(Number(results.toPrecision(2))) : grouped(Math.round(results));
 }
 
 function blocksText(blocks: number): string {

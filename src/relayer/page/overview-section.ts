@@ -56,7 +56,7 @@ export function summarize({ problems, queries, gate, market }: RelayerStatus): S
   if (gate.role === "starting")
     return { tone: "unknown", headline: "Starting: this process does not send yet" };
   if (market !== undefined && isFresh(market) && isDemandAboveMarket(market))
-    return { tone: "warn", headline: "Demand is above the fee market: results are late" };
+    return { tone: "warn", headline: "Demand is above what the fee market bears" };
   const failing = queries.filter(({ error }) => error !== undefined).length;
   if (failing > 0)
     return {

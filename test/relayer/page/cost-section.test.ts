@@ -66,7 +66,7 @@ describe("what the page says about the fee market", () => {
     const market = sampleMarketWithoutCapacity();
     expect(summarize(sampleStatus({ market }))).toEqual({
       tone: "warn",
-      headline: "Demand is above the fee market: results are late",
+      headline: "Demand is above what the fee market bears",
     });
     const problems = [{ code: "account-cannot-pay", connectionId: undefined, text: "no coins" }] as const;
     expect(summarize(sampleStatus({ market, problems })).headline).toBe("Nothing is sent");
@@ -74,6 +74,14 @@ describe("what the page says about the fee market", () => {
     expect(summarize(sampleStatus({ market, gate })).headline).toContain("Standby");
     const old = sampleMarketWithoutCapacity({ sinceReadMs: 61_000 });
     expect(summarize(sampleStatus({ market: old })).tone).toBe("good");
+  });
+
+  it("has two digits of less than ten results a block", () => {
+    const market = sampleMarketWithoutCapacity();
+    const few = { ...market.forecast, demandResults: 0.5, sustainableResults: 0.0567 };
+    expect(textOf({ market: { ...market, forecast: few } })).toContain(
+      "a block would have 0.5 results. The fee market bears 0.057 at its",
+    );
   });
 
   it("does not take an old reading for the present", () => {
