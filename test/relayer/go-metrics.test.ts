@@ -57,6 +57,7 @@ describe("the metrics of the Go relayer", () => {
       { ...attempt, outcome: "no-such-store", remoteHeight: 0n },
       { ...attempt, outcome: "superseded" },
       { ...attempt, outcome: "redundant" },
+      { ...attempt, outcome: "unchanged" },
       { ...attempt, outcome: "removed" },
     ];
     sink.note(all);

@@ -126,6 +126,8 @@ describe("latenessOf a query whose values are unchanged", () => {
     const late = [...blocks(51n), [52n, 80n]] as const;
     expect(latenessOf(state, present(79n, blocks(51n)))).toMatchObject({ dueHeight: 110n, blocks: 0n });
     expect(latenessOf(state, present(82n, late))).toMatchObject({ dueHeight: 81n, blocks: 1n });
+    const tooLate = [...blocks(51n), [52n, 120n]] as const;
+    expect(latenessOf(state, present(121n, tooLate))).toMatchObject({ dueHeight: 110n, blocks: 11n });
     const halted = [110n, 112n, 121n, 122n].map((height) => latenessOf(state, present(height, blocks(51n))));
     expect(halted.map((one) => [one.blocks, one.isOverdue])).toEqual([
       [0n, false],

@@ -9,7 +9,7 @@ describe("the relayer's metrics", () => {
     createRelayerMetrics(registry, ["connection-0", "connection-1"]);
     const page = await registry.metrics();
     for (const connection of ["connection-0", "connection-1"]) {
-      for (const outcome of ["included", ...QUERY_FAILURE_CODES]) {
+      for (const outcome of ["included", "redundant", "unchanged", ...QUERY_FAILURE_CODES]) {
         expect(page).toContain(
           `relaywatch_relayer_results_total{connection_id="${connection}",outcome="${outcome}"} 0`,
         );

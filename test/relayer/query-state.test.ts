@@ -110,6 +110,12 @@ describe("a KV query whose values do not change", () => {
     );
     expect(unchangedBy(ofOther, read(105n, 15n))).toBeUndefined();
     expect(unchangedBy(included(known, 103n, 13n), read(105n, 18n))).toBeUndefined();
+    const afterReset = refreshed(
+      included(sent(known, 500n), 500n, 900n),
+      sampleQuery({ lastLocalHeight: 2n, lastRemoteHeight: remote(3n) }),
+      4n,
+    );
+    expect(unchangedBy(afterReset, read(4n, 7n))).toBeUndefined();
     const changed = refreshed(known, sampleQuery({ ...known.query, keys: [] }), 14n);
     expect(unchangedBy(changed, read(105n, 15n))).toBeUndefined();
   });
@@ -158,6 +164,8 @@ describe("a KV query whose values do not change", () => {
     expect(unchangedSince(skipped(next, 117n, 27n))).toBe(10n);
     const other = included(sent(first, 110n, "b"), 110n, 20n);
     expect(unchangedSince(skipped(included(sent(other, 115n), 115n, 25n), 120n, 30n))).toBe(25n);
+    const onChain = { ...first.query, lastLocalHeight: 22n, lastRemoteHeight: remote(112n) };
+    expect(included(refreshed(sent(first, 112n), onChain, 22n), 112n, 22n).sent).toEqual(next.sent);
     const ofOther = refreshed(
       next,
       { ...next.query, lastLocalHeight: 24n, lastRemoteHeight: remote(114n) },

@@ -107,6 +107,37 @@ describe("the registry", () => {
     expect(asked).toEqual([{ atLeast: 70n }, { atLeast: 71n }]);
   });
 
+  it("reads last results again: few alone, many with the lists of their connections", async () => {
+    const reads: string[] = [];
+    const all = Array.from({ length: 42 }, (_, index) =>
+      sampleQuery({ id: BigInt(index), connectionId: `connection-${index % 2}` }),
+    );
+    const registry = createRegistry(
+      { ...filter, connectionIds: ["connection-0", "connection-1"] },
+      {
+        local: {
+          registeredQueries: async (connectionId) => {
+            reads.push(connectionId);
+            const own = all.filter((query) => query.connectionId === connectionId);
+            return own.map((query) => ({ ...query, lastLocalHeight: BigInt(40 + reads.length) }));
+          },
+          registeredQuery: async (id) => {
+            reads.push(`${id}`);
+            return sampleQuery({ id, connectionId: `connection-${id % 2n}`, lastLocalHeight: 49n });
+          },
+        },
+        localHeight: () => 50n,
+        onRemoved: () => {},
+      },
+    );
+    await registry.reload(0n, signal);
+    await registry.reread([3n, 99n], signal);
+    expect([reads.slice(2), registry.state(3n)?.query.lastLocalHeight]).toEqual([["3"], 49n]);
+    const even = all.filter(({ id }) => id % 2n === 0n).map(({ id }) => id);
+    await registry.reread(even, signal);
+    expect([reads.slice(3), registry.state(0n)?.query.lastLocalHeight]).toEqual([["connection-0"], 44n]);
+  });
+
   it("does not restore a query that was removed during its cycle", async () => {
     const { chain, registry, ids, state } = setUp([sampleQuery({ id: 1n })]);
     await registry.reload(0n, signal);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { answered, handedOver, unchangedBy } from "../../src/relayer/registry/query-state.ts";
 import { startAttempt } from "../../src/relayer/state/attempt.ts";
 import { requeue, resolve } from "../../src/relayer/submit/submitter-state.ts";
 import { submitterOf } from "../../src/relayer/submit/submitter.ts";
@@ -160,6 +161,40 @@ describe("a reservation", () => {
     candidates.push({ query: sampleQuery({ id: 5n, lastLocalHeight: 20n }), at, gasGuess: BLOCK });
     expect(ids(0n)).toEqual([2n, 4n, 1n, 3n]);
     expect(ids(2n)).toHaveLength(5);
+  });
+
+  it("has a query whose values were unchanged behind those that are due since before its last read", () => {
+    const sample = sampleSubmitter();
+    const submitter = submitterOf(sample.state);
+    const remote = { revision: 1n, height: 3n };
+    const sent = handedOver(sampleState({ id: 1n, updatePeriod: 1n }), { at: remote, hash: "a" });
+    const known = answered(sent, { localHeight: 10n, remote });
+    const read = { at, hash: "a", localHeight: 100n, maxAge: 200n };
+    sample.queries.set(1n, unchangedBy(known, read) ?? known);
+    sample.queries.set(2n, sampleState({ id: 2n, updatePeriod: 3n, lastLocalHeight: 90n }));
+    const candidates = [1n, 2n].map((id) => {
+      const query = sample.queries.get(id)?.query ?? sampleQuery();
+      return { query, at, gasGuess: BLOCK / 4n };
+    });
+    const { results } = submitter.reserve("connection-0", candidates, 0n);
+    expect(results.map(({ query }) => query.id)).toEqual([2n, 1n]);
+  });
+
+  it("gives others their turn after a read without a result", () => {
+    const sample = sampleSubmitter();
+    const submitter = submitterOf(sample.state);
+    const candidates = [1n, 2n, 3n].map((id) => ({ query: sampleQuery({ id }), at, gasGuess: BLOCK }));
+    const ids = (): readonly bigint[] => {
+      const reservation = submitter.reserve("connection-0", candidates, 0n);
+      submitter.offer([], reservation);
+      for (const { query } of reservation.results) submitter.endTurn(query);
+      return reservation.results.map(({ query }) => query.id);
+    };
+    expect([ids(), ids(), ids()]).toEqual([
+      [1n, 2n],
+      [3n, 1n],
+      [2n, 3n],
+    ]);
   });
 
   it("ends with the offer, for each result that was proven and each that was not", () => {

@@ -143,15 +143,14 @@ function sentAfter(
   { query, sent }: QueryState,
   { localHeight, remote }: Parameters<typeof answered>[1],
 ): readonly SentResult[] {
-  const newer = sent.filter(({ at }) => isNewer(at, remote));
-  const own = sent.find(({ at }) => isSame(at, remote));
-  if (own === undefined) return newer;
-  // The chain may have been read before this outcome was known.
-  const last = isSame(own.at, query.lastRemoteHeight)
-    ? sent.find(({ sinceHeight }) => sinceHeight !== undefined)
-    : lastSent({ query, sent });
-  const sinceHeight = last?.hash === own.hash ? last.sinceHeight : undefined;
-  return [{ ...own, sinceHeight: sinceHeight ?? localHeight }, ...newer];
+  const before = sent.find(({ sinceHeight }) => sinceHeight !== undefined);
+  return sent.flatMap((one) => {
+    if (!isSame(one.at, remote)) return isNewer(one.at, remote) ? [one] : [];
+    // The chain may have been read before this outcome was known.
+    const isNext = isSame(one.at, query.lastRemoteHeight) || before === lastSent({ query, sent });
+    const isEqual = isNext && before?.hash === one.hash;
+    return [{ ...one, sinceHeight: isEqual ? before.sinceHeight : localHeight }];
+  });
 }
 
 /** The last result of the chain, if this process sent it. */

@@ -80,18 +80,62 @@ describe("values that never change", () => {
     expect(await world.stop()).toEqual([]);
   });
 
-  it("are read once in each update period, or when the remote chain has a block", async () => {
+  it.each([
+    ["near", 15],
+    ["distant", 500],
+  ])(
+    "are read once in each update period, or when the remote chain has a block (%s)",
+    async (_what, remote) => {
+      const callMs = { local: 10, remote };
+      const world = await quietWorld({ skipUnchanged: 50n, hasQueries: false, callMs });
+      const ids = register(world, STILL, 4n);
+      await world.run(42);
+      expect(count(world, "included", ids)).toBe(1);
+      expect([9, 10]).toContain(count(world, "unchanged", ids));
+      for (const one of world.remotes) one.set("halts", true);
+      await world.run(40);
+      // What was read when the remote chain halted, and no block twice. The result that is required is sent without a new block.
+      expect(count(world, "unchanged", ids)).toBeLessThanOrEqual(11);
+      expect(count(world, "included", ids)).toBe(2);
+      const [first = 0n, second = 0n] = world.attempts.flatMap(({ localHeight }) => localHeight ?? []);
+      expect(second - first).toBe(50n);
+      const due = world.attempts.map(({ dueHeight }) => dueHeight - first).slice(1);
+      expect(due).toEqual(due.map((_, index) => 4n * BigInt(index + 1)));
+      expect(overdue(world)).toEqual([]);
+      expect(await world.stop()).toEqual([]);
+    },
+  );
+
+  it("are counted in the summary, and no failures", async () => {
     const world = await quietWorld({ skipUnchanged: 50n, hasQueries: false });
-    const ids = register(world, STILL, 4n);
-    await world.run(42);
+    register(world, STILL, 4n);
+    await world.run(62);
+    const summary = world.log.find(({ message }) => message === "summary")?.fields;
+    expect(summary).toMatchObject({ results: 2, unchanged: count(world, "unchanged"), failures: 0 });
+    expect(await world.stop()).toEqual([]);
+  });
+
+  it("are sent for a query that changed while they were read", async () => {
+    const world = await quietWorld({
+      skipUnchanged: 200n,
+      hasQueries: false,
+      callMs: { local: 10, remote: 100 },
+    });
+    const ids = register(world, STILL, 6n);
+    await world.run(8);
     expect(count(world, "included", ids)).toBe(1);
-    expect(count(world, "unchanged", ids)).toBe(10);
-    for (const remote of world.remotes) remote.set("halts", true);
-    await world.run(40);
-    // What was read when the remote chain halted, and no block twice. The result that is required is sent without a new block.
-    expect(count(world, "unchanged", ids)).toBeLessThanOrEqual(11);
+    const [remote] = world.remotes;
+    let waits = 1;
+    if (remote !== undefined)
+      remote.beforeLightBlock = async (signal) => {
+        if (waits-- <= 0) return;
+        for (const id of ids) world.local.update(id, 3n);
+        await world.clock.sleep(2_500, signal);
+      };
+    await world.run(12);
+    expect(waits).toBeLessThan(1);
     expect(count(world, "included", ids)).toBe(2);
-    expect(overdue(world)).toEqual([]);
+    expect(world.registry.states().map(({ sent }) => sent.length)).toEqual([1]);
     expect(await world.stop()).toEqual([]);
   });
 
@@ -118,7 +162,18 @@ describe("values that never change", () => {
     expect(await world.stop()).toEqual([]);
     const off = await quietWorld({ hasQueries: false });
     register(off, STILL, 3n);
+    const { registeredQuery } = off.local.queries;
+    let reads = 0;
+    // The relayer uses this object.
+    Object.assign(off.local.queries, {
+      registeredQuery: (...request: Parameters<typeof registeredQuery>) => {
+        reads += 1;
+        return registeredQuery(...request);
+      },
+    });
     await off.run(20);
+    // After its registration.
+    expect(reads).toBe(1);
     expect(count(off, "included")).toBeGreaterThanOrEqual(6);
     expect(count(off, "unchanged")).toBe(0);
     expect(off.registry.states().flatMap(({ sent }) => sent)).toEqual([]);

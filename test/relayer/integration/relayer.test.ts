@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
 import { CHAINS } from "../../../src/localnet/network/chains.ts";
 import type { QueryView } from "../../../src/relayer/health/status.ts";
+import { consumerAddress } from "../../support/consumer-address.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
 const WAIT = { timeout: 25_000, interval: 50 };
@@ -170,6 +171,29 @@ describe("a transfer on the remote chain", () => {
       expect(response).toMatchObject({
         transactions: [{ height: { revision_height: Number("height" in sent ? sent.height : 0n) } }],
       });
+    } finally {
+      await net.stop();
+    }
+  });
+});
+
+describe("values that do not change", () => {
+  it("are not sent, and a change is sent at once", async () => {
+    const net = await startRelayedLocalnet({ relayer: 'queries: { skip_unchanged: "10000" }' });
+    try {
+      const addr = net.alice.remote.address;
+      const id = await register(net, {
+        register_balance_query: { connection_id: "connection-0", update_period: 1, addr, denom: "uatom" },
+      });
+      await vi.waitFor(() => expect(view(net, id)?.unchangedSince).toBeDefined(), WAIT);
+      const before = view(net, id);
+      const attempts: unknown = JSON.parse(await read(net, `/api/attempts?query_id=${id}&outcome=unchanged`));
+      expect(attempts).toContainEqual(
+        expect.objectContaining({ outcome: "unchanged", fee: "0", tx_hash: null }),
+      );
+      await net.send(net.alice.remote, sendMessage(CHAINS.remote, addr, consumerAddress(), 7n));
+      await vi.waitFor(() => expect(view(net, id)?.results).toBe((before?.results ?? 0) + 1), WAIT);
+      expect(view(net, id)?.lastLocalHeight).toBeGreaterThan(before?.lastLocalHeight ?? 0n);
     } finally {
       await net.stop();
     }

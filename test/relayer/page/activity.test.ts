@@ -42,13 +42,14 @@ describe("the activity of the last hour", () => {
       { outcome: "rejected", txHash: undefined, localHeight: undefined, gas: 0n, fee: 0n },
       { outcome: "superseded", txHash: undefined, localHeight: undefined, gas: 0n, fee: 0n },
       { outcome: "redundant", txHash: undefined, localHeight: undefined, gas: 0n, fee: 0n },
+      { outcome: "unchanged", txHash: undefined, localHeight: undefined, gas: 0n, fee: 0n },
     );
     expect(activity.samples().slice(-3)).toEqual([
       undefined,
       { startMs: START, included: 3, failed: 0, transactions: 2, gas: 30n },
       { startMs: START + MINUTE, included: 0, failed: 1, transactions: 0, gas: 0n },
     ]);
-    expect(passedOn).toHaveLength(6);
+    expect(passedOn).toHaveLength(7);
   });
 
   it("has one sample for each minute, also for those without an attempt, and forgets older ones", () => {

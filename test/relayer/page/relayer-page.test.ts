@@ -150,6 +150,11 @@ describe("the relayer's page", () => {
     expect(found.part("queries")).toContain("searched 2 s ago<small>1 block</small>");
   });
 
+  it("shows since when the values of a query have been unchanged", () => {
+    const found = pageOf({ queries: [sampleView({ unchangedSince: 7n })] });
+    expect(found.part("queries")).toContain("of remote 9, unchanged since block 7</small>");
+  });
+
   it("says for how long the balance is enough, up to a year", () => {
     const facts = (daysLeft: number): string =>
       pageOf({ account: { ...sampleStatus().account, daysLeft } }).part("facts");
