@@ -190,6 +190,8 @@ export function unchangedBy(
   const age = pending === undefined ? read.localHeight - query.lastLocalHeight : query.updatePeriod;
   if (isRequested || last?.hash !== read.hash || age >= read.maxAge) return undefined;
   const { at, localHeight, maxAge } = read;
+  // A block is read again only when a result is required (`lastReadHeight`).
+  if (isSame(at, last.again?.at)) return undefined;
   const again = { at, localHeight, maxAge };
   return { ...state, ...SUCCEEDED, sent: sent.map((one) => (one === last ? { ...one, again } : one)) };
 }
