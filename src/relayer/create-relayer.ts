@@ -28,6 +28,7 @@ import { createClientRefresh } from "./connection/client-refresh.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
 import { createGateParts } from "./gate/create-gate.ts";
 import { createMarket } from "./market/create-market.ts";
+import { createUrgency } from "./market/urgency.ts";
 import { createMarketView } from "./health/market-view.ts";
 import { createHealth } from "./health/create-health.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
@@ -158,6 +159,7 @@ export async function createRelayer(
     readBlockLimits: local.blockLimits,
     readMarketState: local.marketState,
     market,
+    urgency: createUrgency(config.urgency, cap),
     gate,
     upkeep: clients,
     attempts: activity.sink(go?.attempts(store.attempts) ?? store.attempts),

@@ -10,6 +10,7 @@ import { createClientOfConnection } from "./connection/connection-view.ts";
 import { type ConnectionWorker, createSubmissionHealth } from "./connection/worker.ts";
 import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
 import type { Market } from "./market/create-market.ts";
+import type { Urgency } from "./market/urgency.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { AttemptSink } from "./state/attempt.ts";
@@ -36,6 +37,7 @@ export interface EngineDeps {
   readonly readBlockLimits: LocalQueries["blockLimits"];
   readonly readMarketState: LocalQueries["marketState"];
   readonly market: Market;
+  readonly urgency: Urgency;
   readonly attempts: AttemptSink;
   /** Interval of the regular reload of the list of queries. */
   readonly reloadMs: number;

@@ -120,7 +120,8 @@ async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   const due = dueStates(states, view, { height: localHeight + early, nowMs: worker.clock.monotonicMs() });
   if (due.length === 0 || localHeight === 0n || !deps.leads()) return "idle";
   if (deps.type === "tx") return await runTx(loop, due, signal);
-  return view.capacity(early) > 0n ? await startKv(loop, due, early, signal) : "idle";
+  const mayStart = view.capacity(early) > 0n || due.some(({ query }) => view.isUrgent(query));
+  return mayStart ? await startKv(loop, due, early, signal) : "idle";
 }
 
 async function startKv(

@@ -184,7 +184,7 @@ describe("the routes", () => {
       ["neutron1b", 9n],
     ]);
     const limits = { dailyFee: 1_000n, dailyGasPerOwner: undefined };
-    const spending = { day: 20_455, fee: 12n, gasByOwner, limits };
+    const spending = { day: 20_455, fee: 12n, gasByOwner, feeByRule: new Map(), limits };
     const endpoints = [{ ...endpoint, chainId: "local-1" }];
     const status = { queries, problems, endpoints, spending, reserve: 50n };
     expect(await getJson(deps({ status }), "/api/status")).toEqual({

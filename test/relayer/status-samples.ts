@@ -112,6 +112,7 @@ export function sampleStatus(fields: Partial<RelayerStatus> = {}): RelayerStatus
       day: Math.floor(NOW_MS / DAY_MS),
       fee: 0n,
       gasByOwner: new Map(),
+      feeByRule: new Map(),
       limits: { dailyFee: undefined, dailyGasPerOwner: undefined },
     },
     market: undefined,

@@ -13,6 +13,7 @@ import {
   type SubmitterDeps,
   type SubmitterState,
 } from "../../src/relayer/submit/submitter-state.ts";
+import { createUrgency } from "../../src/relayer/market/urgency.ts";
 import { createMarket } from "../../src/relayer/market/create-market.ts";
 import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";
 
@@ -100,6 +101,7 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
       },
       height,
       market: createMarket({ ceiling: undefined, cap: parseDec18("1"), denom: "untrn" }, clock),
+      urgency: createUrgency([], parseDec18("1")),
       readMarketState: async () => {
         throw new Error("this chain has no fee market");
       },

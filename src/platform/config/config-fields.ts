@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { z } from "zod";
+import { parseDec18 } from "../base/decimal.ts";
 import { errorText } from "../base/errors.ts";
 import { LOG_LEVELS } from "../base/logger.ts";
 import { Secret } from "../base/secret.ts";
@@ -65,6 +66,20 @@ export function amountField() {
   return textField("a whole number in quotes").transform((text, context) => {
     if (/^\d{1,78}$/.test(text)) return BigInt(text);
     context.addIssue(issueText("is not a whole number", "digits in quotes"));
+    return z.NEVER;
+  });
+}
+
+/** Field for a positive decimal in quotes such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
+export function decimalField() {
+  return z.string().transform((text, context) => {
+    try {
+      const value = parseDec18(text);
+      if (value > 0n) return value;
+    } catch {
+      // The issue below reports it.
+    }
+    context.addIssue(issueText("is not a positive decimal", 'a decimal in quotes such as "0.0025"'));
     return z.NEVER;
   });
 }

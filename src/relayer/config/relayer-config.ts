@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { DEC18_ONE, parseDec18 } from "../../platform/base/decimal.ts";
+import { DEC18_ONE } from "../../platform/base/decimal.ts";
 import {
   amountField,
+  decimalField,
   durationField,
   hostNamesField,
   httpUrlField,
@@ -12,6 +13,7 @@ import {
   secretField,
   type SecretSource,
 } from "../../platform/config/config-fields.ts";
+import { urgencySchema } from "../market/urgency.ts";
 import { signerSchema } from "./signer-config.ts";
 import {
   historySchema,
@@ -20,20 +22,6 @@ import {
   spendingSchema,
   storeField,
 } from "../state/store-config.ts";
-
-/** Accepts a positive decimal string such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
-function decimalField() {
-  return z.string().transform((text, context) => {
-    try {
-      const value = parseDec18(text);
-      if (value > 0n) return value;
-    } catch {
-      // The issue below reports it.
-    }
-    context.addIssue(issueText("is not a positive decimal", 'a decimal in quotes such as "0.0025"'));
-    return z.NEVER;
-  });
-}
 
 /** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", as Go writes it, ignores case. */
 function regularExpressionField() {
@@ -190,6 +178,9 @@ function fieldsSchema(secrets: SecretSource) {
       .describe("instances with different signers share the connections; each one serves a part of them")
       .meta({ commentedOut: true }),
     history: historySchema().describe("attempts that the state stores"),
+    urgency: urgencySchema()
+      .describe("rules for queries that are worth a higher price than gas.price.comfortable; default: none")
+      .meta({ commentedOut: true }),
     spending: spendingSchema().describe("limits of one UTC day and signer, in units of gas.denom"),
     http: httpSchema(secrets),
     metrics: z

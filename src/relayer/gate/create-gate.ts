@@ -79,7 +79,9 @@ export function createGate(deps: GateDeps): RelayerGate {
   return {
     admit: async (request, signal) => {
       const admission = await admit(deps, request, signal);
-      refusal = admission.admitted ? undefined : admission.reason;
+      // Without the budget of a rule, its results wait like all others.
+      if (admission.admitted || admission.rules === undefined)
+        refusal = admission.admitted ? undefined : admission.reason;
       return admission;
     },
     status: () => {
@@ -161,7 +163,10 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
   const signer = await createSigner(signingKey(config.signer), prefix, feeGranter);
   const payer = payerOf(config.signer, signer.address);
   const { reserve: least, daily_fee: dailyFee, daily_gas_per_owner: dailyGasPerOwner } = config.spending;
-  const limits = { dailyFee, dailyGasPerOwner };
+  const budgets = config.urgency.flatMap(({ name, daily_fee: fee }) =>
+    fee === undefined ? [] : ([[name, fee]] as const),
+  );
+  const limits = { dailyFee, dailyGasPerOwner, dailyFeeByRule: new Map(budgets) };
   const spending = createSpending(limits, { payer, chainId: config.chain.id, store, nowMs: clock.nowMs });
   const lease = openLease(config, signer.address, store);
   const { denom } = config.gas;

@@ -18,6 +18,13 @@ const SPENT_GAS: MetricDefinition = {
   labelNames: ["owner"],
 };
 
+const URGENT_FEES: MetricDefinition = {
+  question: "What does it cost?",
+  name: "relaywatch_relayer_spent_today_urgent_fees",
+  help: "Fees of this UTC day for urgent results, by rule of urgency with a daily_fee, in units of the fee denom.",
+  labelNames: ["rule"],
+};
+
 /**
  * Registers the metrics of the gate. They are read at scrape time, so they are current while nothing is sent. A limit
  * that is not configured has no metric.
@@ -25,7 +32,7 @@ const SPENT_GAS: MetricDefinition = {
 export function registerGateMetrics(
   registry: Registry,
   status: () => GateStatus,
-  { dailyFee, dailyGasPerOwner }: SpendingLimits,
+  { dailyFee, dailyGasPerOwner, dailyFeeByRule = new Map() }: SpendingLimits,
 ): void {
   const registers = [registry];
   const gauge = (definition: MetricDefinition, value: () => number): void => {
@@ -104,6 +111,14 @@ export function registerGateMetrics(
     },
     () => Number(status().reserve.reserve),
   );
+  const urgent: Gauge = new Gauge({
+    ...URGENT_FEES,
+    registers,
+    collect: () => {
+      for (const rule of dailyFeeByRule.keys())
+        urgent.set({ rule }, Number(status().spending.feeByRule.get(rule) ?? 0n));
+    },
+  });
   const gas: Gauge = new Gauge({
     ...SPENT_GAS,
     registers,

@@ -10,6 +10,8 @@ export interface SpendingLimits {
   /** Fees in units of the fee denom. */
   readonly dailyFee: bigint | undefined;
   readonly dailyGasPerOwner: bigint | undefined;
+  /** Fees for urgent results, by rule with a budget of its own. */
+  readonly dailyFeeByRule?: ReadonlyMap<string, bigint>;
 }
 
 /** Fees and gas admitted on one UTC day. */
@@ -18,6 +20,8 @@ export interface DailySpending {
   readonly day: number;
   readonly fee: bigint;
   readonly gasByOwner: ReadonlyMap<string, bigint>;
+  /** The parts of `fee` for urgent results, by rule with a budget of its own. */
+  readonly feeByRule: ReadonlyMap<string, bigint>;
 }
 
 /** A limit that a transaction would exceed. */
@@ -25,6 +29,8 @@ interface SpendingRefusal {
   readonly reason: string;
   /** The owners whose budget is used up; undefined for the limit of all owners. */
   readonly owners?: readonly string[];
+  /** The rules of urgency whose budgets are used up. */
+  readonly rules?: readonly string[];
 }
 
 /**
@@ -53,11 +59,19 @@ export interface SpendingDeps {
 const STORED_DAYS = 8;
 /** Owner of the row with the total fees. */
 const ALL_OWNERS = "";
+/** Start of the owner of a row with the fees of a rule. No address has a space. */
+const RULE_PREFIX = "urgency ";
+
+/** Returns the rule of a row; undefined when it is an owner's. */
+function ruleOf(owner: string): string | undefined {
+  return owner.startsWith(RULE_PREFIX) ? owner.slice(RULE_PREFIX.length) : undefined;
+}
 
 interface Day {
   readonly day: number;
   fee: bigint;
   readonly gas: Map<string, bigint>;
+  readonly feeByRule: Map<string, bigint>;
 }
 
 /** Creates the spending of one payer. It is 0 until `load`. */
@@ -68,9 +82,10 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
     if (day !== current.day) current = emptyDay(day);
     return current;
   };
-  const write = (day: Day, owners: Iterable<string>): void => {
+  const write = (day: Day, { gasByOwner, feeByRule }: AdmissionRequest): void => {
     // Values are read when the write runs, so the last write has the newest.
-    for (const owner of [ALL_OWNERS, ...owners])
+    const rules = [...(feeByRule?.keys() ?? [])].map((rule) => `${RULE_PREFIX}${rule}`);
+    for (const owner of [ALL_OWNERS, ...gasByOwner.keys(), ...rules])
       deps.store.queue.push((session) => put(session, deps, day, owner));
   };
   return {
@@ -89,36 +104,45 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
     charge: (request) => {
       const day = now();
       add(day, request, 1n);
-      write(day, request.gasByOwner.keys());
+      write(day, request);
       let isReleased = false;
       return () => {
         if (isReleased) return;
         isReleased = true;
         add(day, request, -1n);
-        write(day, request.gasByOwner.keys());
+        write(day, request);
       };
     },
     today: () => {
-      const { day, fee, gas } = now();
-      return { day, fee, gasByOwner: gas };
+      const { day, fee, gas, feeByRule } = now();
+      return { day, fee, gasByOwner: gas, feeByRule };
     },
   };
 }
 
 function emptyDay(day: number): Day {
-  return { day, fee: 0n, gas: new Map() };
+  return { day, fee: 0n, gas: new Map(), feeByRule: new Map() };
 }
 
-function add(day: Day, { fee, gasByOwner }: AdmissionRequest, sign: 1n | -1n): void {
+function add(day: Day, { fee, gasByOwner, feeByRule = new Map() }: AdmissionRequest, sign: 1n | -1n): void {
   day.fee += sign * fee;
   for (const [owner, gas] of gasByOwner) day.gas.set(owner, (day.gas.get(owner) ?? 0n) + sign * gas);
+  for (const [rule, part] of feeByRule)
+    day.feeByRule.set(rule, (day.feeByRule.get(rule) ?? 0n) + sign * part);
 }
 
 function check(day: Day, limits: SpendingLimits, request: AdmissionRequest): SpendingRefusal | undefined {
-  const { dailyFee, dailyGasPerOwner } = limits;
-  if (dailyFee !== undefined && day.fee + request.fee > dailyFee)
+  const { dailyFee, dailyGasPerOwner, dailyFeeByRule = new Map() } = limits;
+  const feeByRule = request.feeByRule ?? new Map<string, bigint>();
+  const rules = [...feeByRule]
+    .filter(([rule, part]) => (day.feeByRule.get(rule) ?? 0n) + part > (dailyFeeByRule.get(rule) ?? 0n))
+    .map(([rule]) => rule);
+  if (rules.length > 0)
+    return { rules, reason: `the daily_fee of ${rules.join(", ")} in urgency is used up today (UTC)` };
+  const [spent, cost] = [day.fee - sum(day.feeByRule), request.fee - sum(feeByRule)];
+  if (dailyFee !== undefined && spent + cost > dailyFee)
     return {
-      reason: `spending.daily_fee is used up: ${day.fee} of ${dailyFee} were spent today (UTC), and the transaction costs ${request.fee}`,
+      reason: `spending.daily_fee is used up: ${spent} of ${dailyFee} were spent today (UTC), and the transaction costs ${cost}`,
     };
   if (dailyGasPerOwner === undefined) return undefined;
   const owners = [...request.gasByOwner]
@@ -132,19 +156,16 @@ function check(day: Day, limits: SpendingLimits, request: AdmissionRequest): Spe
   };
 }
 
+function sum(amounts: ReadonlyMap<string, bigint>): bigint {
+  return [...amounts.values()].reduce((total, amount) => total + amount, 0n);
+}
+
 async function put(session: SqlSession, deps: SpendingDeps, day: Day, owner: string): Promise<void> {
-  const isAll = owner === ALL_OWNERS;
+  const fee = owner === ALL_OWNERS ? day.fee : (day.feeByRule.get(ruleOf(owner) ?? "") ?? 0n);
   await session.run(
     "INSERT INTO spending (chain, payer, day, owner, gas, fee) VALUES (?, ?, ?, ?, ?, ?) " +
       "ON CONFLICT (chain, payer, day, owner) DO UPDATE SET gas = excluded.gas, fee = excluded.fee",
-    [
-      deps.chainId,
-      deps.payer,
-      day.day,
-      owner,
-      isAll ? 0n : (day.gas.get(owner) ?? 0n),
-      isAll ? `${day.fee}` : "0",
-    ],
+    [deps.chainId, deps.payer, day.day, owner, day.gas.get(owner) ?? 0n, `${fee}`],
   );
 }
 
@@ -156,7 +177,9 @@ async function readDay({ store, chainId, payer }: SpendingDeps, day: number): Pr
   );
   for (const row of rows) {
     const owner = textOf(row, "owner") ?? ALL_OWNERS;
+    const rule = ruleOf(owner);
     if (owner === ALL_OWNERS) found.fee = bigintOf(row, "fee") ?? 0n;
+    else if (rule !== undefined) found.feeByRule.set(rule, bigintOf(row, "fee") ?? 0n);
     else found.gas.set(owner, bigintOf(row, "gas") ?? 0n);
   }
   return found;

@@ -49,6 +49,8 @@ export interface Market {
   readonly budget: () => MarketBudget | undefined;
   /** Price for a broadcast at `height` in the fee denom; undefined when it must be read from the chain. */
   readonly priceAt: (height: bigint) => BlockPrice | undefined;
+  /** Price of the last state that was read; undefined without a fee market, and before the first read. */
+  readonly latestPrice: () => Dec18 | undefined;
   /** Price above which only urgent results are sent; undefined without a fee market. */
   readonly ceiling: () => Dec18 | undefined;
   readonly status: () =>
@@ -151,6 +153,7 @@ export function createMarket(
       const next = priceAfter(state, own + high, params);
       return { price: state.baseGasPrice, rise: maxInt(quoDec18(next, state.baseGasPrice), DEC18_ONE) };
     },
+    latestPrice: () => readings.states.get(readings.latest?.height ?? 0n)?.baseGasPrice,
     ceiling: () => (params === undefined ? undefined : ceiling(params)),
     status: () => {
       const { latest, states } = readings;

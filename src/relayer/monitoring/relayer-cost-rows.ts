@@ -47,11 +47,12 @@ export const COST_ROWS: readonly RowSpec[] = [
         [
           query(`max by (instance) (${M}_spent_today_fees{${JOB}})`, "{{instance}}"),
           query(`max by (instance) (${M}_forecast_daily_fees{${JOB}})`, "{{instance}} forecast of a day"),
+          query(`max by (rule) (${M}_spent_today_urgent_fees{${JOB}})`, "urgent: {{rule}}"),
           query(`max(${M}_daily_fee_limit{${JOB}})`, "limit"),
         ],
         {
           description:
-            "Fees of this UTC day, the forecast of a day at the present fee market, and the limit when there is one.",
+            "Fees of this UTC day, those for urgent results with a budget of their own, the forecast of a day at the present fee market, and the limit when there is one.",
           unit: "short",
           limits: /^limit/,
         },

@@ -12,6 +12,7 @@ import {
   entriesOf,
   gasInFlight,
   gasItem,
+  isAboveCeiling,
   type Prepared,
   requeue,
   resolve,
@@ -20,6 +21,7 @@ import {
   slotItems,
   type SubmitterState,
   unsent,
+  urgentRule,
 } from "./submitter-state.ts";
 
 /** Pause after a refusal by the gate. */
@@ -176,8 +178,9 @@ function decide(
   const all = [...ready, ...later];
   const left = cutTo(state, prepared, all);
   const stay = all.length > 0 ? left : undefined;
-  // A few that are ready wait for the many that are not: each transaction has a fixed cost.
-  if (ready.length === 0 || ready.length < later.length) return { go: undefined, stay };
+  // A few that are ready wait for the many that are not: each transaction has a fixed cost. Above the ceiling those are urgent.
+  const isFew = ready.length < later.length && !isAboveCeiling(state);
+  if (ready.length === 0 || isFew) return { go: undefined, stay };
   // Their company has changed since they were planned: one of them is to be tried apart from the others.
   if (new Set(ready.map((entry) => groupOf(state, entry))).size > 1) {
     requeue(state, all);
@@ -280,10 +283,18 @@ async function admit(
     const { gasLimit } = one.draft;
     const fee = feeFor(gasPrice, gasLimit);
     const admission = await state.deps.gate.admit(
-      { gas: gasLimit, fee, gasByOwner: gasByOwner(state, one) },
+      { gas: gasLimit, fee, gasByOwner: gasByOwner(state, one), feeByRule: feeByRule(state, left, fee) },
       signal,
     );
     if (admission.admitted) return { ...one, release: admission.release };
+    const { rules = [] } = admission;
+    if (rules.length > 0) {
+      // Their results wait with the others again.
+      for (const rule of rules) state.deps.urgency.markUsedUp(rule, state.deps.clock.nowMs());
+      state.deps.logger.warn("the budget of urgent results is used up", { rules });
+      requeue(state, left.entries);
+      return undefined;
+    }
     const owners = new Set(admission.owners);
     const refused = left.entries.filter(({ result }) => owners.has(result.query.owner));
     if (refused.length === 0) {
@@ -347,6 +358,21 @@ function gasByOwner(
     gas.set(owner, (gas.get(owner) ?? 0n) + share);
   }
   return gas;
+}
+
+/** The fee for urgent results by rule with a budget of its own, in proportion to their expected gas. */
+function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): ReadonlyMap<string, bigint> {
+  const gasOf = (entry: Entry): bigint => state.gas.estimate(gasItem(entry));
+  const total = maxInt(
+    entries.reduce((sum, entry) => sum + gasOf(entry), 0n),
+    1n,
+  );
+  const gas = new Map<string, bigint>();
+  for (const entry of entries) {
+    const rule = urgentRule(state, entry.result.query);
+    if (rule?.daily_fee !== undefined) gas.set(rule.name, (gas.get(rule.name) ?? 0n) + gasOf(entry));
+  }
+  return new Map([...gas].map(([rule, part]) => [rule, (fee * part) / total]));
 }
 
 function recordBroadcast(

@@ -2,7 +2,7 @@ import { isNewer } from "../../cosmos/comet/ibc-height.ts";
 import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts";
 import type { Entry } from "./pipeline.ts";
 import { MAX_AGE_MS, type ResultOutcome } from "./proven-result.ts";
-import { type SubmitterState, WITHDRAWN } from "./submitter-state.ts";
+import { isAboveCeiling, type SubmitterState, urgentRule, WITHDRAWN } from "./submitter-state.ts";
 
 /** A result may wait this many blocks until its query is due. */
 const MAX_EARLY_BLOCKS = 2n;
@@ -25,6 +25,7 @@ export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation 
   if (query.type === "kv" && !isNewer(at, current.query.lastRemoteHeight))
     return { kind: "dropped", reason: "superseded" };
   if (state.pipeline.ofQuery(query.id).sent.length > 0) return "later";
+  if (isAboveCeiling(state) && urgentRule(state, query) === undefined) return "later";
   if (query.type === "tx" || dueAt(current, height.now())) return "ready";
   return dueAt(current, height.now() + MAX_EARLY_BLOCKS)
     ? "later"

@@ -8,12 +8,14 @@ import {
   gasInFlight,
   gasItem,
   gasOfResults,
+  isAboveCeiling,
   type Prepared,
   requeue,
   resolve,
   type Slot,
   slotItems,
   type SubmitterState,
+  urgentRule,
 } from "./submitter-state.ts";
 import { minInt } from "../../platform/base/integers.ts";
 
@@ -147,11 +149,13 @@ export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): s
 }
 
 /**
- * At most one result of a KV query is planned. It may be simulated while the one before it is in flight. A TX result may not
+ * Above the ceiling of the price only urgent results are planned. At most one result of a KV query is planned. It may be simulated while the one before it is in flight. A TX result may not
  * overtake those before it.
  */
-function mayPlan({ pipeline }: SubmitterState, { result }: Entry): boolean {
+function mayPlan(state: SubmitterState, { result }: Entry): boolean {
+  const { pipeline } = state;
   const { id, type } = result.query;
+  if (isAboveCeiling(state) && urgentRule(state, result.query) === undefined) return false;
   const { planned, sent } = pipeline.ofQuery(id);
   return planned.length === 0 && (type === "kv" || sent.length === 0);
 }

@@ -6,6 +6,8 @@ export interface AdmissionRequest {
   readonly fee: bigint;
   /** The parts of `gas` by owner of the queries. A client update counts for the owners of the results behind it. */
   readonly gasByOwner: ReadonlyMap<string, bigint>;
+  /** The parts of `fee` for urgent results, by rule with a budget of its own. */
+  readonly feeByRule?: ReadonlyMap<string, bigint>;
 }
 
 /** Response of a {@link SubmitGate}. */
@@ -24,6 +26,8 @@ export type Admission =
        * offered again without them. Undefined: nothing may be sent now.
        */
       readonly owners?: readonly string[];
+      /** The rules whose budgets are used up. Their results are not urgent until the next UTC day. */
+      readonly rules?: readonly string[];
     };
 
 /** Decides before each broadcast whether this process may send and pay: leader lease, balance reserve, caps on spending. */

@@ -21,7 +21,10 @@ import {
   type GasMargin,
 } from "./gas-estimates.ts";
 import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
-import { type BatchLimits, GAS_PER_CLIENT_UPDATE } from "./plan.ts";
+import { type BatchLimits, GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "./plan.ts";
+import type { MarketBudget } from "../market/budget.ts";
+import type { Urgency, UrgencyRule } from "../market/urgency.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 import type { ClientUpdate, ExpectedResult, OutcomeListener, ResultOutcome } from "./proven-result.ts";
 import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./service-order.ts";
 import type { SubmitGate, Upkeep } from "./submit-gate.ts";
@@ -53,6 +56,7 @@ export interface SubmitterDeps {
   /** Reads the state of the fee market after the block `height`. */
   readonly readMarketState: LocalQueries["marketState"];
   readonly market: Market;
+  readonly urgency: Urgency;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -155,7 +159,7 @@ export function createSubmitterState(
   report: OutcomeListener,
 ): SubmitterState {
   const { market } = deps;
-  return {
+  const state: SubmitterState = {
     options,
     deps,
     report,
@@ -166,7 +170,7 @@ export function createSubmitterState(
     gas: createGasEstimates(),
     margin: createGasMargin(options.gasAdjustmentPermille),
     market,
-    block: createBlockBudget(options, market.budget),
+    block: createBlockBudget(options, () => budgetOf(state)),
     batch: createBatchBudget(options.limits),
     prepared: [],
     sent: [],
@@ -182,6 +186,36 @@ export function createSubmitterState(
     },
     work: createChangeSignal(deps.clock),
   };
+  return state;
+}
+
+/** The budget of the fee market, or what urgent results need besides what is in flight, if that is more. */
+function budgetOf(state: SubmitterState): MarketBudget | undefined {
+  const budget = state.market.budget();
+  if (budget === undefined || !state.deps.urgency.hasRules) return budget;
+  const waiting = [...state.pipeline.expected(), ...unsent(state)].map(({ result }) => result);
+  const urgent = waiting.filter(({ query }) => urgentRule(state, query) !== undefined);
+  if (urgent.length === 0) return budget;
+  const fixed = GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(state.options.connections);
+  return { ...budget, gas: maxInt(budget.gas, gasOfResults(state, urgent) + fixed + gasInFlight(state)) };
+}
+
+/** Returns the rule by which the next result of a query that is not in flight is urgent; undefined when it is not. */
+export function urgentRule(
+  { deps, market }: SubmitterState,
+  query: RegisteredQuery,
+): UrgencyRule | undefined {
+  if (!deps.urgency.hasRules) return undefined;
+  const current = deps.registry.state(query.id)?.query ?? query;
+  const height = deps.height.now();
+  const { clock } = deps;
+  const now = { height, price: market.latestPrice(), ceiling: market.ceiling(), nowMs: clock.nowMs() };
+  return deps.urgency.ruleOf(current, now);
+}
+
+/** Whether the price is above the ceiling, so that only urgent results may be sent. */
+export function isAboveCeiling({ market }: SubmitterState): boolean {
+  return market.budget()?.phase === "above-ceiling";
 }
 
 /** Returns the need of the next result of a query that is not broadcast. */
@@ -194,12 +228,16 @@ function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuer
   );
 }
 
-/** Sorts results by the needs of their queries. */
+/** Sorts results: urgent ones by their priority, then all others by the needs of their queries. */
 export function byNeed<T extends { readonly result: ExpectedResult }>(
   state: SubmitterState,
   items: readonly T[],
 ): readonly T[] {
-  return sortByNeed(items, ({ result }) => needOf(state, result.query));
+  const sorted = sortByNeed(items, ({ result }) => needOf(state, result.query));
+  if (!state.deps.urgency.hasRules) return sorted;
+  const ranked = sorted.map((item) => ({ item, rank: urgentRule(state, item.result.query)?.priority ?? -1 }));
+  // A stable sort: equal ranks stay in the order of need.
+  return ranked.toSorted((a, b) => b.rank - a.rank).map(({ item }) => item);
 }
 
 /** Returns all proven results that are not broadcast, the planned ones first. */

@@ -15,6 +15,7 @@ import {
   type SubmitterState,
   SUPERSEDED,
   unsent,
+  urgentRule,
   WITHDRAWN,
 } from "./submitter-state.ts";
 import { maxInt } from "../../platform/base/integers.ts";
@@ -83,6 +84,8 @@ export interface PipelineView {
    * the others have in the queue. `lookAhead`: blocks by which the results are read early.
    */
   readonly capacity: (lookAhead: bigint) => bigint;
+  /** Whether a result of the query is read although there is no capacity: the operator pays more for it. */
+  readonly isUrgent: (query: RegisteredQuery) => boolean;
 }
 
 /** A result in flight, or about to be. */
@@ -122,6 +125,7 @@ export function submitterOf(state: SubmitterState): Omit<Submitter, "subscribe">
       mayRead: (query) => mayRead(state, query),
       newest: (queryId) => newestOf(state, queryId),
       capacity: (lookAhead) => capacityOf(state, connectionId, lookAhead).gas,
+      isUrgent: (query) => urgentRule(state, query) !== undefined,
     }),
     reserve: (connectionId, candidates, lookAhead) => {
       const results = choose(state, connectionId, candidates, lookAhead);
@@ -253,7 +257,7 @@ function choose(
   lookAhead: bigint,
 ): readonly ExpectedResult[] {
   const { gas, leaving, ownPart } = capacityOf(state, connectionId, lookAhead);
-  if (gas <= 0n) return [];
+  if (gas <= 0n) return urgentOf(state, candidates);
   const waiting = [...state.pipeline.expected(), ...unsent(state)];
   const all = byNeed(state, [
     ...waiting.map(({ result }) => ({ result, isCandidate: false })),
@@ -273,6 +277,18 @@ function choose(
     chosen.push(one.result);
   }
   return chosen;
+}
+
+/** The candidates that are urgent, as far as a block can hold them. */
+function urgentOf(state: SubmitterState, candidates: readonly ExpectedResult[]): readonly ExpectedResult[] {
+  const urgent = candidates.filter(({ query }) => urgentRule(state, query) !== undefined);
+  const most = state.block.status().chainGas / 2n;
+  let gas = 0n;
+  const fitting = byNeed(
+    state,
+    urgent.map((result) => ({ result })),
+  ).filter((one) => (gas += gasOf(state, [one])) <= most);
+  return fitting.map(({ result }) => result);
 }
 
 function mayRead({ queries, pipeline }: SubmitterState, { id, type }: QueryKey): boolean {

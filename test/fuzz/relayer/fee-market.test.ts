@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
+import type { AdmissionRequest, SubmitGate } from "../../../src/relayer/submit/submit-gate.ts";
 import type { SimBlock, SimMarket } from "./sim-node.ts";
 import { bankKey } from "./sim-remote.ts";
 import { type SimOptions, type SimWorld, startWorld } from "./sim-world.ts";
@@ -113,5 +114,74 @@ describe("a backlog", () => {
     expect(answered).toBeGreaterThanOrEqual(260);
     expect(Math.max(...blocks.map(({ price }) => inMinimums(price)))).toBeLessThanOrEqual(2);
     expect(Math.max(...blocks.slice(first + 36).map(({ price }) => inMinimums(price)))).toBeLessThan(1.1);
+  });
+});
+
+describe("urgent results", () => {
+  const rule = {
+    name: "vault",
+    owners: [],
+    priority: 1,
+    max_price: undefined,
+    max_age: undefined,
+    daily_fee: undefined,
+  };
+  const ids = [3n, 4n];
+  /** Others fill what is left from block 60 to 90, and the price rises thirtyfold. */
+  const wave: SimMarket["others"] = (height, { left }) => (height > 60n && height <= 90n ? left : 0n);
+  /** Heights of the results of a query. */
+  const answersOf = (world: SimWorld, ...of: readonly bigint[]): readonly number[] =>
+    world.attempts
+      .filter(({ queryId, outcome }) => of.includes(queryId) && outcome === "included")
+      .map(({ localHeight }) => Number(localHeight));
+  const priceAt = (blocks: readonly SimBlock[], height: number): bigint =>
+    blocks.find((block) => block.height === BigInt(height))?.price ?? 0n;
+
+  it("go on above the ceiling up to their own price, and nothing else does", async () => {
+    const maxPrice = 8n * MINIMUM;
+    const urgency = [{ ...rule, ids, max_price: maxPrice }];
+    const { blocks, world } = await run(wave, 100, { urgency });
+    const above = blocks.filter(({ price }) => price > CEILING);
+    expect(above.length).toBeGreaterThan(20);
+    const paid = above.filter(({ fees }) => fees > 0n);
+    expect(paid.length).toBeGreaterThan(5);
+    expect(paid.every(({ price, results }) => price <= maxPrice && results <= ids.length)).toBe(true);
+    for (const { price, fees } of blocks) if (price > maxPrice) expect(fees).toBe(0n);
+    const late = answersOf(world, ...ids).filter((height) => priceAt(blocks, height) > CEILING);
+    expect(late.length).toBe(paid.reduce((sum, { results }) => sum + results, 0));
+  });
+
+  it("with an age have a result that is not older, whatever else is due, and in the order of their turns else", async () => {
+    // Each of 150 queries has a result in every third block, one of 400 in every eighth.
+    const urgency = [{ ...rule, ids, max_age: 3 }];
+    const { world } = await run(() => 0n, WARM_UP + 60, { urgency, queries: 400 });
+    const distances = (id: bigint): readonly number[] => {
+      const heights = answersOf(world, id).filter((height) => height > WARM_UP);
+      return heights.slice(1).map((height, index) => height - (heights[index] ?? 0));
+    };
+    for (const id of ids) expect(Math.max(...distances(id))).toBeLessThanOrEqual(5);
+    expect(Math.max(...distances(100n))).toBeGreaterThan(6);
+  });
+
+  it("stop when their budget of a day is used up, and do not use that of all others", async () => {
+    const requests: AdmissionRequest[] = [];
+    let spent = 0n;
+    const budget = 3_000n;
+    const gate: SubmitGate = {
+      admit: async (request) => {
+        requests.push(request);
+        const own = request.feeByRule?.get("vault") ?? 0n;
+        if (spent + own > budget) return { admitted: false, reason: "used up", rules: ["vault"] };
+        spent += own;
+        return { admitted: true, release: () => void (spent -= own) };
+      },
+    };
+    const urgency = [{ ...rule, ids, daily_fee: budget }];
+    const { blocks } = await run(wave, 90, { urgency, gate });
+    const paid = blocks.filter(({ price }) => price > CEILING).reduce((sum, { fees }) => sum + fees, 0n);
+    expect(spent).toBeGreaterThan(0n);
+    expect(paid).toBeLessThanOrEqual(budget);
+    // Above the ceiling the whole fee is that of the rule, below it none is.
+    for (const { fee, feeByRule } of requests) expect([0n, fee]).toContain(feeByRule?.get("vault") ?? 0n);
   });
 });

@@ -9,6 +9,7 @@ import { unreachable } from "../../../src/platform/base/errors.ts";
 import { createClientRefresh } from "../../../src/relayer/connection/client-refresh.ts";
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
 import { watchedClient, createWatches } from "../../../src/relayer/health/watches.ts";
+import { createUrgency, type UrgencyRule } from "../../../src/relayer/market/urgency.ts";
 import { createMarket } from "../../../src/relayer/market/create-market.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
 import { createRegistry, type Registry } from "../../../src/relayer/registry/registry.ts";
@@ -71,6 +72,8 @@ export interface SimOptions {
   readonly market: SimMarket;
   /** `gas.price.comfortable` */
   readonly ceiling: Dec18;
+  /** Rules of urgent queries. */
+  readonly urgency: readonly UrgencyRule[];
   /** Whether the connections have the queries of {@link startWorld}. */
   readonly hasQueries: boolean;
   /** As in the configuration: `queries.skip_unchanged`. */
@@ -185,6 +188,7 @@ function registerQueries(local: SimLocal, connectionId: string): void {
 
 interface RelayerParts extends Pick<SimOptions, "gate" | "resultsPerTx" | "skipUnchanged"> {
   readonly ceiling?: Dec18;
+  readonly urgency?: readonly UrgencyRule[];
   readonly local: SimLocal;
   readonly remotes: readonly SimRemote[];
   readonly clock: ManualClock;
@@ -263,6 +267,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     },
     readMarketState: local.queries.marketState,
     market,
+    urgency: createUrgency(parts.urgency ?? [], cap),
     readBlockLimits: local.queries.blockLimits,
     attempts: { note: (attempts) => void noted.push(...attempts) },
     leads: () => true,
@@ -301,7 +306,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
         leadership: { role: "leader" },
         store: { error: state.storeError },
         refusal: state.refusal,
-        spending: { day: 0, fee: 0n, gasByOwner: new Map(), limits: NO_LIMITS },
+        spending: { day: 0, fee: 0n, gasByOwner: new Map(), feeByRule: new Map(), limits: NO_LIMITS },
         reserve: { reserve: 0n },
       }),
       chains: {

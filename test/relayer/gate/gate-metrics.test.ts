@@ -8,7 +8,7 @@ function scrape(limits: SpendingLimits, gasByOwner: ReadonlyMap<string, bigint>)
   const status: GateStatus = {
     leadership: { role: "starting", holder: undefined, error: undefined },
     store: { kind: "memory", pendingWrites: 2, droppedWrites: 3, error: "full" },
-    spending: { day: 1, fee: 12n, gasByOwner, limits },
+    spending: { day: 1, fee: 12n, gasByOwner, feeByRule: new Map([["liquidations", 7n]]), limits },
     reserve: { reserve: 50n, balance: undefined, readAtMs: undefined },
     refusal: "no",
   };
@@ -27,7 +27,7 @@ const valuesOf = (page: string): Readonly<Record<string, string>> =>
 
 describe("the metrics of the gate", () => {
   it("have limits and what is spent", async () => {
-    const limits = { dailyFee: 100n, dailyGasPerOwner: 9n };
+    const limits = { dailyFee: 100n, dailyGasPerOwner: 9n, dailyFeeByRule: new Map([["liquidations", 8n]]) };
     expect(valuesOf(await scrape(limits, new Map([["neutron1a", 4n]])))).toEqual({
       'role{role="leader"}': "0",
       'role{role="starting"}': "1",
@@ -37,6 +37,7 @@ describe("the metrics of the gate", () => {
       store_writable: "0",
       admitted: "0",
       spent_today_fees: "12",
+      'spent_today_urgent_fees{rule="liquidations"}': "7",
       daily_fee_limit: "100",
       daily_gas_per_owner_limit: "9",
       balance_reserve: "50",

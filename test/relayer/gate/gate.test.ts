@@ -43,9 +43,15 @@ async function openGateTest(
     store,
     clock,
   });
-  const admit = (fee: bigint, gas: Readonly<Record<string, bigint>> = { alice: 100n }) => {
+  const admit = (
+    fee: bigint,
+    gas: Readonly<Record<string, bigint>> = { alice: 100n },
+    feeByRule?: Readonly<Record<string, bigint>>,
+  ) => {
     const gasByOwner = new Map(Object.entries(gas));
-    return gate.admit({ fee, gas: [...gasByOwner.values()].reduce((a, b) => a + b, 0n), gasByOwner }, SIGNAL);
+    const total = [...gasByOwner.values()].reduce((a, b) => a + b, 0n);
+    const urgent = feeByRule === undefined ? {} : { feeByRule: new Map(Object.entries(feeByRule)) };
+    return gate.admit({ fee, gas: total, gasByOwner, ...urgent }, SIGNAL);
   };
   return { gate, admit, world, clock, store, spending, reads: () => reads };
 }
@@ -177,6 +183,31 @@ describe("the gate", () => {
     });
     expect(await second.admit(1n, { bob: 240n })).toMatchObject({ admitted: true });
     expect(await second.admit(1n, { bob: 1n })).toMatchObject({ owners: ["bob"] });
+  });
+
+  it("counts urgent results for the budget of their rule alone, over a restart too, until the next day", async () => {
+    const limits = { dailyFee: 100n, dailyFeeByRule: new Map([["vault", 50n]]) };
+    const first = await openGateTest(limits);
+    expect(await first.admit(90n, {}, { vault: 30n })).toMatchObject({ admitted: true });
+    expect(first.gate.status().spending).toMatchObject({ fee: 90n, feeByRule: new Map([["vault", 30n]]) });
+    const second = await openGateTest(limits, { store: first.store, clock: first.clock });
+    expect(await second.admit(21n, {}, { vault: 21n })).toEqual({
+      admitted: false,
+      rules: ["vault"],
+      reason: "the daily_fee of vault in urgency is used up today (UTC)",
+    });
+    // All others are sent, so this is no reason why nothing is.
+    expect(second.gate.status().refusal).toBeUndefined();
+    expect(await second.admit(60n, {}, { vault: 20n })).toMatchObject({ admitted: true });
+    expect(await second.admit(1n)).toMatchObject({
+      reason: expect.stringContaining("100 of 100 were spent"),
+    });
+    await first.clock.advance(DAY_MS);
+    const taken = await second.admit(50n, {}, { vault: 50n });
+    expect(await second.admit(1n, {}, { vault: 1n })).toMatchObject({ rules: ["vault"] });
+    if (taken.admitted) taken.release();
+    expect(await second.admit(1n, {}, { vault: 1n })).toMatchObject({ admitted: true });
+    expect(second.gate.status().spending.feeByRule).toEqual(new Map([["vault", 1n]]));
   });
 
   it("keeps the reserve, and pays again when somebody sends coins", async () => {

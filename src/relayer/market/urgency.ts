@@ -1,0 +1,127 @@
+import { z } from "zod";
+import type { Dec18 } from "../../platform/base/decimal.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
+import { amountField, decimalField, issueText } from "../../platform/config/config-fields.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
+
+/** The schema of `urgency`: queries that are worth a higher price. */
+export function urgencySchema() {
+  return z
+    .array(ruleSchema())
+    .max(100)
+    .refine((rules) => new Set(rules.map(({ name }) => name)).size === rules.length, {
+      error: issueText("has a name twice", "a name for each rule"),
+    })
+    .default([]);
+}
+
+function ruleSchema() {
+  return z
+    .strictObject({
+      name: z
+        .string()
+        .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
+        .describe("name of the rule in metrics and logs")
+        .meta({ example: "liquidations" }),
+      owners: z
+        .array(z.string().min(1))
+        .max(1_000)
+        .default([])
+        .describe("addresses of the contracts whose queries the rule is for"),
+      ids: z
+        .array(amountField())
+        .max(10_000)
+        .default([])
+        .describe("ids of the queries that the rule is for, in quotes"),
+      priority: z
+        .int()
+        .min(0)
+        .max(1_000)
+        .default(0)
+        .describe("urgent results of a higher priority leave first"),
+      max_price: decimalField()
+        .optional()
+        .describe("price of the fee market up to which the rule is applied; default: gas.max_price")
+        .meta({ example: "0.05", commentedOut: true }),
+      max_age: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .optional()
+        .describe(
+          "local blocks: a result is urgent when the last one is this old, whatever the price is; default: when it is due and the price is above gas.price.comfortable",
+        )
+        .meta({ example: 20, commentedOut: true }),
+      daily_fee: amountField()
+        .optional()
+        .describe(
+          "fees of one UTC day for urgent results of the rule, which do not count for spending.daily_fee then; default: no limit of its own",
+        )
+        .meta({ example: "5000000", commentedOut: true }),
+    })
+    .refine(({ owners, ids }) => owners.length + ids.length > 0, {
+      path: ["owners"],
+      error: issueText("and ids are empty", "an owner or an id: otherwise the rule is for no query"),
+    });
+}
+
+/** A rule of the configuration. */
+export type UrgencyRule = z.output<ReturnType<typeof ruleSchema>>;
+
+/** What decides whether a result is urgent. */
+export interface UrgencyMoment {
+  readonly height: bigint;
+  /** Price of the next block; undefined on a chain without a fee market. */
+  readonly price: Dec18 | undefined;
+  /** Price above which only urgent results are sent; undefined on a chain without a fee market. */
+  readonly ceiling: Dec18 | undefined;
+  /** Wall-clock time, ms. */
+  readonly nowMs: number;
+}
+
+/** Decides which results are worth a higher price. */
+export interface Urgency {
+  readonly hasRules: boolean;
+  /** Returns the rule by which the next result of a query is urgent now: of several, the one with the highest priority. */
+  readonly ruleOf: (query: RegisteredQuery, now: UrgencyMoment) => UrgencyRule | undefined;
+  /** Ends a rule until the next UTC day: its budget is used up. */
+  readonly markUsedUp: (name: string, nowMs: number) => void;
+}
+
+/** Creates the urgency of these rules. `maxPrice`: `gas.max_price`. */
+export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18): Urgency {
+  const sorted = rules.toSorted((a, b) => b.priority - a.priority);
+  const byId = new Map<bigint, UrgencyRule[]>();
+  const byOwner = new Map<string, UrgencyRule[]>();
+  for (const rule of sorted) {
+    for (const id of rule.ids) byId.set(id, [...(byId.get(id) ?? []), rule]);
+    for (const owner of rule.owners) byOwner.set(owner, [...(byOwner.get(owner) ?? []), rule]);
+  }
+  /** By name: the UTC day on which the budget was used up. */
+  const usedUp = new Map<string, number>();
+  const applies = (rule: UrgencyRule, query: RegisteredQuery, now: UrgencyMoment): boolean => {
+    if (usedUp.get(rule.name) === dayOf(now.nowMs)) return false;
+    if (now.price !== undefined && now.price > (rule.max_price ?? maxPrice)) return false;
+    if (rule.max_age === undefined)
+      return now.price !== undefined && now.ceiling !== undefined && now.price > now.ceiling;
+    return now.height - lastAnswerOf(query) >= BigInt(rule.max_age);
+  };
+  return {
+    hasRules: rules.length > 0,
+    ruleOf: (query, now) => {
+      const known = [...(byId.get(query.id) ?? []), ...(byOwner.get(query.owner) ?? [])];
+      const [first, ...others] = known.filter((rule) => applies(rule, query, now));
+      return others.reduce((best, rule) => (best && rule.priority > best.priority ? rule : best), first);
+    },
+    markUsedUp: (name, nowMs) => void usedUp.set(name, dayOf(nowMs)),
+  };
+}
+
+/** A query without a result is as old as its registration. */
+function lastAnswerOf({ lastLocalHeight, registeredAtHeight }: RegisteredQuery): bigint {
+  return lastLocalHeight === 0n ? registeredAtHeight : lastLocalHeight;
+}
+
+function dayOf(nowMs: number): number {
+  return Math.floor(nowMs / DAY_MS);
+}
