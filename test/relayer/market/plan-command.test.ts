@@ -21,6 +21,14 @@ describe("relaywatch relayer plan", () => {
     expect((await plan("--queries", "1000")).out.trimEnd()).toBe(example);
   });
 
+  it("prints what docs/what-results-cost.md shows of it", async () => {
+    const page = readFileSync(new URL("../../../docs/what-results-cost.md", import.meta.url), "utf8");
+    const [, args = "", example = ""] = /\$ relaywatch relayer plan ([^\n]*)\n(.*?)\n```/s.exec(page) ?? [];
+    const { out } = await plan(...args.split(" "));
+    expect(example.split("\n").length).toBeGreaterThan(5);
+    expect(out).toContain(example);
+  });
+
   it("uses the fee market of the deployed chain without a configuration", async () => {
     expect(defaultParams("untrn")).toMatchObject(DEPLOYED_MARKET);
     expect(await planned("--queries", "1")).toMatchObject({
