@@ -139,7 +139,7 @@ function check(day: Day, limits: SpendingLimits, request: AdmissionRequest): Spe
     .map(([rule]) => rule);
   if (rules.length > 0)
     return { rules, reason: `the daily_fee of ${rules.join(", ")} in urgency is used up today (UTC)` };
-  const [spent, cost] = [day.fee - sum(day.feeByRule), request.fee - sum(feeByRule)];
+  const [spent, cost] = [day.fee - totalOf(day.feeByRule), request.fee - totalOf(feeByRule)];
   if (dailyFee !== undefined && spent + cost > dailyFee)
     return {
       reason: `spending.daily_fee is used up: ${spent} of ${dailyFee} were spent today (UTC), and the transaction costs ${cost}`,
@@ -156,7 +156,7 @@ function check(day: Day, limits: SpendingLimits, request: AdmissionRequest): Spe
   };
 }
 
-function sum(amounts: ReadonlyMap<string, bigint>): bigint {
+function totalOf(amounts: ReadonlyMap<string, bigint>): bigint {
   return [...amounts.values()].reduce((total, amount) => total + amount, 0n);
 }
 
