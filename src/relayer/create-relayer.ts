@@ -310,7 +310,7 @@ function workerSettings(config: RelayerConfig): WorkerSettings {
   return {
     allowKvCallbacks: config.queries.allow_kv_callbacks,
     minKvUpdatePeriod: config.queries.min_kv_update_period,
-    skipUnchanged: config.queries.skip_unchanged,
+    skipUnchanged: BigInt(config.queries.skip_unchanged),
     maxResultBytes: config.batch.bytes,
     backoff: { minMs: config.retry.first / 2, baseMs: config.retry.first, maxMs: config.retry.most },
   };

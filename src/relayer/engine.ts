@@ -21,7 +21,10 @@ import type { TxDeps } from "./tx/tx-relay.ts";
 import { runWorker } from "./worker-loop.ts";
 
 /** A worker without the parts that its cycles change. The engine adds those. */
-type WorkerParts = Omit<ConnectionWorker, "localHeight" | "client" | "submission" | "submitter" | "attempts">;
+type WorkerParts = Omit<
+  ConnectionWorker,
+  "localHeight" | "client" | "submission" | "submitter" | "attempts" | "urgency"
+>;
 
 export interface EngineDeps {
   readonly chainName: string;
@@ -127,12 +130,13 @@ function nameOf({ connectionId }: WorkerParts, type: (typeof TYPES)[number]): st
 function toWorker(
   parts: WorkerParts,
   submitter: Submitter,
-  { height, attempts }: EngineDeps,
+  { height, attempts, urgency }: EngineDeps,
 ): ConnectionWorker {
   return {
     ...parts,
     submitter,
     attempts,
+    urgency,
     localHeight: height.now,
     client: createClientOfConnection(parts.local, parts.connectionId),
     submission: createSubmissionHealth(),

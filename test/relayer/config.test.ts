@@ -164,6 +164,11 @@ health: { client_expires_soon: { trusting_period_share: "${share}" } }`;
   it.each([
     ["no endpoint", 'rpc: ["http://127.0.0.1:1"]', "rpc: []"],
     ["a negative factor", "mnemonic: { env: X } }", 'mnemonic: { env: X } }\ngas: { max_price: "-1" }'],
+    [
+      "a negative number of blocks",
+      "mnemonic: { env: X } }",
+      "mnemonic: { env: X } }\nqueries: { skip_unchanged: -1 }",
+    ],
     ["a mnemonic in the file", "mnemonic: { env: X }", "mnemonic: abandon abandon"],
     ["an endpoint with a password", "http://127.0.0.1:1", "http://user:pass@127.0.0.1:1"],
   ])("refuses %s", (_case, from, to) => {

@@ -232,8 +232,11 @@ function queriesSchema() {
         .describe(
           "least number of remote blocks between two results of a KV query, whatever its update period is",
         ),
-      skip_unchanged: amountField()
-        .prefault("0")
+      skip_unchanged: z
+        .int()
+        .min(0)
+        .max(1_000_000)
+        .default(0)
         .describe(
           "a KV result with the values of the last one is not sent until that one is this many local blocks old; 0: every result is sent. Contracts that check the height of a result see an older one",
         ),

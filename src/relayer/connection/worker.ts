@@ -13,6 +13,7 @@ import {
   sameQuestion,
 } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { Urgency } from "../market/urgency.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Attempt, AttemptSink, AttemptStart } from "../state/attempt.ts";
 import type { ResultOutcome } from "../submit/proven-result.ts";
@@ -41,6 +42,7 @@ export interface ConnectionWorker {
   /** Updates clients in front of all results. */
   readonly clients: Pick<ClientRefresh, "send">;
   readonly submission: SubmissionHealth;
+  readonly urgency: Pick<Urgency, "maxAgeOf">;
 }
 
 export interface WorkerSettings {

@@ -13,6 +13,7 @@ import {
   type QueryLoad,
 } from "../market/forecast.ts";
 import type { MarketStatus } from "../market/market-status.ts";
+import { unchangedReadOf } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
 import type { HeadWatch } from "./head-watch.ts";
@@ -97,10 +98,13 @@ function loadsOf(
   blockMs: number,
 ): readonly QueryLoad[] {
   const remotes = new Map(watches.connections.map(({ id, remote }) => [id, blockMsOf(remote) ?? 0]));
-  return registry.states().flatMap(({ query }) => {
+  return registry.states().flatMap((state) => {
+    const { query } = state;
     if (query.type === "tx") return [];
     const pace = { blockMs, remoteMs: remotes.get(query.connectionId) ?? 0 };
-    return [loadOf(query, config, pace, gasOf(query.id))];
+    // While its values do not change, it has a result in each of these intervals only.
+    const interval = unchangedReadOf(state)?.maxAge ?? query.updatePeriod;
+    return [loadOf({ ...query, updatePeriod: interval }, config, pace, gasOf(query.id))];
   });
 }
 

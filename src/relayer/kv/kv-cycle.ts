@@ -1,5 +1,5 @@
 import { sha256, toHex } from "../../platform/base/bytes.ts";
-import { maxInt } from "../../platform/base/integers.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
 import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import {
@@ -124,11 +124,11 @@ export async function runKvCycle(
 
 /** Reads the last results of the queries from the chain, if unchanged values are skipped: another relayer may have sent newer ones. */
 async function readLastHeights(
-  { settings, registry }: ConnectionWorker,
+  { registry }: ConnectionWorker,
   { candidates }: KvCycle,
   signal: AbortSignal,
 ): Promise<void> {
-  const known = candidates.filter(({ sent }) => settings.skipUnchanged > 0n && sent.length > 0);
+  const known = candidates.filter(({ sent }) => sent.length > 0);
   await registry.reread(
     known.map(({ query }) => query.id),
     signal,
@@ -140,11 +140,12 @@ async function readLastHeights(
  * then read again as if it had been answered. Otherwise its values are remembered: the next ones are compared with them.
  */
 function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: ProvenState): boolean {
-  const { settings, registry, submitter, connectionId, metrics } = worker;
-  const maxAge = settings.skipUnchanged;
-  if (maxAge === 0n) return false;
+  const { settings, registry, submitter, urgency, connectionId, metrics } = worker;
+  if (settings.skipUnchanged === 0n) return false;
   const { state, result, values } = proof;
   const { query } = result;
+  // A rule of urgency that says how old a result may be says it of unchanged ones too.
+  const maxAge = minInt(settings.skipUnchanged, urgency.maxAgeOf(query) ?? settings.skipUnchanged);
   const read = { at: view.stateAt, hash: hashOf(values) };
   // The block that would have the result.
   const localHeight = maxInt(dueHeightOf(state), worker.localHeight() + 1n);

@@ -84,6 +84,8 @@ export interface Urgency {
   readonly hasRules: boolean;
   /** Returns the rule by which the next result of a query is urgent now: of several, the one with the highest priority. */
   readonly ruleOf: (query: RegisteredQuery, now: UrgencyMoment) => UrgencyRule | undefined;
+  /** Returns the least `max_age` of a query's rules, local blocks; undefined without one. */
+  readonly maxAgeOf: (query: RegisteredQuery) => bigint | undefined;
   /** Ends a rule until the next UTC day: its budget is used up. */
   readonly markUsedUp: (name: string, nowMs: number) => void;
 }
@@ -99,6 +101,10 @@ export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18): U
   }
   /** By name: the UTC day on which the budget was used up. */
   const usedUp = new Map<string, number>();
+  const rulesOf = ({ id, owner }: RegisteredQuery): readonly UrgencyRule[] => [
+    ...(byId.get(id) ?? []),
+    ...(byOwner.get(owner) ?? []),
+  ];
   const applies = (rule: UrgencyRule, query: RegisteredQuery, now: UrgencyMoment): boolean => {
     if (usedUp.get(rule.name) === dayOf(now.nowMs)) return false;
     if (now.price !== undefined && now.price > (rule.max_price ?? maxPrice)) return false;
@@ -109,9 +115,12 @@ export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18): U
   return {
     hasRules: rules.length > 0,
     ruleOf: (query, now) => {
-      const known = [...(byId.get(query.id) ?? []), ...(byOwner.get(query.owner) ?? [])];
-      const [first, ...others] = known.filter((rule) => applies(rule, query, now));
+      const [first, ...others] = rulesOf(query).filter((rule) => applies(rule, query, now));
       return others.reduce((best, rule) => (best && rule.priority > best.priority ? rule : best), first);
+    },
+    maxAgeOf: (query) => {
+      const ages = rulesOf(query).flatMap(({ max_age }) => max_age ?? []);
+      return ages.length === 0 ? undefined : BigInt(Math.min(...ages));
     },
     markUsedUp: (name, nowMs) => void usedUp.set(name, dayOf(nowMs)),
   };

@@ -156,6 +156,16 @@ describe("values that never change", () => {
     expect(await world.stop()).toEqual([]);
   });
 
+  it("are sent as often as a rule of urgency says", async () => {
+    const rule = { name: "fresh", owners: [], priority: 0, max_price: undefined, daily_fee: undefined };
+    const urgency = [{ ...rule, ids: [1n], max_age: 10 }];
+    const world = await quietWorld({ skipUnchanged: 40n, hasQueries: false, urgency });
+    register(world, STILL, 2n, 2);
+    await world.run(62);
+    expect([1n, 2n].map((id) => count(world, "included", new Set([id])))).toEqual([7, 2]);
+    expect(await world.stop()).toEqual([]);
+  });
+
   it("are sent when an operator wants it, and always without the option", async () => {
     const world = await quietWorld({ skipUnchanged: 50n, hasQueries: false });
     const ids = register(world, STILL, 3n);

@@ -33,6 +33,22 @@ const at = (price: string | undefined, more: Partial<UrgencyMoment> = {}): Urgen
   ...more,
 });
 
+describe("the greatest age of a result", () => {
+  it("is the least of all rules that name the query or its owner", () => {
+    const rules = [
+      rule({ name: "a", max_age: 30 }),
+      rule({ name: "b", ids: [], owners: ["neutron1vault"], max_age: 20 }),
+      rule({ name: "c", ids: [8n], max_age: 10 }),
+      rule({ name: "d" }),
+    ];
+    const { maxAgeOf } = createUrgency(rules, DEC18_ONE);
+    expect(maxAgeOf(query())).toBe(20n);
+    expect(maxAgeOf(query({ owner: "neutron1other" }))).toBe(30n);
+    expect(maxAgeOf(query({ id: 9n, owner: "neutron1other" }))).toBeUndefined();
+    expect(createUrgency([rule()], DEC18_ONE).maxAgeOf(query())).toBeUndefined();
+  });
+});
+
 describe("a rule of urgency", () => {
   it("is applied above the ceiling, up to its own price, to its ids and owners", () => {
     const urgency = createUrgency([rule()], DEC18_ONE);

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
+import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
+import { localnetRelayerConfig } from "../../../src/relayer/cli/relayer-config-options.ts";
+import { createHeadWatch } from "../../../src/relayer/health/head-watch.ts";
+import { createMarketView } from "../../../src/relayer/health/market-view.ts";
+import {
+  answered,
+  handedOver,
+  type QueryState,
+  unchangedBy,
+} from "../../../src/relayer/registry/query-state.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { sampleState } from "../samples.ts";
+import { sampleMarket } from "../status-samples.ts";
+
+const remote = (height: bigint) => ({ revision: 1n, height });
+
+/** A query of period 2. */
+function answeredState(id: bigint): QueryState {
+  const sent = handedOver(sampleState({ id, updatePeriod: 2n }), { at: remote(5n), hash: "a" });
+  return answered(sent, { localHeight: 10n, remote: remote(5n) });
+}
+
+/** The demand of these queries in a chain with blocks of one second, results a block. */
+async function demandOf(states: readonly QueryState[]): Promise<number | undefined> {
+  const clock = createManualClock(0);
+  const local = createHeadWatch(clock, () => 0n);
+  for (const latestHeight of [1n, 2n, 3n]) {
+    await clock.advance(1_000);
+    local.record({ latestHeight, latestTimeNs: 0n });
+  }
+  const { forecast: _forecast, sinceReadMs, ...market } = sampleMarket();
+  const view = createMarketView(localnetRelayerConfig(portsAt(0), undefined), {
+    market: {
+      status: () => ({ ...market, readAtMs: clock.monotonicMs() - sinceReadMs }),
+      params: () => defaultParams("untrn"),
+    },
+    gasOf: () => 28_500n,
+    registry: { states: () => states },
+    watches: { local, connections: [] },
+    clock,
+  });
+  return view()?.forecast.demandResults;
+}
+
+describe("the forecast of a running relayer", () => {
+  it("counts a query with unchanged values by the results that it still gets", async () => {
+    const states = [1n, 2n, 3n].map(answeredState);
+    expect(await demandOf(states)).toBeCloseTo(3 / 2);
+    const read = { at: remote(7n), hash: "a", localHeight: 12n, maxAge: 20n };
+    const unchanged = states.slice(1).flatMap((state) => unchangedBy(state, read) ?? []);
+    expect(await demandOf([...states.slice(0, 1), ...unchanged])).toBeCloseTo(1 / 2 + 2 / 20);
+  });
+});
