@@ -56,9 +56,12 @@ export function relayerReport(data: RelayerData): Report {
   };
 }
 
+/** Outcomes after which the chain has the values that were read. */
+const ON_CHAIN: ReadonlySet<Attempt["outcome"]> = new Set(["included", "redundant", "unchanged"] as const);
+
 function outcomeOf({ attempts, deadLetters }: RelayerData): ReportOutcome {
   if (attempts.length === 0 && deadLetters.length === 0) return "unseen";
-  const hasResult = attempts.some(({ outcome }) => outcome === "included" || outcome === "redundant");
+  const hasResult = attempts.some(({ outcome }) => ON_CHAIN.has(outcome));
   return hasResult && deadLetters.length === 0 ? "fine" : "problem";
 }
 

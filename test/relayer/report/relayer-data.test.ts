@@ -44,6 +44,16 @@ describe("the data of a relayer report", () => {
     }
   });
 
+  it("are fine when a result is on the chain, or one with the same values", async () => {
+    const outcomeAfter = async (outcome: Attempt["outcome"]) => {
+      const attempts = attemptsAt(2, () => 5).map((attempt) => ({ ...attempt, outcome }));
+      return relayerReport(await readRelayerData(logOf(attempts), NOTHING, { fromMs: 0, toMs: 9 })).outcome;
+    };
+    for (const outcome of ["included", "redundant", "unchanged"] as const)
+      expect(await outcomeAfter(outcome), outcome).toBe("fine");
+    expect(await outcomeAfter("not-broadcast")).toBe("problem");
+  });
+
   it("separate what the contracts use: the rest of the gas after the chain's for each key and the transactions'", async () => {
     const at = (gas: bigint, fields: Partial<Attempt>): Attempt => ({
       ...SAMPLE,
