@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import type { BroadcastResult, TxDraft } from "../../src/cosmos/client/tx/tx-types.ts";
 import type { RegisteredQuery } from "../../src/relayer/chain/registered-query.ts";
+import type { MarketBudget } from "../../src/relayer/market/budget.ts";
 import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
 import type { ProvenResult } from "../../src/relayer/submit/proven-result.ts";
 import type { Entry } from "../../src/relayer/submit/pipeline.ts";
@@ -324,5 +325,63 @@ describe("a transaction that the node does not take", () => {
     prepare([{ id: 1n }]);
     await send();
     expect(state.pace.stopped).toBeUndefined();
+  });
+});
+
+describe("the budget of the fee market", () => {
+  const budget = (more: Partial<MarketBudget>): MarketBudget => ({
+    gas: 2_000_000n,
+    toleranceGas: 0n,
+    singleGas: 0n,
+    phase: "steady",
+    ...more,
+  });
+
+  it("may be exceeded by its tolerance, rather than to split a transaction", async () => {
+    const { sample, state, prepare, send } = setUp();
+    const present = { ...budget({}) };
+    Object.assign(state.market, { budget: () => present });
+    prepare(
+      Array.from({ length: 60 }, (_, index) => ({ id: BigInt(index + 1) })),
+      2_050_000n,
+    );
+    Object.assign(present, { toleranceGas: 50_000n });
+    expect((await send()).map((ids) => ids.length)).toEqual([60]);
+    expect(sample.state.prepared).toEqual([]);
+  });
+
+  it("splits what exceeds it by more, and plans a small remainder again", async () => {
+    const { sample, state, prepare, send } = setUp();
+    Object.assign(state.market, { budget: () => budget({ toleranceGas: 49_999n }) });
+    prepare(
+      Array.from({ length: 60 }, (_, index) => ({ id: BigInt(index + 1) })),
+      2_050_000n,
+    );
+    // By the estimates 110,000 for the transaction and 30,000 for each result, 1,910,000 in all; the simulation used more.
+    const [sent] = (await send()).map((ids) => ids.length);
+    expect(sent).toBe(Math.floor(((2_049_999 * 1_910) / 2_050 - 110_000) / 30_000));
+    expect(sample.state.prepared).toEqual([]);
+    expect(sample.state.pipeline.queuedCount()).toBe(60 - (sent ?? 0));
+  });
+
+  it("lets a single result go that exceeds it, and no more than one", async () => {
+    const { state, prepare, send } = setUp();
+    Object.assign(state.market, { budget: () => budget({ gas: 100_000n, singleGas: 500_000n }) });
+    prepare([{ id: 1n }, { id: 2n }], 400_000n);
+    expect(await send()).toEqual([]);
+    state.prepared = [];
+    prepare([{ id: 3n }], 500_001n);
+    expect(await send()).toEqual([]);
+    state.prepared = [];
+    prepare([{ id: 4n }], 500_000n);
+    expect(await send()).toEqual([["4"]]);
+  });
+
+  it("of nothing sends nothing", async () => {
+    const { state, prepare, send } = setUp();
+    Object.assign(state.market, { budget: () => budget({ gas: 0n, phase: "above-ceiling" }) });
+    prepare([{ id: 1n }]);
+    expect(await send()).toEqual([]);
+    expect(state.prepared).toHaveLength(1);
   });
 });

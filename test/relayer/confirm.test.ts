@@ -103,6 +103,19 @@ describe("a transaction in a block", () => {
     expect(state.deps.height.version()).toBe(version + 1);
   });
 
+  it("that ran out of gas gives the next ones the whole margin again", async () => {
+    const { state, end } = setUp();
+    for (let times = 0; times < 200; times++) state.margin.learn(300_000n, true, 300_000n);
+    const before = state.margin.limit(300_000n, true);
+    await end({
+      ...failed("out of gas in location: ReadFlat"),
+      codespace: "sdk",
+      code: 11,
+    } as FinalTx["confirmation"]);
+    expect(state.margin.limit(300_000n, true)).toBe(436_801n);
+    expect(before).toBeLessThan(345_000n);
+  });
+
   it("is counted for the connections of its results, in equal parts", async () => {
     const { state, end } = setUp();
     await end(included);

@@ -189,7 +189,7 @@ function decide(
   const fits =
     (block.isEmpty && fitsAlone(state, ready, left.gas)) ||
     (left.gas <= block.gas && bytesOf(ready) <= block.bytes);
-  const going = fits ? ready : firstThatFit(state, ready, block);
+  const going = fits ? ready : firstThatFit(state, left, ready, block);
   // A single result cannot be split. Then others may use the room that is too small for it.
   if (!fits) block.isFull = all.length > 1;
   if (going.length === 0) return { go: undefined, stay };
@@ -211,14 +211,23 @@ function fitsAlone({ block }: SubmitterState, ready: readonly Entry[], gas: bigi
 }
 
 /** The longest due of these results that fit into the block; none when they would be a small transaction. */
-function firstThatFit(state: SubmitterState, ready: readonly Entry[], block: Filling): readonly Entry[] {
+function firstThatFit(
+  state: SubmitterState,
+  { entries, gas: simulated }: Prepared,
+  ready: readonly Entry[],
+  block: Filling,
+): readonly Entry[] {
+  const expected = gasOfEntries(state, entries);
+  // Without a market a transaction goes whole as soon as the block is empty. With one it would wait for a budget that never comes.
+  const isMore = state.block.singleGas() !== undefined && simulated > expected;
+  const [more, than] = isMore ? [simulated, expected] : [1n, 1n];
   const fitting = new Set<Entry>();
   let gas = GAS_PER_TRANSACTION;
   let bytes = 0;
   for (const entry of byNeed(state, ready)) {
     gas += state.gas.estimate(gasItem(entry));
     bytes += entry.result.message.length;
-    if (gas > block.gas || bytes > block.bytes) break;
+    if ((gas * more) / than > block.gas || bytes > block.bytes) break;
     fitting.add(entry);
   }
   const found = ready.filter((entry) => fitting.has(entry));

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { initialState } from "../../../src/cosmos/fee-market/market.ts";
+import { createBudgetController } from "../../../src/relayer/market/budget.ts";
 import { DEC18_ONE } from "../../../src/platform/base/decimal.ts";
 import { MINIMUM, type MarketLoad, PARAMS, runMarket, TARGET, type WorldBlock } from "./market-world.ts";
 
@@ -108,6 +110,30 @@ describe("a backlog", () => {
   it("of a demand a little above the budget is no series of bursts", () => {
     const { blocks } = runMarket({ blocks: BLOCKS, demand: () => 15_500_000n, others: () => 0n });
     expect(highest(blocks.slice(WARM_UP))).toBeLessThan(1.03);
+  });
+});
+
+describe("what a burst leaves", () => {
+  it("is twice the deviation of the others, besides their mean", () => {
+    const others = { mean: 4_000_000n, deviation: 2_000_000n };
+    const input = {
+      state: initialState(PARAMS),
+      params: PARAMS,
+      ceiling: CEILING,
+      others,
+      backlogGas: 200_000_000n,
+    };
+    // The whole block keeps the price below the ceiling.
+    expect(createBudgetController().plan(1n, input)).toMatchObject({ phase: "burst", gas: 22_000_000n });
+  });
+
+  it("has no tolerance: its price ends at the ceiling. The steady budget has one of a 25th", () => {
+    const { blocks } = runMarket({ blocks: 60, demand: always, others: () => 0n });
+    for (const { budget } of blocks)
+      expect(budget.toleranceGas).toBe(budget.phase === "burst" ? 0n : budget.gas / 25n);
+    expect(new Set(blocks.map(({ budget }) => budget.phase))).toEqual(
+      new Set(["burst", "recovering", "steady"]),
+    );
   });
 });
 
