@@ -68,6 +68,19 @@ describe("results that are due for longer than what is prepared", () => {
   });
 });
 
+describe("results that the price of gas leaves nothing for", () => {
+  it("are not simulated: the budget of the next block is known when it comes", async () => {
+    const sample = sampleSubmitter();
+    const { state } = sample;
+    const budget = { gas: 0n, toleranceGas: 0n, singleGas: 0n, phase: "recovering" };
+    Object.assign(state.market, { budget: () => budget });
+    submitterOf(state).offer([sampleResult(1n, 100, { query: sampleQuery({ id: 1n }) })]);
+    expect(await prepare(state, signal)).toBe(false);
+    budget.gas = 1_000_000n;
+    expect(await prepare(state, signal)).toBe(true);
+  });
+});
+
 describe("a few results, while more are being read", () => {
   it("wait for those when the block has no room before them anyway", async () => {
     const { fly, expected, isPlanned, state } = setUp();

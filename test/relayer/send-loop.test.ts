@@ -3,6 +3,9 @@ import { type Logger, silentLogger } from "../../src/platform/base/logger.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
+import { initialState, type State } from "../../src/cosmos/fee-market/market.ts";
+import { createMarket } from "../../src/relayer/market/create-market.ts";
+import { PARAMS } from "./market/market-world.ts";
 import { runPreparing, runSending } from "../../src/relayer/submit/send-loop.ts";
 import type { SentTransaction, SubmitterDeps } from "../../src/relayer/submit/submitter-state.ts";
 import { sampleResult, sampleState } from "./samples.ts";
@@ -366,6 +369,80 @@ describe("what waits", () => {
     expect(sample.attempts.map(({ queryId, outcome }) => [queryId, outcome])).toEqual([
       [2n, "redundant"],
       [1n, "not-broadcast"],
+    ]);
+  });
+});
+
+describe("the fee market", () => {
+  /** A submitter on a chain with a market, whose reads end when the test says. */
+  function onMarket() {
+    const market = createMarket(
+      { ceiling: undefined, cap: parseDec18("1"), denom: "untrn" },
+      { monotonicMs: () => 0, nowMs: () => 0 },
+    );
+    const plans: (readonly [height: bigint, backlogGas: bigint])[] = [];
+    const reads: { readonly height: bigint; readonly end: (state: State) => void }[] = [];
+    const parts = setUp({
+      market: {
+        ...market,
+        plan: (height, backlogGas) => (plans.push([height, backlogGas]), market.plan(height, backlogGas)),
+      },
+      readBlockLimits: async () => ({
+        market: PARAMS,
+        utilization: PARAMS.maxBlockUtilization,
+        gas: undefined,
+        bytes: undefined,
+      }),
+      readMarketState: (height) => {
+        const { promise, resolve } = createDeferred<State>();
+        reads.push({ height, end: resolve });
+        return promise;
+      },
+    });
+    return { ...parts, plans, reads };
+  }
+
+  it("is read at each height, three times at once at most, and the price is not read besides", async () => {
+    const { sample, reads, calls, addPrepared } = onMarket();
+    const { height } = sample.state.deps;
+    addPrepared(1n);
+    start(runSending, sample);
+    await sample.clock.advance(0);
+    height.set(101n, 0n);
+    await sample.clock.advance(0);
+    reads[0]?.end(initialState(PARAMS));
+    await sample.clock.advance(600);
+    for (const at of [102n, 103n, 104n, 105n, 106n]) {
+      height.set(at, 0n);
+      await sample.clock.advance(600);
+    }
+    expect(reads.map((read) => read.height)).toEqual([101n, 102n, 103n, 104n]);
+    expect(calls.prices).toBe(0);
+  });
+
+  it("plans with each query whose result is due and not in flight for the next block", async () => {
+    const { sample, plans, addResult } = onMarket();
+    const { state, queries } = sample;
+    // Period 5: one was answered, one is due, one waits for its transaction, and one was sent for the next block.
+    for (const [id, lastLocalHeight] of [
+      [1n, 99n],
+      [2n, 90n],
+    ] as const)
+      queries.set(id, sampleState({ id, lastLocalHeight }));
+    addResult(3n);
+    queries.set(4n, sampleState({ id: 4n, lastLocalHeight: 90n }));
+    place(sample, sampleResult(4n, 100, { query: sampleState({ id: 4n }).query }), "in-flight", {
+      sentAt: 100n,
+    });
+    start(runSending, sample);
+    await sample.clock.advance(0);
+    state.deps.height.set(101n, 0n);
+    await sample.clock.advance(0);
+    const keys = (id: bigint): bigint => BigInt(queries.get(id)?.query.keys.length ?? 0);
+    expect(plans.at(-1)).toEqual([
+      101n,
+      state.gas.estimate({ key: "2", guess: 30_000n * keys(2n) }) +
+        state.gas.estimate({ key: "3", guess: 30_000n * keys(3n) }),
     ]);
   });
 });
