@@ -70,6 +70,15 @@ const failed = (log: string): FinalTx["confirmation"] => ({
   log,
 });
 
+const OUT_OF_GAS: FinalTx["confirmation"] = {
+  kind: "failed",
+  height: 101n,
+  gasUsed: 300_000n,
+  code: 11,
+  codespace: "sdk",
+  log: "out of gas in location: ReadFlat",
+};
+
 /** Values of a metric that are not 0, by the values of its labels. */
 async function values(metric: Counter | Histogram): Promise<Readonly<Record<string, number>>> {
   const { values: all } = await metric.get();
@@ -107,11 +116,7 @@ describe("a transaction in a block", () => {
     const { state, end } = setUp();
     for (let times = 0; times < 200; times++) state.margin.learn(300_000n, true, 300_000n);
     const before = state.margin.limit(300_000n, true);
-    await end({
-      ...failed("out of gas in location: ReadFlat"),
-      codespace: "sdk",
-      code: 11,
-    } as FinalTx["confirmation"]);
+    await end(OUT_OF_GAS);
     expect(state.margin.limit(300_000n, true)).toBe(436_801n);
     expect(before).toBeLessThan(345_000n);
   });

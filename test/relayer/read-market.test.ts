@@ -6,7 +6,7 @@ import type { State } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/ge
 import type { Params as WireParams } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
 import { ParamsResponse, StateResponse } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
-import { readMarketParams, readMarketState } from "../../src/relayer/market/read-market.ts";
+import { readMarketParams, readMarketState } from "../../src/relayer/chain/read-market.ts";
 
 const PARAMS: Params = {
   alpha: 0n,

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type Logger, silentLogger } from "../../src/platform/base/logger.ts";
+import { raceAbort } from "../../src/platform/base/abort.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
@@ -393,10 +394,10 @@ describe("the fee market", () => {
         gas: undefined,
         bytes: undefined,
       }),
-      readMarketState: (height) => {
+      readMarketState: (height, signal) => {
         const { promise, resolve } = createDeferred<State>();
         reads.push({ height, end: resolve });
-        return promise;
+        return raceAbort(promise, signal);
       },
     });
     return { ...parts, plans, reads };
@@ -417,11 +418,12 @@ describe("the fee market", () => {
       await sample.clock.advance(600);
     }
     expect(reads.map((read) => read.height)).toEqual([101n, 102n, 103n, 104n]);
-    expect(calls.prices).toBe(0);
+    // Once, before the limits of a block and with them the market were read.
+    expect(calls.prices).toBe(1);
   });
 
   it("plans with each query whose result is due and not in flight for the next block", async () => {
-    const { sample, plans, addResult } = onMarket();
+    const { sample, plans, reads, addResult } = onMarket();
     const { state, queries } = sample;
     // Period 5: one was answered, one is due, one waits for its transaction, and one was sent for the next block.
     for (const [id, lastLocalHeight] of [
@@ -437,6 +439,8 @@ describe("the fee market", () => {
     start(runSending, sample);
     await sample.clock.advance(0);
     state.deps.height.set(101n, 0n);
+    await sample.clock.advance(0);
+    reads[0]?.end(initialState(PARAMS));
     await sample.clock.advance(0);
     const keys = (id: bigint): bigint => BigInt(queries.get(id)?.query.keys.length ?? 0);
     expect(plans.at(-1)).toEqual([

@@ -20,7 +20,7 @@ import {
 } from "../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import type { StorageValue } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { Params as MarketParams, State as MarketState } from "../../cosmos/fee-market/market.ts";
-import { ifServed, readMarketParams, readMarketState } from "../market/read-market.ts";
+import { ifServed, readMarketParams, readMarketState } from "./read-market.ts";
 import { fromWireQuery, type RegisteredQuery } from "./registered-query.ts";
 
 /** gRPC queries to the local chain. All methods reject with `ClientError`. */

@@ -10,7 +10,6 @@ import {
 import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
-import type { RelayerConfig } from "../config/relayer-config.ts";
 
 /** Queries of equal period and gas. */
 export interface QueryLoad {
@@ -86,7 +85,7 @@ export type Remedy =
 
 /** Returns the price above which only urgent results are sent. */
 export function ceilingOf(
-  { gas }: Pick<RelayerConfig, "gas">,
+  { gas }: { readonly gas: { readonly price?: { readonly comfortable: Dec18 } | undefined } },
   { minBaseGasPrice }: Pick<MarketParams, "minBaseGasPrice">,
 ): Dec18 {
   return gas.price?.comfortable ?? 2n * minBaseGasPrice;

@@ -7,7 +7,7 @@ import { maxInt } from "../../platform/base/integers.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { configuredCosts, loadOf } from "../health/market-view.ts";
 import { type Forecast, forecast, type QueryLoad } from "../market/forecast.ts";
-import { readMarketParams, readMarketState } from "../market/read-market.ts";
+import { readMarketParams, readMarketState } from "../chain/read-market.ts";
 import { type Preview, servedQueries } from "./open-preview.ts";
 
 /** The local chain's fee market, and what its recent blocks show. */

@@ -3,7 +3,7 @@ import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import { isNewer } from "../../cosmos/comet/ibc-height.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { RelayError } from "../chain/relay-error.ts";
-import type { QueryFailure } from "../registry/query-state.ts";
+import { type QueryFailure, wasRejected } from "../registry/query-state.ts";
 import type { Entry } from "./pipeline.ts";
 import type { ClientUpdate } from "./proven-result.ts";
 import {
@@ -131,6 +131,16 @@ function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
   if (first === undefined) return;
   const name = `${first.result.query.id} ${entries.length}`;
   for (const { result } of entries) queries.isolated.set(result.query.id, name);
+}
+
+/**
+ * Entries of different groups travel in different transactions. "" is the group of those that are not isolated: the chain
+ * took the last result of their queries, and no transaction with them has failed without naming a message.
+ */
+export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): string {
+  const { id } = result.query;
+  const current = deps.registry.state(id);
+  return queries.isolated.get(id) ?? (current !== undefined && wasRejected(current) ? "rejected" : "");
 }
 
 function refuseUpdate(state: SubmitterState, entries: readonly Entry[], key: string, reason: string): void {

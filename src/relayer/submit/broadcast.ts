@@ -1,36 +1,25 @@
-import { feeFor, planGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
-import type { BroadcastResult, TxDraft } from "../../cosmos/client/tx/tx-types.ts";
+import { planGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
+import type { BroadcastResult } from "../../cosmos/client/tx/tx-types.ts";
 import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
-import { maxInt, minInt } from "../../platform/base/integers.ts";
-import { applyFailure, layOut, toMessages } from "./apply-failure.ts";
+import { minInt } from "../../platform/base/integers.ts";
+import { admit, type AdmittedTransaction, cutTo } from "./admit.ts";
+import { applyFailure, groupOf } from "./apply-failure.ts";
 import { evaluateResult, isTooOld, TOO_OLD } from "./evaluate-result.ts";
 import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
-import { gasOfEntries, groupOf } from "./prepare.ts";
 import {
   byNeed,
   entriesOf,
   gasInFlight,
   gasItem,
+  gasOfEntries,
   isAboveCeiling,
   type Prepared,
   requeue,
   resolve,
-  type SentTransaction,
-  type Slot,
-  slotItems,
   type SubmitterState,
   unsent,
-  urgentRule,
 } from "./submitter-state.ts";
-
-/** Pause after a refusal by the gate. */
-const GATE_PAUSE_MS = 2_000;
-
-/** A transaction that may be broadcast now. */
-interface AdmittedTransaction extends Omit<SentTransaction, "tx" | "sentAt"> {
-  readonly draft: TxDraft;
-}
 
 /**
  * Broadcasts the prepared transactions whose queries have nothing in flight, as far as the block has room. Throws
@@ -240,13 +229,6 @@ function bytesOf(entries: readonly Entry[]): number {
   return entries.reduce((sum, { result }) => sum + result.message.length, 0);
 }
 
-/** The transaction with these of its entries only. */
-function cutTo(state: SubmitterState, prepared: Prepared, entries: readonly Entry[]): Prepared {
-  if (entries.length === prepared.entries.length) return prepared;
-  const gas = gasOfEntries(state, entries);
-  return { entries, gas, simulated: prepared.simulated - prepared.gas + gas, isWhole: false };
-}
-
 /** Drops results that were removed, superseded or are too old since they were planned. Keeps the order. */
 function sortOut(
   state: SubmitterState,
@@ -270,118 +252,6 @@ function sortOut(
 export function dropOld(state: SubmitterState): void {
   const nowMs = state.deps.clock.monotonicMs();
   for (const entry of unsent(state)) if (isTooOld(entry, nowMs)) resolve(state, entry, TOO_OLD);
-}
-
-/** Asks the gate. Leaves out the results of owners that it refuses. Returns undefined when nothing may be sent. */
-async function admit(
-  state: SubmitterState,
-  {
-    prepared,
-    before,
-    gasPrice,
-  }: {
-    readonly prepared: Prepared;
-    readonly before: readonly AdmittedTransaction[];
-    readonly gasPrice: Dec18;
-  },
-  signal: AbortSignal,
-): Promise<AdmittedTransaction | undefined> {
-  let left = prepared;
-  while (left.entries.length > 0) {
-    const one = toTransaction(state, left, before);
-    const { gasLimit } = one.draft;
-    const fee = feeFor(gasPrice, gasLimit);
-    const admission = await state.deps.gate.admit(
-      { gas: gasLimit, fee, gasByOwner: gasByOwner(state, one), feeByRule: feeByRule(state, left, fee) },
-      signal,
-    );
-    if (admission.admitted) return { ...one, release: admission.release };
-    const { rules = [] } = admission;
-    if (rules.length > 0) {
-      // Their results wait with the others again.
-      for (const rule of rules) state.deps.urgency.markUsedUp(rule, state.deps.clock.nowMs());
-      state.deps.logger.warn("the budget of urgent results is used up", { rules });
-      requeue(state, left.entries);
-      return undefined;
-    }
-    const owners = new Set(admission.owners);
-    const refused = left.entries.filter(({ result }) => owners.has(result.query.owner));
-    if (refused.length === 0) {
-      stop(state, left.entries, admission.reason);
-      return undefined;
-    }
-    const error = { code: "over-budget", reason: admission.reason } as const;
-    for (const entry of refused) resolve(state, entry, { kind: "refused", error });
-    const entries = left.entries.filter((entry) => !refused.includes(entry));
-    left = cutTo(state, left, entries);
-  }
-  return undefined;
-}
-
-function stop(state: SubmitterState, entries: readonly Entry[], reason: string): void {
-  if (state.pace.stopped !== reason) state.deps.logger.warn("nothing may be sent", { reason });
-  state.pace.stopped = reason;
-  state.pace.stoppedUntilMs = state.deps.clock.monotonicMs() + GATE_PAUSE_MS;
-  for (const entry of entries) resolve(state, entry, { kind: "unsent", reason, error: undefined });
-}
-
-function toTransaction(
-  state: SubmitterState,
-  { entries, gas: ownGas, simulated, isWhole }: Prepared,
-  before: readonly AdmittedTransaction[],
-): Omit<AdmittedTransaction, "release"> {
-  // A transaction with isolated results may fail, so no other relies on its client updates, and it relies on none.
-  const isIsolated = entries.some((entry) => groupOf(state, entry) !== "");
-  const reliable = isIsolated ? [] : [...state.sent, ...before].filter((one) => !one.isIsolated);
-  const carried = new Set(reliable.flatMap(({ slots }) => updateKeys(slots)));
-  const isNeeded = (key: string): boolean => !state.included.has(key) && !carried.has(key);
-  const slots = layOut(entries, ({ key }) => isNeeded(key));
-  const reliesOn = new Set(
-    entries.flatMap(({ result: { update } }) =>
-      update !== undefined && !state.included.has(update.key) && carried.has(update.key) ? [update.key] : [],
-    ),
-  );
-  const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
-  const gas = updates.reduce((sum, item) => sum + state.gas.estimate(item), ownGas);
-  // The parts of a transaction are estimates. With all of its client updates it used what the simulation says.
-  const gasLimit = maxInt(state.margin.limit(gas, isWhole), simulated);
-  const messages = toMessages(slots, state.options.submitTypeUrl);
-  return { slots, draft: { messages, gasLimit }, gas, isWhole, reliesOn, isIsolated };
-}
-
-function updateKeys(slots: readonly Slot[]): readonly string[] {
-  return slots.flatMap((slot) => (slot.kind === "update" ? [slot.update.key] : []));
-}
-
-/** The gas limit by owner, in proportion to the expected gas of their results. */
-function gasByOwner(
-  state: SubmitterState,
-  { slots, draft }: Pick<AdmittedTransaction, "slots" | "draft">,
-): ReadonlyMap<string, bigint> {
-  const entries = entriesOf(slots);
-  const total = entries.reduce((sum, entry) => sum + state.gas.estimate(gasItem(entry)), 0n);
-  const gas = new Map<string, bigint>();
-  for (const entry of entries) {
-    const { owner } = entry.result.query;
-    const share = (draft.gasLimit * state.gas.estimate(gasItem(entry))) / (total > 0n ? total : 1n);
-    gas.set(owner, (gas.get(owner) ?? 0n) + share);
-  }
-  return gas;
-}
-
-/** The fee for urgent results by rule with a budget of its own, in proportion to their expected gas. */
-function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): ReadonlyMap<string, bigint> {
-  const gasOf = (entry: Entry): bigint => state.gas.estimate(gasItem(entry));
-  const total = maxInt(
-    entries.reduce((sum, entry) => sum + gasOf(entry), 0n),
-    1n,
-  );
-  const gas = new Map<string, bigint>();
-  for (const entry of entries) {
-    const rule = urgentRule(state, entry.result.query);
-    if (rule?.daily_fee !== undefined) gas.set(rule.name, (gas.get(rule.name) ?? 0n) + gasOf(entry));
-  }
-  return new Map([...gas].map(([rule, part]) => [rule, (fee * part) / total]));
 }
 
 function recordBroadcast(

@@ -1,12 +1,12 @@
 import type { SimulationOutcome } from "../../cosmos/client/tx/tx-types.ts";
-import { wasRejected } from "../registry/query-state.ts";
-import { applyFailure, layOut, rereadQueries, toMessages } from "./apply-failure.ts";
+import { applyFailure, groupOf, layOut, rereadQueries, toMessages } from "./apply-failure.ts";
 import type { Entry, ExpectedEntry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
 import {
   byNeed,
   gasInFlight,
   gasItem,
+  gasOfEntries,
   gasOfResults,
   isAboveCeiling,
   type Prepared,
@@ -139,16 +139,6 @@ function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
 }
 
 /**
- * Entries of different groups travel in different transactions. "" is the group of those that are not isolated: the chain
- * took the last result of their queries, and no transaction with them has failed without naming a message.
- */
-export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): string {
-  const { id } = result.query;
-  const current = deps.registry.state(id);
-  return queries.isolated.get(id) ?? (current !== undefined && wasRejected(current) ? "rejected" : "");
-}
-
-/**
  * Above the ceiling of the price only urgent results are planned. At most one result of a KV query is planned. It may be simulated while the one before it is in flight. A TX result may not
  * overtake those before it.
  */
@@ -231,9 +221,4 @@ function fit(
 
 function sum(state: SubmitterState, slots: readonly Slot[]): bigint {
   return slotItems(slots).reduce((total, item) => total + state.gas.estimate(item), 0n);
-}
-
-/** Expected gas of a transaction with these entries and without client updates. */
-export function gasOfEntries(state: SubmitterState, entries: readonly Entry[]): bigint {
-  return entries.reduce((total, entry) => total + state.gas.estimate(gasItem(entry)), GAS_PER_TRANSACTION);
 }

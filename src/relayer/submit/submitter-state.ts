@@ -358,6 +358,11 @@ export function gasOfResults({ gas }: Pick<SubmitterState, "gas">, results: read
   return results.reduce((total, result) => total + gas.estimate(gasItem({ result })), 0n);
 }
 
+/** Expected gas of a transaction with these entries and without client updates. */
+export function gasOfEntries(state: SubmitterState, entries: readonly Entry[]): bigint {
+  return entries.reduce((total, entry) => total + state.gas.estimate(gasItem(entry)), GAS_PER_TRANSACTION);
+}
+
 /** Returns the key and the guess under which the gas of an entry is learned. */
 export function gasItem({ result }: { readonly result: GasParts }): GasItem {
   return { key: `${result.query.id}`, guess: result.gasGuess };

@@ -444,6 +444,7 @@ describe("report relayer", () => {
         routes: [
           serve("/api/attempts", [attempt]),
           serve("/api/costs", []),
+          serve("/api/queries", []),
           serve("/unsuccessful-txs", [letter]),
         ],
       },
@@ -453,9 +454,11 @@ describe("report relayer", () => {
       const { exitCode, out } = await cli("report", "relayer", "--since", "24h");
       expect(exitCode).toBe(1);
       expect(out).toContain("1 attempt, 1 result, 1 dead letter.");
-      expect(out).toMatch(/^neutron1owner +1 +1 +30,000 +75 +30,000$/m);
+      expect(out).toMatch(/^neutron1owner +1 +1 +30,000 +75 +30,000 +0 +75$/m);
       expect(asked.join("\n")).toMatch(/attempts\?since=20\d\d-.*T.*&until=20.*&limit=1000/);
-      expect((await cli("report", "relayer", "--format", "csv")).out).toContain("neutron1owner,1,1,30000,75");
+      expect((await cli("report", "relayer", "--format", "csv")).out).toContain(
+        "neutron1owner,1,1,30000,0,75",
+      );
     } finally {
       await relayer.close();
     }
