@@ -114,7 +114,7 @@ const isOf =
     shown.labels["component"] === alert.component;
 
 /** Queries without data on this localnet: no limit is configured, and the relayer has spent too little for a forecast. */
-const WITHOUT_DATA = /daily_fee_limit|daily_gas_per_owner_limit|account_left_seconds/;
+const WITHOUT_DATA = /daily_fee_limit|urgent_fees|daily_gas_per_owner_limit|account_left_seconds/;
 
 describe("a healthy localnet with both daemons", () => {
   it("has metrics that promtool accepts", async () => {
