@@ -45,7 +45,7 @@ export interface Market {
   readonly recordComplete: (height: bigint) => void;
   /** Plans the budget of the block after `height`. Call it again when a state was read. */
   readonly plan: (height: bigint, backlogGas: bigint) => void;
-  /** The last plan; undefined without a fee market, before its first read, and when only `batch.block_share` limits a block. */
+  /** The last plan; undefined without a fee market, and when only `batch.block_share` limits a block. */
   readonly budget: () => MarketBudget | undefined;
   /** Price for a broadcast at `height` in the fee denom; undefined when it must be read from the chain. */
   readonly priceAt: (height: bigint) => BlockPrice | undefined;
@@ -137,10 +137,15 @@ export function createMarket(
       if (params !== undefined) divide(params);
     },
     plan: (height, backlogGas) => {
-      const state = params === undefined ? undefined : stateAt(readings, params, height, others.mean);
+      const isLimited = params !== undefined && ceiling(params) < options.cap;
+      if (params === undefined || !isLimited) {
+        budget = undefined;
+        return;
+      }
+      const state = stateAt(readings, params, height, others.mean);
       budget =
-        params === undefined || state === undefined || ceiling(params) >= options.cap
-          ? undefined
+        state === undefined
+          ? unreadBudget(params, others)
           : controller.plan(height, { state, params, ceiling: ceiling(params), others, backlogGas });
     },
     budget: () => budget,
@@ -177,6 +182,12 @@ export function createMarket(
       };
     },
   };
+}
+
+/** While the state cannot be read, a block gets what keeps the price where it is, whatever the price is. */
+function unreadBudget(params: Params, { mean }: OthersGas): MarketBudget {
+  const gas = maxInt(targetOf(params) - mean, 0n);
+  return { gas, toleranceGas: 0n, singleGas: gas, phase: "steady" };
 }
 
 function emptyReadings(): Readings {

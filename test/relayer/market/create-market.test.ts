@@ -106,6 +106,15 @@ describe("a market", () => {
     expect(full.market.params()).toBeUndefined();
   });
 
+  it("has the budget that keeps the price while its state cannot be read, and never a whole block", () => {
+    const { market, block, height } = setUp();
+    market.plan(50n, 10n * TARGET);
+    expect(market.budget()).toMatchObject({ gas: TARGET, toleranceGas: 0n, phase: "steady" });
+    for (let count = 0; count < 40; count++) block(12_000_000n, 6_000_000n);
+    market.plan(height() + 10n, 10n * TARGET);
+    expect(Number(market.budget()?.gas) / 9_000_000).toBeCloseTo(1, 2);
+  });
+
   it("has a ceiling of twice the minimum, unless one is set", () => {
     expect(setUp().market.ceiling()).toBe(2n * MINIMUM);
     expect(setUp({ ceiling: 3n * MINIMUM }).market.ceiling()).toBe(3n * MINIMUM);
