@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
+import type { SimulationOutcome } from "../../src/cosmos/client/tx/tx-types.ts";
+import { simulateBetweenOthers } from "../../src/relayer/preview/open-preview.ts";
 import { prepare } from "../../src/relayer/submit/prepare.ts";
 import { resolve } from "../../src/relayer/submit/submitter-state.ts";
 import { submitterOf } from "../../src/relayer/submit/submitter.ts";
 import { sampleQuery, sampleResult } from "./samples.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 import { place, sampleSubmitter } from "./submitter-samples.ts";
 
 const signal = new AbortController().signal;
@@ -78,6 +81,49 @@ describe("results that the price of gas leaves nothing for", () => {
     expect(await prepare(state, signal)).toBe(false);
     budget.gas = 1_000_000n;
     expect(await prepare(state, signal)).toBe(true);
+  });
+});
+
+const mismatch: SimulationOutcome = {
+  ok: false,
+  codespace: "sdk",
+  code: 32,
+  log: "account sequence mismatch, expected 8, got 7: incorrect account sequence",
+  failedMessage: undefined,
+};
+
+describe("a simulation while the node checks its mempool again", () => {
+  it("is no failure: the results are simulated again after the next block", async () => {
+    const sample = sampleSubmitter();
+    const { state, outcomes } = sample;
+    let simulations = 0;
+    const { simulate } = state.deps.window;
+    Object.assign(state.deps.window, { simulate: async () => ((simulations += 1), mismatch) });
+    submitterOf(state).offer([sampleResult(1n, 100)]);
+    await prepare(state, signal);
+    expect(await prepare(state, signal)).toBe(false);
+    expect({ simulations, outcomes, queued: state.pipeline.queuedCount() }).toEqual({
+      simulations: 1,
+      outcomes: [],
+      queued: 1,
+    });
+    Object.assign(state.deps.window, { simulate });
+    state.deps.height.set(101n, 0n);
+    expect(await prepare(state, signal)).toBe(true);
+    expect(state.prepared).toHaveLength(1);
+  });
+});
+
+describe("a simulation of a command beside a busy relayer of the same account", () => {
+  it("is tried again until the node expects its sequence, and not for ever", async () => {
+    const clock = createManualClock(0);
+    const outcomes = [mismatch, mismatch, { ok: true, gasUsed: 5n } as const];
+    const settled = simulateBetweenOthers(async () => outcomes.shift() ?? mismatch, clock, signal);
+    await clock.advance(1_000);
+    expect(await settled).toEqual({ ok: true, gasUsed: 5n });
+    const never = simulateBetweenOthers(async () => mismatch, clock, signal);
+    await clock.advance(16_000);
+    expect(await never).toBe(mismatch);
   });
 });
 

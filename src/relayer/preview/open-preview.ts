@@ -2,7 +2,9 @@ import type { PooledChainClient } from "../../cosmos/client/create-chain-client.
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../cosmos/client/tx/signer.ts";
-import type { TxSender } from "../../cosmos/client/tx/tx-types.ts";
+import { expectedSequence } from "../../cosmos/client/tx/tx-queries.ts";
+import type { SimulationOutcome, TxSender } from "../../cosmos/client/tx/tx-types.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { openClient } from "../chain-access.ts";
 import { signingKey } from "../config/signer-config.ts";
@@ -60,12 +62,38 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
     localClient,
     local: createLocalQueries(localClient, config.chain.name),
     connections,
-    account: { address, simulate },
+    account: {
+      address,
+      simulate: (messages, signal) =>
+        simulateBetweenOthers(() => simulate(messages, signal), context.clock, signal),
+    },
     close: () => {
       localClient.close();
       for (const { remote } of connections) remote.close();
     },
   };
+}
+
+const RETRY_MS = 250;
+/** Several blocks: the account's other transactions are in one of them, or the next pause is long enough. */
+const MAX_RETRY_MS = 15_000;
+
+/**
+ * Simulates again while the node expects another sequence: a relayer with the same account sends transactions beside this
+ * command, and says nothing about this one.
+ */
+export async function simulateBetweenOthers(
+  simulate: () => Promise<SimulationOutcome>,
+  clock: Pick<Clock, "monotonicMs" | "sleep">,
+  signal: AbortSignal,
+): Promise<SimulationOutcome> {
+  const untilMs = clock.monotonicMs() + MAX_RETRY_MS;
+  for (;;) {
+    const outcome = await simulate();
+    const isOvertaken = !outcome.ok && expectedSequence(outcome.log) !== undefined;
+    if (!isOvertaken || clock.monotonicMs() >= untilMs) return outcome;
+    await clock.sleep(RETRY_MS, signal);
+  }
 }
 
 /** Returns the queries that the relayer would serve over a connection, sorted by id. Empty `ids`: all. */

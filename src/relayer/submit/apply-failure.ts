@@ -1,4 +1,4 @@
-import { TX_TOO_LARGE } from "../../cosmos/client/tx/tx-queries.ts";
+import { expectedSequence, TX_TOO_LARGE } from "../../cosmos/client/tx/tx-queries.ts";
 import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import { isNewer } from "../../cosmos/comet/ibc-height.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -54,6 +54,12 @@ export function applyFailure(
         ? requeue(state, entries)
         : refuse(state, entries, { code: "too-large", reason });
     case "account":
+      if (where === "simulation" && expectedSequence(failure.log) !== undefined) {
+        // After a block the node checks its mempool again, and counts the pending sequences one by one.
+        state.pace.simulatedFrom = state.deps.height.now() + 1n;
+        state.deps.logger.debug("simulated again after the next block", { reason });
+        return requeue(state, entries);
+      }
       return unsendAll(state, entries, reason);
     case "result":
       refuse(state, [found.entry], { code: "rejected", reason }, paid);

@@ -37,8 +37,9 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
 }
 
 function plan(state: SubmitterState): readonly (readonly Entry[])[] {
-  const { pipeline, block, batch, prepared, gas } = state;
-  if (pipeline.queuedCount() === 0 || block.gas() <= 0n) return [];
+  const { pipeline, block, batch, prepared, gas, pace, deps } = state;
+  const isHeld = deps.height.now() < pace.simulatedFrom;
+  if (pipeline.queuedCount() === 0 || block.gas() <= 0n || isHeld) return [];
   const ready = readyEntries(state);
   const ahead = stillAhead(state, ready);
   const capacity = { gas: block.gas() - ahead.gas, bytes: block.bytes() - ahead.bytes };

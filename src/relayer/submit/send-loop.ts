@@ -158,7 +158,7 @@ function hasUnsent({ pipeline }: SubmitterState): boolean {
 function forgetChain(state: SubmitterState): void {
   state.included.clear();
   state.queries.isolated.clear();
-  state.pace.heldBelow = 0n;
+  [state.pace.heldBelow, state.pace.simulatedFrom] = [0n, 0n];
 }
 
 /** Reads of the fee market at a time. A slow node must not collect more. */

@@ -146,6 +146,8 @@ interface Pace {
   broadcastMs: number;
   /** Nothing is sent below this height: the price was refused. */
   heldBelow: bigint;
+  /** Nothing is simulated below this height: the node expected another sequence at each try. */
+  simulatedFrom: bigint;
   /** Nothing is sent before this time, monotonic ms. */
   stoppedUntilMs: number;
   /** Why nothing is sent. */
@@ -181,6 +183,7 @@ export function createSubmitterState(
       simulateMs: 0,
       broadcastMs: 0,
       heldBelow: 0n,
+      simulatedFrom: 0n,
       stoppedUntilMs: 0,
       stopped: undefined,
     },
