@@ -194,6 +194,33 @@ describe("a broadcast", () => {
     expect(state.prepared).toHaveLength(1);
   });
 
+  it("that is split leaves no TX result prepared behind those of its query: it would overtake them when they fail", async () => {
+    const { state, prepare, send, replies } = setUp();
+    // Nine tenths: 360,000, of which 220,000 are left: 110,000 for the transaction, and three results at 30,000.
+    state.block.setLimits({ utilization: 400_000n, gas: undefined, bytes: undefined });
+    prepare([{ id: 1n }], 140_000n);
+    await send();
+    const part = (id: bigint, type: "kv" | "tx", height: bigint): Part => ({
+      id,
+      query: { type, lastLocalHeight: 90n - id },
+      result: { at: { revision: 1n, height } },
+    });
+    const entries = prepare(
+      [...[11n, 12n, 13n, 14n].map((at) => part(3n, "tx", at)), part(2n, "kv", 11n)],
+      300_000n,
+    );
+    const sizes: number[] = [];
+    replies(({ messages }) => {
+      sizes.push(messages.length);
+      return { kind: "skipped", reason: "the sequence of the account is not certain" };
+    });
+    await send();
+    expect(sizes).toEqual([3]);
+    const { planned, queued } = state.pipeline.ofQuery(3n);
+    expect([planned, queued]).toEqual([[], entries.slice(0, 4)]);
+    expect(state.prepared.map((one) => one.entries)).toEqual([entries.slice(4)]);
+  });
+
   it("is planned again when one of its results is to be tried apart from the others", async () => {
     const { state, prepare, send } = setUp();
     const [first, second] = prepare([{ id: 1n }, { id: 2n }]);

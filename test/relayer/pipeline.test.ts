@@ -119,9 +119,12 @@ function randomWalk() {
     else if (kind === "plan") pipeline.apply(inStage("queued", which), { kind: "plan" });
     else if (kind === "accept") pipeline.apply(inStage("broadcasting", which), { kind: "accept" });
     else if (kind === "broadcast") {
-      const free = inStage("planned", which).filter(
-        ({ result: { query } }) => query.type === "tx" || pipeline.ofQuery(query.id).sent.length === 0,
-      );
+      const free = inStage("planned", which).filter(({ id, result: { query } }) => {
+        const { planned, queued, sent } = pipeline.ofQuery(query.id);
+        return query.type === "tx"
+          ? [...planned, ...queued].every((other) => other.id >= id)
+          : sent.length === 0;
+      });
       pipeline.apply(free, { kind: "broadcast", sentAt: height, gas: 1n });
     } else if (kind === "requeue") resolve(pipeline.requeue(inStage("in-flight", which)));
     else resolve(proven.filter(({ stage }) => stage.kind !== "resolved").slice(which % 3, (which % 3) + 1));
@@ -159,6 +162,21 @@ describe("the pipeline, whatever happens in it", () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it("refuses a TX result in front of those before it", () => {
+    const pipeline = createPipeline();
+    const [first, second, third] = [tx(1n), tx(2n), tx(3n)].map((result) => add(pipeline, result).entry);
+    if (first === undefined || second === undefined || third === undefined) throw new Error("three entries");
+    const broadcast = { kind: "broadcast", sentAt: 1n, gas: 1n } as const;
+    pipeline.apply([first, second, third], { kind: "plan" });
+    expect(() => pipeline.apply([second], broadcast)).toThrow("query 9 has a result in front of this one");
+    pipeline.apply([first, second], broadcast);
+    pipeline.requeue([first, second]);
+    expect(() => pipeline.apply([third], broadcast)).toThrow("query 9 has a result in front of this one");
+    pipeline.apply([first, second], { kind: "plan" });
+    pipeline.apply([first, second, third], broadcast);
+    expect(pipeline.ofQuery(9n).sent).toEqual([first, second, third]);
   });
 
   it("refuses a second result of a KV query in flight, and a second outcome", () => {

@@ -182,7 +182,14 @@ function decide(
   // A single result cannot be split. Then others may use the room that is too small for it.
   if (!fits) block.isFull = all.length > 1;
   if (going.length === 0) return { go: undefined, stay };
-  const rest = all.filter((entry) => !going.includes(entry));
+  // A TX result that stayed prepared would overtake those of its query that leave now, should they fail.
+  const leaving = new Set(going.map(({ result }) => result.query.id));
+  const others = all.filter((entry) => !going.includes(entry));
+  requeue(
+    state,
+    others.filter(({ result }) => leaving.has(result.query.id)),
+  );
+  const rest = others.filter(({ result }) => !leaving.has(result.query.id));
   const go = cutTo(state, left, going);
   if (rest.length === 0) return { go, stay: undefined };
   const remainder = cutTo(state, left, rest);

@@ -105,7 +105,10 @@ export interface Pipeline {
     sinceMs: number,
     id?: number,
   ) => { readonly entry: Entry; readonly displaced: Entry | undefined };
-  /** Moves proven entries that are not queued again afterwards. Throws when a second result of a KV query would be in flight: a bug. */
+  /**
+   * Moves proven entries that are not queued again afterwards. Throws when a second result of a KV query would be in flight, or a
+   * TX result would overtake one of its query: a bug.
+   */
   readonly apply: (
     entries: readonly Entry[],
     event: Exclude<PipelineEvent, { readonly kind: "prove" | "requeue" }>,
@@ -228,6 +231,8 @@ export function createPipeline(): Pipeline {
         const { id, type } = entry.result.query;
         if (event.kind === "broadcast" && type === "kv" && ofQuery(id).sent.length > 0)
           throw new Error(`query ${id} has a result in flight`);
+        if (event.kind === "broadcast" && type === "tx" && isBehind(entry, ofQuery(id)))
+          throw new Error(`query ${id} has a result in front of this one`);
         leave(entry);
         enter(entry, stage);
       }
@@ -256,6 +261,11 @@ export function createPipeline(): Pipeline {
 function placeOf({ kind }: Stage): Place | undefined {
   if (kind === "resolved") return undefined;
   return kind === "broadcasting" || kind === "in-flight" ? "sent" : kind;
+}
+
+/** Whether a result of its TX query is to leave before this one. Ids are in chain order, also of those that are queued again. */
+function isBehind({ id }: Entry, { planned, queued }: QueryEntries): boolean {
+  return [...planned, ...queued].some((other) => other.id < id);
 }
 
 /** Whether the result is more than expected. */
