@@ -1,5 +1,6 @@
 import type { comet38 } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
+import type { BlockRange } from "../../src/cosmos/client/chain-client.ts";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { verifySimpleProof } from "../../src/cosmos/merkle/simple-tree.ts";
 import { sha256, toHex, utf8 } from "../../src/platform/base/bytes.ts";
@@ -54,10 +55,16 @@ function finder(chain: ReturnType<typeof node>) {
     info: (message: string) => void lines.push(message),
   };
   const clock = { monotonicMs: () => nowMs };
+  const searched: BlockRange[] = [];
+  const cometWith = (range: BlockRange) => {
+    searched.push(range);
+    return chain;
+  };
   return {
     lines,
     pass: (ms: number) => (nowMs += ms),
-    ...createTxFinder(chain, { connectionId: "connection-0", clock, logger }),
+    searched,
+    ...createTxFinder({ comet: chain, cometWith }, { connectionId: "connection-0", clock, logger }),
   };
 }
 
@@ -105,6 +112,12 @@ describe("a finder", () => {
     expect(found.map(({ index }) => index)).toEqual([0, 0]);
     expect(chain.calls.filter((call) => call.startsWith("block "))).toEqual(["block 10", "block 12"]);
     expect(chain.calls.filter((call) => call.startsWith("block_results "))).toHaveLength(6);
+  });
+
+  it("searches on nodes that have the whole range, and the block after it: the last block is in their index then", async () => {
+    const one = finder(node(blocks, {}));
+    await one.find(search, signal);
+    expect(one.searched).toEqual([{ from: 9n, to: 15n }]);
   });
 
   it("says once that there is no index, does not ask again at once, and says when there is one", async () => {

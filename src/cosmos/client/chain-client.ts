@@ -39,6 +39,12 @@ export interface NodeStatus {
   readonly catchingUp: boolean;
 }
 
+/** The blocks `from` to `to`, both included. */
+export interface BlockRange {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
 /** Height of a gRPC query: this one (0: the latest), or the latest one of a node that has reached `atLeast`. */
 export type QueryHeight = bigint | { readonly atLeast: bigint };
 
@@ -60,6 +66,11 @@ export interface LightBlockBytes {
 export interface ChainClient {
   /** CosmJS' client over the same transport, for calls without a method below. It has no signals. */
   readonly comet: Comet38Client;
+  /**
+   * As `comet`, over the endpoints that have all of these blocks: for searches, whose responses do not tell what a node lacks that
+   * is behind or has pruned. Rejects with `height-unavailable` when no endpoint has them.
+   */
+  readonly cometWith: (blocks: BlockRange) => Comet38Client;
   readonly status: (signal: AbortSignal) => Promise<NodeStatus>;
   /** Returns the lowest height that some endpoint has not pruned. Rejects when no endpoint responds. */
   readonly earliestHeight: (signal: AbortSignal) => Promise<bigint>;

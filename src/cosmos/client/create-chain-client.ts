@@ -91,6 +91,11 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
   return {
     pool,
     comet: Comet38Client.create(createCosmjsRpcClient(pool, life.signal)),
+    cometWith: (blocks) => {
+      const call: EndpointPool["call"] = (method, params, signal) =>
+        pool.read({ method, params, decode: (result) => result, blocks }, signal);
+      return Comet38Client.create(createCosmjsRpcClient({ call }, life.signal));
+    },
     status: (signal) => pool.read({ method: "status", params: {}, decode: decodeStatus }, signal),
     earliestHeight: (signal) => readEarliestHeight(pool, signal),
     readStore: (read, signal) =>

@@ -5,7 +5,7 @@ import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
-import type { NodeStatus } from "./chain-client.ts";
+import type { BlockRange, NodeStatus } from "./chain-client.ts";
 import { ClientError, isEndpointError } from "./errors.ts";
 import type { RpcCaller, RpcRead } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
@@ -136,12 +136,19 @@ export function createPooledEndpoint(
     return raceAbort(verifying, signal);
   };
 
-  const read = async <T>({ method, params, decode }: RpcRead<T>, signal: AbortSignal): Promise<T> => {
+  const read = async <T>({ method, params, decode, blocks }: RpcRead<T>, signal: AbortSignal): Promise<T> => {
     // After a failure another node may listen at this address, for instance after a restart with another configuration.
     // Most responses do not contain the chain id, so a node of another chain would not be noticed without this check.
     if (health.state !== "good") await verify(signal);
     try {
-      return decode(await deps.caller.call(method, params, signal), options.name);
+      // The status first, and both in the same turn of the event loop: they share one HTTP request, so that the same process
+      // responds to both where several are behind one address.
+      const [status, result] = await Promise.all([
+        blocks === undefined ? undefined : verify(signal),
+        deps.caller.call(method, params, signal),
+      ]);
+      if (blocks !== undefined && status !== undefined) requireBlocks(options.name, status, blocks);
+      return decode(result, options.name);
     } catch (error) {
       if (!signal.aborted && isEndpointError(error)) recordFailure(error);
       throw error;
@@ -161,6 +168,20 @@ export function createPooledEndpoint(
     health: () => ({ ...health, distrusted: isDistrusted() ? distrust.reason : undefined }),
     close,
   };
+}
+
+/** Throws `height-unavailable` for a node without one of these blocks. */
+function requireBlocks(
+  endpoint: string,
+  { earliestHeight, latestHeight }: NodeStatus,
+  blocks: BlockRange,
+): void {
+  if (earliestHeight <= blocks.from && blocks.to <= latestHeight) return;
+  const height = blocks.to <= latestHeight ? blocks.from : blocks.to;
+  throw new ClientError(
+    { code: "height-unavailable", endpoint, height },
+    `${endpoint} has the blocks ${earliestHeight} to ${latestHeight}, without block ${height}`,
+  );
 }
 
 function stateAfter(error: unknown): EndpointHealth["state"] {

@@ -1,5 +1,6 @@
 import type { RpcClient } from "@cosmjs/tendermint-rpc";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
+import type { BlockRange } from "./chain-client.ts";
 
 /** Calls methods of a CometBFT node. */
 export interface RpcCaller {
@@ -18,6 +19,8 @@ export interface RpcRead<T> {
   readonly params: JsonObject;
   /** Receives the name of the endpoint that responded, for its errors. */
   readonly decode: (result: unknown, endpoint: string) => T;
+  /** Blocks that an endpoint must have to respond; absent: none. Costs a status, which is read together with the call. */
+  readonly blocks?: BlockRange | undefined;
 }
 
 /** "ok" or the code of the error that ended a call or a request. */
@@ -50,7 +53,7 @@ export const silentObserver: RpcObserver = { onCall: () => {}, onRequest: () => 
  * Adapts a caller to CosmJS: `Comet38Client.create(createCosmjsRpcClient(…))`. CosmJS has no abort signals, so each of
  * its calls ends at its deadline or when `life` aborts. `disconnect` does nothing; the owner closes the caller.
  */
-export function createCosmjsRpcClient(caller: RpcCaller, life: AbortSignal): RpcClient {
+export function createCosmjsRpcClient(caller: Pick<RpcCaller, "call">, life: AbortSignal): RpcClient {
   return {
     execute: async (request) => ({
       jsonrpc: "2.0",

@@ -68,7 +68,7 @@ export async function previewTx(
   if (view === undefined) return { ...empty, reason: "the remote chain has too few blocks for proofs" };
   if (!filter.ok) return { ...empty, reason: filter.error };
   try {
-    const finder = txFinderOf(remote.comet, { ...context, connectionId });
+    const finder = txFinderOf(remote, { ...context, connectionId });
     const search = { conditions: filter.value, range: { from, to }, isHandled: () => false };
     const { found } = await finder.find(search, signal);
     const trust = createTrustFinder({ local, remote, clock: context.clock }, view.client, signal);

@@ -1,4 +1,5 @@
-import { ClientError } from "../../cosmos/client/errors.ts";
+import type { BlockRange } from "../../cosmos/client/chain-client.ts";
+import { ClientError, isHeightUnavailable } from "../../cosmos/client/errors.ts";
 import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
 import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { toHex } from "../../platform/base/bytes.ts";
@@ -15,7 +16,7 @@ import { type QueryFailure, type QueryState, searched } from "../registry/query-
 import { startAttempt } from "../state/attempt.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
 import { submitMessage } from "../submit/proven-result.ts";
-import { type HeightRange, parseTxFilter } from "./tx-filter.ts";
+import { parseTxFilter } from "./tx-filter.ts";
 import { txFinderOf } from "./tx-finder.ts";
 import type { FoundTx } from "./tx-proof.ts";
 import { createTxProver, type TxProver } from "./tx-prover.ts";
@@ -103,7 +104,7 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
  * block. `done` is the height up to which everything was searched. The first search (`done` undefined) and the search of
  * a chain that was reset (`done` far above its tip) start `lookback` blocks before `tip`.
  */
-export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigint): HeightRange | undefined {
+export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigint): BlockRange | undefined {
   const start = tip > lookback ? tip - lookback : 0n;
   if (done !== undefined && done >= tip && done <= tip + MAX_LAG) return undefined;
   const from = (done === undefined || done > tip ? start : done) + 1n;
@@ -121,12 +122,16 @@ async function sendAgain(
 ): Promise<void> {
   const { worker, deps } = cycle;
   const started = startAttempt(worker.clock);
-  const finder = txFinderOf(worker.remote.comet, worker);
+  const finder = txFinderOf(worker.remote, worker);
   const proven: ProvenTx[] = [];
   for (const { queryId, hash, remoteHeight } of letters.toSorted(byHeight)) {
     const conditions = [{ field: "tx.hash", op: "=", value: hash.toUpperCase() }] as const;
     const range = { from: remoteHeight, to: remoteHeight };
-    const { found } = await finder.find({ conditions, range, isHandled: () => false }, signal);
+    const search = { conditions, range, isHandled: () => false };
+    const { found } = await finder.find(search, signal).catch((error: unknown) => {
+      if (signal.aborted || !isHeightUnavailable(error)) throw error;
+      return { found: [] };
+    });
     if (found.length === 0)
       addDeadLetter(worker, deps, { queryId, hash, remoteHeight }, "no endpoint has this transaction");
     const block = found.length === 0 ? undefined : await proveBlock(cycle, state, remoteHeight, found);
@@ -159,7 +164,7 @@ async function searchAndProve(
   const { worker, deps } = cycle;
   const isHandled = (hash: string): boolean => deps.journal.isHandled(state.query.id, hash);
   try {
-    const finder = txFinderOf(worker.remote.comet, worker);
+    const finder = txFinderOf(worker.remote, worker);
     const { found, upTo } = await finder.find({ ...search, isHandled }, signal);
     const proofs = await proveBlocks(cycle, state, found, upTo);
     signal.throwIfAborted();
@@ -237,13 +242,13 @@ function readFailed(error: unknown): QueryFailure {
 /** A range of a search, split at the lowest height that the endpoints have. */
 interface SplitRange {
   /** Blocks that every endpoint has pruned; undefined when there are none. */
-  readonly pruned: HeightRange | undefined;
+  readonly pruned: BlockRange | undefined;
   /** The other blocks; undefined when there are none. */
-  readonly left: HeightRange | undefined;
+  readonly left: BlockRange | undefined;
 }
 
 /** Splits a range at `earliest`, the lowest height that an endpoint has. */
-export function splitPruned(range: HeightRange, earliest: bigint): SplitRange {
+export function splitPruned(range: BlockRange, earliest: bigint): SplitRange {
   const { from, to } = range;
   if (earliest <= from) return { pruned: undefined, left: range };
   if (earliest > to) return { pruned: range, left: undefined };
@@ -268,9 +273,9 @@ interface PruningWorker {
 export async function skipPruned(
   { connectionId, remote, logger, metrics }: PruningWorker,
   deps: { readonly journal: Pick<Journal, "recordSearched">; readonly skipPruned?: boolean },
-  planned: { readonly queryId: bigint; readonly range: HeightRange; readonly tip: bigint },
+  planned: { readonly queryId: bigint; readonly range: BlockRange; readonly tip: bigint },
   signal: AbortSignal,
-): Promise<Result<HeightRange | undefined, QueryFailure>> {
+): Promise<Result<BlockRange | undefined, QueryFailure>> {
   const { queryId, range, tip } = planned;
   if (range.from + NEVER_PRUNED > tip) return good(range);
   const { pruned, left } = splitPruned(range, await remote.earliestHeight(signal));

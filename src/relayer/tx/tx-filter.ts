@@ -1,5 +1,6 @@
 import { isRecord } from "../../platform/base/json.ts";
 import { bad, good, type Result } from "../../platform/base/errors.ts";
+import type { BlockRange } from "../../cosmos/client/chain-client.ts";
 import type { WireEvent } from "../../cosmos/client/events/subscription.ts";
 
 /** One condition of a TX query's filter. */
@@ -59,17 +60,11 @@ function toCondition(item: unknown): TxCondition | undefined {
     : undefined;
 }
 
-/** A range of remote heights, both ends included. */
-export interface HeightRange {
-  readonly from: bigint;
-  readonly to: bigint;
-}
-
 /**
  * Returns a CometBFT query with the height range and as many conditions as fit into 512 characters. It leaves out
  * conditions that the query language cannot express, so it may find too much: filter its results with {@link matches}.
  */
-export function searchText(conditions: readonly TxCondition[], range: HeightRange): string {
+export function searchText(conditions: readonly TxCondition[], range: BlockRange): string {
   let text = `tx.height>=${range.from} AND tx.height<=${range.to}`;
   for (const condition of conditions) {
     const part = conditionText(condition);

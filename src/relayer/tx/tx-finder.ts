@@ -26,10 +26,16 @@ export interface TxFinder {
 /** Time after which a node without an index is asked again. */
 const INDEX_RETRY_MS = 600_000;
 
-type SearchedChain = Pick<ChainClient["comet"], "txSearch" | "block" | "blockResults">;
+/** A chain to search. A node that is behind responds to a search as if later blocks had no transaction. */
+interface SearchedChain {
+  readonly comet: BlockReader;
+  readonly cometWith: (
+    ...blocks: Parameters<ChainClient["cometWith"]>
+  ) => Pick<ChainClient["comet"], "txSearch">;
+}
 
 /** Creates a finder that expects an index. */
-export function createTxFinder(comet: SearchedChain, deps: TxFinderDeps): TxFinder {
+export function createTxFinder({ comet, cometWith }: SearchedChain, deps: TxFinderDeps): TxFinder {
   const { connectionId, clock, logger } = deps;
   let scanUntilMs: number | undefined;
   const noteIndex = (hasIndex: boolean): void => {
@@ -50,7 +56,9 @@ export function createTxFinder(comet: SearchedChain, deps: TxFinderDeps): TxFind
       if (scanUntilMs !== undefined && clock.monotonicMs() < scanUntilMs)
         return scanTxs(comet, search, signal);
       try {
-        const found = await findTxs(comet, search, signal);
+        // A node indexes a block after it has stored it, and before it stores the next one.
+        const { from, to } = search.range;
+        const found = await findTxs(cometWith({ from, to: to + 1n }), search, signal);
         noteIndex(true);
         return found;
       } catch (error) {
@@ -75,12 +83,12 @@ function whyScan(error: unknown): "no-index" | "bad-text" | undefined {
   return /^offset \d+:|query length|pars(?:e|ing)|syntax/i.test(data) ? "bad-text" : undefined;
 }
 
-const finders = new WeakMap<SearchedChain, TxFinder>();
+const finders = new WeakMap<BlockReader, TxFinder>();
 
-/** Returns the finder of this client, which remembers across cycles whether the node has an index. */
-export function txFinderOf(comet: SearchedChain, deps: TxFinderDeps): TxFinder {
-  const finder = finders.get(comet) ?? createTxFinder(comet, deps);
-  finders.set(comet, finder);
+/** Returns the finder of this chain, which remembers across cycles whether the node has an index. */
+export function txFinderOf(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
+  const finder = finders.get(chain.comet) ?? createTxFinder(chain, deps);
+  finders.set(chain.comet, finder);
   return finder;
 }
 

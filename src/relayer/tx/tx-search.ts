@@ -1,9 +1,9 @@
 import type { comet38 } from "@cosmjs/tendermint-rpc";
 import { raceAbort } from "../../platform/base/abort.ts";
 import { toHex } from "../../platform/base/bytes.ts";
-import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import type { BlockRange, ChainClient } from "../../cosmos/client/chain-client.ts";
 import { RelayError } from "../chain/relay-error.ts";
-import { type HeightRange, matches, searchText, type TxCondition } from "./tx-filter.ts";
+import { matches, searchText, type TxCondition } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
 
 /** Limits of one search. The next cycle continues where it ended. */
@@ -16,7 +16,7 @@ const MAX_PAGES = 2_000;
 
 export interface TxSearch {
   readonly conditions: readonly TxCondition[];
-  readonly range: HeightRange;
+  readonly range: BlockRange;
   /** Whether the transaction with this hash (lower-case hex) was relayed or became a dead letter. */
   readonly isHandled: (hash: string) => boolean;
 }

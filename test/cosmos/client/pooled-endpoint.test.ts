@@ -2,6 +2,7 @@ import { createSteppingClock } from "../../support/manual-clock.ts";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { createEndpointPool } from "../../../src/cosmos/client/endpoint-pool.ts";
 import { createPooledEndpoint } from "../../../src/cosmos/client/pooled-endpoint.ts";
 import type { RpcCaller } from "../../../src/cosmos/client/rpc-caller.ts";
 import { statusResult } from "../../support/client/rpc-server.ts";
@@ -35,6 +36,45 @@ describe("a pooled endpoint", () => {
     await Promise.all([endpoint.read(read, signal), endpoint.read(read, signal)]);
     await endpoint.read(read, signal);
     expect(methods).toEqual(["status", "block", "block", "block"]);
+  });
+
+  it("responds to a read of blocks only while it has all of them", async () => {
+    const methods: string[] = [];
+    const { endpoint } = setUp(async (method) => {
+      methods.push(method);
+      return method === "status" ? statusResult("test-1", 90n, 20n) : method;
+    });
+    const search = (from: bigint, to: bigint): Promise<unknown> =>
+      endpoint.read({ method: "tx_search", params: {}, decode: identity, blocks: { from, to } }, signal);
+    expect(await search(20n, 90n)).toBe("tx_search");
+    methods.length = 0;
+    expect(await search(21n, 89n)).toBe("tx_search");
+    // In this order in one request.
+    expect(methods).toEqual(["status", "tx_search"]);
+    await expect(search(20n, 91n)).rejects.toThrow("node has the blocks 20 to 90, without block 91");
+    await expect(search(19n, 90n)).rejects.toThrow("node has the blocks 20 to 90, without block 19");
+    expect(endpoint.health()).toMatchObject({ state: "good", failures: 0 });
+  });
+
+  it("leaves a read of blocks that it does not have to another endpoint", async () => {
+    const nodes = [
+      [1n, 89n],
+      [50n, 95n],
+      [1n, 95n],
+    ].map(([earliest, latest = 0n], index) => {
+      const call = async (method: string) =>
+        method === "status" ? statusResult("test-1", latest, earliest) : index;
+      return setUp(call).endpoint;
+    });
+    const search = (from: bigint, to: bigint): Promise<unknown> =>
+      createEndpointPool(nodes).read(
+        { method: "tx_search", params: {}, decode: identity, blocks: { from, to } },
+        signal,
+      );
+    expect(await search(40n, 80n)).toBe(0);
+    expect(await search(60n, 90n)).toBe(1);
+    expect(await search(40n, 90n)).toBe(2);
+    await expect(search(40n, 96n)).rejects.toThrow("without block 96");
   });
 
   it("rests longer after each failure and counts parallel failures once", async () => {

@@ -140,15 +140,25 @@ export function createSimRemote(
     return block;
   };
   const open = new AbortController();
-  const client: ChainClient = {
-    comet: Comet38Client.create({
-      execute: async ({ id, method, params }) => ({
-        jsonrpc: "2.0",
-        id,
-        result: await respond(open.signal, () => cometResponse(method, params, { blockAt, visible }), true),
-      }),
+  /** A client over this node, which does not respond while it is below the height `atLeast`. */
+  const cometAt = (atLeast: bigint): Comet38Client =>
+    Comet38Client.create({
+      execute: async ({ id, method, params }) => {
+        const result = await respond(
+          open.signal,
+          () => {
+            if (visible() < atLeast) throw noSuchHeight(atLeast);
+            return cometResponse(method, params, { blockAt, visible });
+          },
+          true,
+        );
+        return { jsonrpc: "2.0", id, result };
+      },
       disconnect: () => {},
-    }),
+    });
+  const client: ChainClient = {
+    comet: cometAt(0n),
+    cometWith: ({ to }) => cometAt(to),
     status: (signal) =>
       respond(signal, () => ({
         chainId,

@@ -62,6 +62,27 @@ describe("the first search of a TX query", () => {
   });
 });
 
+describe("a search on a node that is behind the one whose status was read", () => {
+  it("is made again, and leaves no transaction out", async () => {
+    const world = await startWorld(13, 1);
+    await world.run(10);
+    const [remote] = world.remotes;
+    if (remote === undefined) throw new Error("no remote chain");
+    const { status } = remote.client;
+    Object.assign(remote.client, {
+      status: async (signal: AbortSignal) => ({ ...(await status(signal)), latestHeight: remote.height() }),
+    });
+    remote.set("lags", true);
+    await world.run(20);
+    remote.set("lags", false);
+    await world.run(20);
+    world.setTraffic(false);
+    await world.run(15);
+    expect(missingTransactions(world)).toEqual([]);
+    expect(await world.stop()).toEqual([]);
+  });
+});
+
 describe("one dead connection among many", () => {
   it.each([
     ["hangs", 12],

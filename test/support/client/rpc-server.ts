@@ -73,13 +73,13 @@ export function boundPort(address: AddressInfo | string | null): number {
 }
 
 /** Result of `status`, only with the fields that the client reads. */
-export function statusResult(chainId: string, height: bigint): unknown {
+export function statusResult(chainId: string, height: bigint, earliest = 1n): unknown {
   return {
     node_info: { network: chainId },
     sync_info: {
       latest_block_height: height.toString(),
       latest_block_time: "2026-11-21T12:26:05.360483943Z",
-      earliest_block_height: "1",
+      earliest_block_height: earliest.toString(),
       catching_up: false,
     },
   };
