@@ -4,6 +4,7 @@ import {
   type ClientErrorFacts,
   classifyClientError,
   isEndpointError,
+  isHeightUnavailable,
 } from "../../../src/cosmos/client/errors.ts";
 
 const endpoint = "node";
@@ -39,6 +40,8 @@ describe("classifyClientError", () => {
     const error = new ClientError(facts, "text");
     expect(classifyClientError(error)).toBe(expected);
     expect(isEndpointError(error)).toBe(isOfEndpoint);
+    // Another node would be asked, and a trusted height taken for pruned.
+    expect(isHeightUnavailable(error)).toBe(false);
   });
 
   it("classifies the signal's reason as aborted and an unknown error as fatal", () => {
@@ -46,5 +49,28 @@ describe("classifyClientError", () => {
     stop.abort(new Error("stop"));
     expect(classifyClientError(stop.signal.reason, stop.signal)).toBe("aborted");
     expect(classifyClientError(new TypeError("bug"))).toBe("fatal");
+  });
+});
+
+describe("isHeightUnavailable", () => {
+  const rpc = (data: string): ClientErrorFacts => ({
+    code: "rpc",
+    endpoint,
+    method: "commit",
+    rpcCode: -32603,
+    data,
+  });
+
+  it.each([
+    [{ code: "height-unavailable", endpoint, height: 5n }, true],
+    [rpc("height 9 must be less than or equal to the current blockchain height 8"), true],
+    [rpc("height 1 is not available, lowest height is 5"), true],
+    [rpc("height must be greater than 0, but got 0"), false],
+  ] satisfies (readonly [ClientErrorFacts, boolean])[])("of case %# is right", (facts, expected) => {
+    expect(isHeightUnavailable(new ClientError(facts, "text"))).toBe(expected);
+  });
+
+  it("is false for an error of another kind", () => {
+    expect(isHeightUnavailable(new Error("lowest height is 5"))).toBe(false);
   });
 });

@@ -196,6 +196,17 @@ describe("messageFromJson", () => {
     );
   });
 
+  it.each([
+    ["tendermint.types.Vote", "round", "an int32", [-(2n ** 31n), 2n ** 31n - 1n]],
+    ["tendermint.types.PartSetHeader", "total", "a uint32", [0n, 2n ** 32n - 1n]],
+    ["tendermint.types.Vote", "height", "an int64", [-(2n ** 63n), 2n ** 63n - 1n]],
+    ["cosmos.base.query.v1beta1.PageRequest", "limit", "a uint64", [0n, 2n ** 64n - 1n]],
+  ] as const)("%s.%s is %s", (typeName, field, type, [least, most]) => {
+    for (const value of [least, most]) expect(error(typeName, { [field]: value.toString() })).toBe("none");
+    for (const value of [least - 1n, most + 1n])
+      expect(error(typeName, { [field]: value.toString() })).toBe(`bad-json ${field}: ${type} was expected`);
+  });
+
   it("rejects invalid numbers, booleans and enums", () => {
     expect(error("cosmos.base.v1beta1.DecCoin", { amount: "1.2.3" })).toContain(
       "bad-json amount: not a decimal",

@@ -88,6 +88,10 @@ describe("contract queries", () => {
     expect(ask(chain, "BuildAddress", request)).toMatchObject({
       address: expect.stringMatching(/^neutron1/),
     });
+    const [lower, upper] = ["ab", "AB"].map((byte) => ({ code_hash: byte.repeat(32), salt: byte }));
+    expect(ask(chain, "BuildAddress", { ...request, ...upper })).toEqual(
+      ask(chain, "BuildAddress", { ...request, ...lower }),
+    );
     expect(ask(chain, "BuildAddress", { ...request, init_args: "e30=" })).not.toEqual(
       ask(chain, "BuildAddress", request),
     );

@@ -24,6 +24,7 @@ function nodeWith(block: RecordedBlock, perPage: number): ReadRpc {
   return async ({ method, params, decode }) => {
     if (method === "commit") return decode({ signed_header: block.signed_header, canonical: true }, "node");
     const page = Number(params["page"] ?? 1);
+    if (page > 100) expect.unreachable("the pages do not end");
     const validators = block.validators.slice((page - 1) * perPage, page * perPage);
     return decode(
       {
@@ -72,6 +73,29 @@ describe("readLightBlock", () => {
     ];
     for (const [height, source] of cases)
       await expect(readLightBlock(height, source)).rejects.toThrow(ClientError);
+  });
+
+  it.each([
+    ["repeats a page", (page: number) => (page > 3 ? expect.unreachable("another page is read") : 3)],
+    ["returns more than it has", () => 5],
+    [
+      "returns an empty page",
+      (page: number) => (page > 2 ? expect.unreachable("another page is read") : 3 - 3 * (page - 1)),
+    ],
+  ])("ends at a node that %s", async (_name, countOf) => {
+    if (first === undefined) throw new Error("no recorded blocks");
+    const node = nodeWith(first, 100);
+    const endless: ReadRpc = async (request) => {
+      if (request.method === "commit") return node(request);
+      const validators = Array.from(
+        { length: countOf(Number(request.params["page"])) },
+        () => first.validators[0],
+      );
+      return request.decode({ block_height: first.height, validators, total: "4" }, "node");
+    };
+    await expect(readLightBlock(BigInt(first.height), endless)).rejects.toThrow(
+      "validators.validators does not add up to its total",
+    );
   });
 
   it("reads the latest height for height 0", async () => {

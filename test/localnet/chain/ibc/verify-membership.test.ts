@@ -3,9 +3,15 @@ import { toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";
 import { openClientStore } from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import { verifyMembership } from "../../../../src/localnet/chain/modules/ibc/client/queries.ts";
+import {
+  OWN_PREFIX,
+  verifyRemoteAbsence,
+  verifyRemoteValue,
+} from "../../../../src/localnet/chain/modules/ibc/client/verify-proof.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import { QueryError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { QueryVerifyMembershipRequest } from "../../../../src/cosmos/proto/gen/ibc/core/client/v1/query.ts";
+import { State } from "../../../../src/cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import {
   carryHeader,
@@ -146,5 +152,42 @@ describe("VerifyMembership", () => {
     expect(verify({}, late)).toBe(
       "9 cannot verify membership using client (07-tendermint-0) with status Expired: client state is not active",
     );
+  });
+});
+
+describe("the localhost client", () => {
+  const { a } = pair;
+  const stored = a.context().store("ibc").get(utf8(PATH)) ?? new Uint8Array(0);
+  const own = { clientId: "09-localhost", versions: [], state: State.STATE_OPEN, delayPeriod: 0n };
+  const connection = { ...own, counterparty: { clientId: "", connectionId: "", prefix: OWN_PREFIX } };
+  const proven = (path: string, proof = Uint8Array.of(1)) => ({
+    path,
+    name: "value",
+    isPacket: false,
+    proof,
+    height: { revisionNumber: 0n, revisionHeight: 1n },
+  });
+  const valueAt = (path: string, bytes: Uint8Array) => () =>
+    verifyRemoteValue(a.context(), connection, proven(path), bytes);
+  const text = `key_path:"ibc" key_path:"${PATH}" `;
+
+  it("verifies what the chain itself stores, and nothing else", () => {
+    expect(valueAt(PATH, stored)).not.toThrow();
+    for (const other of [stored.with(0, (stored[0] ?? 0) ^ 1), stored.subarray(1), new Uint8Array(0)])
+      expect(valueAt(PATH, other)).toThrow(`value provided does not equal value stored at path: ${text}`);
+    expect(valueAt("connections/connection-9", stored)).toThrow("value not found for path");
+  });
+
+  it("verifies that the chain stores nothing", () => {
+    const absentAt = (path: string) => () => verifyRemoteAbsence(a.context(), connection, proven(path));
+    expect(absentAt("connections/connection-9")).not.toThrow();
+    expect(absentAt(PATH)).toThrow(`value found for path ${text}`);
+  });
+
+  it("takes no proof but the sentinel", () => {
+    for (const proof of [new Uint8Array(0), Uint8Array.of(2), Uint8Array.of(1, 1)])
+      expect(() => verifyRemoteValue(a.context(), connection, proven(PATH, proof), stored)).toThrow(
+        "expected \u0001",
+      );
   });
 });
