@@ -61,11 +61,12 @@ export function createGateway(deps: GatewayDeps): (request: HttpRequest, body: U
     const { pathname } = request.url;
     const segments = pathSegments(pathname);
     if (segments === undefined) return textReply(400, "400 Bad Request\n");
+    // The gateway decodes a path before it splits it, so the slash of an IBC denomination splits the value of a variable in
+    // two, and `pool_reserves/{pair_id}/{token_in}` becomes a path of another route. Here an escaped slash belongs to the value
+    // wherever a route matches then.
     const found =
-      findRoute(table, request, segments) ??
-      // The gateway splits after it decodes, so the slash of an IBC denomination splits the value of a path variable in two.
-      // When no route matches then, the path is split before it is decoded.
-      findRoute(table, request, pathname.slice(1).split("/").map(unescapeSegment));
+      findRoute(table, request, pathname.slice(1).split("/").map(unescapeSegment)) ??
+      findRoute(table, request, segments);
     // The gateway has no 404 and no 405: an unknown path and a wrong method are Unimplemented, HTTP 501.
     if (found === undefined) return failure(GrpcCode.Unimplemented, "Not Implemented");
     return callMethod(found, request, body, deps);

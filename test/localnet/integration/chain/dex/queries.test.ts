@@ -72,6 +72,20 @@ function simulation(name: string, message: JsonObject): string {
   return `simulate_${name}?msg=${encodeURIComponent(JSON.stringify(fields))}`;
 }
 
+describe("paths with IBC denominations", () => {
+  it.each(["pool_reserves", "limit_order_tranche", "tick_liquidity"])(
+    "%s lists a side of a pair",
+    async (name) => {
+      const denom = "ibc/27394FB092D2ECCD";
+      // Decoded before they are split, the segments would be those of the path of one pool or tranche.
+      for (const other of ["untrn", "ibc/4622E82B845FFC6A"]) {
+        const path = `${DEX}/${name}/${encodeURIComponent(`${denom}<>${other}`)}/${encodeURIComponent(denom)}`;
+        expect(await node.get(path)).toMatchObject({ status: 200, body: { pagination: { next_key: null } } });
+      }
+    },
+  );
+});
+
 describe("simulations with the message as JSON", () => {
   it("answer as the message would, and execute nothing", async () => {
     const order = { ...orderMessage({}), token_in: "uibcatom", tick_index_in_to_out: "450" };
