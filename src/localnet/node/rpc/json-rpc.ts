@@ -20,8 +20,8 @@ export const WEBSOCKET_METHODS: ReadonlyMap<string, readonly string[]> = new Map
 /** Id of a request. Its response repeats it. */
 export type RpcId = string | number;
 
-/** Id of responses to URI calls and to unreadable requests: CometBFT prints -1 where a request has no id. */
-export const NO_ID = -1;
+/** Id of responses to URI calls, as in CometBFT. */
+export const URI_CALL_ID = -1;
 
 /** A JSON-RPC request. One without an id is a notification and gets no response. */
 export interface RpcRequest {
@@ -58,9 +58,9 @@ export function resultResponse(id: RpcId, result: JsonValue): JsonObject {
   return { jsonrpc: "2.0", id, result };
 }
 
-/** A response with an error. */
-export function errorResponse(id: RpcId, error: RpcError): JsonObject {
-  return { jsonrpc: "2.0", id, error: rpcErrorToJson(error) };
+/** A response with an error. As in CometBFT, the one to a request without a readable id has no `id`. */
+export function errorResponse(id: RpcId | undefined, error: RpcError): JsonObject {
+  return { jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error: rpcErrorToJson(error) };
 }
 
 /** Decodes parameters with `read`. Throws `RpcError` of this kind with CometBFT's text when `read` throws. */

@@ -16,7 +16,7 @@ import {
 import {
   errorResponse,
   handleRequest,
-  NO_ID,
+  URI_CALL_ID,
   parseRequest,
   readParameters,
   resultResponse,
@@ -128,11 +128,11 @@ async function callJson(body: string, context: RpcContext, signal: AbortSignal):
   } catch (error) {
     // One unreadable request fails the complete batch: Go decodes the array as one value.
     const text = `error unmarshaling request: ${errorText(error)}`;
-    return json(500, errorResponse(NO_ID, new RpcError("parse", text)));
+    return json(500, errorResponse(undefined, new RpcError("parse", text)));
   }
   if (requests.length > MAX_BATCH) {
     const text = `batch request exceeds maximum (${MAX_BATCH}) allowed number of requests`;
-    return json(500, errorResponse(NO_ID, new RpcError("invalid-request", text)));
+    return json(500, errorResponse(undefined, new RpcError("invalid-request", text)));
   }
   const responses: JsonObject[] = [];
   for (const { id, method, params } of requests) {
@@ -152,7 +152,8 @@ async function callUri(
   context: RpcContext,
   signal: AbortSignal,
 ): Promise<HttpReply> {
-  if (WEBSOCKET_METHODS.has(name)) return json(404, errorResponse(NO_ID, new RpcError("method-not-found")));
+  if (WEBSOCKET_METHODS.has(name))
+    return json(404, errorResponse(URI_CALL_ID, new RpcError("method-not-found")));
   const method = RPC_METHODS.get(name);
   if (method === undefined) return textReply(404, "404 page not found\n");
   try {
@@ -161,11 +162,11 @@ async function callUri(
       "invalid-params",
       "http",
     );
-    return json(200, resultResponse(NO_ID, await method.call(parameters, context, signal)));
+    return json(200, resultResponse(URI_CALL_ID, await method.call(parameters, context, signal)));
   } catch (thrown) {
     const error = toRpcError(thrown);
     if (error === undefined) throw thrown;
-    return json(500, errorResponse(NO_ID, error));
+    return json(500, errorResponse(URI_CALL_ID, error));
   }
 }
 

@@ -9,7 +9,6 @@ import { goJsonParse } from "../base/go-decoding.ts";
 import {
   errorResponse,
   handleRequest,
-  NO_ID,
   parseRequest,
   resultResponse,
   type RpcId,
@@ -214,7 +213,7 @@ async function handleMessage(
   try {
     request = parseRequest(goJsonParse(toText(data)));
   } catch (error) {
-    return errorResponse(NO_ID, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`));
+    return errorResponse(undefined, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`));
   }
   const { id, method, params } = request;
   if (id === undefined) return undefined;

@@ -166,7 +166,8 @@ describe("the WebSocket", () => {
       },
     });
     socket.send("{");
-    await expect.poll(() => received.at(-1)).toMatchObject({ id: -1, error: { code: -32700 } });
+    await expect.poll(() => received.at(-1)).toMatchObject({ error: { code: -32700 } });
+    expect(received.at(-1)).not.toHaveProperty("id");
     socket.close();
   });
 
