@@ -1,6 +1,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";
+import { getTrancheCount, setTrancheCount } from "../../../../src/localnet/chain/modules/dex/store.ts";
 import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson } from "../../../../src/cosmos/proto/json.ts";
 import { AUTHORITY, createDexWorld, DEX_ADDRESS, type DexWorld } from "../../../support/dex-world.ts";
@@ -132,6 +133,16 @@ describe("wrong usage of the dex messages", () => {
   it("takes a negative minimum average, as deployed", () => {
     const taker = { order_type: "IMMEDIATE_OR_CANCEL", tick_index_in_to_out: 1000 };
     expect(failureOf("PlaceLimitOrder", { ...taker, min_average_sell_price: "-1" })).toBeUndefined();
+  });
+
+  it("rejects an order whose new tranche has the key of a tranche at another tick", () => {
+    const count = world.read(NOW_NS, getTrancheCount);
+    world.run(NOW_NS, (context) => setTrancheCount(context, 0n));
+    expect(failureOf("PlaceLimitOrder", { tick_index_in_to_out: -300 })).toEqual({
+      code: "dex/1171",
+      text: "tranche key already exists for different trade pair id or tick index: Tranche key already exists for different trade pair id or tick index",
+    });
+    world.run(NOW_NS, (context) => setTrancheCount(context, count));
   });
 
   it.each([[["TokenA"]], [[]]])("rejects the route %j, where the deployed module panics", (hops) => {

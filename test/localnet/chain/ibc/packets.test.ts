@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
+import type { JsonObject } from "../../../../src/platform/base/json.ts";
 import { getChannel, getSequence } from "../../../../src/localnet/chain/modules/ibc/channel/channel-store.ts";
 import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { sendPacket } from "../../../../src/localnet/chain/modules/ibc/channel/keeper.ts";
 import { exportGenesis, initGenesis } from "../../../../src/localnet/chain/modules/ibc/genesis.ts";
+import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { State } from "../../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { createEchoApplication, ECHO_VERSION } from "../../../support/ibc/echo-application.ts";
 import type { LinkedChain } from "../../../support/ibc/linked-chain.ts";
@@ -91,6 +93,26 @@ describe("a packet on an unordered channel", () => {
     carryHeader(a, b);
     for (const packet of packets.toReversed()) succeed(b, receiveMessage(a, b, packet));
     expect(calls.b.slice(1)).toEqual(["receive 3 three", "receive 2 two", "receive 1 one"]);
+  });
+
+  it("is listed page by page, with the keys of ibc-go", () => {
+    const { a } = open("ORDER_UNORDERED");
+    for (const text of ["one", "two"]) send(a, text);
+    const list = (pagination: JsonObject): unknown => {
+      const request = { port_id: "echo", channel_id: "channel-0", pagination };
+      const name = "ibc.core.channel.v1.QueryPacketCommitments";
+      const response = a.query(
+        "/ibc.core.channel.v1.Query/PacketCommitments",
+        messageFromJson(`${name}Request`, request),
+      );
+      return messageToJson(`${name}Response`, response);
+    };
+    const key = Buffer.from("/2").toString("base64");
+    expect(list({ limit: "1" })).toMatchObject({
+      commitments: [{ sequence: "1" }],
+      pagination: { next_key: key },
+    });
+    expect(list({ key })).toMatchObject({ commitments: [{ sequence: "2" }], pagination: { next_key: null } });
   });
 
   it("that is refused keeps no writes, and its events with a prefix", () => {

@@ -192,7 +192,8 @@ export function getOrNewTrancheUser(
     tick === key.tick &&
     tradePairId.makerDenom === key.tradePairId.makerDenom &&
     tradePairId.takerDenom === key.tradePairId.takerDenom;
-  if (!isSame) throw ErrTrancheKeyInUse();
+  if (!isSame)
+    throw ErrTrancheKeyInUse("tranche key already exists for different trade pair id or tick index");
   return user;
 }
 

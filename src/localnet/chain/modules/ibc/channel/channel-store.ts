@@ -105,7 +105,10 @@ export function listPacketEntries(
   return found;
 }
 
-/** Returns the prefix of all entries of a kind of one channel. */
+/**
+ * Returns the prefix of all entries of a kind of one channel. As in ibc-go, the slash before the sequence is not part of it, so
+ * the `next_key` of a page begins with the slash.
+ */
 export function packetEntriesPrefix(
   name: keys.PacketEntryName,
   { portId, channelId }: ChannelEndpoint,

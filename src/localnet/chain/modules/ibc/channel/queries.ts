@@ -284,7 +284,7 @@ function pageOf(
   const states: PacketState[] = [];
   const paged = { store: context.store(STORE_NAME), prefix: packetEntriesPrefix(name, request) };
   const pagination = paginate(paged, request.pagination, (key, data) => {
-    states.push(stateOf(request, BigInt(latin1(key)), data));
+    states.push(stateOf(request, BigInt(latin1(key).slice(1)), data));
   });
   return { states, pagination };
 }

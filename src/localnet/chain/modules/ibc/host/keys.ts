@@ -123,12 +123,12 @@ export function packetPath(
   { portId, channelId }: { readonly portId: string; readonly channelId: string },
   sequence: bigint,
 ): string {
-  return `${packetsPath(name, portId, channelId)}${sequence}`;
+  return `${packetsPath(name, portId, channelId)}/${sequence}`;
 }
 
-/** Returns the prefix of the commitments, receipts or acknowledgements of all packets of a channel. */
+/** Returns the path of the commitments, receipts or acknowledgements of all packets of a channel. "/" and the sequence follow. */
 export function packetsPath(name: PacketEntryName, portId: string, channelId: string): string {
-  return `${name}/${channelSuffix(portId, channelId)}/sequences/`;
+  return `${name}/${channelSuffix(portId, channelId)}/sequences`;
 }
 
 function channelSuffix(portId: string, channelId: string): string {
