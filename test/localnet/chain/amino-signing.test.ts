@@ -12,12 +12,16 @@ const contract = createTestKey("contract").address;
 const ME = key.address;
 
 /** Builds a transaction with one message and signs `document` in amino mode. */
-function signed(message: PackedMessage, document: string): Uint8Array {
+function signed(
+  message: PackedMessage,
+  document: string,
+  mode: SignMode = SignMode.SIGN_MODE_LEGACY_AMINO_JSON,
+): Uint8Array {
   const raw = TxRaw.decode(buildTx({ key, sequence: 0n, messages: [message], memo: "<m>" }));
   const info = AuthInfo.decode(raw.authInfoBytes);
   const signerInfos = info.signerInfos.map((each) => ({
     ...each,
-    modeInfo: { sum: { $case: "single" as const, value: { mode: SignMode.SIGN_MODE_LEGACY_AMINO_JSON } } },
+    modeInfo: { sum: { $case: "single" as const, value: { mode } } },
   }));
   const authInfoBytes = AuthInfo.encode({ ...info, signerInfos }).finish();
   return TxRaw.encode({ ...raw, authInfoBytes, signatures: [key.sign(utf8(document))] }).finish();
@@ -34,6 +38,23 @@ function stdSignDoc(message: string): string {
     `"memo":"\\u003cm\\u003e","msgs":[${message}],"sequence":"0"}`
   );
 }
+
+describe("a signature of a sign mode that the chain does not verify", () => {
+  it.each([
+    [SignMode.SIGN_MODE_UNSPECIFIED, "unsupported sign mode SIGN_MODE_UNSPECIFIED"],
+    [SignMode.SIGN_MODE_TEXTUAL, "unsupported sign mode SIGN_MODE_TEXTUAL"],
+    [SignMode.SIGN_MODE_DIRECT_AUX, "unable to verify single signer signature"],
+    [SignMode.SIGN_MODE_EIP_191, "unsupported sign mode SIGN_MODE_EIP_191"],
+  ])("is refused with the SDK's reason: %s", (mode, reason) => {
+    const { app } = startTestChain(testGenesis([{ key, untrn: 1_000_000n }]));
+    const message = packed("cosmos.bank.v1beta1.MsgMultiSend", { inputs: [{ address: ME }], outputs: [] });
+    expect(app.checkTx(signed(message, "", mode), false)).toMatchObject({
+      code: 4,
+      codespace: "sdk",
+      log: `signature verification failed; please verify account number (0) and chain-id (test-1): (${reason}): unauthorized`,
+    });
+  });
+});
 
 describe("an amino signature", () => {
   it.each([

@@ -160,11 +160,18 @@ function signModeOf(signer: Signer): SignMode | undefined {
 /** Creates the error of a wrong signature. Only the amino text names the sequence: the direct document does not contain it. */
 function signatureError(context: Context, signer: Signer, { base }: Account): Error {
   const head = `signature verification failed; please verify account number (${base.accountNumber})`;
-  return signModeOf(signer) === SignMode.SIGN_MODE_LEGACY_AMINO_JSON
+  const mode = signModeOf(signer);
+  return mode === SignMode.SIGN_MODE_LEGACY_AMINO_JSON
     ? ErrUnauthorized(`${head}, sequence (${base.sequence}) and chain-id (${context.chainId})`)
-    : ErrUnauthorized(
-        `${head} and chain-id (${context.chainId}): (unable to verify single signer signature)`,
-      );
+    : ErrUnauthorized(`${head} and chain-id (${context.chainId}): (${reasonOf(mode)})`);
+}
+
+/** The SDK verifies signatures of the modes DIRECT, DIRECT_AUX and LEGACY_AMINO_JSON, and names any other. */
+function reasonOf(mode: SignMode | undefined): string {
+  if (mode === undefined || mode === SignMode.SIGN_MODE_DIRECT || mode === SignMode.SIGN_MODE_DIRECT_AUX)
+    return "unable to verify single signer signature";
+  const [name] = Object.entries(SignMode).find(([, value]) => value === mode) ?? [mode];
+  return `unsupported sign mode ${name}`;
 }
 
 /**
