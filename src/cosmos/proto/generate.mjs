@@ -90,11 +90,27 @@ function mergeRepeatedFields(source) {
     );
 }
 
+/**
+ * Makes the decoders refuse a nested message that runs past the end of its parent, and a tag that Go refuses: ts-proto's read
+ * on in the fields of the parent, or end the message silently.
+ */
+function refuseOverruns(source) {
+  return source
+    .replaceAll(
+      /(if \(\(tag & 7\) === 4 \|\| tag === 0\) \{\n\s+)break;/g,
+      '$1throw new globalThis.Error("illegal tag");',
+    )
+    .replaceAll(
+      /(\n +)(return message;\n +\} finally \{)/g,
+      '$1if (reader.pos !== end) {$1  throw new globalThis.Error("premature EOF");$1}$1$2',
+    );
+}
+
 function rewriteCodecs(folder) {
   for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     if (!path.endsWith(".ts")) continue;
     const file = join(folder, path);
-    writeFileSync(file, mergeRepeatedFields(readFileSync(file, "utf8")));
+    writeFileSync(file, refuseOverruns(mergeRepeatedFields(readFileSync(file, "utf8"))));
   }
 }
 

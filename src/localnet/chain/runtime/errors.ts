@@ -157,3 +157,12 @@ export class QueryError extends Error {
     this.grpcCode = grpcCode;
   }
 }
+
+/** The bytes of a query's request do not decode. grpc-go and baseapp report it in different ways; see `toQueryFailure`. */
+export class UnreadableRequest extends QueryError {
+  constructor(cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : "not protobuf";
+    super(GrpcCode.Internal, reason === "premature EOF" ? "unexpected EOF" : reason);
+    this.name = "UnreadableRequest";
+  }
+}

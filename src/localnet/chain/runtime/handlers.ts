@@ -1,7 +1,7 @@
 import { createObjectSlot } from "../../../platform/base/caches.ts";
 import type { Context } from "./context.ts";
 import type { MessageHandler, QueryHandler } from "./module.ts";
-import { ErrTxDecode, GrpcCode, QueryError } from "./errors.ts";
+import { ErrTxDecode, GrpcCode, QueryError, UnreadableRequest } from "./errors.ts";
 import { errorMessage } from "../../../platform/base/errors.ts";
 
 /** A generated protobuf message type. */
@@ -10,7 +10,7 @@ export interface WireType<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** Creates a query handler from a function over decoded messages. Bytes that do not decode are gRPC code 13, as in Go. */
+/** Creates a query handler from a function over decoded messages. */
 export function toQueryHandler<Request, Response>(
   path: string,
   types: { readonly request: WireType<Request>; readonly response: WireType<Response> },
@@ -64,11 +64,12 @@ export function toMessageHandler<T>(message: MessageDefinition<T>): MessageHandl
   };
 }
 
-function decodeRequest<T>(type: WireType<T>, bytes: Uint8Array): T {
+/** Decodes the request of a query. Throws `UnreadableRequest`. */
+export function decodeRequest<T>(type: { decode(bytes: Uint8Array): T }, bytes: Uint8Array): T {
   try {
     return type.decode(bytes);
   } catch (thrown) {
-    throw new QueryError(GrpcCode.Internal, errorMessage(thrown));
+    throw new UnreadableRequest(thrown);
   }
 }
 

@@ -21,7 +21,9 @@ import {
   ModuleError,
   QueryError,
   registerError,
+  UnreadableRequest,
 } from "./errors.ts";
+import { decodeRequest } from "./handlers.ts";
 import type { QueryHandler } from "./module.ts";
 
 /** Indexes query handlers by gRPC path. Throws a plain error when two handlers have the same path. */
@@ -153,7 +155,7 @@ export function createSimulateQuery(simulate: (tx: Uint8Array) => TxResult): Que
   return {
     path: "/cosmos.tx.v1beta1.Service/Simulate",
     query: (_context, request) => {
-      const { tx, txBytes } = SimulateRequest.decode(request);
+      const { tx, txBytes } = decodeRequest(SimulateRequest, request);
       const bytes = tx === undefined ? txBytes : Tx.encode(tx).finish();
       if (bytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "empty txBytes is not allowed");
       const result = simulate(bytes);
@@ -268,19 +270,25 @@ interface QueryFailure {
 const GRPC_NAMES = new Map<number, string>(Object.entries(GrpcCode).map(([name, code]) => [code, name]));
 
 /**
- * Converts the error of a query as the SDK does (baseapp `gRPCErrorToSDKError`). Rethrows anything but `ModuleError` and
- * `QueryError`.
+ * Converts the error of a query as the SDK does (baseapp `gRPCErrorToSDKError`). Rethrows anything but `ModuleError`,
+ * `QueryError` and `UnreadableRequest`.
  *
  * | thrown | gRPC status | ABCI |
  * |---|---|---|
  * | `ModuleError` | 2, "codespace x code n: description: wraps, innermost first" | sdk/6 |
  * | `QueryError` of code 2 (a plain error in Go) | 2, its text | sdk/18 |
  * | other `QueryError` | its code and text | by code, with the text "rpc error: code = … desc = …" |
+ * | `UnreadableRequest` | 13 | sdk/18 |
  */
 export function toQueryFailure(thrown: unknown): QueryFailure {
   if (thrown instanceof ModuleError) {
     const grpcMessage = grpcMessageOf(thrown);
     return { grpcCode: GrpcCode.Unknown, grpcMessage, abci: ErrUnknownRequest(thrown.message) };
+  }
+  if (thrown instanceof UnreadableRequest) {
+    // grpc-go reports Internal, not InvalidArgument.
+    const grpcMessage = `grpc: failed to unmarshal the received message: ${thrown.message}`;
+    return { grpcCode: GrpcCode.Internal, grpcMessage, abci: ErrInvalidRequest(thrown.message) };
   }
   if (!(thrown instanceof QueryError)) throw thrown;
   return { grpcCode: thrown.grpcCode, grpcMessage: thrown.message, abci: abciErrorOf(thrown) };

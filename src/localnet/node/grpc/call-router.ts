@@ -1,5 +1,3 @@
-import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
-import { findService, requireMessage, toCanonicalTypeUrl } from "../../../cosmos/proto/registry.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { QueryRequest, QueryResponse } from "../../chain/runtime/abci.ts";
@@ -13,13 +11,7 @@ import {
 import { errorResponse, okResponse, toQueryFailure } from "../../chain/runtime/query-router.ts";
 import type { NodeServer } from "../base/node-server.ts";
 import type { NodeView } from "../base/node-view.ts";
-import {
-  blockHeightOf,
-  type NodeMethod,
-  requireQueryHeight,
-  type ServiceContext,
-  UnreadableRequest,
-} from "./node-method.ts";
+import { blockHeightOf, type NodeMethod, requireQueryHeight, type ServiceContext } from "./node-method.ts";
 import { INTERFACE_METHODS, NODE_METHODS } from "./node-service.ts";
 import { TENDERMINT_METHODS } from "./tendermint-service.ts";
 import { BROADCAST_PATH, TX_METHODS } from "./tx-service.ts";
@@ -69,11 +61,6 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
   const own = new Map(OWN_METHODS.map((method) => [method.path, method]));
   const appPaths = context.view.queryPaths().filter((path) => !own.has(path));
   const paths = new Set([...appPaths, ...own.keys()]);
-  const requests = requestTypes(appPaths, context.chainName);
-  const routes: AbciRoutes = {
-    own,
-    checkRequest: (path, data) => requireReadable(requests.get(path), data),
-  };
   return {
     paths: [...paths],
     call: (call) => {
@@ -82,7 +69,7 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
         const height = blockHeightOf(call.heights);
         const method = own.get(call.path);
         return method === undefined
-          ? callApp(call, height, { view: context.view, request: requests.get(call.path) })
+          ? callApp(call, height, context.view)
           : callNode(method, call.data, height, context);
       } catch (thrown) {
         if (isQueryFailure(thrown)) return toFailure(thrown, undefined);
@@ -90,47 +77,17 @@ export function createCallRouter(context: ServiceContext, logger: Logger): CallR
         return failed(GrpcCode.Internal, "internal error");
       }
     },
-    query: (request) => routeAbciQuery(request, routes, context, logger),
+    query: (request) => routeAbciQuery(request, own, context, logger),
   };
 }
 
-/** Descriptors of the requests by gRPC path, without paths that no `.proto` definition has. */
-function requestTypes(paths: readonly string[], chainName: string): ReadonlyMap<string, DescMessage> {
-  const types = new Map<string, DescMessage>();
-  for (const path of paths) {
-    const [service = "", rpc] = (toCanonicalTypeUrl(path.slice(1), chainName) ?? "").split("/");
-    const method = findService(service)?.methods.find(({ name }) => name === rpc);
-    if (method !== undefined) types.set(path, requireMessage(method.requestType));
-  }
-  return types;
-}
-
-/**
- * Calls a method of the application. grpc-go decodes a request before the handler runs, with an error of its own, so
- * unreadable bytes fail here and do not reach the application.
- */
-function callApp(
-  { path, data }: UnaryCall,
-  height: bigint,
-  { view, request }: { readonly view: NodeView; readonly request: DescMessage | undefined },
-): UnaryReply {
-  requireReadable(request, data);
+function callApp({ path, data }: UnaryCall, height: bigint, view: NodeView): UnaryReply {
   const response = view.query({ path, data, height, prove: false });
   // The application reports height 0 when it read no state.
   const readHeight = response.height === 0n ? undefined : response.height;
   if (response.code === 0)
     return { code: GrpcCode.OK, message: "", value: response.value, height: readHeight };
   return failed(response.grpcCode, response.grpcMessage, readHeight);
-}
-
-/** Throws `UnreadableRequest`. Accepts all bytes when no `.proto` definition has the request. */
-function requireReadable(request: DescMessage | undefined, data: Uint8Array): void {
-  if (request === undefined) return;
-  try {
-    fromBinary(request, data);
-  } catch (thrown) {
-    throw new UnreadableRequest(thrown);
-  }
 }
 
 function callNode(
@@ -154,21 +111,13 @@ function callNode(
   }
 }
 
-type GrpcFailure = ModuleError | QueryError | UnreadableRequest;
+type GrpcFailure = ModuleError | QueryError;
 
 function isQueryFailure(thrown: unknown): thrown is GrpcFailure {
-  return thrown instanceof ModuleError || thrown instanceof QueryError || thrown instanceof UnreadableRequest;
+  return thrown instanceof ModuleError || thrown instanceof QueryError;
 }
 
 function toFailure(thrown: GrpcFailure, height: bigint | undefined): UnaryReply {
-  if (thrown instanceof UnreadableRequest) {
-    // grpc-go reports Internal, not InvalidArgument.
-    return failed(
-      GrpcCode.Internal,
-      `grpc: failed to unmarshal the received message: ${thrown.message}`,
-      height,
-    );
-  }
   const { grpcCode, grpcMessage } = toQueryFailure(thrown);
   return failed(grpcCode, grpcMessage, height);
 }
@@ -177,18 +126,10 @@ function failed(code: number, message: string, height?: bigint): UnaryReply {
   return { code, message, value: NOTHING, height };
 }
 
-/** Parts that route an `abci_query`. */
-interface AbciRoutes {
-  /** The methods of the node itself by gRPC path. */
-  readonly own: ReadonlyMap<string, NodeMethod>;
-  /** Throws `UnreadableRequest` when `data` does not decode as the request of this application method. */
-  readonly checkRequest: (path: string, data: Uint8Array) => void;
-}
-
 /** Routes an `abci_query` as baseapp does (`baseapp/abci.go`, `Query`). Never throws. */
 function routeAbciQuery(
   request: QueryRequest,
-  { own, checkRequest }: AbciRoutes,
+  own: ReadonlyMap<string, NodeMethod>,
   context: ServiceContext,
   logger: Logger,
 ): QueryResponse {
@@ -196,20 +137,8 @@ function routeAbciQuery(
     return errorResponse(ErrInvalidRequest("can't route a broadcast tx message"));
   }
   const method = own.get(request.path);
-  if (method !== undefined) {
-    return respond(request, context, logger, (height) => method.handle(request.data, context, height));
-  }
-  const response = context.view.query(request);
-  if (response.code === 0) return response;
-  try {
-    // The application does not tell unreadable bytes from a bug. Only a failed query pays for a second decoding.
-    checkRequest(request.path, request.data);
-    return response;
-  } catch (thrown) {
-    return respond(request, context, logger, () => {
-      throw thrown;
-    });
-  }
+  if (method === undefined) return context.view.query(request);
+  return respond(request, context, logger, (height) => method.handle(request.data, context, height));
 }
 
 function respond(
@@ -229,17 +158,12 @@ function respond(
   try {
     return okResponse({ value: handle(height), height });
   } catch (thrown) {
-    if (thrown instanceof QueryError || thrown instanceof ModuleError) return failure(thrown, height);
-    // baseapp reports a request that does not decode as a plain error.
-    if (thrown instanceof UnreadableRequest)
-      return failure(new QueryError(GrpcCode.Unknown, thrown.message), height);
+    if (isQueryFailure(thrown)) {
+      const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
+      return errorResponse(abci, { grpcCode, grpcMessage, height });
+    }
     logger.error("abci query failed", { path, error: errorText(thrown) });
     const grpcMessage = "internal error";
     return errorResponse(ErrPanic(grpcMessage), { grpcCode: GrpcCode.Internal, grpcMessage });
   }
-}
-
-function failure(thrown: QueryError | ModuleError, height: bigint): QueryResponse {
-  const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
-  return errorResponse(abci, { grpcCode, grpcMessage, height });
 }

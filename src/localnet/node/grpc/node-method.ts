@@ -1,5 +1,6 @@
 import { parseGoInteger } from "../../../platform/base/integers.ts";
 import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/errors.ts";
+import { decodeRequest } from "../../chain/runtime/handlers.ts";
 import type { NodeView } from "../base/node-view.ts";
 
 /** Context of the node's own services. */
@@ -42,22 +43,6 @@ export function nodeMethod<Request, Response>(
     handle: (bytes, context, height) =>
       response.encode(handle(decodeRequest(request, bytes), context, height)).finish(),
   };
-}
-
-function decodeRequest<T>(type: Decoder<T>, bytes: Uint8Array): T {
-  try {
-    return type.decode(bytes);
-  } catch (thrown) {
-    throw new UnreadableRequest(thrown);
-  }
-}
-
-/** A request whose bytes do not decode. grpc-go and baseapp report it in different ways; see `call-router.ts`. */
-export class UnreadableRequest extends Error {
-  constructor(cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : "not protobuf";
-    super(reason === "premature EOF" ? "unexpected EOF" : reason, { cause });
-  }
 }
 
 /** Metadata key of a height. A call requests a height with it. A response reports the height that the call read. */

@@ -1,7 +1,7 @@
 import { QueryClient, setupTxExtension } from "@cosmjs/stargate";
 import { connectComet } from "@cosmjs/tendermint-rpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fromBase64, toBase64, toHex } from "../../../../src/platform/base/bytes.ts";
+import { fromBase64, fromHex, toBase64, toHex } from "../../../../src/platform/base/bytes.ts";
 import { GetBlockByHeightRequest } from "../../../../src/cosmos/proto/gen/cosmos/base/tendermint/v1beta1/query.ts";
 import {
   StatusResponse,
@@ -156,6 +156,23 @@ describe("abci_query", () => {
         height: "12",
       }),
   );
+
+  it.each([
+    ["a message that runs past the end of its parent", "12020a03010203", "unexpected EOF"],
+    ["a tag of zero", "00", "illegal tag"],
+    ["the end of a group that never began", "0c", "illegal tag"],
+  ])("refuses %s, also over gRPC", async (_name, hex, text) => {
+    const bytes = fromHex(hex);
+    expect(await query("/cosmos.bank.v1beta1.Query/AllBalances", bytes)).toMatchObject({
+      code: 18,
+      codespace: "sdk",
+      log: `${text}: invalid request`,
+    });
+    await expect(client.call("/cosmos.bank.v1beta1.Query/AllBalances", bytes)).rejects.toMatchObject({
+      code: 13,
+      details: `grpc: failed to unmarshal the received message: ${text}`,
+    });
+  });
 
   it.each([
     [

@@ -305,9 +305,12 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
         switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -351,9 +354,12 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -419,9 +425,12 @@ export const QueryGetLimitOrderTrancheUserRequest: MessageFns<QueryGetLimitOrder
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -476,9 +485,12 @@ export const QueryGetLimitOrderTrancheUserResponse: MessageFns<QueryGetLimitOrde
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -522,9 +534,12 @@ export const QueryAllLimitOrderTrancheUserRequest: MessageFns<QueryAllLimitOrder
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -579,9 +594,12 @@ export const QueryAllLimitOrderTrancheUserResponse: MessageFns<QueryAllLimitOrde
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -640,9 +658,12 @@ export const QueryAllLimitOrderTrancheUserByAddressRequest: MessageFns<QueryAllL
             }
           }
           if ((tag & 7) === 4 || tag === 0) {
-            break;
+            throw new globalThis.Error("illegal tag");
           }
           reader.skip(tag & 7);
+        }
+        if (reader.pos !== end) {
+          throw new globalThis.Error("premature EOF");
         }
         return message;
       } finally {
@@ -702,9 +723,12 @@ export const QueryAllLimitOrderTrancheUserByAddressResponse: MessageFns<
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -784,9 +808,12 @@ export const QueryGetLimitOrderTrancheRequest: MessageFns<QueryGetLimitOrderTran
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -830,9 +857,12 @@ export const QueryGetLimitOrderTrancheResponse: MessageFns<QueryGetLimitOrderTra
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -898,9 +928,12 @@ export const QueryAllLimitOrderTrancheRequest: MessageFns<QueryAllLimitOrderTran
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -955,9 +988,12 @@ export const QueryAllLimitOrderTrancheResponse: MessageFns<QueryAllLimitOrderTra
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1023,9 +1059,12 @@ export const QueryAllUserDepositsRequest: MessageFns<QueryAllUserDepositsRequest
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1080,9 +1119,12 @@ export const QueryAllUserDepositsResponse: MessageFns<QueryAllUserDepositsRespon
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1148,9 +1190,12 @@ export const QueryAllTickLiquidityRequest: MessageFns<QueryAllTickLiquidityReque
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1205,9 +1250,12 @@ export const QueryAllTickLiquidityResponse: MessageFns<QueryAllTickLiquidityResp
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1287,9 +1335,12 @@ export const QueryGetInactiveLimitOrderTrancheRequest: MessageFns<QueryGetInacti
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1333,9 +1384,12 @@ export const QueryGetInactiveLimitOrderTrancheResponse: MessageFns<QueryGetInact
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1379,9 +1433,12 @@ export const QueryAllInactiveLimitOrderTrancheRequest: MessageFns<QueryAllInacti
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1436,9 +1493,12 @@ export const QueryAllInactiveLimitOrderTrancheResponse: MessageFns<QueryAllInact
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1504,9 +1564,12 @@ export const QueryAllPoolReservesRequest: MessageFns<QueryAllPoolReservesRequest
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1561,9 +1624,12 @@ export const QueryAllPoolReservesResponse: MessageFns<QueryAllPoolReservesRespon
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1646,9 +1712,12 @@ export const QueryGetPoolReservesRequest: MessageFns<QueryGetPoolReservesRequest
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1692,9 +1761,12 @@ export const QueryGetPoolReservesResponse: MessageFns<QueryGetPoolReservesRespon
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1793,9 +1865,12 @@ export const QueryEstimateMultiHopSwapRequest: MessageFns<QueryEstimateMultiHopS
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1839,9 +1914,12 @@ export const QueryEstimateMultiHopSwapResponse: MessageFns<QueryEstimateMultiHop
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -1986,9 +2064,12 @@ export const QueryEstimatePlaceLimitOrderRequest: MessageFns<QueryEstimatePlaceL
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2054,9 +2135,12 @@ export const QueryEstimatePlaceLimitOrderResponse: MessageFns<QueryEstimatePlace
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2128,9 +2212,12 @@ export const QueryPoolRequest: MessageFns<QueryPoolRequest> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2177,9 +2264,12 @@ export const QueryPoolByIDRequest: MessageFns<QueryPoolByIDRequest> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2223,9 +2313,12 @@ export const QueryPoolResponse: MessageFns<QueryPoolResponse> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2272,9 +2365,12 @@ export const QueryGetPoolMetadataRequest: MessageFns<QueryGetPoolMetadataRequest
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2318,9 +2414,12 @@ export const QueryGetPoolMetadataResponse: MessageFns<QueryGetPoolMetadataRespon
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2364,9 +2463,12 @@ export const QueryAllPoolMetadataRequest: MessageFns<QueryAllPoolMetadataRequest
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2421,9 +2523,12 @@ export const QueryAllPoolMetadataResponse: MessageFns<QueryAllPoolMetadataRespon
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2467,9 +2572,12 @@ export const QuerySimulateDepositRequest: MessageFns<QuerySimulateDepositRequest
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2513,9 +2621,12 @@ export const QuerySimulateDepositResponse: MessageFns<QuerySimulateDepositRespon
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2559,9 +2670,12 @@ export const QuerySimulateWithdrawalRequest: MessageFns<QuerySimulateWithdrawalR
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2605,9 +2719,12 @@ export const QuerySimulateWithdrawalResponse: MessageFns<QuerySimulateWithdrawal
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2651,9 +2768,12 @@ export const QuerySimulatePlaceLimitOrderRequest: MessageFns<QuerySimulatePlaceL
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2697,9 +2817,12 @@ export const QuerySimulatePlaceLimitOrderResponse: MessageFns<QuerySimulatePlace
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2746,9 +2869,12 @@ export const QuerySimulateWithdrawFilledLimitOrderRequest: MessageFns<QuerySimul
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2796,9 +2922,12 @@ export const QuerySimulateWithdrawFilledLimitOrderResponse: MessageFns<QuerySimu
             }
           }
           if ((tag & 7) === 4 || tag === 0) {
-            break;
+            throw new globalThis.Error("illegal tag");
           }
           reader.skip(tag & 7);
+        }
+        if (reader.pos !== end) {
+          throw new globalThis.Error("premature EOF");
         }
         return message;
       } finally {
@@ -2842,9 +2971,12 @@ export const QuerySimulateCancelLimitOrderRequest: MessageFns<QuerySimulateCance
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2888,9 +3020,12 @@ export const QuerySimulateCancelLimitOrderResponse: MessageFns<QuerySimulateCanc
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2934,9 +3069,12 @@ export const QuerySimulateMultiHopSwapRequest: MessageFns<QuerySimulateMultiHopS
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -2980,9 +3118,12 @@ export const QuerySimulateMultiHopSwapResponse: MessageFns<QuerySimulateMultiHop
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {

@@ -63,9 +63,12 @@ export const PublicKey: MessageFns<PublicKey> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {

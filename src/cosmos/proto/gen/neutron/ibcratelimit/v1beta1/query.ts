@@ -43,9 +43,12 @@ export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
         switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -89,9 +92,12 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {

@@ -63,9 +63,12 @@ export const MerkleRoot: MessageFns<MerkleRoot> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -109,9 +112,12 @@ export const MerklePrefix: MessageFns<MerklePrefix> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -155,9 +161,12 @@ export const MerklePath: MessageFns<MerklePath> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -201,9 +210,12 @@ export const MerkleProof: MessageFns<MerkleProof> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {

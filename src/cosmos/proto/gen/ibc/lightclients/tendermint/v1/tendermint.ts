@@ -213,9 +213,12 @@ export const ClientState: MessageFns<ClientState> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -281,9 +284,12 @@ export const ConsensusState: MessageFns<ConsensusState> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -349,9 +355,12 @@ export const Misbehaviour: MessageFns<Misbehaviour> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -428,9 +437,12 @@ export const Header: MessageFns<Header> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
@@ -491,9 +503,12 @@ export const Fraction: MessageFns<Fraction> = {
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break;
+          throw new globalThis.Error("illegal tag");
         }
         reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
       }
       return message;
     } finally {
