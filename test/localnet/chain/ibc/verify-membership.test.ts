@@ -160,11 +160,11 @@ describe("the localhost client", () => {
   const stored = a.context().store("ibc").get(utf8(PATH)) ?? new Uint8Array(0);
   const own = { clientId: "09-localhost", versions: [], state: State.STATE_OPEN, delayPeriod: 0n };
   const connection = { ...own, counterparty: { clientId: "", connectionId: "", prefix: OWN_PREFIX } };
-  const proven = (path: string, proof = Uint8Array.of(1)) => ({
+  const proven = (path: string, sentinel = Uint8Array.of(1)) => ({
     path,
     name: "value",
     isPacket: false,
-    proof,
+    proof: sentinel,
     height: { revisionNumber: 0n, revisionHeight: 1n },
   });
   const valueAt = (path: string, bytes: Uint8Array) => () =>
@@ -185,8 +185,8 @@ describe("the localhost client", () => {
   });
 
   it("takes no proof but the sentinel", () => {
-    for (const proof of [new Uint8Array(0), Uint8Array.of(2), Uint8Array.of(1, 1)])
-      expect(() => verifyRemoteValue(a.context(), connection, proven(PATH, proof), stored)).toThrow(
+    for (const wrong of [new Uint8Array(0), Uint8Array.of(2), Uint8Array.of(1, 1)])
+      expect(() => verifyRemoteValue(a.context(), connection, proven(PATH, wrong), stored)).toThrow(
         "expected \u0001",
       );
   });
