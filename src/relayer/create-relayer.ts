@@ -29,7 +29,7 @@ import type { WorkerSettings } from "./connection/worker.ts";
 import { createGateParts } from "./gate/create-gate.ts";
 import { createMarket } from "./market/create-market.ts";
 import { createUrgency } from "./market/urgency.ts";
-import { createMarketView } from "./health/market-view.ts";
+import { createMarketView, createTransactionFee } from "./health/market-view.ts";
 import { createHealth } from "./health/create-health.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { registerGateMetrics } from "./gate/gate-metrics.ts";
@@ -118,6 +118,7 @@ export async function createRelayer(
     local,
     window,
     gate,
+    funds: watches.account,
     height,
     maxTxBytes: config.batch.bytes,
     leads: leadership.leads,
@@ -161,6 +162,7 @@ export async function createRelayer(
     market,
     urgency: createUrgency(config.urgency, cap),
     gate,
+    funds: watches.account,
     upkeep: clients,
     attempts: activity.sink(go?.attempts(store.attempts) ?? store.attempts),
     leads: leadership.leads,
@@ -172,6 +174,8 @@ export async function createRelayer(
   });
   const { isConnected } = subscription;
   const { costOf } = activity;
+  const gasOf = (queryId: bigint): bigint | undefined => engine.submitter().gasOf(queryId);
+  const marketDeps = { market, gasOf, registry, watches, clock };
   const state = {
     engine,
     registry,
@@ -179,13 +183,8 @@ export async function createRelayer(
     watches,
     costOf,
     isConnected,
-    market: createMarketView(config, {
-      market,
-      gasOf: (queryId) => engine.submitter().gasOf(queryId),
-      registry,
-      watches,
-      clock,
-    }),
+    market: createMarketView(config, marketDeps),
+    transactionFee: createTransactionFee(config, marketDeps),
     gate: gate.status,
   };
   const health = createHealth(config, { ...state, chains, metrics, context });

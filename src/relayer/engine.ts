@@ -14,7 +14,7 @@ import type { Urgency } from "./market/urgency.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { AttemptSink } from "./state/attempt.ts";
-import type { SubmitGate, Upkeep } from "./submit/submit-gate.ts";
+import type { FundsWatch, SubmitGate, Upkeep } from "./submit/submit-gate.ts";
 import type { SubmitterOptions } from "./submit/submitter-state.ts";
 import { createSubmitter, type Submitter, type SubmitterStatus } from "./submit/submitter.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
@@ -49,6 +49,7 @@ export interface EngineDeps {
   /** Notices that the local chain was reset (`src/relayer/state/history.ts`). */
   readonly checkHistory: FollowDeps["checkHistory"];
   readonly gate: SubmitGate;
+  readonly funds: FundsWatch;
   readonly upkeep?: Upkeep;
   /** Whether this process submits. Otherwise the workers rest, and everything else goes on. */
   readonly leads: () => boolean;

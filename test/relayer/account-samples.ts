@@ -58,6 +58,7 @@ interface Scene {
 export function sampleAccount(given: Partial<Scene> = {}) {
   const clock = createManualClock(0);
   const sent: TxDraft[] = [];
+  const funds: string[] = [];
   let [released, lookUps] = [0, 0];
   const transaction = (gasLimit: bigint): FlightTx => ({
     hash: new Uint8Array(),
@@ -96,10 +97,14 @@ export function sampleAccount(given: Partial<Scene> = {}) {
       inFlight: () => [],
     },
     gate: { admit: async () => scene.admission },
+    funds: {
+      recordAccepted: () => void funds.push("accepted"),
+      recordUnpaid: (reason: string) => void funds.push(reason),
+    },
     height: createHeightSignal(clock, () => {}),
     metrics,
     clock,
     maxTxBytes: 100,
   };
-  return { deps, sent, metrics, clock, released: () => released, lookUps: () => lookUps };
+  return { deps, sent, funds, metrics, clock, released: () => released, lookUps: () => lookUps };
 }

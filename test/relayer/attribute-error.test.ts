@@ -75,7 +75,11 @@ describe("the blame for a failed transaction", () => {
       "failed to execute message; message index: 1: insufficient funds",
       { kind: "result", entry: entries[0] },
     ],
-    ["spendable balance 0untrn is smaller than 5untrn: insufficient funds", { kind: "account" }],
+    ["spendable balance 0untrn is smaller than 5untrn: insufficient funds", { kind: "funds" }],
+    [
+      "fee limit exceeded: basic allowance: neutron1a does not allow to pay fees for neutron1b",
+      { kind: "funds" },
+    ],
     ["account sequence mismatch, expected 5, got 4: incorrect account sequence", { kind: "account" }],
     ["signature verification failed; please verify account number", { kind: "account" }],
     ["unable to verify single signer signature", { kind: "account" }],

@@ -333,9 +333,9 @@ describe("a transaction that the node does not take", () => {
     replies(({ gasLimit }) => ({
       kind: "refused",
       tx: { hash: new Uint8Array(), sequence: 1n, size: 1, gasLimit, feeAmount: 1n },
-      code: 5,
+      code: 4,
       codespace: "sdk",
-      log: "insufficient funds",
+      log: "signature verification failed",
     }));
     state.pace.stopped = "before";
     const [entry] = prepare([{ id: 1n }]);

@@ -72,6 +72,30 @@ describe("the gas limit of a transaction", () => {
   });
 });
 
+describe("an account with too few coins", () => {
+  it("stops the sending for a while: no cycle fails, and it is reported with the reason", async () => {
+    const { sample, entries, send } = setUp(200_000n);
+    const { state } = sample;
+    const { broadcast } = state.deps.window;
+    const log = "spendable balance 1577untrn is smaller than 54796untrn: insufficient funds";
+    const tx = { hash: new Uint8Array(), sequence: 1n, size: 1, gasLimit: 1n, feeAmount: 54_796n };
+    const refused = { kind: "refused", tx, code: 5, codespace: "sdk", log } as const;
+    Object.assign(state.deps.window, { broadcast: async () => [refused] });
+    await send();
+    expect(sample.funds).toEqual([`sdk/5: ${log}`]);
+    expect(sample.outcomes.map(([, outcome]) => outcome)).toEqual(
+      entries.map(() => ({ kind: "unsent", reason: `sdk/5: ${log}`, error: undefined })),
+    );
+    expect(state.pace.stoppedUntilMs).toBeGreaterThan(sample.clock.monotonicMs());
+    Object.assign(state.deps.window, { broadcast });
+    await sample.clock.advance(15_000);
+    const again = sampleResult(1n, 100, { query: sampleState({ id: 1n }).query, update });
+    state.prepared = [{ entries: [place(sample, again, "planned")], gas: 1n, simulated: 1n, isWhole: true }];
+    await send();
+    expect(sample.funds.at(-1)).toBe("accepted");
+  });
+});
+
 describe("the cost of a transaction", () => {
   it("is the sum of its results' shares, also when its gas teaches the estimates something new", async () => {
     const { sample, send } = setUp(200_000n);

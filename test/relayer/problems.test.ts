@@ -143,9 +143,16 @@ describe("findProblems", () => {
   });
 
   it("says that the account cannot pay", () => {
-    const account = { ...sampleStatus().account, balance: 0n };
-    expect(found({ account })).toEqual([
-      "account-cannot-pay: account neutron1relayer has no untrn and cannot pay fees; send it coins",
+    const account = { ...sampleStatus().account, balance: 1_577n, transactionFee: 54_796n };
+    const poor =
+      "account-cannot-pay: account neutron1relayer has 1577 untrn, and a transaction costs about 54796; send it untrn";
+    expect(found({ account })).toEqual([poor]);
+    expect(found({ account: { ...account, balance: 54_796n } })).toEqual([]);
+    // Without a price there is no fee, and nothing pays nothing.
+    expect(found({ account: { ...account, balance: 0n, transactionFee: 0n } })[0]).toContain("has 0 untrn");
+    const unpaid = "sdk/5: spendable balance 1577untrn is smaller than 54796untrn: insufficient funds";
+    expect(found({ account: { ...account, balance: 90_000n, unpaid } })).toEqual([
+      `account-cannot-pay: account neutron1relayer cannot pay: ${unpaid}; send it untrn`,
     ]);
   });
 

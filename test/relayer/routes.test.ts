@@ -184,7 +184,14 @@ describe("the routes", () => {
       ["neutron1b", 9n],
     ]);
     const limits = { dailyFee: 1_000n, dailyGasPerOwner: undefined };
-    const spending = { day: 20_455, fee: 12n, gasByOwner, feeByRule: new Map(), limits };
+    const spending = {
+      day: 20_455,
+      fee: 12n,
+      gasByOwner,
+      feeByRule: new Map(),
+      limits,
+      lastDay: { fee: 12n, ms: 600_000 },
+    };
     const endpoints = [{ ...endpoint, chainId: "local-1" }];
     const status = { queries, problems, endpoints, spending, reserve: 50n };
     expect(await getJson(deps({ status }), "/api/status")).toEqual({
@@ -195,7 +202,7 @@ describe("the routes", () => {
       connected: true,
       loaded: true,
       local: HEAD,
-      account: { denom: "untrn", balance: "70", days_left: null, error: null },
+      account: { denom: "untrn", balance: "70", transaction_fee: "10", days_left: null, error: null },
       role: "leader",
       spending: {
         day: "2026-01-02",

@@ -39,6 +39,16 @@ describe("sendUpdates", () => {
     expect(sent).toEqual([]);
   });
 
+  it("reports whether the account can pay", async () => {
+    const log = "spendable balance 0untrn is smaller than 13untrn: insufficient funds";
+    const poor = setUp({ broadcast: () => ({ ...REFUSED, code: 5, log }) });
+    await expect(poor.send()).rejects.toThrow(log);
+    expect(poor.funds).toEqual([log]);
+    const { send, funds } = setUp();
+    await send();
+    expect(new Set(funds)).toEqual(new Set(["accepted"]));
+  });
+
   it("sends nothing that the gate does not admit", async () => {
     const { send, sent } = setUp({ admission: { admitted: false, reason: "the reserve" } });
     await expect(send()).rejects.toMatchObject({

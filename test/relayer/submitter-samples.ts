@@ -35,6 +35,8 @@ export interface SampleSubmitter {
   /** Transactions that the gate admitted, and those that it was told to cost nothing. */
   admitted: number;
   released: number;
+  /** What was reported about the account: "accepted", or why it cannot pay. */
+  readonly funds: string[];
   readonly attempts: Attempt[];
   /** What was reported to the workers. */
   readonly outcomes: (readonly [result: ProvenResult, outcome: ResultOutcome])[];
@@ -90,6 +92,10 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
           return { admitted: true, release: () => void (sample.released += 1) };
         },
       },
+      funds: {
+        recordAccepted: () => void sample.funds.push("accepted"),
+        recordUnpaid: (reason) => void sample.funds.push(reason),
+      },
       attempts: { note: (attempts) => void sample.attempts.push(...attempts) },
       registry: {
         state: (id) => sample.queries.get(id),
@@ -125,6 +131,7 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
     broadcastError: undefined,
     admitted: 0,
     released: 0,
+    funds: [],
     attempts: [],
     outcomes: [],
     rereads: [],

@@ -67,9 +67,8 @@ describe("the watch of a chain's newest block", () => {
 });
 
 describe("the watch of the account", () => {
-  it("computes how long the balance lasts, and keeps it when it cannot be read", async () => {
+  function account(balances: (bigint | Error)[]) {
     const clock = createManualClock(0);
-    const balances: (bigint | Error)[] = [1_000n, 990n, new Error("down"), 2_000n, 1_990n];
     const local = {
       balance: async () => {
         const next = balances.shift() ?? 0n;
@@ -77,19 +76,33 @@ describe("the watch of the account", () => {
         return next;
       },
     };
-    const watch = createAccountWatch(local, { address: "a", denom: "untrn" }, clock);
+    return { clock, watch: createAccountWatch(local, { address: "a", denom: "untrn" }, clock) };
+  }
+
+  it("keeps the balance when it cannot be read", async () => {
+    const { clock, watch } = account([1_000n, new Error("down"), 2_000n]);
     await watch.read(signal);
-    expect(watch.view()).toMatchObject({ balance: 1_000n, daysLeft: undefined });
-    await clock.advance(864_000);
-    await watch.read(signal);
-    // 10 in a hundredth of a day.
-    expect(watch.view().daysLeft).toBeCloseTo(0.99);
     await clock.advance(1_000);
     await watch.read(signal);
-    expect(watch.view()).toMatchObject({ balance: 990n, sinceReadMs: 1_000, error: "down" });
+    expect(watch.view()).toMatchObject({ balance: 1_000n, sinceReadMs: 1_000, error: "down" });
     await watch.read(signal);
+    expect(watch.view()).toMatchObject({ balance: 2_000n, sinceReadMs: 0, error: undefined });
+  });
+
+  it("remembers that the node refused a transaction for lack of funds, until it accepts one or coins arrive", async () => {
+    const { watch } = account([1_577n, 1_577n, 1_500n, 90_000n]);
     await watch.read(signal);
-    expect(watch.view().daysLeft).toBeCloseTo((1_990 / 20) * (865_000 / 86_400_000));
+    watch.recordUnpaid("insufficient funds");
+    for (let reads = 0; reads < 2; reads++) {
+      await watch.read(signal);
+      expect(watch.view().unpaid).toBe("insufficient funds");
+    }
+    await watch.read(signal);
+    expect(watch.view().unpaid).toBeUndefined();
+    watch.recordUnpaid("insufficient funds");
+    expect(watch.view().unpaid).toBe("insufficient funds");
+    watch.recordAccepted();
+    expect(watch.view().unpaid).toBeUndefined();
   });
 });
 

@@ -193,7 +193,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   {
     question: "Is it safe?",
     name: "relaywatch_relayer_account_left_seconds",
-    help: "Time until the balance is spent at the rate of the last day. Absent while nothing was spent.",
+    help: "Time until the balance is spent at the rate of this process's fees of the last day. Absent while it paid none.",
     labelNames: [],
     values: ({ account: { daysLeft } }) => (daysLeft === undefined ? [] : [series(daysLeft * 86_400)]),
   },

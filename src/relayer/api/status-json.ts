@@ -1,11 +1,17 @@
 import { DAY_MS, isoTime } from "../../platform/base/time.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { namedOwners } from "../gate/spending.ts";
-import type { AccountView, ClientView } from "../health/watches.ts";
+import type { ClientView } from "../health/watches.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem } from "../health/problems.ts";
 import { marketJson } from "../market/market-outputs.ts";
-import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/status.ts";
+import type {
+  AccountStatus,
+  ConnectionStatus,
+  EndpointStatus,
+  QueryView,
+  RelayerStatus,
+} from "../health/status.ts";
 
 /** Converts a status to the JSON of `GET /api/status`. Ids and heights are strings; absent values are null. */
 export function statusJson(status: RelayerStatus): JsonObject {
@@ -93,10 +99,11 @@ export function blocksBehind({ reading }: Pick<ClientView, "reading">, remote: H
   return behind > 0n ? behind : 0n;
 }
 
-function accountJson({ denom, balance, daysLeft, error }: AccountView): JsonObject {
+function accountJson({ denom, balance, transactionFee, daysLeft, error }: AccountStatus): JsonObject {
   return {
     denom,
     balance: balance === undefined ? null : `${balance}`,
+    transaction_fee: `${transactionFee}`,
     days_left: daysLeft === undefined ? null : Math.round(daysLeft * 10) / 10,
     error: error ?? null,
   };

@@ -18,7 +18,7 @@ import type { LocalQueries } from "../chain/local-queries.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import type { ClientReading, ClientWatch } from "../health/watches.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
-import type { SubmitGate, Upkeep } from "../submit/submit-gate.ts";
+import { type FundsWatch, isLackOfFunds, type SubmitGate, type Upkeep } from "../submit/submit-gate.ts";
 import { createClientOfConnection, viewConnection, type ViewDeps } from "./connection-view.ts";
 import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
 
@@ -178,6 +178,7 @@ async function newestUpdates(
 interface SendUpdatesDeps {
   readonly window: TxWindow;
   readonly gate: SubmitGate;
+  readonly funds: FundsWatch;
   readonly height: HeightSignal;
   readonly metrics: Pick<RelayerMetrics, "clientUpdates" | "fees" | "gasUsed">;
   readonly clock: Clock;
@@ -248,8 +249,13 @@ async function send(
   signal: AbortSignal,
 ): Promise<FinalTx> {
   const { window, gate, height } = deps;
-  const refused = (reason: string): RelayError =>
-    new RelayError({ code: "transaction-refused", connectionId }, `the client update was refused: ${reason}`);
+  const refused = (reason: string): RelayError => {
+    if (isLackOfFunds(reason)) deps.funds.recordUnpaid(reason);
+    return new RelayError(
+      { code: "transaction-refused", connectionId },
+      `the client update was refused: ${reason}`,
+    );
+  };
   const simulation = await window.simulate(messages, signal);
   if (!simulation.ok) throw refused(simulation.log);
   const gasLimit = (simulation.gasUsed * GAS_PERMILLE) / 1_000n;
@@ -267,6 +273,7 @@ async function send(
     admission.release();
     throw refused(sent?.kind === "refused" ? sent.log : (sent?.reason ?? "it was not sent"));
   }
+  deps.funds.recordAccepted();
   const final = await finalState(deps, sent.tx, signal);
   if (final.confirmation.kind === "lost") admission.release();
   return final;

@@ -5,10 +5,13 @@ import {
   QueryAllowanceRequest,
   QueryAllowanceResponse,
 } from "../../cosmos/proto/gen/cosmos/feegrant/v1beta1/query.ts";
-import { type Dec18, formatDec18 } from "../../platform/base/decimal.ts";
+import { DEC18_ONE, type Dec18, formatDec18 } from "../../platform/base/decimal.ts";
 import { errorText } from "../../platform/base/errors.ts";
+import { maxInt } from "../../platform/base/integers.ts";
+import { transactionFee } from "../health/market-view.ts";
+import { gasGuess } from "../kv/prove.ts";
 import { adviseOnPrices, ceilingOf, type Forecast } from "../market/forecast.ts";
-import type { Preview } from "../preview/open-preview.ts";
+import { type Preview, servedQueries } from "../preview/open-preview.ts";
 import { forecastPresent, previewMarket } from "../preview/preview-market.ts";
 import { type Finding, good, problem, unseen } from "./finding.ts";
 
@@ -42,21 +45,46 @@ async function checkExistence({ localClient, account }: Preview, signal: AbortSi
   }
 }
 
-async function checkBalance(
-  { local, config }: Preview,
-  payer: string,
-  signal: AbortSignal,
-): Promise<Finding> {
+async function checkBalance(preview: Preview, payer: string, signal: AbortSignal): Promise<Finding> {
+  const { local, config } = preview;
   const subject = "balance";
   const { denom } = config.gas;
   try {
     const amount = await local.balance(payer, denom, signal);
+    const fee = await expectedFee(preview, signal);
     const text = `${payer} has ${amount} ${denom}`;
-    return amount > 0n ? good(subject, text) : problem(subject, text, `send ${denom} to ${payer}`);
+    return amount >= maxInt(fee, 1n)
+      ? good(subject, text)
+      : problem(subject, `${text}, and a transaction costs about ${fee}`, `send ${denom} to ${payer}`);
   } catch (error) {
     signal.throwIfAborted();
     return unseen(subject, errorText(error), NODE_ADVICE);
   }
+}
+
+/** Returns the expected fee of a transaction with all KV results. A price above `gas.max_price` is a finding of its own. */
+async function expectedFee(preview: Preview, signal: AbortSignal): Promise<bigint> {
+  const { config, localClient, connections } = preview;
+  const { denom, max_price: cap, fallback_price: fallback } = config.gas;
+  const [price, ...queries] = await Promise.all([
+    readGasPrice(localClient, { denom, multiplier: DEC18_ONE, cap, fallback }, signal).catch(
+      (error: unknown) => {
+        if (isPriceAboveCap(error)) return cap;
+        throw error;
+      },
+    ),
+    ...connections.map(({ id }) => servedQueries(preview, id, [], signal)),
+  ]);
+  const kv = queries.flat().filter(({ type }) => type === "kv");
+  return transactionFee(
+    config,
+    kv.map((query) => gasGuess(query, config.queries.allow_kv_callbacks)),
+    price,
+  );
+}
+
+function isPriceAboveCap(error: unknown): error is ClientError {
+  return error instanceof ClientError && error.facts.code === "gas-price-above-cap";
 }
 
 async function checkGasPrice({ localClient, config }: Preview, signal: AbortSignal): Promise<Finding> {
@@ -67,8 +95,7 @@ async function checkGasPrice({ localClient, config }: Preview, signal: AbortSign
     return good(subject, `${priceText(found)} ${denom}, at most ${priceText(cap)}`);
   } catch (error) {
     signal.throwIfAborted();
-    const isHigh = error instanceof ClientError && error.facts.code === "gas-price-above-cap";
-    return isHigh
+    return isPriceAboveCap(error)
       ? problem(subject, error.message, "raise gas.max_price, or wait")
       : unseen(subject, errorText(error), NODE_ADVICE);
   }

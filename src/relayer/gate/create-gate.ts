@@ -26,6 +26,7 @@ import {
   createReserve,
   createSpending,
   type DailySpending,
+  type RecentFees,
   type Reserve,
   type ReserveStatus,
   type Spending,
@@ -44,7 +45,7 @@ export interface GateStatus {
     /** The error of the last write; undefined after a success. */
     readonly error: string | undefined;
   };
-  readonly spending: DailySpending & { readonly limits: SpendingLimits };
+  readonly spending: DailySpending & { readonly limits: SpendingLimits; readonly lastDay: RecentFees };
   readonly reserve: ReserveStatus;
   /** The reason for the last refusal; undefined after an admission. */
   readonly refusal: string | undefined;
@@ -89,7 +90,7 @@ export function createGate(deps: GateDeps): RelayerGate {
       return {
         leadership: deps.leadership.status(),
         store: { kind: deps.store.kind, pendingWrites: pending, droppedWrites: dropped, error },
-        spending: { ...deps.spending.today(), limits: deps.limits },
+        spending: { ...deps.spending.today(), limits: deps.limits, lastDay: deps.spending.lastDay() },
         reserve: deps.reserve.status(),
         refusal,
       };

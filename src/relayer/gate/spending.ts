@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/base/clock.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { bigintOf, type SqlSession, textOf } from "../../platform/storage/sql-database.ts";
 import { dayOf } from "../state/attempt.ts";
@@ -44,7 +45,18 @@ export interface Spending {
   /** Adds a transaction, durable with the next flush. Returns a function that subtracts it again when nothing was paid. */
   readonly charge: (request: AdmissionRequest) => () => void;
   readonly today: () => DailySpending;
+  readonly lastDay: () => RecentFees;
 }
+
+/** Fees that this process admitted in the last 24 hours, or since its start. */
+export interface RecentFees {
+  readonly fee: bigint;
+  /** Length of that time, ms. At least ten minutes, so that the first fees are not extrapolated from seconds to a day. */
+  readonly ms: number;
+}
+
+const MIN_RECENT_MS = 600_000;
+const MINUTE_MS = 60_000;
 
 export interface SpendingDeps {
   /** Address that pays the fees. */
@@ -82,6 +94,13 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
     if (day !== current.day) current = emptyDay(day);
     return current;
   };
+  const startMs = deps.nowMs();
+  /** Fees by minute of the wall clock. */
+  const recent = new Map<number, bigint>();
+  const addRecent = (minute: number, fee: bigint): void => {
+    recent.set(minute, (recent.get(minute) ?? 0n) + fee);
+    for (const old of recent.keys()) if ((minute - old) * MINUTE_MS >= DAY_MS) recent.delete(old);
+  };
   const write = (day: Day, { gasByOwner, feeByRule }: AdmissionRequest): void => {
     // Values are read when the write runs, so the last write has the newest.
     const rules = [...(feeByRule?.keys() ?? [])].map((rule) => `${RULE_PREFIX}${rule}`);
@@ -105,17 +124,28 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
       const day = now();
       add(day, request, 1n);
       write(day, request);
+      const minute = Math.floor(deps.nowMs() / MINUTE_MS);
+      addRecent(minute, request.fee);
       let isReleased = false;
       return () => {
         if (isReleased) return;
         isReleased = true;
         add(day, request, -1n);
+        addRecent(minute, -request.fee);
         write(day, request);
       };
     },
     today: () => {
       const { day, fee, gas, feeByRule } = now();
       return { day, fee, gasByOwner: gas, feeByRule };
+    },
+    lastDay: () => {
+      const nowMs = deps.nowMs();
+      const fees = [...recent].map(([minute, fee]) => (nowMs - minute * MINUTE_MS < DAY_MS ? fee : 0n));
+      return {
+        fee: fees.reduce((sum, fee) => sum + fee, 0n),
+        ms: Math.min(DAY_MS, Math.max(MIN_RECENT_MS, nowMs - startMs)),
+      };
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { MarketParams } from "../../cosmos/fee-market/market.ts";
-import { mulDec18, parseDec18, truncateDec18 } from "../../platform/base/decimal.ts";
+import { feeFor } from "../../cosmos/client/tx/tx-queries.ts";
+import { type Dec18, mulDec18, parseDec18, truncateDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
@@ -30,12 +31,21 @@ export function configuredCosts(
   return {
     params,
     ceiling: ceilingOf({ gas }, params),
-    feeFactor: minInt(USUAL_FEE_FACTOR, mulDec18(gas.adjustment, gas.price_multiplier)),
+    feeFactor: feeFactorOf({ gas }),
     batch: {
-      fixedGas: GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length),
+      fixedGas: fixedGasOf({ connections }),
       blockSharePermille: truncateDec18(batch.block_share * 1_000n),
     },
   };
+}
+
+function feeFactorOf({ gas }: Pick<RelayerConfig, "gas">): Dec18 {
+  return minInt(USUAL_FEE_FACTOR, mulDec18(gas.adjustment, gas.price_multiplier));
+}
+
+/** Gas of a transaction besides its results, with an update of each client. */
+function fixedGasOf({ connections }: Pick<RelayerConfig, "connections">): bigint {
+  return GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length);
 }
 
 /** Returns the load of a KV query. `remoteMs` is the time between two remote blocks, 0 when it is unknown; `gas` is undefined when it is not learned. */
@@ -106,6 +116,31 @@ function loadsOf(
     const interval = unchangedReadOf(state)?.maxAge ?? query.updatePeriod;
     return [loadOf({ ...query, updatePeriod: interval }, config, pace, gasOf(query.id))];
   });
+}
+
+type FeeConfig = Pick<RelayerConfig, "gas" | "batch" | "connections">;
+
+/** Returns the expected fee of a transaction with these results, as far as one can hold them. `price` is for one unit of gas. */
+export function transactionFee(config: FeeConfig, resultGas: readonly bigint[], price: Dec18): bigint {
+  const gas = resultGas.reduce((sum, one) => sum + one, fixedGasOf(config));
+  return feeFor(mulDec18(price, feeFactorOf(config)), minInt(gas, config.batch.gas));
+}
+
+/** Returns the expected fee of a transaction with a result of each served KV query, at the present price. */
+export function createTransactionFee(
+  config: FeeConfig & Pick<RelayerConfig, "queries">,
+  { market, registry, gasOf }: Pick<MarketViewDeps, "market" | "registry" | "gasOf">,
+): () => bigint {
+  const callbacks = config.queries.allow_kv_callbacks;
+  return () => {
+    const queries = registry.states().flatMap(({ query }) => (query.type === "kv" ? [query] : []));
+    const price = market.status()?.price ?? config.gas.fallback_price;
+    return transactionFee(
+      config,
+      queries.map((query) => gasOf(query.id) ?? gasGuess(query, callbacks)),
+      price,
+    );
+  };
 }
 
 /** Blocks in the mean block time. */

@@ -1,5 +1,6 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { DEC18_ONE } from "../../platform/base/decimal.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 import { formatDuration } from "../../platform/base/text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
@@ -72,7 +73,10 @@ export interface HealthFacts {
   /** True once the query list has been read. */
   readonly isLoaded: boolean;
   readonly local: HeadView;
-  readonly account: AccountView;
+  readonly account: AccountView & {
+    /** Expected fee of one transaction. */
+    readonly transactionFee: bigint;
+  };
   readonly connections: readonly ConnectionFacts[];
   readonly queries: readonly QueryLateness[];
   readonly gate: GateFacts;
@@ -151,11 +155,13 @@ function localProblems({ local, limits }: HealthFacts): readonly Problem[] {
 }
 
 function accountProblems({ account }: HealthFacts): readonly Problem[] {
-  const { address, denom, balance, sinceReadMs } = account;
-  if (balance === 0n)
-    return [
-      general("account-cannot-pay", `account ${address} has no ${denom} and cannot pay fees; send it coins`),
-    ];
+  const { address, denom, balance, transactionFee: fee, unpaid, sinceReadMs } = account;
+  const cannotPay = (text: string) => [
+    general("account-cannot-pay", `account ${address} ${text}; send it ${denom}`),
+  ];
+  if (unpaid !== undefined) return cannotPay(`cannot pay: ${unpaid}`);
+  if (balance !== undefined && balance < maxInt(fee, 1n))
+    return cannotPay(`has ${balance} ${denom}, and a transaction costs about ${fee}`);
   if (balance !== undefined && sinceReadMs <= UNREAD_STATE_MS) return [];
   if (sinceReadMs <= UNREAD_HEAD_MS) return [general("starting", "the balance was not read yet")];
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];

@@ -1,5 +1,7 @@
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
 import type { GateStatus } from "../gate/create-gate.ts";
+import type { RecentFees } from "../gate/spending.ts";
 import {
   type QueryFailure,
   type QueryState,
@@ -37,7 +39,7 @@ export interface RelayerStatus {
   /** Reasons for which the relayer is not ready; empty when it is ready. */
   readonly problems: readonly Problem[];
   readonly local: HeadView;
-  readonly account: AccountView;
+  readonly account: AccountStatus;
   readonly connections: readonly ConnectionStatus[];
   /** Sorted by id. */
   readonly queries: readonly QueryView[];
@@ -50,6 +52,14 @@ export interface RelayerStatus {
   readonly reserve: bigint;
   /** Number of stored dead letters. */
   readonly deadLetters: number;
+}
+
+/** The account in {@link RelayerStatus}. */
+export interface AccountStatus extends AccountView {
+  /** Expected fee of a transaction with all results that are due at the same time. */
+  readonly transactionFee: bigint;
+  /** Days until the balance is spent at the rate of the last day's fees; undefined while no fee was paid. */
+  readonly daysLeft: number | undefined;
 }
 
 /** One connection in {@link RelayerStatus}. */
@@ -138,6 +148,8 @@ export interface StatusDeps {
   readonly journal: Pick<Journal, "deadLetters">;
   readonly costOf: (queryId: bigint) => QueryCost | undefined;
   readonly market: () => MarketStatus | undefined;
+  /** Expected fee of a transaction with all results that are due at the same time. */
+  readonly transactionFee: () => bigint;
   readonly isConnected: () => boolean;
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
 }
@@ -147,7 +159,13 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
   const { engine, registry, watches } = deps;
   const errors = engine.workerErrors();
   const nowMs = deps.clock.nowMs();
-  const account = watches.account.view();
+  const { leadership, store, refusal, spending, reserve } = deps.gate();
+  const view = watches.account.view();
+  const account = {
+    ...view,
+    transactionFee: deps.transactionFee(),
+    daysLeft: daysLeft(view.balance, spending.lastDay),
+  };
   const connections = watches.connections.map(({ id, chainId, remote, client }) => ({
     id,
     chainId,
@@ -167,7 +185,6 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
       return { ...toView(state, monotonicMs), lateness: lateness(state), resultAge: ageOf(state), cost };
     })
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const { leadership, store, refusal, spending, reserve } = deps.gate();
   const gate = { role: leadership.role, holder: leadership.holder, storeError: store.error, refusal };
   const common = { nowMs, local, account, connections, queries, gate };
   const facts: HealthFacts = { ...common, isLoaded: engine.isLoaded(), limits: deps.limits };
@@ -184,6 +201,12 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     reserve: reserve.reserve,
     deadLetters: deps.journal.deadLetters().length,
   };
+}
+
+function daysLeft(balance: bigint | undefined, { fee, ms }: RecentFees): number | undefined {
+  if (balance === undefined || fee <= 0n) return undefined;
+  // Balance over fees is the number of periods that the balance lasts.
+  return (Number(balance) / Number(fee)) * (ms / DAY_MS);
 }
 
 function createLateness(

@@ -1,9 +1,9 @@
-import { DAY_MS } from "../../platform/base/time.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { LocalQueries } from "../chain/local-queries.ts";
+import type { FundsWatch } from "../submit/submit-gate.ts";
 import { createHeadWatch, type HeadWatch } from "./head-watch.ts";
 
 /** A connection and the chain at its other end. */
@@ -61,29 +61,20 @@ interface Account {
 export interface AccountView extends Account {
   /** undefined before the first read. */
   readonly balance: bigint | undefined;
-  /** Days until the balance is spent at the last day's rate; undefined while nothing was spent. */
-  readonly daysLeft: number | undefined;
+  /** Why the node refuses transactions for lack of funds; undefined when it does not, or coins have arrived since. */
+  readonly unpaid: string | undefined;
   /** Time since the last successful read, or since the start; ms. */
   readonly sinceReadMs: number;
   /** Error of the last read; undefined after a successful one. */
   readonly error: string | undefined;
 }
 
-/** Reads the account's balance. */
-interface AccountWatch {
+/** Reads the account's balance, and learns whether it is enough. */
+interface AccountWatch extends FundsWatch {
   /** Reads the balance. Rejects on abort only. */
   readonly read: (signal: AbortSignal) => Promise<void>;
   readonly view: () => AccountView;
 }
-
-/** A decrease of the balance between two reads. */
-interface Spending {
-  readonly atMs: number;
-  readonly amount: bigint;
-}
-
-/** Shortest period of the spending rate, so that the first transactions are not extrapolated from seconds to a day. */
-const MIN_PERIOD_MS = 600_000;
 
 /** Creates a watch of the balance, before its first read. */
 export function createAccountWatch(
@@ -91,47 +82,40 @@ export function createAccountWatch(
   account: Account,
   clock: Pick<Clock, "monotonicMs">,
 ): AccountWatch {
-  const startMs = clock.monotonicMs();
   let balance: bigint | undefined;
   let error: string | undefined;
-  let readAtMs = startMs;
-  let spendings: readonly Spending[] = [];
-
-  const recordBalance = (now: bigint): void => {
-    readAtMs = clock.monotonicMs();
-    const amount = balance === undefined ? 0n : balance - now;
-    // An increase is a deposit. It hides what was spent between the same two reads.
-    const added = amount > 0n ? [{ atMs: readAtMs, amount }] : [];
-    spendings = [...spendings.filter(({ atMs }) => readAtMs - atMs <= DAY_MS), ...added];
-    balance = now;
-  };
-
-  const daysLeft = (): number | undefined => {
-    const spent = spendings.reduce((sum, { amount }) => sum + amount, 0n);
-    if (balance === undefined || spent === 0n) return undefined;
-    const periodMs = Math.max(MIN_PERIOD_MS, Math.min(DAY_MS, clock.monotonicMs() - startMs));
-    // Balance over spending is the number of periods that the balance lasts.
-    return (Number(balance) / Number(spent)) * (periodMs / DAY_MS);
-  };
+  let readAtMs = clock.monotonicMs();
+  let unpaid: { readonly reason: string; readonly balance: bigint | undefined } | undefined;
 
   return {
     read: async (signal) => {
       try {
-        recordBalance(await local.balance(account.address, account.denom, signal));
-        error = undefined;
+        balance = await local.balance(account.address, account.denom, signal);
+        [readAtMs, error] = [clock.monotonicMs(), undefined];
       } catch (thrown) {
         signal.throwIfAborted();
         error = errorText(thrown);
       }
     },
+    recordAccepted: () => {
+      unpaid = undefined;
+    },
+    recordUnpaid: (reason) => {
+      unpaid = { reason, balance };
+    },
     view: () => ({
       ...account,
       balance,
-      daysLeft: daysLeft(),
+      unpaid: hasGrown(unpaid?.balance, balance) ? undefined : unpaid?.reason,
       sinceReadMs: clock.monotonicMs() - readAtMs,
       error,
     }),
   };
+}
+
+/** While nothing is due, no transaction shows that the account can pay again. */
+function hasGrown(before: bigint | undefined, now: bigint | undefined): boolean {
+  return before !== undefined && now !== undefined && now > before;
 }
 
 /** A connection's light client at the last read. */

@@ -6,8 +6,9 @@ export const ACCOUNT_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-account-empty",
     severity: "critical",
-    title: "The relayer's account is empty",
-    description: "The account has no coins of the fee denomination.",
+    title: "The relayer's account cannot pay",
+    description:
+      "The account has less than the fee of a transaction, or a node refuses its transactions for lack of funds.",
     impact: `The relayer cannot pay for transactions, so it submits no result. ${STALE}`,
     problems: ["account-cannot-pay"],
     for: "0s",
@@ -15,11 +16,11 @@ export const ACCOUNT_CONDITIONS: readonly RelayerCondition[] = [
     runbook: {
       checks: [
         see(
-          "Address and denomination:",
+          "Address, denomination, and what a transaction costs:",
           "doctor",
           DOCTOR.replace(
             "good     balance: neutron1… has 999999999975198 untrn",
-            "bad      balance: neutron1… has 0 untrn",
+            "bad      balance: neutron1… has 1577 untrn, and a transaction costs about 54796",
           ),
         ),
         see("The spending by owner:", "relayerReport", REPORT),
@@ -38,7 +39,7 @@ export const ACCOUNT_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-account-low",
     severity: "warning",
     title: "The relayer's account will be empty soon",
-    description: "At the rate of the last day the balance lasts {{ $value | humanizeDuration }}.",
+    description: "At the rate of the last day's fees the balance lasts {{ $value | humanizeDuration }}.",
     impact: "None yet. When the account is empty, the relayer submits no result.",
     expr: () => "min by (job, instance) (relaywatch_relayer_account_left_seconds) < 3 * 86400",
     for: "30m",

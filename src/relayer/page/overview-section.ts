@@ -144,12 +144,13 @@ function headFact(name: string, { height, sinceBlockMs, error }: HeadView): Fact
   };
 }
 
-function balanceTone(balance: bigint, daysLeft: number | undefined): Tone | undefined {
-  if (balance === 0n) return "bad";
+function balanceTone({ account: { daysLeft }, problems }: RelayerStatus): Tone | undefined {
+  if (problems.some(({ code }) => code === "account-cannot-pay")) return "bad";
   return daysLeft !== undefined && daysLeft < 1 ? "warn" : undefined;
 }
 
-function balanceFact({ account: { balance, denom, daysLeft, address } }: RelayerStatus): Fact {
+function balanceFact(status: RelayerStatus): Fact {
+  const { balance, denom, daysLeft, address } = status.account;
   const time =
     daysLeft === undefined || daysLeft < 365 ? formatDuration((daysLeft ?? 0) * DAY_MS) : "more than a year";
   const days = daysLeft === undefined ? "" : `, enough for ${time} at the present rate`;
@@ -157,7 +158,7 @@ function balanceFact({ account: { balance, denom, daysLeft, address } }: Relayer
     name: "Balance",
     value: balance === undefined ? "not known yet" : `${grouped(balance)} ${denom}`,
     detail: html`<code>${address}</code>${days}`,
-    tone: balance === undefined ? "unknown" : balanceTone(balance, daysLeft),
+    tone: balance === undefined ? "unknown" : balanceTone(status),
     isWide: true,
   };
 }

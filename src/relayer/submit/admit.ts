@@ -2,7 +2,7 @@ import type { TxDraft } from "../../cosmos/client/tx/tx-types.ts";
 import { feeFor } from "../../cosmos/client/tx/tx-queries.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 import { maxInt } from "../../platform/base/integers.ts";
-import { groupOf, layOut, toMessages } from "./apply-failure.ts";
+import { groupOf, layOut, stop, toMessages } from "./apply-failure.ts";
 import type { Entry } from "./pipeline.ts";
 import {
   entriesOf,
@@ -61,7 +61,9 @@ export async function admit(
     const owners = new Set(admission.owners);
     const refused = left.entries.filter(({ result }) => owners.has(result.query.owner));
     if (refused.length === 0) {
-      stop(state, left.entries, admission.reason);
+      const { reason } = admission;
+      if (state.pace.stopped !== reason) state.deps.logger.warn("nothing may be sent", { reason });
+      stop(state, left.entries, reason, GATE_PAUSE_MS);
       return undefined;
     }
     const error = { code: "over-budget", reason: admission.reason } as const;
@@ -70,13 +72,6 @@ export async function admit(
     left = cutTo(state, left, entries);
   }
   return undefined;
-}
-
-function stop(state: SubmitterState, entries: readonly Entry[], reason: string): void {
-  if (state.pace.stopped !== reason) state.deps.logger.warn("nothing may be sent", { reason });
-  state.pace.stopped = reason;
-  state.pace.stoppedUntilMs = state.deps.clock.monotonicMs() + GATE_PAUSE_MS;
-  for (const entry of entries) resolve(state, entry, { kind: "unsent", reason, error: undefined });
 }
 
 function toTransaction(

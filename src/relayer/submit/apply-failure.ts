@@ -6,6 +6,7 @@ import { RelayError } from "../chain/relay-error.ts";
 import { type QueryFailure, wasRejected } from "../registry/query-state.ts";
 import type { Entry } from "./pipeline.ts";
 import type { ClientUpdate } from "./proven-result.ts";
+import { isLackOfFunds } from "./submit-gate.ts";
 import {
   entriesOf,
   gasItem,
@@ -53,6 +54,9 @@ export function applyFailure(
       return entries.length > 1
         ? requeue(state, entries)
         : refuse(state, entries, { code: "too-large", reason });
+    case "funds":
+      state.deps.funds.recordUnpaid(reason);
+      return stop(state, entries, reason, FUNDS_PAUSE_MS);
     case "account":
       if (where === "simulation" && expectedSequence(failure.log) !== undefined) {
         // After a block the node checks its mempool again, and counts the pending sequences one by one.
@@ -177,6 +181,21 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
   }
 }
 
+/** Pause after a refusal for lack of funds. Somebody may send coins. */
+const FUNDS_PAUSE_MS = 15_000;
+
+/** Sends nothing for a while. The results are unsent, which is no failure of their connections. */
+export function stop(
+  state: SubmitterState,
+  entries: readonly Entry[],
+  reason: string,
+  pauseMs: number,
+): void {
+  state.pace.stopped = reason;
+  state.pace.stoppedUntilMs = state.deps.clock.monotonicMs() + pauseMs;
+  for (const entry of entries) resolve(state, entry, { kind: "unsent", reason, error: undefined });
+}
+
 function raiseGas({ gas }: SubmitterState, entries: readonly Entry[]): void {
   const items = entries.map(gasItem);
   const expected = items.reduce((sum, item) => sum + gas.estimate(item), 0n);
@@ -252,7 +271,9 @@ type ErrorAttribution =
   | { readonly kind: "too-large" }
   /** the price of gas has risen since it was read */
   | { readonly kind: "price" }
-  /** signature, sequence or funds: no transaction of this account would pass */
+  /** the account has too few coins */
+  | { readonly kind: "funds" }
+  /** signature or sequence: no transaction of this account would pass */
   | { readonly kind: "account" }
   | { readonly kind: "result"; readonly entry: Entry }
   /** the chain has a result of this remote height or a newer one: another relayer was faster */
@@ -269,6 +290,7 @@ export function attributeError(failure: TxFailure, slots: readonly Slot[]): Erro
   const index = /message index: (\d{1,6})/.exec(failure.log)?.[1];
   if (index !== undefined) return attributeToSlot(failure, slots[Number(index)]);
   if (/insufficient fee/i.test(failure.log)) return { kind: "price" };
+  if (isLackOfFunds(failure.log)) return { kind: "funds" };
   return ACCOUNT_ERROR.test(failure.log) ? { kind: "account" } : { kind: "unknown" };
 }
 
@@ -280,7 +302,7 @@ function attributeToSlot({ log }: TxFailure, slot: Slot | undefined): ErrorAttri
 
 /** Texts of the ante handlers, whatever the messages are. */
 const ACCOUNT_ERROR =
-  /account sequence mismatch|signature verification failed|unable to verify single signer|insufficient funds/i;
+  /account sequence mismatch|signature verification failed|unable to verify single signer/i;
 
 /**
  * Whether a failure only says that the chain has a result of this remote height or a newer one: another relayer was faster.

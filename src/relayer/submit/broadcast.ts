@@ -7,6 +7,7 @@ import { applyFailure, groupOf } from "./apply-failure.ts";
 import { evaluateResult, isTooOld, TOO_OLD } from "./evaluate-result.ts";
 import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
+import { isLackOfFunds } from "./submit-gate.ts";
 import {
   byNeed,
   entriesOf,
@@ -269,6 +270,7 @@ function recordBroadcast(
   const entries = entriesOf(one.slots);
   if (result?.kind === "in-flight") {
     state.pace.stopped = undefined;
+    state.deps.funds.recordAccepted();
     const { draft: _draft, ...sent } = one;
     state.pipeline.apply(entries, { kind: "accept" });
     const sentAt = state.deps.height.now();
@@ -279,6 +281,10 @@ function recordBroadcast(
   one.release();
   if (result?.kind !== "refused") return requeue(state, entries);
   state.deps.metrics.transactions.inc({ outcome: "refused" });
-  state.deps.logger.info("the node refused a transaction", { results: entries.length, reason: result.log });
+  // The problem "account-cannot-pay" is logged once, and this repeats until somebody sends coins.
+  state.deps.logger[isLackOfFunds(result.log) ? "debug" : "info"]("the node refused a transaction", {
+    results: entries.length,
+    reason: result.log,
+  });
   applyFailure(state, { failure: result, slots: one.slots, where: "node" });
 }

@@ -36,6 +36,19 @@ export interface SubmitGate {
   readonly admit: (request: AdmissionRequest, signal: AbortSignal) => Promise<Admission>;
 }
 
+/** Learns from the responses of the node whether the account can pay. */
+export interface FundsWatch {
+  /** The node accepted a transaction. */
+  readonly recordAccepted: () => void;
+  /** The node refused a transaction for lack of funds. `reason` is for people. */
+  readonly recordUnpaid: (reason: string) => void;
+}
+
+/** Whether a node refused a transaction because the account, or the fee grant that pays for it, has too few coins. */
+export function isLackOfFunds(log: string): boolean {
+  return /insufficient funds|fee limit exceeded|fee allowance expired|not allow to pay fees/i.test(log);
+}
+
 /** Work that needs the account for itself. The submitter calls it while it has nothing in flight. */
 export interface Upkeep {
   readonly isDue: () => boolean;

@@ -27,7 +27,7 @@ import type { Urgency, UrgencyRule } from "../market/urgency.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import type { ClientUpdate, ExpectedResult, OutcomeListener, ResultOutcome } from "./proven-result.ts";
 import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./service-order.ts";
-import type { SubmitGate, Upkeep } from "./submit-gate.ts";
+import type { FundsWatch, SubmitGate, Upkeep } from "./submit-gate.ts";
 
 export interface SubmitterOptions {
   /** Type URL of `MsgSubmitQueryResult`; it holds the chain's own name. */
@@ -47,6 +47,7 @@ export interface SubmitterOptions {
 export interface SubmitterDeps {
   readonly window: TxWindow;
   readonly gate: SubmitGate;
+  readonly funds: FundsWatch;
   /** Work that has the account for itself while nothing is in flight. */
   readonly upkeep?: Upkeep;
   readonly attempts: AttemptSink;

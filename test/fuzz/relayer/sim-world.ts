@@ -28,6 +28,13 @@ import { bankKey, createSimRemote, type SimRemote } from "./sim-remote.ts";
 
 /** Remote chains, a local chain, and a relayer between them, in simulated time. */
 const EXPIRES_SOON = { trusting_period_share: DEC18_ONE / 5n, within: 86_400_000 };
+const NO_SPENDING = {
+  day: 0,
+  fee: 0n,
+  gasByOwner: new Map(),
+  feeByRule: new Map(),
+  lastDay: { fee: 0n, ms: 600_000 },
+};
 const NO_LIMITS = { dailyFee: undefined, dailyGasPerOwner: undefined };
 
 export interface SimWorld {
@@ -233,6 +240,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     local: local.queries,
     window: local.window,
     gate: openGate,
+    funds: watches.account,
     height,
     leads: () => true,
     maxTxBytes: 400_000,
@@ -256,6 +264,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     reloadMs: 60_000,
     onLocalError: watches.local.recordError,
     gate: parts.gate,
+    funds: watches.account,
     upkeep: clients,
     window: local.window,
     submission: {
@@ -301,12 +310,13 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       watches,
       costOf: () => undefined,
       market: () => undefined,
+      transactionFee: () => 0n,
       isConnected: local.subscription.isConnected,
       gate: () => ({
         leadership: { role: "leader" },
         store: { error: state.storeError },
         refusal: state.refusal,
-        spending: { day: 0, fee: 0n, gasByOwner: new Map(), feeByRule: new Map(), limits: NO_LIMITS },
+        spending: { ...NO_SPENDING, limits: NO_LIMITS },
         reserve: { reserve: 0n },
       }),
       chains: {

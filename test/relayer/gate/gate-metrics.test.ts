@@ -8,7 +8,14 @@ function scrape(limits: SpendingLimits, gasByOwner: ReadonlyMap<string, bigint>)
   const status: GateStatus = {
     leadership: { role: "starting", holder: undefined, error: undefined },
     store: { kind: "memory", pendingWrites: 2, droppedWrites: 3, error: "full" },
-    spending: { day: 1, fee: 12n, gasByOwner, feeByRule: new Map([["liquidations", 7n]]), limits },
+    spending: {
+      day: 1,
+      fee: 12n,
+      gasByOwner,
+      feeByRule: new Map([["liquidations", 7n]]),
+      limits,
+      lastDay: { fee: 12n, ms: 600_000 },
+    },
     reserve: { reserve: 50n, balance: undefined, readAtMs: undefined },
     refusal: "no",
   };

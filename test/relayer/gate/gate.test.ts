@@ -68,6 +68,22 @@ describe("the gate", () => {
     });
   });
 
+  it("adds up the fees of the last day, without those that nobody paid", async () => {
+    const { gate, admit, clock } = await openGateTest();
+    const lastDay = () => gate.status().spending.lastDay;
+    expect(lastDay()).toEqual({ fee: 0n, ms: 600_000 });
+    await admit(5n);
+    const free = await admit(7n);
+    if (free.admitted) free.release();
+    await clock.advance(DAY_MS / 2);
+    await admit(11n);
+    expect(lastDay()).toEqual({ fee: 16n, ms: DAY_MS / 2 });
+    await clock.advance(DAY_MS / 2 + 60_000);
+    expect(lastDay()).toEqual({ fee: 11n, ms: DAY_MS });
+    await clock.advance(DAY_MS);
+    expect(lastDay()).toEqual({ fee: 0n, ms: DAY_MS });
+  });
+
   it("refuses a standby at once, and names the process that has the lease", async () => {
     const { gate, admit, world, reads } = await openGateTest({ reserve: 1n });
     world.role = "standby";

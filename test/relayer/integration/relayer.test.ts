@@ -93,15 +93,9 @@ describe("the relayer between two local chains", () => {
     // A gauge may be 0, for instance that of the overdue queries.
     const isSet = ({ name, type }: (typeof types)[number]): boolean =>
       new RegExp(`^${name}\\w*(?:\\{.*\\})? ${type === "gauge" ? "" : "0*[1-9]"}`, "m").test(page);
-    // The rate of spending needs two reads of the balance, half a minute apart.
     const unset = types.filter((metric) => !isSet(metric)).map(({ name }) => name);
     // Nothing was pruned, and there is no rule of urgency.
-    const absent = [
-      "account_left_seconds",
-      "spent_today_gas",
-      "spent_today_urgent_fees",
-      "tx_pruned_blocks_total",
-    ];
+    const absent = ["spent_today_gas", "spent_today_urgent_fees", "tx_pruned_blocks_total"];
     expect(unset.filter((name) => !absent.includes(name.replace("relaywatch_relayer_", "")))).toEqual([]);
     expect(page).toMatch(/^relaywatch_relayer_ready 1$/m);
   });

@@ -201,6 +201,7 @@ describe("the relayer's page", () => {
     const { all } = pageOf({
       connected: false,
       account: { ...sampleStatus().account, balance: 0n },
+      problems: [{ code: "account-cannot-pay", connectionId: undefined, text: "no coins" }],
       connections: [sampleConnection({ client: { reading, sinceReadMs: 0, error: undefined } })],
     });
     expect(all).toContain(`<dd class="bad">0 untrn`);
