@@ -109,8 +109,8 @@ async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
     .filter(({ query }) => query.connectionId === worker.connectionId && query.type === deps.type);
   const localHeight = deps.height.now();
   lookAhead.recordHeight(localHeight);
-  // Without queries no cycle runs that could clear the last error, and the daemon would never be ready again.
-  if (states.length === 0) {
+  // Without queries or the lease no cycle runs that could clear the last error, and the daemon would never be ready again.
+  if (states.length === 0 || !deps.leads()) {
     worker.submission.succeeded();
     deps.onCycle(undefined);
   }

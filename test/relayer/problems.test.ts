@@ -202,6 +202,18 @@ describe("findProblems", () => {
     expect(found({ gate: { ...gate, role: "standby" }, queries: [late] })).toEqual([]);
   });
 
+  it("says that nobody knows whether results are sent, while the lease cannot be read", () => {
+    const gate = { role: "unknown", storeError: undefined, refusal: "this process is a standby" } as const;
+    expect(found({ gate })).toEqual(["starting: the lease was not read yet"]);
+    const leaseError = "the lease cannot be read: connect ECONNREFUSED 127.0.0.1:5432";
+    const unknown = `lease-unknown: this process sends nothing, and it is not known whether another one does: ${leaseError}; repair the database`;
+    expect(found({ gate: { ...gate, leaseError } })).toEqual([unknown]);
+    expect(found({ gate: { ...gate, leaseError, storeError: "disk full" } })).toEqual([
+      unknown,
+      "store-not-writable: nothing is sent while the store cannot write: disk full; free its disk or repair it",
+    ]);
+  });
+
   it("reports the error of the last cycle", () => {
     expect(found({ connections: [sampleConnection({ error: "it failed" })] })).toEqual([
       "cycle-failed: connection-0: it failed",

@@ -139,4 +139,25 @@ describe("two relayers on one PostgreSQL", () => {
     second.cli.kill("SIGTERM");
     await second.cli.exited;
   });
+
+  it("are not ready while PostgreSQL is down: neither knows whether the other one sends", async () => {
+    const instances = [await startInstance(), await startInstance()];
+    const readiness = async ({ url }: Instance): Promise<string> => {
+      const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) });
+      return `${response.status} ${await response.text()}`;
+    };
+    const both = (what: string, pattern: RegExp): Promise<true> =>
+      until(what, async () =>
+        (await Promise.all(instances.map(readiness))).every((text) => pattern.test(text)) ? true : undefined,
+      );
+    await both("two instances that are ready", /^200 /);
+    await server.crash();
+    await both("an unknown lease", /^503 (?:.*\n)*lease-unknown: .*ECONNREFUSED/);
+    expect(await Promise.all(instances.map(roleOf))).toEqual(["unknown", "unknown"]);
+    for (const { url } of instances)
+      expect(await (await fetch(url)).text()).toContain("It is not known whether any process sends");
+    await server.start();
+    await both("two instances that are ready again", /^200 /);
+    expect(new Set(await Promise.all(instances.map(roleOf)))).toEqual(new Set(["leader", "standby"]));
+  });
 });

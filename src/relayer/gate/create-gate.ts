@@ -132,7 +132,9 @@ async function flush({ store, clock }: GateDeps, signal: AbortSignal): Promise<s
 function standbyText({ role, holder, error }: LeadershipStatus): string {
   if (role === "starting")
     return `this process does not submit yet: ${error ?? "it is reading what the previous process did"}`;
-  return `this process is a standby: ${error ?? (holder === undefined ? "the lease was not read yet" : `${holder} has the lease`)}`;
+  if (role === "unknown")
+    return `it is not known which process submits: ${error ?? "the lease was not read yet"}`;
+  return `this process is a standby: ${error ?? `${holder} has the lease`}`;
 }
 
 function refused(reason: string): Admission {
@@ -193,7 +195,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
   const { onLead } = deps;
   const onLoss = store.queue.discard;
   const leadership = createLeadership({ lease, prepare, onLead, onLoss, clock, random, logger });
-  const mayWrite = (): boolean => leadership.status().role !== "standby";
+  const mayWrite = (): boolean => ["leader", "starting"].includes(leadership.status().role);
   store.setGuard({ mayWrite, fence: lease?.lease.fence });
   const readBalance = (signal: AbortSignal): Promise<bigint> => deps.local.balance(payer, denom, signal);
   const reserve = createReserve(least, { readBalance, clock });

@@ -7,7 +7,7 @@ import { namedOwners, type SpendingLimits } from "./spending.ts";
 const ROLE: MetricDefinition = {
   question: "Is it safe?",
   name: "relaywatch_relayer_role",
-  help: "1 for the role of this process: leader submits, starting will submit soon, standby follows another process.",
+  help: "1 for the role of this process: leader submits, starting will submit soon, standby follows another process, unknown cannot read the lease.",
   labelNames: ["role"],
 };
 

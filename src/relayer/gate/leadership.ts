@@ -13,14 +13,15 @@ import { errorBackoff } from "../chain/relay-error.ts";
 import type { Journal } from "../state/journal.ts";
 
 /** Values of {@link LeadershipStatus.role}, as in JSON and metrics. */
-export const ROLES = ["leader", "starting", "standby"] as const;
+export const ROLES = ["leader", "starting", "standby", "unknown"] as const;
 
 /** The role of this process. */
 export interface LeadershipStatus {
   /**
    * - "leader": it submits;
    * - "starting": only this process may submit, and it is still reading what the previous process did;
-   * - "standby": another process submits, or the lease cannot be read.
+   * - "standby": another process has the lease;
+   * - "unknown": the lease was not read for its lifetime, so this process sends nothing, and perhaps nobody does.
    */
   readonly role: (typeof ROLES)[number];
   /** The process that has the lease; undefined without a lease, and before the first read. */
@@ -61,7 +62,7 @@ interface LeadershipState {
   term: bigint | undefined;
   /** The last term for which this process was prepared. */
   preparedTerm: bigint | undefined;
-  /** Monotonic time until which the lease is certain, ms. */
+  /** Monotonic time until which it is certain whether this process has the lease, ms. */
   validUntilMs: number;
   holder: string | undefined;
   leaseError: string | undefined;
@@ -110,7 +111,8 @@ function roleOf(
   { term, preparedTerm, validUntilMs }: LeadershipState,
   clock: Clock,
 ): LeadershipStatus["role"] {
-  if (term === undefined || clock.monotonicMs() >= validUntilMs) return "standby";
+  if (clock.monotonicMs() >= validUntilMs) return "unknown";
+  if (term === undefined) return "standby";
   return term === preparedTerm ? "leader" : "starting";
 }
 
@@ -132,7 +134,7 @@ async function renew(
       recordAttempt(deps, state, await lease.acquire(), askedMs + ttlMs);
       if (state.term !== undefined) acquired.wake();
     } catch (error) {
-      state.leaseError = `the lease cannot be renewed: ${errorText(error)}`;
+      state.leaseError = `the lease cannot be read: ${errorText(error)}`;
     }
     const now = roleOf(state, clock);
     if (now !== role)
@@ -155,7 +157,7 @@ function recordAttempt(
   const before = state.term;
   state.term = attempt.acquired ? attempt.epoch : undefined;
   state.holder = attempt.acquired ? deps.lease?.holder : attempt.holder;
-  state.validUntilMs = attempt.acquired ? validUntilMs : 0;
+  state.validUntilMs = validUntilMs;
   state.leaseError =
     attempt.acquired || attempt.isOwnName
       ? undefined

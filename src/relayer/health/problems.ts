@@ -22,6 +22,7 @@ export const PROBLEM_CODES = [
   "client-unknown",
   "account-cannot-pay",
   "account-unknown",
+  "lease-unknown",
   "store-not-writable",
   "not-sending",
   "cycle-failed",
@@ -85,8 +86,9 @@ export interface HealthFacts {
 
 /** Whether this process may send, in {@link HealthFacts}. */
 export interface GateFacts {
-  /** "standby": another process submits. */
   readonly role: LeadershipStatus["role"];
+  /** The last error of the lease; undefined without one. */
+  readonly leaseError?: string | undefined;
   /** The process with the lease; undefined without a lease, and before it was read. */
   readonly holder?: string | undefined;
   /** Why the store cannot write; undefined when it can. */
@@ -168,16 +170,28 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
 }
 
 /** A standby sends nothing, and that is in order. */
-function gateProblems({ gate: { role, storeError, refusal } }: HealthFacts): readonly Problem[] {
+function gateProblems({ gate }: HealthFacts): readonly Problem[] {
+  const { role, leaseError, storeError, refusal } = gate;
   if (role === "standby") return [];
+  if (role === "unknown" && leaseError === undefined)
+    return [general("starting", "the lease was not read yet")];
+  const found = [];
+  if (role === "unknown")
+    found.push(
+      general(
+        "lease-unknown",
+        `this process sends nothing, and it is not known whether another one does: ${leaseError}; repair the database`,
+      ),
+    );
   if (storeError !== undefined)
-    return [
+    found.push(
       general(
         "store-not-writable",
         `nothing is sent while the store cannot write: ${storeError}; free its disk or repair it`,
       ),
-    ];
-  return refusal === undefined ? [] : [general("not-sending", `nothing is sent: ${refusal}`)];
+    );
+  if (found.length > 0 || refusal === undefined) return found;
+  return [general("not-sending", `nothing is sent: ${refusal}`)];
 }
 
 function connectionProblems(facts: HealthFacts, connection: ConnectionFacts): readonly Problem[] {
@@ -242,8 +256,8 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
 
 /** A query that fails again and again is late for a reason of its own, which the problem names. */
 function overdueProblems({ queries, gate }: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
-  // A standby reads results of the other process only now and then.
-  if (gate.role === "standby") return [];
+  // The results of another process are read only now and then.
+  if (gate.role === "standby" || gate.role === "unknown") return [];
   const overdue = queries.filter(({ connectionId, lateness }) => connectionId === id && lateness.isOverdue);
   const late = latestOf(overdue.filter(({ error }) => error === undefined));
   const failing = latestOf(overdue.filter(({ error }) => error !== undefined));

@@ -185,7 +185,8 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
       return { ...toView(state, monotonicMs), lateness: lateness(state), resultAge: ageOf(state), cost };
     })
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const gate = { role: leadership.role, holder: leadership.holder, storeError: store.error, refusal };
+  const { role, holder, error: leaseError } = leadership;
+  const gate = { role, holder, leaseError, storeError: store.error, refusal };
   const common = { nowMs, local, account, connections, queries, gate };
   const facts: HealthFacts = { ...common, isLoaded: engine.isLoaded(), limits: deps.limits };
   return {

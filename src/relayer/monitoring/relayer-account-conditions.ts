@@ -115,10 +115,39 @@ export const ACCOUNT_CONDITIONS: readonly RelayerCondition[] = [
     },
   },
   {
+    name: "relayer-lease-unknown",
+    severity: "critical",
+    title: "The relayer cannot read its lease",
+    description:
+      "The database with the lease does not respond, so this process sends nothing, and it is not known whether another one does.",
+    impact: `While no process can reach the database, no result is submitted. ${STALE}`,
+    problems: ["lease-unknown"],
+    for: "1m",
+    inhibits: [...LATE, "relayer-not-sending", "relayer-store-not-writable"],
+    runbook: {
+      checks: [
+        see(
+          "Since when, and with which error?",
+          "ready",
+          "lease-unknown: this process sends nothing, and it is not known whether another one does: the lease cannot be read: connect ECONNREFUSED 10.0.0.5:5432; repair the database",
+        ),
+        check(
+          "Does another instance lead? On its status page the role is leader. If this alert fires for all instances, the database is down.",
+        ),
+        check("In the database, run `select * from relaywatch.lease`."),
+      ],
+      fix: [
+        "Start PostgreSQL, or open its port for the relayer. The relayer reads the lease again within seconds, without a restart.",
+        "If one instance only cannot reach it, repair the network of that instance: until then there is no standby.",
+      ],
+      after: ["Check that one instance is the leader, and that lateness returns to 0."],
+    },
+  },
+  {
     name: "relayer-no-leader",
     severity: "critical",
     title: "No relayer instance is the leader",
-    description: "Every instance of the job is a standby, so none submits results.",
+    description: "No instance of the job has the lease, so none submits results.",
     impact: `No result is submitted. ${STALE}`,
     expr: () => 'max by (job) (relaywatch_relayer_role{role=~"leader|starting"}) == 0',
     for: "2m",

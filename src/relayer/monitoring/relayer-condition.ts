@@ -29,8 +29,8 @@ export const CONNECTION_SCOPE = ["job", "instance", "connection_id"] as const;
 /** The same, as PromQL. */
 export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
-/** A standby reads the results of the leader only now and then, so it is not late. */
-export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role="standby"} == 1';
+/** A process without the lease reads the results of others only now and then, so it is not late. */
+export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 
 /** What it costs when results are late. */
 export const STALE = "Contracts read older values until this is repaired.";

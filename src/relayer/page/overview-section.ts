@@ -17,6 +17,7 @@ export interface Summary {
 /** Headlines of problems, from the reader's view: the most severe first, and causes before their consequences. */
 const HEADLINES: readonly { readonly codes: readonly ProblemCode[]; readonly headline: string }[] = [
   { codes: ["local-not-followed"], headline: "The relayer cannot see the local chain" },
+  { codes: ["lease-unknown"], headline: "It is not known whether any process sends" },
   { codes: ["account-cannot-pay", "store-not-writable", "not-sending"], headline: "Nothing is sent" },
   { codes: ["local-no-new-block"], headline: "The local chain has no new block" },
   { codes: ["client-expired", "client-frozen"], headline: "A light client cannot prove anything" },
@@ -51,8 +52,7 @@ export function summarize({ problems, queries, gate, market }: RelayerStatus): S
       ? { tone: "unknown", headline: "Starting: not everything was read yet" }
       : { tone: "bad", headline: found.headline };
   }
-  if (gate.role === "standby")
-    return { tone: "good", headline: "Standby: another process sends the results" };
+  if (gate.role === "standby") return { tone: "good", headline: "Standby: another process has the lease" };
   if (gate.role === "starting")
     return { tone: "unknown", headline: "Starting: this process does not send yet" };
   if (market !== undefined && isFresh(market) && isDemandAboveMarket(market))
@@ -129,7 +129,7 @@ export function factSection(status: RelayerStatus, samples: readonly (ActivitySa
       value: grouped(included),
       detail: failed === 0 ? "no failed attempt" : counted(failed, "failed attempt"),
     },
-    { name: "Role", value: gate.role },
+    { name: "Role", value: gate.role, tone: gate.role === "unknown" ? "unknown" : undefined },
     { name: "Dead letters", value: grouped(deadLetters), tone: deadLetters > 0 ? "warn" : undefined },
   ]);
 }

@@ -201,6 +201,7 @@ function connectionSection(status: RelayerStatus): Html {
       cell: ({ id, error }) => {
         if (error !== undefined) return html`<span class="bad">${error}</span>`;
         if (isBlind(status)) return "none while the local chain is unreachable";
+        if (!hasLease(status)) return "none without the lease";
         return hasCycled(status, id) ? "fine" : "none yet";
       },
     },
@@ -215,8 +216,14 @@ function hasCycled({ loaded, gate, queries }: RelayerStatus, connection: string)
   return loaded && (gate.role === "standby" || hasResult);
 }
 
+/** Whether this process may run cycles. */
+function hasLease({ gate: { role } }: RelayerStatus): boolean {
+  return role === "leader" || role === "starting";
+}
+
 function stateBadge(code: string | undefined, status: RelayerStatus, connection: string): Html {
-  if (code === undefined && isBlind(status)) return badge("unknown", "not known");
+  if (code === undefined && (isBlind(status) || status.gate.role === "unknown"))
+    return badge("unknown", "not known");
   if (code === undefined)
     return hasCycled(status, connection) ? badge("good", "fine") : badge("unknown", "no result yet");
   return code === "starting" ? badge("unknown", "starting") : badge("bad", code);

@@ -39,6 +39,7 @@ describe("the metrics of the gate", () => {
       'role{role="leader"}': "0",
       'role{role="starting"}': "1",
       'role{role="standby"}': "0",
+      'role{role="unknown"}': "0",
       store_pending_writes: "2",
       store_dropped_writes: "3",
       store_writable: "0",

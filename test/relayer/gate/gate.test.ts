@@ -94,6 +94,13 @@ describe("the gate", () => {
     expect(reads()).toBe(0);
   });
 
+  it("refuses while nobody knows which process has the lease", async () => {
+    const { admit, world } = await openGateTest();
+    world.role = "unknown";
+    const reason = "it is not known which process submits: the lease was not read yet";
+    expect(await admit(5n)).toEqual({ admitted: false, reason });
+  });
+
   it("refuses while this process reads what the one before it did", async () => {
     const { admit, world } = await openGateTest();
     world.role = "starting";

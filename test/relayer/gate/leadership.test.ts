@@ -86,6 +86,28 @@ describe("leadership", () => {
     await stop();
   });
 
+  it("does not know who has the lease before it was read, and after it was not read for its lifetime", async () => {
+    const { leadership, world, clock, stop } = openLeadership({ attempt: new Error("connection refused") });
+    expect(leadership.status()).toEqual({ role: "unknown", holder: undefined, error: undefined });
+    await clock.advance(0);
+    expect(leadership.status().error).toBe("the lease cannot be read: connection refused");
+    world.attempt = taken;
+    await clock.advance(TTL_MS / 4);
+    expect(leadership.status()).toEqual({ role: "standby", holder: "other", error: undefined });
+    world.attempt = new Error("connection refused");
+    await clock.advance(TTL_MS - 1);
+    expect(leadership.status().role).toBe("standby");
+    await clock.advance(1);
+    expect(leadership.status()).toMatchObject({
+      role: "unknown",
+      error: "the lease cannot be read: connection refused",
+    });
+    world.attempt = taken;
+    await clock.advance(TTL_MS / 4);
+    expect(leadership.status().role).toBe("standby");
+    await stop();
+  });
+
   it("stops leading when the lease cannot be renewed for its lifetime, before it expires elsewhere", async () => {
     const { leadership, world, clock, stop } = openLeadership();
     await clock.advance(0);
@@ -94,7 +116,7 @@ describe("leadership", () => {
     expect(leadership.leads()).toBe(true);
     await clock.advance(1);
     expect(leadership.leads()).toBe(false);
-    expect(leadership.status()).toMatchObject({ role: "standby", error: expect.stringContaining("refused") });
+    expect(leadership.status()).toMatchObject({ role: "unknown", error: expect.stringContaining("refused") });
     // Nobody else had the lease, so everything that this process knows is still true.
     world.attempt = { acquired: true, epoch: 1n };
     await clock.advance(TTL_MS);

@@ -100,8 +100,11 @@ describe("the relayer's page", () => {
       "! Current, except 1 query that cannot be served",
     );
     expect(headline({ gate: { role: "standby", storeError: undefined, refusal: undefined } })).toContain(
-      "Standby",
+      "✓ Standby: another process has the lease",
     );
+    const unknown = pageOf({ gate: { role: "unknown", storeError: undefined, refusal: undefined } });
+    expect(unknown.part("facts")).toContain(`<dd class="unknown">unknown`);
+    expect(unknown.part("connections")).toMatch(/not known.*none without the lease/s);
     expect(headline({ gate: { role: "starting", storeError: undefined, refusal: undefined } })).toContain(
       "? Starting",
     );
