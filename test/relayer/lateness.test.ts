@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createHeightMarks } from "../../src/relayer/health/head-watch.ts";
-import { latenessOf, type Present } from "../../src/relayer/health/lateness.ts";
+import { latenessOf, latestOf, lateText, type Present } from "../../src/relayer/health/lateness.ts";
 import { answered, failed, handedOver, unchangedBy } from "../../src/relayer/registry/query-state.ts";
 import { sampleState } from "./samples.ts";
 
@@ -15,6 +15,8 @@ function present(localHeight: bigint, remote: readonly (readonly [bigint, bigint
     localHeight,
     nowMs: nowMs ?? Number(localHeight) * 1_000,
     localFrom: local.firstFrom,
+    localBlockMs: 1_000,
+    hasRemoteHalted: false,
     remoteFrom: marks.firstFrom,
     overdueBlocks: undefined,
     marketBlocks: 0n,
@@ -54,6 +56,21 @@ describe("latenessOf", () => {
     expect([at(17n, 2n), at(18n, 2n)]).toEqual([false, true]);
   });
 
+  it("has one clock: blocks from before this process are counted with the block time", () => {
+    const state = answeredAt(10n, 7n);
+    const marks = createHeightMarks(10);
+    for (const height of [60n, 61n, 63n])
+      marks.add({ height, atMs: Number(height) * 1_000, localHeight: 0n });
+    const at = { ...present(63n, [[9n, 11n]]), localFrom: marks.firstFrom, localBlockMs: marks.blockMs() };
+    expect(latenessOf(state, at)).toMatchObject({ dueHeight: 15n, blocks: 48n, ms: 48_000 });
+    // The block 62 was not seen, and came a second before the next one.
+    expect(latenessOf(answeredAt(57n, 7n), at)).toMatchObject({ blocks: 1n, ms: 1_000 });
+    const first = { ...at, localBlockMs: undefined };
+    expect(latenessOf(state, first)).toMatchObject({ blocks: 48n, ms: undefined });
+    expect(lateText(latenessOf(state, first))).toBe("48 blocks");
+    expect(lateText(latenessOf(state, at))).toBe("48 blocks, 48 s");
+  });
+
   it("counts a query without a result from its registration", () => {
     const state = sampleState({ registeredAtHeight: 8n });
     expect(latenessOf(state, present(30n))).toMatchObject({ dueHeight: 8n, blocks: 22n, isOverdue: true });
@@ -80,6 +97,14 @@ describe("latenessOf", () => {
     expect(latenessOf(state, present(50n, after)).isOverdue).toBe(true);
   });
 
+  it("is overdue without a newer remote block when the remote chain stands still", () => {
+    const state = answeredAt(10n, 7n, 2n);
+    const at = (height: bigint, hasRemoteHalted: boolean) =>
+      latenessOf(state, { ...present(height, [[8n, 10n]]), hasRemoteHalted }).isOverdue;
+    // Due in 12, and 3 × 2 + 5 blocks late.
+    expect([at(23n, true), at(24n, true), at(24n, false)]).toEqual([false, true, false]);
+  });
+
   it("gives a query with a least number of remote blocks between two results that time", () => {
     const state = answeredAt(10n, 7n, 1n);
     const at = { ...present(40n, [[9n, 11n]]), minKvUpdatePeriod: 5n };
@@ -94,6 +119,12 @@ describe("latenessOf", () => {
       latenessOf(failed(sampleState(), { code, reason: "" }, at), present(100n));
     expect(lateAfter("rejected")).toMatchObject({ unanswerable: "failure", isOverdue: false, blocks: 100n });
     expect(lateAfter("read-failed")).toMatchObject({ unanswerable: undefined, isOverdue: true });
+    const queries = [
+      { id: 1, lateness: lateAfter("rejected") },
+      { id: 2, lateness: latenessOf(answeredAt(90n, 7n), present(100n, [[9n, 91n]])) },
+    ];
+    expect(latestOf(queries)?.id).toBe(2);
+    expect(latestOf(queries.slice(0, 1))).toBeUndefined();
   });
 
   it("counts a TX query, and a changed question, from when this relayer read it", () => {

@@ -87,6 +87,19 @@ describe("findProblems", () => {
     );
   });
 
+  it("follows the block time of a chain when no time is configured: ten blocks, 15 s to 60 s", () => {
+    const own = { ...limits, noBlockMs: undefined };
+    const limitOf = (blockMs: number | undefined): readonly boolean[] =>
+      [15_000, 15_001, 30_000, 30_001, 60_000, 60_001].map(
+        (sinceBlockMs) => found({ limits: own, ...withRemote({ blockMs, sinceBlockMs }) }).length > 0,
+      );
+    expect(limitOf(1_000)).toEqual([false, true, true, true, true, true]);
+    expect(limitOf(3_000)).toEqual([false, false, false, true, true, true]);
+    expect(limitOf(9_000)).toEqual([false, false, false, false, false, true]);
+    expect(limitOf(undefined)).toEqual([false, false, false, false, false, true]);
+    expect(found({ limits: own, local: sampleHead({ sinceBlockMs: 15_001 }) })[0]).toContain("15 s");
+  });
+
   it("names a remote chain that cannot be reached or whose node is catching up", () => {
     expect(found(withRemote({ sinceReadMs: 5_000, error: "refused" }))[0]).toContain(
       "remote-unreachable: connection-0: the remote chain remote-1 cannot be reached: no response for 5 s (refused)",

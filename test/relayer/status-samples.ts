@@ -15,6 +15,7 @@ export function sampleHead(fields: Partial<HeadView> = {}): HeadView {
     height: 12n,
     blockTimeMs: NOW_MS - 1_500,
     sinceBlockMs: 1_000,
+    blockMs: 1_000,
     sinceReadMs: 500,
     sinceTryMs: 500,
     catchingUp: false,

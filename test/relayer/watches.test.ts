@@ -38,6 +38,20 @@ describe("the watch of a chain's newest block", () => {
     expect(watch.firstFrom(6n)).toEqual({ height: 6n, atMs: START_MS + 2_000, localHeight: 7n });
   });
 
+  it("knows the block time from the second block on, and follows the newest hundred", async () => {
+    const { clock, watch, see } = head();
+    see(5n, ns(START_MS));
+    expect(watch.view().blockMs).toBeUndefined();
+    await clock.advance(6_000);
+    see(7n);
+    expect(watch.view().blockMs).toBe(3_000);
+    for (let height = 8n; height <= 200n; height++) {
+      await clock.advance(1_000);
+      see(height);
+    }
+    expect(watch.view().blockMs).toBe(1_000);
+  });
+
   it("sees at its first read that a chain has had no block for an hour", () => {
     const { watch, see } = head();
     see(5n, ns(START_MS - 3_600_000));

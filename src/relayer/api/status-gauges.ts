@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { MetricDefinition } from "../../platform/process/metrics.ts";
 import { registerMarketGauges } from "../market/market-outputs.ts";
-import { UNANSWERABLE } from "../health/lateness.ts";
+import { latestOf, UNANSWERABLE } from "../health/lateness.ts";
 import { CONNECTION_PROBLEM_CODES, PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
 import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/status.ts";
 import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
@@ -54,7 +54,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   {
     question: "Is it current?",
     name: "relaywatch_relayer_overdue_queries",
-    help: "Queries that a result is possible for and that are later than health.overdue_blocks.",
+    help: "Queries that are later than health.overdue_blocks, without those that have a failure of their own. Without a newer remote block, when the remote chain has stopped.",
     labelNames: ["connection_id"],
     values: (status) =>
       perConnection(status, (_connection, queries) => [
@@ -79,27 +79,25 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   {
     question: "Is it current?",
     name: "relaywatch_relayer_most_late_blocks",
-    help: "Local blocks since the result of the latest query of the connection was due. 0 when none is late.",
+    help: "Local blocks since the result of the connection's latest query was due, without queries that have a failure of their own. 0 when none is late.",
     labelNames: ["connection_id"],
     values: (status) =>
       perConnection(status, (_connection, queries) => [
-        series(greatest(queries.map(({ lateness }) => Number(lateness.blocks)))),
+        series(Number(latestOf(queries)?.lateness.blocks ?? 0n)),
       ]),
   },
   {
     question: "Is it current?",
     name: "relaywatch_relayer_most_late_seconds",
-    help: "Time since the result of the latest query of the connection was due. 0 when none is late.",
+    help: "Time of the local blocks in relaywatch_relayer_most_late_blocks, by the chain's block time where this process did not see them. Absent until that is known.",
     labelNames: ["connection_id"],
     values: (status) =>
-      perConnection(status, (_connection, queries) => [
-        series(greatest(queries.map(({ lateness }) => lateness.ms / 1_000))),
-      ]),
+      perConnection(status, (_connection, queries) => [...seconds(latestOf(queries)?.lateness ?? { ms: 0 })]),
   },
   {
     question: "Is it current?",
     name: "relaywatch_relayer_query_late_blocks",
-    help: `Local blocks since the query's result was due, for the first ${MAX_QUERY_SERIES} queries.`,
+    help: `Local blocks since the query's result was due, or since its registration while it has none, for the first ${MAX_QUERY_SERIES} queries.`,
     labelNames: ["query_id"],
     values: ({ queries }) =>
       queries
@@ -355,9 +353,8 @@ function seenAt(sinceMs: number | undefined, nowMs: number): readonly Series[] {
   return sinceMs === undefined ? [] : [series((nowMs - sinceMs) / 1_000)];
 }
 
-/** Returns the greatest value, 0 for none. */
-function greatest(values: readonly number[]): number {
-  return values.reduce((most, value) => Math.max(most, value), 0);
+function seconds({ ms }: { readonly ms: number | undefined }): readonly Series[] {
+  return ms === undefined ? [] : [series(ms / 1_000)];
 }
 
 /** Returns one series. */

@@ -4,6 +4,7 @@ import { namedOwners } from "../gate/spending.ts";
 import type { ClientView } from "../health/watches.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem } from "../health/problems.ts";
+import { latestOf } from "../health/lateness.ts";
 import { marketJson } from "../market/market-outputs.ts";
 import type {
   AccountStatus,
@@ -51,7 +52,7 @@ export function connectionsJson({ connections, queries }: RelayerStatus): readon
 
 function connectionJson(connection: ConnectionStatus, queries: readonly QueryView[]): JsonObject {
   const { id, chainId, error, remote, client } = connection;
-  const late = queries.map(({ lateness }) => lateness);
+  const latest = latestOf(queries)?.lateness ?? { blocks: 0n, ms: 0 };
   return {
     id,
     chain_id: chainId,
@@ -59,9 +60,9 @@ function connectionJson(connection: ConnectionStatus, queries: readonly QueryVie
     remote: headJson(remote),
     client: clientJson(client, remote),
     queries: queries.length,
-    overdue_queries: late.filter(({ isOverdue }) => isOverdue).length,
-    most_late_blocks: late.reduce((most, { blocks }) => Math.max(most, Number(blocks)), 0),
-    most_late_seconds: late.reduce((most, { ms }) => Math.max(most, toSeconds(ms)), 0),
+    overdue_queries: queries.filter(({ lateness }) => lateness.isOverdue).length,
+    most_late_blocks: Number(latest.blocks),
+    most_late_seconds: latest.ms === undefined ? null : toSeconds(latest.ms),
   };
 }
 
@@ -158,7 +159,7 @@ export function queryJson(query: QueryView): JsonObject {
     result_age_is_at_least: resultAge?.isAtLeast ?? false,
     due_height: `${lateness.dueHeight}`,
     late_blocks: Number(lateness.blocks),
-    late_seconds: toSeconds(lateness.ms),
+    late_seconds: lateness.ms === undefined ? null : toSeconds(lateness.ms),
     overdue: lateness.isOverdue,
     unanswerable: lateness.unanswerable ?? null,
     results: query.results,

@@ -295,8 +295,11 @@ function healthSchema() {
   return z
     .strictObject({
       no_block_after: durationField(1_000)
-        .prefault("60s")
-        .describe("a chain without a new block for this long is a problem"),
+        .optional()
+        .describe(
+          "a chain without a new block for this long is a problem; default: ten of its block times, at least 15s and at most 60s",
+        )
+        .meta({ example: "30s", commentedOut: true }),
       overdue_blocks: z
         .int()
         .min(1)

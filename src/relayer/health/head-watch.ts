@@ -11,6 +11,8 @@ export interface HeadView {
   readonly blockTimeMs: number | undefined;
   /** Time without a new block; undefined before the first status. */
   readonly sinceBlockMs: number | undefined;
+  /** Mean time between the newest blocks; undefined before the second one. */
+  readonly blockMs: number | undefined;
   /** Time since the last successful read, or since the start. */
   readonly sinceReadMs: number;
   /** Time since the last read ended, successful or not, or since the start. */
@@ -91,6 +93,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
         height,
         blockTimeMs,
         sinceBlockMs: height === undefined ? undefined : nowMs - newAtMs,
+        blockMs: marks.blockMs(),
         sinceReadMs: nowMs - readAtMs,
         sinceTryMs: nowMs - triedAtMs,
         catchingUp,
@@ -110,6 +113,9 @@ export interface HeightMark {
   readonly localHeight: bigint;
 }
 
+/** Blocks in the mean block time. */
+const TIMED_BLOCKS = 100n;
+
 /** When each of the newest heights of a chain was first seen. */
 interface HeightMarks {
   /** Adds a mark. Ignores a height that is not above the last one. */
@@ -119,12 +125,23 @@ interface HeightMarks {
    * marks, returns the oldest one, because the chain passed it before this process started. O(log n).
    */
   readonly firstFrom: (height: bigint) => HeightMark | undefined;
+  /** Returns the mean time between the newest blocks, at least 1; undefined before the second mark. O(log n). */
+  readonly blockMs: () => number | undefined;
   readonly clear: () => void;
 }
 
 /** Creates an empty list of at most `capacity` marks, which drops the oldest. */
 export function createHeightMarks(capacity: number): HeightMarks {
   let marks: HeightMark[] = [];
+  const firstFrom = (height: bigint): HeightMark | undefined => {
+    let [low, high] = [0, marks.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((marks[middle]?.height ?? 0n) < height) low = middle + 1;
+      else high = middle;
+    }
+    return marks[low];
+  };
   return {
     add: (mark) => {
       const last = marks.at(-1);
@@ -133,14 +150,13 @@ export function createHeightMarks(capacity: number): HeightMarks {
       // Halving instead of dropping one mark keeps the average cost of `add` constant.
       if (marks.length > capacity) marks = marks.slice(Math.ceil(capacity / 2));
     },
-    firstFrom: (height) => {
-      let [low, high] = [0, marks.length];
-      while (low < high) {
-        const middle = (low + high) >>> 1;
-        if ((marks[middle]?.height ?? 0n) < height) low = middle + 1;
-        else high = middle;
-      }
-      return marks[low];
+    firstFrom,
+    blockMs: () => {
+      const newest = marks.at(-1);
+      if (newest === undefined) return undefined;
+      const oldest = firstFrom(newest.height - TIMED_BLOCKS) ?? newest;
+      if (newest.height === oldest.height) return undefined;
+      return Math.max(1, (newest.atMs - oldest.atMs) / Number(newest.height - oldest.height));
     },
     clear: () => {
       marks = [];

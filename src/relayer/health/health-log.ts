@@ -4,6 +4,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { formatDuration } from "../../platform/base/text.ts";
+import { latestOf } from "./lateness.ts";
 import type { Problem, ProblemCode } from "./problems.ts";
 import type { RelayerStatus } from "./status.ts";
 
@@ -125,7 +126,7 @@ function summaryFields(
     localHeight,
     queries: queries.length,
     overdue: queries.filter(({ lateness }) => lateness.isOverdue).length,
-    mostLateBlocks: queries.reduce((most, { lateness }) => Math.max(most, Number(lateness.blocks)), 0),
+    mostLateBlocks: Number(latestOf(queries)?.lateness.blocks ?? 0n),
     balance: account.balance,
     problems: problems.map(({ code }) => code),
   };

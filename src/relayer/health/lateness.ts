@@ -6,6 +6,7 @@ import {
   unchangedReadOf,
 } from "../registry/query-state.ts";
 import type { HeightMark } from "./head-watch.ts";
+import { counted, formatDuration } from "../../platform/base/text.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 
 /**
@@ -23,13 +24,19 @@ export interface Lateness {
   readonly dueHeight: bigint;
   /** Blocks since `dueHeight`; 0 when the query is not due yet. */
   readonly blocks: bigint;
-  /** Time since the chain reached `dueHeight`, ms; 0 when the query is not due yet. */
-  readonly ms: number;
+  /**
+   * Time since the chain reached `dueHeight`, ms; 0 when the query is not due yet. For a block before the first one that this
+   * process saw, it is computed from the block time, and undefined until that is known.
+   */
+  readonly ms: number | undefined;
   /** undefined when a result is possible. */
   readonly unanswerable: Unanswerable | undefined;
   /** Largest `blocks` that is not overdue. */
   readonly limit: bigint;
-  /** Whether a result has been possible for more than `limit` blocks. */
+  /**
+   * Whether the query is more than `limit` blocks late, and a result was possible for as long, or the remote chain has stopped.
+   * A query with a failure of its own is not: a contract must not be able to make the relayer unready.
+   */
   readonly isOverdue: boolean;
 }
 
@@ -40,6 +47,10 @@ export interface Present {
   readonly nowMs: number;
   /** When a local height or a greater one was first seen. */
   readonly localFrom: (height: bigint) => HeightMark | undefined;
+  /** Block time of the local chain, ms; undefined before its second block. */
+  readonly localBlockMs: number | undefined;
+  /** Whether the remote chain has had no block for so long that it is a problem. */
+  readonly hasRemoteHalted: boolean;
   /** When a height of the query's remote chain or a greater one was first seen. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
   /** Blocks that a query may be late; undefined: 3 × its update period + 5, and `marketBlocks`. */
@@ -65,7 +76,6 @@ const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
 export function latenessOf(state: QueryState, present: Present): Lateness {
   const dueHeight = maxInt(dueFrom(state, present), state.sinceHeight);
   const blocks = positive(present.localHeight - dueHeight);
-  const dueAt = blocks === 0n ? undefined : present.localFrom(dueHeight);
   const newer = newerRemoteBlock(state, present);
   const unanswerable = whyUnanswerable(state, newer);
   const limit = present.overdueBlocks ?? 3n * state.query.updatePeriod + 5n + present.marketBlocks;
@@ -74,11 +84,25 @@ export function latenessOf(state: QueryState, present: Present): Lateness {
   return {
     dueHeight,
     blocks,
-    ms: dueAt === undefined ? 0 : Math.max(0, present.nowMs - dueAt.atMs),
+    ms: blocks === 0n ? 0 : sinceMs(dueHeight, present),
     unanswerable,
     limit,
-    isOverdue: unanswerable === undefined && present.localHeight - possibleFrom > limit,
+    isOverdue:
+      unanswerable === "no-newer-remote-block"
+        ? present.hasRemoteHalted && blocks > limit
+        : unanswerable === undefined && present.localHeight - possibleFrom > limit,
   };
+}
+
+function sinceMs(
+  height: bigint,
+  { localFrom, localBlockMs, nowMs }: Pick<Present, "localFrom" | "localBlockMs" | "nowMs">,
+): number | undefined {
+  const seen = localFrom(height);
+  if (seen === undefined) return undefined;
+  const before = Number(seen.height - height);
+  if (before > 0 && localBlockMs === undefined) return undefined;
+  return Math.max(0, nowMs - seen.atMs + before * (localBlockMs ?? 0));
 }
 
 function dueFrom(state: QueryState, present: Present): bigint {
@@ -112,6 +136,23 @@ function whyUnanswerable(
 ): Unanswerable | undefined {
   if (error !== undefined && OWN_FAILURES.has(error.code)) return "failure";
   return newer === undefined ? "no-newer-remote-block" : undefined;
+}
+
+/** Formats how late a query is, for example "3 blocks, 5 s". */
+export function lateText({ blocks, ms }: Pick<Lateness, "blocks" | "ms">): string {
+  const text = counted(Number(blocks), "block");
+  return ms === undefined ? text : `${text}, ${formatDuration(ms)}`;
+}
+
+/**
+ * Returns the query that is late for longest; undefined when none is late. One whose failure only its contract or the remote
+ * state can end is left out: it is not overdue either.
+ */
+export function latestOf<Q extends { readonly lateness: Lateness }>(queries: readonly Q[]): Q | undefined {
+  return queries.reduce<Q | undefined>((most, query) => {
+    const { blocks, unanswerable } = query.lateness;
+    return unanswerable !== "failure" && blocks > (most?.lateness.blocks ?? 0n) ? query : most;
+  }, undefined);
 }
 
 function positive(value: bigint): bigint {

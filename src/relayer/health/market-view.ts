@@ -17,7 +17,6 @@ import type { MarketStatus } from "../market/market-status.ts";
 import { unchangedReadOf } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
-import type { HeadWatch } from "./head-watch.ts";
 import type { Watches } from "./watches.ts";
 
 /** Fees are paid for gas limits at the offered price. Both are a little above what is used and charged: about this factor together. */
@@ -86,7 +85,7 @@ export function createMarketView(
   return () => {
     const status = deps.market.status();
     const params = deps.market.params();
-    const blockMs = blockMsOf(deps.watches.local);
+    const blockMs = deps.watches.local.view().blockMs;
     if (status === undefined || params === undefined || blockMs === undefined) return undefined;
     const { readAtMs, ...market } = status;
     const { readAtHeight: height, othersGas } = market;
@@ -107,7 +106,7 @@ function loadsOf(
   { registry, watches, gasOf }: MarketViewDeps,
   blockMs: number,
 ): readonly QueryLoad[] {
-  const remotes = new Map(watches.connections.map(({ id, remote }) => [id, blockMsOf(remote) ?? 0]));
+  const remotes = new Map(watches.connections.map(({ id, remote }) => [id, remote.view().blockMs ?? 0]));
   return registry.states().flatMap((state) => {
     const { query } = state;
     if (query.type === "tx") return [];
@@ -141,15 +140,4 @@ export function createTransactionFee(
       price,
     );
   };
-}
-
-/** Blocks in the mean block time. */
-const TIMED_BLOCKS = 100n;
-
-/** Returns the mean time between two recent blocks, ms; undefined before the second one. */
-function blockMsOf(head: HeadWatch): number | undefined {
-  const newest = head.firstFrom(head.view().height ?? 0n);
-  const oldest = head.firstFrom(maxInt((newest?.height ?? 0n) - TIMED_BLOCKS, 0n));
-  if (newest === undefined || oldest === undefined || newest.height === oldest.height) return undefined;
-  return Math.max(1, (newest.atMs - oldest.atMs) / Number(newest.height - oldest.height));
 }

@@ -5,7 +5,7 @@ import { formatDuration } from "../../platform/base/text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { HeadView } from "./head-watch.ts";
-import type { Lateness } from "./lateness.ts";
+import { latestOf, lateText, type Lateness } from "./lateness.ts";
 import type { AccountView, ClientReading, ClientView } from "./watches.ts";
 
 /** Codes of {@link Problem}, as they appear in JSON, logs and metrics. */
@@ -109,13 +109,26 @@ interface ConnectionFacts {
 
 /** Limits of the checks. */
 export interface HealthLimits {
-  /** Longest time without a new block. */
-  readonly noBlockMs: number;
+  /** Longest time without a new block; undefined: it follows the block time ({@link hasNoNewBlock}). */
+  readonly noBlockMs: number | undefined;
   /** Largest number of blocks that a query may be late; undefined: 3 × its update period + 5. */
   readonly overdueBlocks: bigint | undefined;
   /** Least number of remote blocks between two results of a KV query; 0 means 1. */
   readonly minKvUpdatePeriod: bigint;
   readonly expiryNotice: ExpiryNotice;
+}
+
+const NO_BLOCKS = 10;
+const MIN_NO_BLOCK_MS = 15_000;
+const MAX_NO_BLOCK_MS = 60_000;
+
+/** Whether a chain has had no block for the configured time, or for ten of its block times: 15 s to 60 s. */
+export function hasNoNewBlock(
+  { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
+  { noBlockMs }: Pick<HealthLimits, "noBlockMs">,
+): boolean {
+  const own = Math.max(MIN_NO_BLOCK_MS, NO_BLOCKS * (blockMs ?? MAX_NO_BLOCK_MS));
+  return (sinceBlockMs ?? 0) > (noBlockMs ?? Math.min(MAX_NO_BLOCK_MS, own));
 }
 
 /** A chain that was not read for this long is not followed or unreachable. */
@@ -147,7 +160,7 @@ function localProblems({ local, limits }: HealthFacts): readonly Problem[] {
     ];
   if (local.sinceBlockMs === undefined)
     return [general("starting", "no block of the local chain was read yet")];
-  if (local.sinceBlockMs <= limits.noBlockMs) return [];
+  if (!hasNoNewBlock(local, limits)) return [];
   return [
     general(
       "local-no-new-block",
@@ -221,7 +234,7 @@ function remoteProblem({ limits }: HealthFacts, { chainId, remote }: ConnectionF
       code: "remote-catching-up",
       text: `the node of ${chainId} is catching up and at height ${remote.height}`,
     };
-  if (remote.sinceBlockMs <= limits.noBlockMs) return undefined;
+  if (!hasNoNewBlock(remote, limits)) return undefined;
   return {
     code: "remote-no-new-block",
     text: `the remote chain ${chainId} has had ${noBlock(remote)}; no newer value can be proven until it goes on`,
@@ -259,31 +272,19 @@ function overdueProblems({ queries, gate }: HealthFacts, { id }: ConnectionFacts
   // The results of another process are read only now and then.
   if (gate.role === "standby" || gate.role === "unknown") return [];
   const overdue = queries.filter(({ connectionId, lateness }) => connectionId === id && lateness.isOverdue);
-  const late = latestOf(overdue.filter(({ error }) => error === undefined));
-  const failing = latestOf(overdue.filter(({ error }) => error !== undefined));
+  const late = overdue.filter(({ error }) => error === undefined);
+  const failing = overdue.filter(({ error }) => error !== undefined);
+  const [latest, failed] = [latestOf(late), latestOf(failing)];
   return [
-    late && {
+    latest && {
       code: "queries-overdue",
-      text: `${late.count === 1 ? "1 query is" : `${late.count} queries are`} overdue; query ${late.latest.id} by ${lateText(late.latest)}`,
+      text: `${late.length === 1 ? "1 query is" : `${late.length} queries are`} overdue; query ${latest.id} by ${lateText(latest.lateness)}`,
     },
-    failing && {
+    failed && {
       code: "queries-failing",
-      text: `${failing.count === 1 ? "1 overdue query fails" : `${failing.count} overdue queries fail`} at each try; query ${failing.latest.id}, late by ${lateText(failing.latest)}, ${failing.latest.failures} times: ${failing.latest.error?.code}: ${failing.latest.error?.reason}`,
+      text: `${failing.length === 1 ? "1 overdue query fails" : `${failing.length} overdue queries fail`} at each try; query ${failed.id}, late by ${lateText(failed.lateness)}, ${failed.failures} times: ${failed.error?.code}: ${failed.error?.reason}`,
     },
   ];
-}
-
-function latestOf(
-  queries: readonly QueryLateness[],
-): { readonly count: number; readonly latest: QueryLateness } | undefined {
-  const [first] = queries;
-  if (first === undefined) return undefined;
-  const latest = queries.reduce((a, b) => (b.lateness.blocks > a.lateness.blocks ? b : a), first);
-  return { count: queries.length, latest };
-}
-
-function lateText({ lateness: { blocks, ms } }: QueryLateness): string {
-  return `${blocks} blocks, ${formatDuration(ms)}`;
 }
 
 function cycleProblem({ error }: ConnectionFacts): Found {

@@ -17,6 +17,7 @@ import type { Journal } from "../state/journal.ts";
 import type { HeadView } from "./head-watch.ts";
 import { type Lateness, latenessOf } from "./lateness.ts";
 import {
+  hasNoNewBlock,
   findProblems,
   type GateFacts,
   type HealthFacts,
@@ -214,16 +215,21 @@ function createLateness(
   { engine, watches, limits, clock }: StatusDeps,
   marketBlocks: bigint,
 ): (state: QueryState) => Lateness {
-  const remotes = new Map(watches.connections.map(({ id, remote }) => [id, remote.firstFrom]));
+  const remotes = new Map(
+    watches.connections.map(({ id, remote }) => [
+      id,
+      { remoteFrom: remote.firstFrom, hasRemoteHalted: hasNoNewBlock(remote.view(), limits) },
+    ]),
+  );
   const present = {
     localHeight: engine.localHeight(),
     nowMs: clock.monotonicMs(),
     localFrom: watches.local.firstFrom,
+    localBlockMs: watches.local.view().blockMs,
     marketBlocks,
     ...limits,
   };
-  return (state) =>
-    latenessOf(state, { ...present, remoteFrom: remotes.get(state.query.connectionId) ?? unseen });
+  return (state) => latenessOf(state, { ...present, ...(remotes.get(state.query.connectionId) ?? UNSEEN) });
 }
 
 function createResultAge({
@@ -245,9 +251,7 @@ function createResultAge({
   };
 }
 
-function unseen(): undefined {
-  return undefined;
-}
+const UNSEEN = { remoteFrom: () => undefined, hasRemoteHalted: false };
 
 function toView(state: QueryState, monotonicMs: number): Omit<QueryView, "lateness" | "resultAge" | "cost"> {
   const { query } = state;

@@ -3,6 +3,7 @@ import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { ago, type Fact, factGrid, grouped, type Tone, statusBanner } from "../../platform/web/parts.ts";
 import type { QueryView, RelayerStatus } from "../health/status.ts";
+import { latestOf, lateText } from "../health/lateness.ts";
 import { isDemandAboveMarket, isFresh } from "../market/market-outputs.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
@@ -96,16 +97,12 @@ function queriesText(status: RelayerStatus): string {
 function latenessText(queries: readonly QueryView[]): string {
   if (queries.length === 0) return "No query is registered.";
   const overdue = queries.filter(({ lateness }) => lateness.isOverdue).length;
-  const latest = queries.reduce<QueryView | undefined>(
-    (most, query) => (query.lateness.blocks > (most?.lateness.blocks ?? 0n) ? query : most),
-    undefined,
-  );
+  const latest = latestOf(queries);
   const all = counted(queries.length, "query", "queries");
   const pending = queries.filter(({ state }) => state === "pending").length;
   const without = pending === 0 ? "" : `${pending} without a result yet, `;
   if (latest === undefined) return `${all}, ${without}none late.`;
-  const { blocks, ms } = latest.lateness;
-  return `${all}, ${overdue} overdue; query ${latest.id} is due longest, for ${counted(Number(blocks), "block")} (${formatDuration(ms)}).`;
+  return `${all}, ${overdue} overdue; query ${latest.id} is due longest, for ${lateText(latest.lateness)}.`;
 }
 
 /** The most important values. */

@@ -1,6 +1,7 @@
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { badge, type Column, dataTable, grouped } from "../../platform/web/parts.ts";
+import { lateText } from "../health/lateness.ts";
 import type { QueryView } from "../health/status.ts";
 import { ascending } from "../../platform/base/order.ts";
 
@@ -197,9 +198,10 @@ function stateCell({ error, lateness, state, failures, retryInMs, isRequested }:
   return lateness.blocks > 0n ? badge("good", "due") : badge("good", "current");
 }
 
-function lateCell({ lateness: { blocks, ms, isOverdue, limit } }: QueryView): Html | string {
+function lateCell({ lateness }: QueryView): Html | string {
+  const { blocks, isOverdue, limit } = lateness;
   if (blocks === 0n) return "no";
-  const text = `${counted(Number(blocks), "block")}, ${formatDuration(ms)}`;
+  const text = lateText(lateness);
   return isOverdue ? html`<strong class="bad">${text}</strong><small>limit ${limit}</small>` : text;
 }
 

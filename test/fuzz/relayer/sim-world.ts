@@ -63,6 +63,7 @@ export interface SimWorld {
 }
 
 interface SimGate {
+  readonly leaseError: string | undefined;
   readonly storeError: string | undefined;
   readonly refusal: string | undefined;
 }
@@ -297,10 +298,10 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     })),
   });
   const stop = new AbortController();
-  let state: SimGate = { storeError: undefined, refusal: undefined };
+  let state: SimGate = { leaseError: undefined, storeError: undefined, refusal: undefined };
   const health = createHealth(
     {
-      health: { no_block_after: 30_000, client_expires_soon: EXPIRES_SOON },
+      health: { client_expires_soon: EXPIRES_SOON },
       queries: { min_kv_update_period: 0n },
     },
     {
@@ -313,7 +314,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       transactionFee: () => 0n,
       isConnected: local.subscription.isConnected,
       gate: () => ({
-        leadership: { role: "leader" },
+        leadership: { role: state.leaseError === undefined ? "leader" : "unknown", error: state.leaseError },
         store: { error: state.storeError },
         refusal: state.refusal,
         spending: { ...NO_SPENDING, limits: NO_LIMITS },

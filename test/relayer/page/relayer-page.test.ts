@@ -169,7 +169,7 @@ describe("the relayer's page", () => {
     const late = (id: bigint, blocks: bigint, isOverdue = false) =>
       sampleView({ id, lateness: sampleLateness({ blocks, ms: 61_000, isOverdue }) });
     const { part } = pageOf({ queries: [late(1n, 0n), late(2n, 9n), late(3n, 7n, true)] });
-    expect(part("verdict")).toContain("3 queries, 1 overdue; query 2 is due longest, for 9 blocks (61 s).");
+    expect(part("verdict")).toContain("3 queries, 1 overdue; query 2 is due longest, for 9 blocks, 61 s.");
     expect([...part("queries").matchAll(/id="query-(\d+)"/g)].map(([, id]) => id)).toEqual(["3", "2", "1"]);
     expect(part("queries")).toContain(`<strong class="bad">7 blocks, 61 s</strong><small>limit 20</small>`);
   });
