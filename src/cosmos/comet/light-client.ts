@@ -32,7 +32,7 @@ export interface TrustOptions {
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
   readonly trustLevel: TrustLevel;
-  /** Runs before each signature that only the slow ZIP-215 verifier can decide (1 to 2 ms each). May throw to stop. */
+  /** See {@link SignatureChecks.beforeSlow}: 1 to 2 ms each. */
   readonly beforeSlowSignature?: (() => void) | undefined;
 }
 

@@ -63,14 +63,6 @@ export interface SignedMessage {
   readonly signature: Uint8Array;
 }
 
-/** Returns whether the signature is valid. `beforeSlow` runs before the slow verifier of ZIP-215; see `verifyEd25519`. */
-export function verifySignature(signed: SignedMessage, beforeSlow?: () => void): boolean {
-  const { publicKey, message, signature } = signed;
-  return keyTypeOf(publicKey) === SECP256K1
-    ? verifySecp256k1(publicKey, message, signature)
-    : verifyEd25519(publicKey, message, signature, beforeSlow);
-}
-
 /** DER of a `SubjectPublicKeyInfo` for ed25519, up to the key. */
 const ED25519_SPKI_PREFIX = fromHex("302a300506032b6570032100");
 
@@ -87,28 +79,21 @@ export function ed25519Address(publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns whether a signature is valid under the ZIP-215 rules, which CometBFT uses.
+ * Verifies a signature with OpenSSL. Undefined: only {@link verifyZip215} can decide, which takes 1 to 2 ms, some 20 times as long.
  *
- * OpenSSL is tried first because it is much faster. It is also stricter: it checks the equation without the cofactor.
- * Every signature that satisfies this equation also satisfies the one with the cofactor, which ZIP-215 uses, so an
- * OpenSSL accept is final. After a reject, the ZIP-215 verifier decides: nodes that disagree on a signature would fork.
- *
- * The ZIP-215 verifier takes 1 to 2 ms, some 20 times as long as OpenSSL. `beforeSlow` runs before it and may throw.
+ * CometBFT uses the ZIP-215 rules. OpenSSL is stricter: it checks the equation without the cofactor. Every signature that
+ * satisfies this equation also satisfies the one with the cofactor, which ZIP-215 uses, so an OpenSSL accept is final. After a
+ * reject, the ZIP-215 verifier decides: nodes that disagree on a signature would fork.
  */
-export function verifyEd25519(
-  publicKey: Uint8Array,
-  message: Uint8Array,
-  signature: Uint8Array,
-  beforeSlow?: () => void,
-): boolean {
+export function verifyFast({ publicKey, message, signature }: SignedMessage): boolean | undefined {
+  if (keyTypeOf(publicKey) === SECP256K1) return verifySecp256k1(publicKey, message, signature);
   if (publicKey.length !== ED25519_KEY_SIZE || signature.length !== 64) return false;
   const key = ed25519Key(publicKey);
-  if (key !== undefined && verify(null, message, key, signature)) return true;
-  beforeSlow?.();
-  return verifyZip215(publicKey, message, signature);
+  return key !== undefined && verify(null, message, key, signature) ? true : undefined;
 }
 
-function verifyZip215(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+/** Verifies an ed25519 signature under the ZIP-215 rules. */
+export function verifyZip215({ publicKey, message, signature }: SignedMessage): boolean {
   try {
     return ed25519.verify(signature, message, publicKey, { zip215: true });
   } catch {

@@ -10,7 +10,7 @@ import {
 } from "./block-types.ts";
 import { CometError, malformed } from "./comet-error.ts";
 import { commitSignBytes } from "./block-hashes.ts";
-import { KEY_TYPES, keyTypeOf, publicKeyText, verifySignature } from "./validator-key.ts";
+import { KEY_TYPES, keyTypeOf, publicKeyText, verifyFast, verifyZip215 } from "./validator-key.ts";
 import { totalPower } from "./validator-set.ts";
 
 /** A fraction of voting power, such as 1/3. */
@@ -34,7 +34,10 @@ export interface SignatureChecks {
    * header verify many of the same signatures.
    */
   readonly verified: Map<number, Uint8Array>;
-  /** Runs before each signature that only the slow ZIP-215 verifier can decide. May throw to stop. */
+  /**
+   * Runs for each signature that only the slow ZIP-215 verifier can decide, and of a batch for all before the first is decided. May
+   * throw to stop.
+   */
   readonly beforeSlow?: (() => void) | undefined;
 }
 
@@ -153,12 +156,13 @@ function verifyClaims(
   let got = 0n;
   for (const claim of claims) {
     if (isBatch) batch.push(requireFullLength(claim, signed.commit));
-    else check(claim);
+    else check(claim)();
     got += claim.validator.power;
     if (got > needed) break;
   }
   if (got <= needed) throw notEnoughPower(got, needed);
-  for (const claim of batch) check(claim);
+  // All are charged for before the first slow one is verified.
+  for (const decide of batch.map(check)) decide();
 }
 
 /** Returns whether CometBFT verifies in a batch: it can only batch ed25519 keys. */
@@ -176,25 +180,33 @@ function requireFullLength(claim: Claim, commit: Commit): Claim {
   return claim;
 }
 
-/** Creates a function that throws `CometError` if the signature of a claim is invalid. */
+/**
+ * Creates the check of a claim's signature, in two steps: the fast verifier, and a function that decides with the slow one if it
+ * must, and throws `CometError` if the signature is invalid.
+ */
 function signatureCheck(
   { chainId, commit, isBatch }: SignedCommit,
   { verified, beforeSlow }: SignatureChecks,
-): (claim: Claim) => void {
+): (claim: Claim) => () => void {
   const signBytes = commitSignBytes(chainId, commit);
   return ({ index, validator }) => {
     const sig = commit.signatures[index];
     if (sig === undefined) throw badVote(`no signature at index ${index}`);
     const verifiedBy = verified.get(index);
-    if (verifiedBy !== undefined && equalBytes(verifiedBy, validator.publicKey)) return;
     const { publicKey } = validator;
-    if (!verifySignature({ publicKey, message: signBytes(index), signature: sig.signature }, beforeSlow)) {
-      throw new CometError(
-        { code: "wrong-signature", index },
-        `wrong signature (#${index}): ${isBatch ? batchText(sig) : upperHex(sig.signature)}`,
-      );
-    }
-    verified.set(index, validator.publicKey);
+    if (verifiedBy !== undefined && equalBytes(verifiedBy, publicKey)) return () => {};
+    const claimed = { publicKey, message: signBytes(index), signature: sig.signature };
+    const isValid = verifyFast(claimed);
+    if (isValid === undefined) beforeSlow?.();
+    return () => {
+      if (!(isValid ?? verifyZip215(claimed))) {
+        throw new CometError(
+          { code: "wrong-signature", index },
+          `wrong signature (#${index}): ${isBatch ? batchText(sig) : upperHex(sig.signature)}`,
+        );
+      }
+      verified.set(index, publicKey);
+    };
   };
 }
 

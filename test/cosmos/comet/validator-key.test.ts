@@ -4,7 +4,7 @@ import { commitSignBytes, validatorsHash } from "../../../src/cosmos/comet/block
 import type { Validator } from "../../../src/cosmos/comet/block-types.ts";
 import { validatorSetFromProto, validatorSetToProto } from "../../../src/cosmos/comet/proto-blocks.ts";
 import { parseValidators, validatorToJson } from "../../../src/cosmos/comet/rpc-json.ts";
-import { addressOf, verifySignature } from "../../../src/cosmos/comet/validator-key.ts";
+import { addressOf, verifyFast, verifyZip215 } from "../../../src/cosmos/comet/validator-key.ts";
 import { newValidator, validatorSetOf } from "../../../src/cosmos/comet/validator-set.ts";
 import {
   createSignatureChecks,
@@ -29,8 +29,7 @@ function sign(message: Uint8Array): Uint8Array {
 describe("a secp256k1 key of a validator", () => {
   const message = utf8("vote");
   const signature = sign(message);
-  const isValid = (bytes: Uint8Array): boolean =>
-    verifySignature({ publicKey: KEY, message, signature: bytes });
+  const isValid = (bytes: Uint8Array): boolean => verifyFast({ publicKey: KEY, message, signature: bytes });
 
   it("has the address of a Cosmos account, and verifies", () => {
     expect(
@@ -119,21 +118,26 @@ describe("a signature that only ZIP-215 accepts", () => {
   // A key of order 8, the identity as R, and s = 0: only the equation with the cofactor holds for every message.
   const torsion = fromHex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a");
   const signature = new Uint8Array(64).with(0, 1);
-  const count = (publicKey: Uint8Array, bytes: Uint8Array): number => {
-    let slow = 0;
-    verifySignature({ publicKey, message: utf8("vote"), signature: bytes }, () => {
-      slow += 1;
-    });
-    return slow;
-  };
 
-  it("announces itself, and may be stopped", () => {
-    expect(count(torsion, signature)).toBe(1);
-    expect(() =>
-      verifySignature({ publicKey: torsion, message: utf8("vote"), signature }, () => {
-        throw new Error("too dear");
-      }),
-    ).toThrow("too dear");
+  it("is left to the slow verifier", () => {
+    const signed = { publicKey: torsion, message: utf8("vote"), signature };
+    expect([verifyFast(signed), verifyZip215(signed)]).toEqual([undefined, true]);
+  });
+
+  it("is announced with all others of a batch before the first is verified", () => {
+    const set = validatorSetOf(Array.from({ length: 9 }, () => newValidator(torsion, 5n)));
+    const [template] = good.commit.signatures;
+    if (template === undefined) throw new Error("no signature");
+    const sig = { ...template, validatorAddress: addressOf(torsion), signature };
+    const commit = { ...good.commit, signatures: set.validators.map(() => sig) };
+    const hostile = { chainId: "chain-1", blockId: good.commit.blockId, height: 9n, commit };
+    const announced: number[] = [];
+    const checks = createSignatureChecks(() => {
+      announced.push(checks.verified.size);
+      if (announced.length === 6) throw new Error("too dear");
+    });
+    expect(() => verifyCommitLight(set, hostile, checks)).toThrow("too dear");
+    expect([announced, checks.verified.size]).toEqual([[0, 0, 0, 0, 0, 0], 0]);
   });
 
   it("is announced once for the two checks of a header, and never for plain signatures", () => {

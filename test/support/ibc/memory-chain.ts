@@ -1,4 +1,8 @@
-import { createContext, type Context } from "../../../src/localnet/chain/runtime/context.ts";
+import {
+  createContext,
+  type Context,
+  type ExecutionMode,
+} from "../../../src/localnet/chain/runtime/context.ts";
 import type { ChainEvent } from "../../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
 import {
@@ -12,7 +16,7 @@ import type { Entry, KVStore } from "../../../src/localnet/chain/store/kv-store.
 export interface MemoryChain {
   readonly store: KVStore;
   readonly events: ChainEvent[];
-  readonly at: (height: bigint, timeNs: bigint) => Context;
+  readonly at: (height: bigint, timeNs: bigint, mode?: ExecutionMode) => Context;
 }
 
 const EMPTY: KVStore = {
@@ -41,11 +45,11 @@ export function createMemoryChain(chainId: string): MemoryChain {
   return {
     store,
     events,
-    at: (height, timeNs) =>
+    at: (height, timeNs, mode = "deliver") =>
       createContext(
         { chainId, height, timeNs },
         {
-          mode: "deliver",
+          mode,
           gas: createGasMeter(),
           branch: { store: open, branch: () => createBranch(open), write: () => undefined },
           emit: (event) => events.push(event),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/platform/base/bytes.ts";
 import { BLOCK_ID_FLAG } from "../../../src/cosmos/comet/block-types.ts";
 import { commitSignBytes } from "../../../src/cosmos/comet/block-hashes.ts";
-import { verifyEd25519 } from "../../../src/cosmos/comet/validator-key.ts";
+import { verifyFast } from "../../../src/cosmos/comet/validator-key.ts";
 import { readRecordedChain, recordedBlock } from "../../support/comet/recorded-chain.ts";
 
 describe("sign bytes", () => {
@@ -16,7 +16,9 @@ describe("sign bytes", () => {
       for (const [index, sig] of commit.signatures.entries()) {
         if (sig.flag !== BLOCK_ID_FLAG.commit) continue;
         const key = validatorSet.validators[index]?.publicKey ?? new Uint8Array(0);
-        expect(verifyEd25519(key, signBytes(index), sig.signature)).toBe(true);
+        expect(verifyFast({ publicKey: key, message: signBytes(index), signature: sig.signature })).toBe(
+          true,
+        );
         votes += 1;
       }
     }

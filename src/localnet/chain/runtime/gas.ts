@@ -51,6 +51,6 @@ export function isPastLimit({ limit, used }: GasMeter): boolean {
 }
 
 /** The text is that of baseapp and `SetUpContextDecorator`, which recover from the panic of Go's meter. */
-function outOfGas(location: string, wanted: bigint, used: bigint): ModuleError {
+export function outOfGas(location: string, wanted: bigint, used: bigint): ModuleError {
   return ErrOutOfGas(`out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`);
 }

@@ -10,8 +10,10 @@ import {
   createClient,
   recoverClient,
   updateClient,
+  updateClientInCheck,
 } from "../../../../src/localnet/chain/modules/ibc/client/keeper.ts";
 import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
+import type { ExecutionMode } from "../../../../src/localnet/chain/runtime/context.ts";
 import { tendermintClientState } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
 import { validateMisbehaviour } from "../../../../src/localnet/chain/modules/ibc/client/client-message.ts";
 import { validatorSetOf, newValidator } from "../../../../src/cosmos/comet/validator-set.ts";
@@ -129,12 +131,13 @@ describe("a misbehaviour that lacks a part", () => {
 });
 
 describe("a header with signatures that only ZIP-215 accepts", () => {
-  it("pays gas for each of them", () => {
-    const torsion = fromHex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a");
-    const set = validatorSetOf([newValidator(torsion, 10n)]);
+  const torsion = fromHex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a");
+
+  /** Creates a client of a chain whose validators all have the key, and a header of it that they signed. */
+  function hostileHeader(chainId: string, validators: number): readonly [clientId: string, header: Header] {
+    const set = validatorSetOf(Array.from({ length: validators }, () => newValidator(torsion, 10n)));
     const hostile: Signers = { set, keys: new Map() };
-    const clientId = create("slow-2", 10n, hostile);
-    const unsigned = signBlock(hostile, { chainId: "slow-2", height: 12n, signs: () => false });
+    const unsigned = signBlock(hostile, { chainId, height: 11n, signs: () => false });
     const signed: LightBlock = {
       ...unsigned,
       commit: {
@@ -147,15 +150,34 @@ describe("a header with signatures that only ZIP-215 accepts", () => {
         })),
       },
     };
-    const next = signBlock(hostile, { chainId: "slow-2", height: 11n, signs: () => false });
+    const clientId = create(chainId, 10n, hostile);
+    return [clientId, updateHeader(signed, heightOf(chainId, 10n), unsigned)];
+  }
+
+  it("pays gas for each of them", () => {
     const gasOf = (id: string, header: Header): bigint => {
       const context = at(20n);
       update(id, header, context);
       return context.gas.used();
     };
-    const plain = gasOf(create("plain-2", 10n), headerOf("plain-2", 12n, 10n));
-    const slow = gasOf(clientId, updateHeader(signed, heightOf("slow-2", 10n), next));
+    const plain = gasOf(create("plain-2", 10n), headerOf("plain-2", 11n, 10n));
+    const slow = gasOf(...hostileHeader("slow-2", 1));
     expect(Number(slow - plain)).toBeGreaterThan(40_000);
     expect(Number(slow - plain)).toBeLessThan(60_000);
+  });
+
+  it("is refused outside of a block when they are many, whatever the gas limit is", () => {
+    // More than two thirds of them are verified: 214.
+    const [clientId, header] = hostileHeader("many-2", 320);
+    const any = { typeUrl: TYPE_URL.tendermintHeader, value: Header.encode(header).finish() };
+    const contextOf = (mode: ExecutionMode) => chain.at(1020n, blockTimeNs(20n) + 1_000_000_000n, mode);
+    for (const run of [
+      () => updateClientInCheck(contextOf("check"), clientId, any),
+      () => updateClient(contextOf("simulate"), clientId, any),
+    ])
+      expect(failure(run)).toMatch(
+        /^sdk\/11 out of gas in location: ZIP-215 signature; gasWanted: 10000000, /,
+      );
+    expect(() => updateClient(contextOf("deliver"), clientId, any)).not.toThrow();
   });
 });

@@ -26,6 +26,7 @@ import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import { equalBytes, upperHex } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
 import * as errors from "../../../runtime/errors.ts";
+import { outOfGas } from "../../../runtime/gas.ts";
 import {
   asModuleError,
   decodeUntrusted,
@@ -67,7 +68,7 @@ export function unpackClientMessage(any: Any | undefined): ClientMessage {
 /** Facts of the block in which a header is checked. */
 export interface VerifyingBlock {
   readonly timeNs: bigint;
-  /** Pays for a signature that only the slow verifier can decide. */
+  /** Pays for a signature that only the slow verifier can decide, before it is verified. */
   readonly beforeSlowSignature: () => void;
 }
 
@@ -78,9 +79,24 @@ export interface VerifyingBlock {
  */
 const SLOW_SIGNATURE_GAS = 50_000n;
 
+/**
+ * Gas that a transaction may have used when it pays for such a signature outside of a block. There, in CheckTx and simulations,
+ * nobody pays in the end: with the gas of a whole block, one check would take many seconds. This is enough for about 180 of them.
+ */
+const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
+
 /** Returns what the checks of a header need of the block of a context. */
-export function verifyingBlock({ timeNs, gas }: Context): VerifyingBlock {
-  return { timeNs, beforeSlowSignature: () => gas.consume(SLOW_SIGNATURE_GAS, "ZIP-215 signature") };
+export function verifyingBlock({ timeNs, gas, mode }: Context): VerifyingBlock {
+  const location = "ZIP-215 signature";
+  return {
+    timeNs,
+    beforeSlowSignature: () => {
+      gas.consume(SLOW_SIGNATURE_GAS, location);
+      const used = gas.used();
+      if (mode !== "deliver" && used > SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK)
+        throw outOfGas(location, SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK, used);
+    },
+  };
 }
 
 /**
