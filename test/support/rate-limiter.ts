@@ -2,6 +2,7 @@ import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/ba
 import { rateLimiter } from "../../src/localnet/chain/contracts/rate-limiter/rate-limiter.ts";
 import { contractStore } from "../../src/localnet/chain/modules/wasm/keeper.ts";
 import type { ContractScope } from "../../src/localnet/chain/modules/wasm/contract.ts";
+import type { MessageJson } from "../../src/localnet/chain/modules/wasm/message-json.ts";
 import { createMemoryWorld } from "./memory-context.ts";
 
 /** Block time at which a limiter is created, nanoseconds. */
@@ -24,7 +25,7 @@ export interface Limiter {
   readonly undo: (transfer: Transfer) => Readonly<Record<string, string>>;
   readonly sudo: (message: JsonValue) => Readonly<Record<string, string>>;
   readonly execute: (message: JsonValue, sender?: string) => Readonly<Record<string, string>>;
-  readonly query: (message: JsonValue) => JsonValue;
+  readonly query: (message: JsonValue) => MessageJson;
   readonly setSupply: (supply: bigint) => void;
   readonly advance: (ns: bigint) => void;
 }
@@ -78,7 +79,7 @@ export function createLimiter(supply: bigint, paths: readonly JsonObject[] = [])
   };
 }
 
-function denomOf(request: JsonObject): JsonValue {
+function denomOf(request: Readonly<Record<string, unknown>>): JsonValue {
   const bank = request["bank"];
   const supply = isRecord(bank) ? bank["supply"] : undefined;
   const denom = isRecord(supply) ? supply["denom"] : undefined;

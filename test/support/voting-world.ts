@@ -1,7 +1,8 @@
-import type { JsonObject, JsonValue } from "../../src/platform/base/json.ts";
+import type { JsonObject } from "../../src/platform/base/json.ts";
 import { fromBase64 } from "../../src/platform/base/bytes.ts";
 import { votingPowerContract } from "../../src/localnet/chain/contracts/voting-power/voting-power.ts";
 import type { ContractScope } from "../../src/localnet/chain/modules/wasm/contract.ts";
+import type { MessageJson } from "../../src/localnet/chain/modules/wasm/message-json.ts";
 import { contractStore } from "../../src/localnet/chain/modules/wasm/keeper.ts";
 import type { Context } from "../../src/localnet/chain/runtime/context.ts";
 import { messageToJson } from "../../src/cosmos/proto/json.ts";
@@ -17,7 +18,7 @@ export interface VotingWorld {
   readonly world: StakeWorld;
   readonly subscribe: () => void;
   /** Runs a smart query of the contract. */
-  readonly ask: (message: JsonObject) => JsonValue;
+  readonly ask: (message: JsonObject) => MessageJson;
   readonly execute: (message: JsonObject) => void;
 }
 
@@ -58,7 +59,10 @@ export function createVotingWorld(genesis: JsonObject): VotingWorld {
   };
 }
 
-function stargateOf(request: JsonObject): { readonly path: string; readonly data: string } {
+function stargateOf(request: Readonly<Record<string, unknown>>): {
+  readonly path: string;
+  readonly data: string;
+} {
   const { stargate } = JSON.parse(JSON.stringify(request));
   return stargate;
 }

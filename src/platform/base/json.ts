@@ -146,8 +146,9 @@ export class JsonField {
   }
 }
 
-/** Converts decimal text of at most 20 digits, the length of 2^64, or a safe integer. Undefined for any other value. */
+/** Converts decimal text of at most 20 digits, the length of 2^64, a safe integer or a bigint. Undefined for any other value. */
 function toInteger(value: unknown): bigint | undefined {
+  if (typeof value === "bigint") return value;
   if (typeof value === "string") return /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined;
   return typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : undefined;
 }

@@ -121,7 +121,7 @@ export function blockTimeOption(): Option {
 export function keepBlocksOption(): Option {
   return new Option(
     "--keep-blocks <n>",
-    "recent blocks that a chain stores, 0 for all (default: 100000 on disk, 10000 in memory)",
+    "recent blocks that a chain stores, 0 for all (default: 100000 on disk, 10000 in memory); of its states it stores the last 1000",
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 

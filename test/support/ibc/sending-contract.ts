@@ -1,3 +1,4 @@
+import { printMessageJson } from "../../../src/localnet/chain/modules/wasm/message-json.ts";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonValue } from "../../../src/platform/base/json.ts";
 import {
@@ -37,7 +38,7 @@ export const sendingContract: ContractCode = {
     return withMessage({ kind: "custom", message: { resubmit_failure: { failure_id: resubmit } } });
   },
   sudo: (scope, message) => {
-    scope.storage.set(SEEN, utf8(JSON.stringify(message)));
+    scope.storage.set(SEEN, utf8(printMessageJson(message)));
     const mode = scope.storage.get(MODE);
     act(scope, mode === undefined ? "" : Buffer.from(mode).toString("utf8"));
     if (Buffer.from(mode ?? []).toString("utf8") === "exit")

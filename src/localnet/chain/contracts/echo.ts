@@ -1,4 +1,4 @@
-import { isRecord, JsonField, type JsonValue } from "../../../platform/base/json.ts";
+import { isRecord, JsonField } from "../../../platform/base/json.ts";
 import {
   type ContractAttribute,
   type ContractCode,
@@ -9,6 +9,7 @@ import {
   type ReplyOn,
   type SubMessage,
 } from "../modules/wasm/contract.ts";
+import { copyMessage, printMessageJson } from "../modules/wasm/message-json.ts";
 import { type Coin, parseCoins } from "../runtime/coins.ts";
 
 /**
@@ -22,10 +23,10 @@ export const echo: ContractCode = {
   execute: (_scope, _caller, message) => parseContractResult(message),
   sudo: (_scope, message) => ({
     ...NO_RESPONSE,
-    attributes: [{ key: "sudo", value: JSON.stringify(message) }],
+    attributes: [{ key: "sudo", value: printMessageJson(message) }],
   }),
   reply: () => NO_RESPONSE,
-  query: (_scope, message): JsonValue => message,
+  query: (_scope, message) => message,
 };
 
 const REPLY_ON: ReadonlySet<string> = new Set(["always", "error", "success", "never"]);
@@ -76,7 +77,7 @@ function parseMessage(field: JsonField): ContractMessage {
   const variant = onlyVariant(field);
   switch (variant.name) {
     case "custom":
-      return { kind: "custom", message: JSON.parse(JSON.stringify(variant.body.value)) };
+      return { kind: "custom", message: copyMessage(variant.body.value) };
     case "stargate":
     case "any":
       return {

@@ -17,6 +17,7 @@ import {
   NO_RESPONSE,
   subMessage,
 } from "../modules/wasm/contract.ts";
+import { copyMessage, type MessageJson, printMessageJson } from "../modules/wasm/message-json.ts";
 import { readMessage, text, unknownVariant } from "./messages.ts";
 
 /** Prefix of balances in the SDK's bank store. */
@@ -68,7 +69,7 @@ function execute(scope: ContractScope, name: string, fields: JsonField): Contrac
     case "register_kv_query":
       return register(fields, {
         query_type: "kv",
-        keys: toJson(fields.member("keys").value),
+        keys: copyMessage(fields.member("keys").value),
         transactions_filter: "",
       });
     case "register_balance_query":
@@ -83,7 +84,7 @@ function execute(scope: ContractScope, name: string, fields: JsonField): Contrac
       return register(fields, { query_type: "tx", keys: [], transactions_filter: transfersFilter(fields) });
     case "update_interchain_query":
     case "remove_interchain_query":
-      return binding({ [name]: toJson(fields.value) });
+      return binding({ [name]: copyMessage(fields.value) });
     case "set_failure":
       callbackFailures.set(scope, {
         kv: fields.member("kv").asBoolean(),
@@ -96,17 +97,17 @@ function execute(scope: ContractScope, name: string, fields: JsonField): Contrac
 }
 
 /** Registers a query. The chain checks `connection_id` and `update_period`, so they are passed on without a check. */
-function register(fields: JsonField, query: JsonObject): ContractResponse {
+function register(fields: JsonField, query: Readonly<Record<string, MessageJson>>): ContractResponse {
   return binding({
     register_interchain_query: {
       ...query,
-      connection_id: toJson(fields.member("connection_id").value),
-      update_period: toJson(fields.member("update_period").value),
+      connection_id: copyMessage(fields.member("connection_id").value),
+      update_period: copyMessage(fields.member("update_period").value),
     },
   });
 }
 
-function binding(message: JsonValue): ContractResponse {
+function binding(message: MessageJson): ContractResponse {
   return { ...NO_RESPONSE, messages: [subMessage({ kind: "custom", message })] };
 }
 
@@ -128,10 +129,6 @@ function addressBytes(address: string): Uint8Array {
 
 function transfersFilter(fields: JsonField): string {
   return JSON.stringify([{ field: "transfer.recipient", op: "Eq", value: text(fields, "recipient") }]);
-}
-
-function toJson(value: unknown): JsonValue {
-  return value === undefined ? null : JSON.parse(JSON.stringify(value));
 }
 
 /** Callbacks that the contract rejects. */
@@ -180,7 +177,7 @@ function recordTx(scope: ContractScope, fields: JsonField): ContractResponse {
   const prefix = concat(TRANSACTION, uint64BigEndian(queryId));
   const [last] = scope.storage.iterateReverse(prefix, prefixEnd(prefix));
   const number = last === undefined ? 0n : readUint64BigEndian(last[0], prefix.length) + 1n;
-  const entry = JSON.stringify({
+  const entry = printMessageJson({
     height: fields.member("height").value,
     data: fields.member("data").value,
   });

@@ -1,5 +1,6 @@
-import { isRecord, type JsonValue, JsonField } from "../../../platform/base/json.ts";
+import { isRecord, JsonField } from "../../../platform/base/json.ts";
 import { ContractError } from "../modules/wasm/contract.ts";
+import type { MessageJson } from "../modules/wasm/message-json.ts";
 
 /** Wraps the fields of a message. A field of the wrong type is a `ContractError` that names the field. */
 export function messageFields(value: unknown): JsonField {
@@ -7,7 +8,7 @@ export function messageFields(value: unknown): JsonField {
 }
 
 /** Returns the name and the fields of a message: an object with one member, as serde prints a Rust enum. */
-export function readMessage(message: JsonValue): readonly [name: string, fields: JsonField] {
+export function readMessage(message: MessageJson): readonly [name: string, fields: JsonField] {
   const entries = isRecord(message) ? Object.entries(message) : [];
   const [name, fields] = entries[0] ?? ["", undefined];
   if (entries.length !== 1 || !isRecord(fields))

@@ -301,6 +301,11 @@ describe("a sudo message", () => {
       `${TYPE}invalid Uint256 '-1'`,
     ],
     [
+      "an integer as text, which serde does not take",
+      { send_packet: { packet: { ...packetJson({ amount: 1n }), sequence: "1" } } },
+      `${TYPE}invalid type of packet.sequence, expected an unsigned 64-bit integer`,
+    ],
+    [
       "words for an amount",
       { recv_packet: { packet: packetJson({ amount: "abc" }) } },
       `${TYPE}invalid Uint256 'abc'`,

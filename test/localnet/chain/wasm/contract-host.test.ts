@@ -12,7 +12,7 @@ import {
 } from "../../../../src/localnet/chain/modules/wasm/contract.ts";
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
-import { fromBase64, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
+import { fromBase64, fromUtf8, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonValue } from "../../../../src/platform/base/json.ts";
 import { createFakeIbc } from "../../../support/fake-ibc.ts";
 import {
@@ -181,7 +181,7 @@ describe("MsgExecuteContract", () => {
     expect(outcome.log).toContain("recursion limit exceeded");
   });
 
-  it("passes integers beyond 2^53 as their decimal text", () => {
+  it("passes integers beyond 2^53 as numbers with all digits", () => {
     chain.wasm.host.sudo(
       chain.world.context(),
       echo,
@@ -189,8 +189,10 @@ describe("MsgExecuteContract", () => {
     );
     const attributes = chain.world.events.flatMap((event) => event.attributes);
     expect(attributes.find(({ key }) => key === "sudo")?.value).toBe(
-      '{"a":["18446744073709551615",1,"-9007199254740993"],"b":1.5}',
+      '{"a":[18446744073709551615,1,-9007199254740993],"b":1.5}',
     );
+    const query = utf8('{"a":[18446744073709551615,null,"\\u0007"],"b":true}');
+    expect(fromUtf8(chain.wasm.host.query(chain.world.context(), echo, query))).toBe(fromUtf8(query));
   });
 
   it("charges for the call and for each byte of the message", () => {

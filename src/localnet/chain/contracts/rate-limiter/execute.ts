@@ -1,6 +1,6 @@
 import { decodeBech32 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import type { JsonValue, JsonField } from "../../../../platform/base/json.ts";
+import type { JsonField } from "../../../../platform/base/json.ts";
 import {
   type Caller,
   ContractError,
@@ -8,6 +8,7 @@ import {
   type ContractScope,
   NO_RESPONSE,
 } from "../../modules/wasm/contract.ts";
+import type { MessageJson } from "../../modules/wasm/message-json.ts";
 import { text } from "../messages.ts";
 import type { Path } from "./packet.ts";
 import { createQuota, newFlow, type Quota, type RateLimit } from "./quota.ts";
@@ -68,7 +69,7 @@ export function instantiate(scope: ContractScope, message: JsonField): ContractR
 }
 
 /** Runs or queues a message. The role is checked before the delay. */
-export function execute(scope: ContractScope, { sender }: Caller, message: JsonValue): ContractResponse {
+export function execute(scope: ContractScope, { sender }: Caller, message: MessageJson): ContractResponse {
   const variant = readVariant("ExecuteMsg", message, VARIANTS);
   const known = MESSAGES[variant.name];
   if (known === undefined) return runQueued(scope, variant);
@@ -250,7 +251,7 @@ function respond(attributes: Readonly<Record<string, string>>): ContractResponse
 function queueMessage(
   scope: ContractScope,
   sender: string,
-  message: JsonValue,
+  message: MessageJson,
 ): ContractResponse | undefined {
   const delayHours = timelockDelay(sender).get(scope.storage) ?? 0;
   if (delayHours === 0) return undefined;
@@ -278,7 +279,7 @@ function removeMessage({ storage }: ContractScope, id: string): void {
 function processMessages(
   scope: ContractScope,
   chosen: { readonly ids: readonly string[] | undefined; readonly count: number | undefined },
-  run: (message: JsonValue) => void,
+  run: (message: MessageJson) => void,
 ): void {
   const queue = queuedMessages.get(scope.storage) ?? [];
   const [taken, left] = takeMessages(queue, chosen);

@@ -1,10 +1,10 @@
-import type { JsonValue } from "../../../../platform/base/json.ts";
 import {
   type ContractCode,
   ContractError,
   type ContractScope,
   NO_RESPONSE,
 } from "../../modules/wasm/contract.ts";
+import type { MessageJson } from "../../modules/wasm/message-json.ts";
 import { messageFields, text } from "../messages.ts";
 import { execute, instantiate } from "./execute.ts";
 import { receivePacket, sendPacket, undoSend } from "./limiter.ts";
@@ -49,7 +49,7 @@ const VARIANTS = {
 } as const;
 
 /** Runs a smart query. Queries without fields are bare names. */
-function query({ storage }: ContractScope, message: JsonValue): JsonValue {
+function query({ storage }: ContractScope, message: MessageJson): MessageJson {
   const { name, fields } = readVariant("QueryMsg", message, VARIANTS);
   switch (name) {
     case "get_quotas": {

@@ -1,5 +1,6 @@
-import { isRecord, type JsonValue, JsonField } from "../../../../platform/base/json.ts";
+import { isRecord, JsonField } from "../../../../platform/base/json.ts";
 import { ContractError } from "../../modules/wasm/contract.ts";
+import type { MessageJson } from "../../modules/wasm/message-json.ts";
 import { text, unknownVariant } from "../messages.ts";
 import { MAX_UINT256 } from "./quota.ts";
 
@@ -14,11 +15,11 @@ export interface Variant {
 /** Reads a message as serde reads a Rust enum: an object with one known member, or its bare name for one without fields. */
 export function readVariant(
   type: string,
-  message: JsonValue,
+  message: MessageJson,
   known: Readonly<Record<string, "fields" | "bare">>,
 ): Variant {
   const fullType = `${PACKAGE}${type}`;
-  const entries: readonly (readonly [string, JsonValue])[] =
+  const entries: readonly (readonly [string, MessageJson])[] =
     typeof message === "string" ? [[message, null]] : isRecord(message) ? Object.entries(message) : [];
   const [entry] = entries;
   if (entry === undefined || entries.length !== 1)
@@ -40,9 +41,11 @@ function fieldError(type: string): JsonField["error"] {
   };
 }
 
-/** Reads a required unsigned 64-bit integer. */
+/** Reads a required unsigned 64-bit integer. serde takes no text for it. */
 export function uint64(fields: JsonField, name: string): bigint {
-  return fields.member(name).required().asUint64();
+  const field = fields.member(name).required();
+  if (typeof field.value === "string") throw field.error(field.path, "an unsigned 64-bit integer");
+  return field.asUint64();
 }
 
 /** Reads a required unsigned 256-bit integer in decimal text. */

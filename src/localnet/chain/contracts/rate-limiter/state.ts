@@ -1,5 +1,6 @@
 import { concat, fromUtf8, prefixEnd, utf8 } from "../../../../platform/base/bytes.ts";
-import { isRecord, type JsonObject, type JsonValue, type JsonField } from "../../../../platform/base/json.ts";
+import { isRecord, type JsonField } from "../../../../platform/base/json.ts";
+import { type MessageJson, parseMessageJson, printMessageJson } from "../../modules/wasm/message-json.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 import { messageFields } from "../messages.ts";
@@ -37,15 +38,15 @@ export interface Entry<T> {
 
 function jsonEntry<T>(
   key: Uint8Array,
-  read: (json: JsonValue) => T,
-  write: (value: T) => JsonValue,
+  read: (json: MessageJson) => T,
+  write: (value: T) => MessageJson,
 ): Entry<T> {
   return {
     get: (storage) => {
       const bytes = storage.get(key);
-      return bytes === undefined ? undefined : read(JSON.parse(fromUtf8(bytes)));
+      return bytes === undefined ? undefined : read(parseMessageJson(bytes));
     },
-    set: (storage, value) => storage.set(key, utf8(JSON.stringify(write(value)))),
+    set: (storage, value) => storage.set(key, utf8(printMessageJson(write(value)))),
     remove: (storage) => storage.delete(key),
   };
 }
@@ -82,7 +83,7 @@ export function roleOwners(storage: KVStore): readonly string[] {
 
 /** A message that runs after its delay. */
 export interface QueuedMessage {
-  readonly message: JsonValue;
+  readonly message: MessageJson;
   /** Block time at which it was sent, nanoseconds since the Unix epoch. */
   readonly submittedAt: bigint;
   readonly delayHours: number;
@@ -111,7 +112,7 @@ function textList(key: Uint8Array): Entry<readonly string[]> {
 }
 
 /** JSON of a quota with its flow, as stored and as in the response to `get_quotas`. */
-export function limitJson({ quota, flow }: RateLimit): JsonObject {
+export function limitJson({ quota, flow }: RateLimit): MessageJson {
   return {
     quota: {
       name: quota.name,
@@ -125,11 +126,11 @@ export function limitJson({ quota, flow }: RateLimit): JsonObject {
 }
 
 /** JSON of a queued message, as stored and as in the response to `get_message`. */
-export function queuedJson({ message, submittedAt, delayHours, id }: QueuedMessage): JsonObject {
+export function queuedJson({ message, submittedAt, delayHours, id }: QueuedMessage): MessageJson {
   return { message, submitted_at: `${submittedAt}`, timelock_delay: delayHours, message_id: id };
 }
 
-function readLimit(json: JsonValue): RateLimit {
+function readLimit(json: MessageJson): RateLimit {
   const stored = messageFields(json);
   return { quota: readQuota(stored.member("quota")), flow: readFlow(stored.member("flow")) };
 }
@@ -150,7 +151,7 @@ function readFlow(stored: JsonField): Flow {
   return { inflow: integer("inflow"), outflow: integer("outflow"), periodEnd: integer("period_end") };
 }
 
-function readQueued(json: JsonValue): QueuedMessage {
+function readQueued(json: MessageJson): QueuedMessage {
   const stored = messageFields(json);
   return {
     message: isRecord(json) ? (json["message"] ?? null) : null,
@@ -160,6 +161,6 @@ function readQueued(json: JsonValue): QueuedMessage {
   };
 }
 
-function listOf(json: JsonValue): readonly JsonValue[] {
+function listOf(json: MessageJson): readonly MessageJson[] {
   return Array.isArray(json) ? json : unreachable("the contract stores a list here");
 }

@@ -51,7 +51,7 @@ export interface ContractManagerModule extends ChainModule {
   readonly handleCustomMessage: (
     context: Context,
     sender: string,
-    message: JsonValue,
+    message: unknown,
   ) => CustomMessageResult | undefined;
   /** Calls contracts with the results of the transfers that they sent. */
   readonly callbacksMiddleware: (inner: IBCModule) => IBCModule;
@@ -142,7 +142,7 @@ function requireAddress(
 function handleCustomMessage(
   context: Context,
   sender: string,
-  message: JsonValue,
+  message: unknown,
   keepers: Keepers,
 ): CustomMessageResult | undefined {
   const fields = isRecord(message) ? message["resubmit_failure"] : undefined;

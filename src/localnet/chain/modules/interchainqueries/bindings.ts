@@ -32,7 +32,7 @@ interface CustomMessage {
 export function handleCustomMessage(
   context: Context,
   sender: string,
-  message: JsonValue,
+  message: unknown,
   keepers: Keepers,
 ): CustomMessageResult | undefined {
   if (!isRecord(message)) return undefined;
@@ -130,7 +130,10 @@ function keyList(field: JsonField): KeyList {
  * Answers a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`.
  * Integers are JSON numbers, unlike in the REST API. Returns undefined for any other query.
  */
-export function handleCustomQuery(context: Context, request: JsonObject): JsonValue | undefined {
+export function handleCustomQuery(
+  context: Context,
+  request: Readonly<Record<string, unknown>>,
+): JsonValue | undefined {
   const {
     interchain_query_result: result,
     registered_interchain_query: query,

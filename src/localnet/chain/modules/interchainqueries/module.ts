@@ -3,7 +3,7 @@ import { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchain
 import * as queryTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import * as txTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
-import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";
 import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
@@ -26,10 +26,13 @@ export interface InterchainqueriesModule extends ChainModule {
   readonly handleCustomMessage: (
     context: Context,
     contract: string,
-    message: JsonValue,
+    message: unknown,
   ) => CustomMessageResult | undefined;
   /** Answers a contract's custom query; undefined when the query belongs to no binding of this module. */
-  readonly handleCustomQuery: (context: Context, request: JsonObject) => JsonValue | undefined;
+  readonly handleCustomQuery: (
+    context: Context,
+    request: Readonly<Record<string, unknown>>,
+  ) => JsonValue | undefined;
 }
 
 /** Creates the module `interchainqueries`. */

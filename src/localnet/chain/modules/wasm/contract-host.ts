@@ -33,7 +33,7 @@ import {
   ErrQueryFailed,
 } from "./keys.ts";
 import { entryPoint, type FindCode, loadCode, loadContract, readAddress } from "./loading.ts";
-import { parseMessageJson } from "./message-json.ts";
+import { parseMessageJson, printMessageJson } from "./message-json.ts";
 import type { ContractQuerier } from "./querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
@@ -217,7 +217,7 @@ function query(host: CallDeps, context: Context, address: string, message: Uint8
   const scope = createScope(host, context, { address, bytes, readOnly: true });
   return runEntryPoint(ErrQueryFailed, () => {
     const response = entryPoint(code, "query")(scope, parseMessageJson(message));
-    return utf8(JSON.stringify(response));
+    return utf8(printMessageJson(response));
   });
 }
 

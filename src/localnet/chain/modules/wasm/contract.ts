@@ -1,6 +1,7 @@
-import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { KVStore } from "../../store/kv-store.ts";
+import type { MessageJson } from "./message-json.ts";
 
 /**
  * Thrown by a contract to reject a call. The call fails with this text. Any other exception is a bug in the contract.
@@ -23,7 +24,7 @@ export interface ContractScope {
    * Queries the chain in CosmWasm's JSON (`{"stargate":…}`, `{"wasm":{"smart":…}}`, …). Throws `ModuleError` or
    * `ContractError`.
    */
-  readonly query: (request: JsonObject) => JsonValue;
+  readonly query: (request: Readonly<Record<string, MessageJson>>) => JsonValue;
   /** Consumes gas of the call, as the instructions of a WebAssembly contract do. Throws `ModuleError` when it runs out. */
   readonly useGas: (amount: bigint) => void;
 }
@@ -53,7 +54,7 @@ export type ContractMessage =
       readonly funds: readonly Coin[];
     }
   /** A message of the chain's own bindings. */
-  | { readonly kind: "custom"; readonly message: JsonValue };
+  | { readonly kind: "custom"; readonly message: MessageJson };
 
 /** The outcomes of a message that cause a reply. A failure without a reply fails the call. */
 export type ReplyOn = "always" | "error" | "success" | "never";
@@ -101,11 +102,11 @@ export interface Reply {
 export interface ContractCode {
   /** Name in genesis files. The code's hash is the hash of the name. */
   readonly name: string;
-  readonly instantiate: (scope: ContractScope, caller: Caller, message: JsonValue) => ContractResponse;
-  readonly execute?: (scope: ContractScope, caller: Caller, message: JsonValue) => ContractResponse;
-  readonly sudo?: (scope: ContractScope, message: JsonValue) => ContractResponse;
+  readonly instantiate: (scope: ContractScope, caller: Caller, message: MessageJson) => ContractResponse;
+  readonly execute?: (scope: ContractScope, caller: Caller, message: MessageJson) => ContractResponse;
+  readonly sudo?: (scope: ContractScope, message: MessageJson) => ContractResponse;
   readonly reply?: (scope: ContractScope, reply: Reply) => ContractResponse;
-  readonly query?: (scope: ContractScope, message: JsonValue) => JsonValue;
+  readonly query?: (scope: ContractScope, message: MessageJson) => MessageJson;
 }
 
 /** A response without messages, attributes, events and data. */

@@ -1,8 +1,18 @@
-import { fromUtf8 } from "../../../../platform/base/bytes.ts";
+import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
-import type { JsonValue } from "../../../../platform/base/json.ts";
+import { isRecord } from "../../../../platform/base/json.ts";
 import { ContractError } from "./contract.ts";
+
+/** A message of or to a contract. An integer beyond 2^53, such as a timestamp in nanoseconds, is a bigint. */
+export type MessageJson =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly MessageJson[]
+  | { readonly [key: string]: MessageJson };
 
 /** Greatest nesting depth of a message, as in serde. Recursive functions may walk an accepted message. */
 const MAX_DEPTH = 128;
@@ -14,16 +24,14 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/**
- * Parses the message of a call. An integer beyond 2^53, which `JSON.parse` would round, becomes its decimal text: a
- * timestamp in nanoseconds is such a number. Rejects nesting deeper than 128. Throws `ContractError`.
- */
-export function parseMessageJson(bytes: Uint8Array): JsonValue {
+/** Parses the message of a call. Rejects nesting deeper than 128. Throws `ContractError`. */
+export function parseMessageJson(bytes: Uint8Array): MessageJson {
   if (isTooDeep(bytes)) throw parseError("recursion limit exceeded");
   try {
     const text = fromUtf8(bytes);
+    // `JSON.parse` rounds integers beyond 2^53.
     let isRounded = false;
-    const value: JsonValue = JSON.parse(text, (_key, parsed: unknown) => {
+    const value: MessageJson = JSON.parse(text, (_key, parsed: unknown) => {
       isRounded ||= Number.isInteger(parsed) && !Number.isSafeInteger(parsed);
       return parsed;
     });
@@ -34,13 +42,13 @@ export function parseMessageJson(bytes: Uint8Array): JsonValue {
 }
 
 /** Recursive, which the limit of the nesting depth allows. */
-function withExactIntegers(json: GoJson): JsonValue {
+function withExactIntegers(json: GoJson): MessageJson {
   switch (json.kind) {
     case "null":
       return null;
     case "number":
       return /^-?\d+$/.test(json.text) && !Number.isSafeInteger(Number(json.text))
-        ? json.text
+        ? BigInt(json.text)
         : Number(json.text);
     case "array":
       return json.items.map(withExactIntegers);
@@ -50,6 +58,20 @@ function withExactIntegers(json: GoJson): JsonValue {
     case "string":
       return json.value;
   }
+}
+
+/** Prints a message with all digits of its integers. Otherwise as `JSON.stringify`. */
+export function printMessageJson(message: unknown): string {
+  if (typeof message === "bigint") return message.toString();
+  if (Array.isArray(message)) return `[${message.map((item) => printMessageJson(item)).join(",")}]`;
+  if (!isRecord(message)) return JSON.stringify(message ?? null);
+  const members = Object.entries(message).filter(([, value]) => value !== undefined);
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${printMessageJson(value)}`).join(",")}}`;
+}
+
+/** Copies an unchecked part of a message. */
+export function copyMessage(part: unknown): MessageJson {
+  return parseMessageJson(utf8(printMessageJson(part)));
 }
 
 function parseError(reason: string): ContractError {

@@ -1,6 +1,6 @@
 import { fromUtf8, toBase64 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue, JsonField } from "../../../../platform/base/json.ts";
+import { isRecord, type JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import { messageToJson } from "../../../../cosmos/proto/json.ts";
 import { findService, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -12,7 +12,7 @@ import { contractStore } from "./keeper.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
 /** Answers a contract's query in CosmWasm's JSON. Throws `ModuleError` or `ContractError`. */
-export type ContractQuerier = (context: Context, request: JsonObject) => JsonValue;
+export type ContractQuerier = (context: Context, request: Readonly<Record<string, unknown>>) => JsonValue;
 
 type SmartQuery = (context: Context, address: string, message: Uint8Array) => Uint8Array;
 
@@ -80,8 +80,7 @@ function wrapQueryError<T>(query: () => T): T {
 }
 
 function queryBinding(context: Context, body: Readonly<Record<string, unknown>>, deps: WasmDeps): JsonValue {
-  const request: JsonObject = JSON.parse(JSON.stringify(body));
-  const response = deps.customQueries?.(context, request);
+  const response = deps.customQueries?.(context, body);
   if (response === undefined) throw ErrNotSupported("custom queries of this kind");
   return response;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { HandlerResult, MessageHandler, QueryHandler } from "../../runtime/module.ts";
@@ -31,7 +31,7 @@ interface AccountKeeper {
 type CustomMessageHandler = (
   context: Context,
   contract: string,
-  message: JsonValue,
+  message: unknown,
 ) => CustomMessageResult | undefined;
 
 /** Result of a custom message: JSON for the `data` of the contract's reply, and the encoded response. */
@@ -41,7 +41,10 @@ export interface CustomMessageResult {
 }
 
 /** Answers a custom query of the chain's bindings. Returns undefined for a query that it does not know. */
-type CustomQueryHandler = (context: Context, request: JsonObject) => JsonValue | undefined;
+type CustomQueryHandler = (
+  context: Context,
+  request: Readonly<Record<string, unknown>>,
+) => JsonValue | undefined;
 
 /** Routes are looked up at each use, because they include modules that are created after this one. */
 export interface WasmDeps {

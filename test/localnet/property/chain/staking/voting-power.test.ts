@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonObject, JsonValue } from "../../../../../src/platform/base/json.ts";
+import type { JsonObject } from "../../../../../src/platform/base/json.ts";
 import { quoDec18, truncateDec18 } from "../../../../../src/platform/base/decimal.ts";
 import { delegations } from "../../../../../src/localnet/chain/modules/staking/delegations.ts";
 import { isBonded, validators } from "../../../../../src/localnet/chain/modules/staking/validators.ts";
@@ -108,7 +108,7 @@ function stakeOf(world: StakeWorld, from: Name, to: Name): number {
 
 interface Power {
   readonly total: string;
-  readonly validators: readonly JsonValue[];
+  readonly validators: readonly unknown[];
   readonly delegators: readonly string[];
 }
 
@@ -153,7 +153,7 @@ function powerOfContract({ ask, world }: VotingWorld, height?: bigint): Power {
 
 /** A history knows a removed validator, the state does not. */
 function withoutRemoved(power: Power): Power {
-  const isRemoved = (one: JsonValue): boolean => JSON.stringify(one) === JSON.stringify(REMOVED);
+  const isRemoved = (one: unknown): boolean => JSON.stringify(one) === JSON.stringify(REMOVED);
   return { ...power, validators: power.validators.map((one) => (isRemoved(one) ? null : one)) };
 }
 
