@@ -29,7 +29,8 @@ function sign(message: Uint8Array): Uint8Array {
 describe("a secp256k1 key of a validator", () => {
   const message = utf8("vote");
   const signature = sign(message);
-  const isValid = (bytes: Uint8Array): boolean => verifyFast({ publicKey: KEY, message, signature: bytes });
+  const isValid = (bytes: Uint8Array): boolean =>
+    verifyFast({ publicKey: KEY, message, signature: bytes }) === true;
 
   it("has the address of a Cosmos account, and verifies", () => {
     expect(

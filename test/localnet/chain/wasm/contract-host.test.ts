@@ -191,8 +191,8 @@ describe("MsgExecuteContract", () => {
     expect(attributes.find(({ key }) => key === "sudo")?.value).toBe(
       '{"a":[18446744073709551615,1,-9007199254740993],"b":1.5}',
     );
-    const query = utf8('{"a":[18446744073709551615,null,"\\u0007"],"b":true}');
-    expect(fromUtf8(chain.wasm.host.query(chain.world.context(), echo, query))).toBe(fromUtf8(query));
+    const asked = utf8('{"a":[18446744073709551615,null,"\\u0007"],"b":true}');
+    expect(fromUtf8(chain.wasm.host.query(chain.world.context(), echo, asked))).toBe(fromUtf8(asked));
   });
 
   it("charges for the call and for each byte of the message", () => {
