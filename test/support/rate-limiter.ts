@@ -1,8 +1,7 @@
 import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/base/json.ts";
 import { rateLimiter } from "../../src/localnet/chain/contracts/rate-limiter/rate-limiter.ts";
 import { contractStore } from "../../src/localnet/chain/modules/wasm/keeper.ts";
-import type { ContractScope } from "../../src/localnet/chain/modules/wasm/contract.ts";
-import type { MessageJson } from "../../src/localnet/chain/modules/wasm/message-json.ts";
+import type { ContractScope, MessageJson } from "../../src/localnet/chain/modules/wasm/contract.ts";
 import { createMemoryWorld } from "./memory-context.ts";
 
 /** Block time at which a limiter is created, nanoseconds. */

@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../src/platform/base/json.ts";
 import { fromBase64 } from "../../src/platform/base/bytes.ts";
 import { votingPowerContract } from "../../src/localnet/chain/contracts/voting-power/voting-power.ts";
-import type { ContractScope } from "../../src/localnet/chain/modules/wasm/contract.ts";
-import type { MessageJson } from "../../src/localnet/chain/modules/wasm/message-json.ts";
+import type { ContractScope, MessageJson } from "../../src/localnet/chain/modules/wasm/contract.ts";
 import { contractStore } from "../../src/localnet/chain/modules/wasm/keeper.ts";
 import type { Context } from "../../src/localnet/chain/runtime/context.ts";
 import { messageToJson } from "../../src/cosmos/proto/json.ts";

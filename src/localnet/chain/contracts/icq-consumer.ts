@@ -16,8 +16,9 @@ import {
   type ContractScope,
   NO_RESPONSE,
   subMessage,
+  type MessageJson,
 } from "../modules/wasm/contract.ts";
-import { copyMessage, type MessageJson, printMessageJson } from "../modules/wasm/message-json.ts";
+import { copyMessage, printMessageJson } from "../modules/wasm/message-json.ts";
 import { readMessage, text, unknownVariant } from "./messages.ts";
 
 /** Prefix of balances in the SDK's bank store. */

@@ -1,6 +1,5 @@
 import { isRecord, JsonField } from "../../../platform/base/json.ts";
-import { ContractError } from "../modules/wasm/contract.ts";
-import type { MessageJson } from "../modules/wasm/message-json.ts";
+import { ContractError, type MessageJson } from "../modules/wasm/contract.ts";
 
 /** Wraps the fields of a message. A field of the wrong type is a `ContractError` that names the field. */
 export function messageFields(value: unknown): JsonField {

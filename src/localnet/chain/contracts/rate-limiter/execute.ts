@@ -7,8 +7,8 @@ import {
   type ContractResponse,
   type ContractScope,
   NO_RESPONSE,
+  type MessageJson,
 } from "../../modules/wasm/contract.ts";
-import type { MessageJson } from "../../modules/wasm/message-json.ts";
 import { text } from "../messages.ts";
 import type { Path } from "./packet.ts";
 import { createQuota, newFlow, type Quota, type RateLimit } from "./quota.ts";

@@ -3,8 +3,8 @@ import {
   ContractError,
   type ContractScope,
   NO_RESPONSE,
+  type MessageJson,
 } from "../../modules/wasm/contract.ts";
-import type { MessageJson } from "../../modules/wasm/message-json.ts";
 import { messageFields, text } from "../messages.ts";
 import { execute, instantiate } from "./execute.ts";
 import { receivePacket, sendPacket, undoSend } from "./limiter.ts";

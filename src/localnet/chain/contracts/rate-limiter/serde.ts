@@ -1,6 +1,5 @@
 import { isRecord, JsonField } from "../../../../platform/base/json.ts";
-import { ContractError } from "../../modules/wasm/contract.ts";
-import type { MessageJson } from "../../modules/wasm/message-json.ts";
+import { ContractError, type MessageJson } from "../../modules/wasm/contract.ts";
 import { text, unknownVariant } from "../messages.ts";
 import { MAX_UINT256 } from "./quota.ts";
 

@@ -1,6 +1,7 @@
+import type { MessageJson } from "../../modules/wasm/contract.ts";
 import { concat, fromUtf8, prefixEnd, utf8 } from "../../../../platform/base/bytes.ts";
 import { isRecord, type JsonField } from "../../../../platform/base/json.ts";
-import { type MessageJson, parseMessageJson, printMessageJson } from "../../modules/wasm/message-json.ts";
+import { parseMessageJson, printMessageJson } from "../../modules/wasm/message-json.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 import { messageFields } from "../messages.ts";

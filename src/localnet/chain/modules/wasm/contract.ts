@@ -1,7 +1,16 @@
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { KVStore } from "../../store/kv-store.ts";
-import type { MessageJson } from "./message-json.ts";
+
+/** A message of or to a contract. An integer beyond 2^53, such as a timestamp in nanoseconds, is a bigint. */
+export type MessageJson =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly MessageJson[]
+  | { readonly [key: string]: MessageJson };
 
 /**
  * Thrown by a contract to reject a call. The call fails with this text. Any other exception is a bug in the contract.

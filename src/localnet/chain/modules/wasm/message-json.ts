@@ -2,17 +2,7 @@ import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
-import { ContractError } from "./contract.ts";
-
-/** A message of or to a contract. An integer beyond 2^53, such as a timestamp in nanoseconds, is a bigint. */
-export type MessageJson =
-  | null
-  | boolean
-  | number
-  | bigint
-  | string
-  | readonly MessageJson[]
-  | { readonly [key: string]: MessageJson };
+import { ContractError, type MessageJson } from "./contract.ts";
 
 /** Greatest nesting depth of a message, as in serde. Recursive functions may walk an accepted message. */
 const MAX_DEPTH = 128;

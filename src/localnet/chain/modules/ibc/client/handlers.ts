@@ -38,7 +38,6 @@ import {
   unpackClientMessage,
   validateMisbehaviour,
   validateUpdateHeader,
-  verifyingBlock,
   type VerifyingBlock,
 } from "./client-message.ts";
 import {
@@ -48,7 +47,7 @@ import {
   unpackClientState,
   unpackConsensusState,
 } from "./client-store.ts";
-import { createClient, recoverClient, updateClient } from "./keeper.ts";
+import { createClient, recoverClient, updateClient, verifyingBlock } from "./keeper.ts";
 
 const CLIENT = "/ibc.core.client.v1.";
 

@@ -6,6 +6,7 @@ import {
 } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { equalBytes } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
+import { outOfGas } from "../../../runtime/gas.ts";
 import { createItem, uint64Codec } from "../../../store/collections.ts";
 import * as errors from "../host/errors.ts";
 import { clientCreated, clientRecovered, clientUpdated, misbehaviourFound } from "../host/events.ts";
@@ -19,7 +20,7 @@ import {
   heightOfHeader,
   isContradiction,
   unpackClientMessage,
-  verifyingBlock,
+  type VerifyingBlock,
   verifyMisbehaviour,
   verifyUpdateHeader,
 } from "./client-message.ts";
@@ -99,6 +100,33 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
     const height = storeHeader(context, client.state, message.header, store);
     for (const event of clientUpdated(eventClient, height, packed)) context.emit(event);
   }
+}
+
+/**
+ * Gas of a signature that OpenSSL rejects, so that the ZIP-215 verifier decides. It takes 1 to 2 ms. Honest validators
+ * never make such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as others and
+ * charges nothing.
+ */
+const SLOW_SIGNATURE_GAS = 50_000n;
+
+/**
+ * Gas that a transaction may have used when it pays for such a signature outside of a block. There, in CheckTx and simulations,
+ * nobody pays in the end: with the gas of a whole block, one check would take many seconds. This is enough for about 180 of them.
+ */
+const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
+
+/** Returns what the checks of a header need of the block of a context. */
+export function verifyingBlock({ timeNs, gas, mode }: Context): VerifyingBlock {
+  const location = "ZIP-215 signature";
+  return {
+    timeNs,
+    beforeSlowSignature: () => {
+      gas.consume(SLOW_SIGNATURE_GAS, location);
+      const used = gas.used();
+      if (mode !== "deliver" && used > SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK)
+        throw outOfGas(location, SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK, used);
+    },
+  };
 }
 
 function verifyMessage(
