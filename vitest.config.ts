@@ -1,7 +1,35 @@
+import { existsSync, statfsSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const excluded = ["test/bench/**", "node_modules/**", "dist/**"];
 const SIMULATION = "test/fuzz/relayer/simulation.test.ts";
+
+/**
+ * Environment of all tests: temporary files are in memory where the system offers that. Stores write through to the disk
+ * before they go on, tens of thousands of times in all, and no test removes the power.
+ */
+export const inMemory = { TMPDIR: hasMemoryFolder("/dev/shm") ? "/dev/shm" : tmpdir() };
+
+function hasMemoryFolder(folder: string): boolean {
+  if (!existsSync(folder)) return false;
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize >= 2 ** 30;
+}
+
+/** What takes long comes first, so that no worker is left with it at the end. First of all what needs a process of its own. */
+const FIRST = ["test/e2e/", SIMULATION, "test/relayer/integration/", "test/watchdog/month", "test/fuzz/"];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const found = FIRST.findIndex((part) => moduleId.includes(part));
+      return found < 0 ? FIRST.length : found;
+    };
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -10,6 +38,10 @@ export default defineConfig({
     hookTimeout: 90_000,
     expect: { poll: { timeout: 30_000 } },
     passWithNoTests: false,
+    env: inMemory,
+    // Half of the time, tests wait for blocks, deadlines and other processes: more workers than cores.
+    maxWorkers: Math.max(4, availableParallelism()),
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         // The files of one worker share one module graph: loading it for each file took longer than the tests. So a test
@@ -20,31 +52,21 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [...excluded, SIMULATION, "test/e2e/**", "test/stack/**"],
           isolate: false,
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
         },
       },
       {
         // It watches the warnings of its process, so no other file may share it.
         extends: true,
-        test: {
-          name: "simulation",
-          include: [SIMULATION],
-          exclude: excluded,
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
-        },
+        test: { name: "simulation", include: [SIMULATION], exclude: excluded },
       },
       {
-        // Real processes of the built program, one file after the other: they need the machine for themselves.
+        // Real processes of the built program. Each file has its own, on ports of its own.
         extends: true,
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           exclude: excluded,
           globalSetup: "test/e2e/build.ts",
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
         },
       },
     ],

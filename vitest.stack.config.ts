@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { inMemory } from "./vitest.config.ts";
 
 /** Tests with programs from outside npm: `npm run test:stack`. */
 export default defineConfig({
@@ -9,6 +10,7 @@ export default defineConfig({
     // Real servers and processes, one file after the other.
     fileParallelism: false,
     passWithNoTests: false,
+    env: inMemory,
     testTimeout: 90_000,
     hookTimeout: 90_000,
   },

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { tmpdir, userInfo } from "node:os";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { portsAt } from "../../src/platform/base/localnet-defaults.ts";
 import { FolderInUseError, lockFolder } from "../../src/platform/process/folder-lock.ts";
@@ -46,7 +46,8 @@ export async function leasePorts(): Promise<PortLease> {
 /** Returns undefined when another process has the offset. */
 function lock(offset: number): PortLease | undefined {
   try {
-    const folder = join(tmpdir(), `relaywatch-ports-${userInfo().uid}`, String(offset));
+    // Not the folder of temporary files: that of a bench differs from that of the tests beside it.
+    const folder = join("/tmp", `relaywatch-ports-${userInfo().uid}`, String(offset));
     return { offset, release: lockFolder(folder).release };
   } catch (error) {
     if (error instanceof FolderInUseError) return undefined;

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -8,8 +8,7 @@ import { planMonth } from "../support/watchdog/month/plan.ts";
 import { playMonth } from "../support/watchdog/month/replay.ts";
 import { goldenText, readResult } from "../support/watchdog/month/result.ts";
 
-// Each of the 14,000 polls saves the state: in a RAM disk none waits for the disk.
-const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "relaywatch-month-"));
+const folder = mkdtempSync(join(tmpdir(), "relaywatch-month-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const golden = goldenSections(readFileSync(GOLDEN_FILE, "utf8"));
