@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { systemClock } from "../../../../src/platform/base/clock.ts";
+import { raceAbort } from "../../../../src/platform/base/abort.ts";
+import { type Clock, systemClock } from "../../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import type { OpenHttpServer } from "../../../../src/platform/http/http-server.ts";
 import { openRouteServer } from "../../../../src/platform/http/route-server.ts";
@@ -19,6 +20,7 @@ const stop: (() => Promise<unknown>)[] = [];
 
 async function start(
   slowMs = 200,
+  clock: Clock = systemClock,
 ): Promise<{ sidecar: Sidecar; url: (listener: "prices" | "oracleMetrics" | "sidecarMetrics") => string }> {
   const end = new AbortController();
   const sidecar = createSidecar(
@@ -30,7 +32,7 @@ async function start(
       drainMs: 500,
       slowMs,
     },
-    { clock: systemClock, logger: silentLogger },
+    { clock, logger: silentLogger },
   );
   const run = sidecar.run(end.signal);
   stop.push(() => {
@@ -207,7 +209,15 @@ describe("faults", () => {
   });
 
   it("http-500 and slow change the response", async () => {
-    const { sidecar, url } = await start(150);
+    const slowMs = 60_000;
+    const delayed: (() => void)[] = [];
+    const { sidecar, url } = await start(slowMs, {
+      ...systemClock,
+      sleep: (ms, signal) =>
+        ms === slowMs
+          ? raceAbort(new Promise((resolve) => delayed.push(resolve)), signal)
+          : systemClock.sleep(ms, signal),
+    });
     const path = `${url("prices")}/slinky/oracle/v1/prices`;
     await sidecar.setFault("http-500", true);
     const broken = await fetch(path);
@@ -218,11 +228,18 @@ describe("faults", () => {
     expect([broken.status, await broken.text()]).toEqual([500, recorded.trim()]);
     await sidecar.setFault("http-500", false);
     await sidecar.setFault("slow", true);
-    await expect(fetch(path, { signal: AbortSignal.timeout(30) })).rejects.toThrow();
-    expect((await fetch(path)).status).toBe(200);
-    expect(await (await fetch(url("oracleMetrics"))).text()).toContain(
-      'app_oracle_responses{chain_id="local-1",status="Failure"} 2',
-    );
+    const client = new AbortController();
+    const cancelled = fetch(path, { signal: client.signal });
+    await expect.poll(() => delayed.length, SOON).toBe(1);
+    client.abort();
+    await expect(cancelled).rejects.toThrow();
+    const patient = fetch(path);
+    await expect.poll(() => delayed.length, SOON).toBe(2);
+    delayed[1]?.();
+    expect((await patient).status).toBe(200);
+    await expect
+      .poll(async () => (await fetch(url("oracleMetrics"))).text(), SOON)
+      .toContain('app_oracle_responses{chain_id="local-1",status="Failure"} 2');
   });
 
   it("are listed and switched over HTTP, with the token", async () => {
