@@ -101,6 +101,9 @@ export async function withDeadline<T>(
   }
 }
 
+/** One for all waits: an error captures a stack, which took longer than the rest of a short wait. */
+const WAIT_IS_OVER = new Error("the wait is over");
+
 /**
  * Runs `work` for at most `delayMs` and returns its result, or undefined when the time is over. `work` must stop when
  * the signal that it receives aborts. Errors of `work` and the abort of `signal` are thrown.
@@ -113,20 +116,20 @@ export async function withTimeout<T>(
 ): Promise<T | undefined> {
   const own = new AbortController();
   const unwatch = onAbort(signal, (reason) => own.abort(reason));
-  const timeout = new Error("the time is over");
+  let timeout: Error | undefined;
   clock.sleep(delayMs, own.signal).then(
-    () => own.abort(timeout),
+    () => own.abort((timeout = new Error("the time is over"))),
     () => {},
   );
   try {
     return await work(own.signal);
   } catch (error) {
-    if (error === timeout) return undefined;
+    if (timeout !== undefined && error === timeout) return undefined;
     throw error;
   } finally {
     unwatch();
     // Ends the sleep, so that its timer does not outlive the call.
-    own.abort(new Error("the wait is over"));
+    own.abort(WAIT_IS_OVER);
   }
 }
 
