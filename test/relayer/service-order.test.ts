@@ -7,7 +7,7 @@ import { sampleQuery } from "./samples.ts";
 const WINDOW = 100;
 
 function idsByNeed(order: ServiceOrder, queries: readonly RegisteredQuery[]): readonly bigint[] {
-  return sortByNeed(queries, (query) => order.needOf(query, undefined)).map(({ id }) => id);
+  return sortByNeed(queries, (query) => order.needOf(query)).map(({ id }) => id);
 }
 
 const answeredAt = (id: bigint, lastLocalHeight: bigint, fields: Partial<RegisteredQuery> = {}) =>
@@ -39,14 +39,22 @@ describe("the order of service", () => {
   it("does not end a turn before the result is included: one that never left is due as before", () => {
     const order = createServiceOrder();
     const query = answeredAt(1n, 90n);
-    const before = order.needOf(query, undefined);
-    expect(order.needOf(query, 99n)).toEqual({
+    const before = order.needOf(query);
+    expect(order.needOf(query, { count: 1, sentAt: 99n })).toEqual({
       ...before,
       turn: before.turn + 1,
       had: before.had + 1,
       dueAt: 105n,
     });
-    expect(order.needOf(query, undefined)).toEqual(before);
+    expect(order.needOf(query)).toEqual(before);
+  });
+
+  it("is a turn later behind each further result of the query", () => {
+    const order = createServiceOrder();
+    const query = answeredAt(1n, 90n);
+    const { turn } = order.needOf(query);
+    const behind = order.needOf(query, { count: 3, sentAt: 99n });
+    expect([behind.turn - turn, behind.had - turn, behind.dueAt]).toEqual([3, 3, 115n]);
   });
 
   it("lets a query catch up three turns at most, and none after a failure or as a newcomer", () => {
@@ -55,9 +63,7 @@ describe("the order of service", () => {
     for (const query of [busy, lost, failed]) order.recordIncluded(query);
     for (let turn = 0; turn < 9; turn++) order.recordIncluded(busy);
     order.recordFailed(failed.id);
-    const turns = [busy, lost, failed, answeredAt(4n, 0n)].map(
-      (query) => order.needOf(query, undefined).turn,
-    );
+    const turns = [busy, lost, failed, answeredAt(4n, 0n)].map((query) => order.needOf(query).turn);
     expect(turns).toEqual([10, 7, 9, 9]);
   });
 
@@ -68,7 +74,7 @@ describe("the order of service", () => {
     order.recordIncluded(first);
     for (let turn = 0; turn < 9; turn++) order.recordIncluded(busy);
     // Both may catch up the same number of turns.
-    expect([first, second].map((query) => order.needOf(query, undefined).turn)).toEqual([7, 7]);
+    expect([first, second].map((query) => order.needOf(query).turn)).toEqual([7, 7]);
     expect(idsByNeed(order, [busy, first, second])).toEqual([3n, 2n, 1n]);
     order.recordIncluded(second);
     expect(idsByNeed(order, [busy, first, second])).toEqual([2n, 3n, 1n]);
@@ -79,7 +85,7 @@ describe("the order of service", () => {
     const query = answeredAt(1n, 90n);
     for (let turn = 0; turn < 3; turn++) order.recordIncluded(query);
     order.forget((id) => id === 1n);
-    expect(order.needOf(query, undefined).turn).toBe(2);
+    expect(order.needOf(query).turn).toBe(2);
   });
 
   it("answers queries of equal period equally often over any 100 blocks, whatever fits and whichever fail", () => {

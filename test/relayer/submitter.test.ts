@@ -34,11 +34,11 @@ describe("the capacity for further results of a connection", () => {
     expect(submitter.view("connection-0").capacity(1n)).toBe(BLOCK);
   });
 
-  it("shrinks by what has to wait for a later block, and is none after a quarter of a block", () => {
+  it("shrinks by what has to wait for a later block, and is none after three quarters of a block", () => {
     const sample = sampleSubmitter();
     const submitter = submitterOf(sample.state);
-    submitter.offer([ofGas(1n, BLOCK), ofGas(2n, BLOCK / 4n)]);
-    expect(submitter.view("connection-0").capacity(1n)).toBe(BLOCK - BLOCK / 4n);
+    submitter.offer([ofGas(1n, BLOCK), ofGas(2n, (BLOCK * 3n) / 4n)]);
+    expect(submitter.view("connection-0").capacity(1n)).toBe(BLOCK / 4n);
     submitter.offer([ofGas(3n, 1n)]);
     expect(submitter.view("connection-0").capacity(1n)).toBe(0n);
   });
@@ -61,7 +61,7 @@ describe("the capacity for further results of a connection", () => {
     expect(submitter.view("connection-1").capacity(1n)).toBe(BLOCK / 3n);
   });
 
-  it("counts what is due for longer first, of all connections, and then a quarter of a block has to wait", () => {
+  it("counts what is due for longer first, of all connections, and then three quarters of a part may wait", () => {
     const sample = sampleSubmitter(3);
     const submitter = submitterOf(sample.state);
     for (const [id, lastLocalHeight] of [
@@ -71,7 +71,7 @@ describe("the capacity for further results of a connection", () => {
     ] as const)
       sample.queries.set(id, sampleState({ id, lastLocalHeight }));
     // They are due in the order of their ids, whatever the order in which they are offered.
-    submitter.offer([ofGas(3n, BLOCK / 12n, "connection-0"), ofGas(2n, BLOCK / 2n, "connection-1")]);
+    submitter.offer([ofGas(3n, BLOCK / 4n, "connection-0"), ofGas(2n, BLOCK / 2n, "connection-1")]);
     submitter.offer([ofGas(1n, BLOCK / 2n, "connection-2")]);
     expect(submitter.view("connection-0").capacity(1n)).toBeGreaterThan(0n);
     expect(submitter.view("connection-1").capacity(1n)).toBeGreaterThan(0n);
@@ -122,10 +122,10 @@ describe("the capacity with a look-ahead", () => {
     const submitter = submitterOf(sampleSubmitter(2).state);
     const at = { revision: 1n, height: 10n };
     const query = sampleQuery({ id: 1n, connectionId: "connection-0" });
-    const [reserved, given] = [BLOCK + BLOCK / 8n + 1n, BLOCK];
+    const [reserved, given] = [BLOCK + (BLOCK * 3n) / 8n + 1n, BLOCK];
     const reservation = submitter.reserve("connection-0", [{ query, at, gasGuess: reserved }], 1n);
     expect(submitter.view("connection-0").capacity(1n)).toBe(0n);
-    expect(submitter.view("connection-1").capacity(1n)).toBe(BLOCK - BLOCK / 8n - 1n);
+    expect(submitter.view("connection-1").capacity(1n)).toBe(BLOCK - (BLOCK * 3n) / 8n - 1n);
     submitter.offer([{ ...resultOf(1n), gasGuess: given }], reservation);
     expect(submitter.view("connection-0").capacity(1n)).toBe(BLOCK);
     const [next, none] = [11n, 12n].map((id) =>
@@ -161,6 +161,19 @@ describe("a reservation", () => {
     candidates.push({ query: sampleQuery({ id: 5n, lastLocalHeight: 20n }), at, gasGuess: BLOCK });
     expect(ids(0n)).toEqual([2n, 4n, 1n, 3n]);
     expect(ids(2n)).toHaveLength(5);
+  });
+
+  it("has a query with a result that waits for its block behind those that have none", () => {
+    const sample = sampleSubmitter();
+    const submitter = submitterOf(sample.state);
+    const candidates = [1n, 2n, 3n].map((id) => {
+      sample.queries.set(id, sampleState({ id, lastLocalHeight: 90n + id }));
+      return { query: sampleQuery({ id, lastLocalHeight: 90n + id }), at, gasGuess: BLOCK / 4n };
+    });
+    // Query 1 is due for longest.
+    submitter.offer([ofGas(1n, BLOCK / 4n)]);
+    const { results } = submitter.reserve("connection-0", candidates, 1n);
+    expect(results.map(({ query }) => query.id)).toEqual([2n, 3n, 1n]);
   });
 
   it("has a query whose values were unchanged behind those that are due since before its last read", () => {

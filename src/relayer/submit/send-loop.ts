@@ -208,9 +208,11 @@ function* dueResults(state: SubmitterState): Generator<Pick<ExpectedResult, "que
   for (const known of deps.registry.states()) {
     const { query } = known;
     if (query.type === "tx") continue;
-    // What was sent before the newest block is probably in it, and only not looked up yet.
+    // What was sent before the newest block is probably in it, and only not looked up yet. What was sent after it takes its part
+    // of the next block: without it, a second plan of the same block would find less due than the first one.
     const sentAt = sentAtOf(pipeline.ofQuery(query.id));
-    const at = sentAt === undefined ? known : { ...known, query: { ...query, lastLocalHeight: sentAt + 1n } };
+    const isAnswered = sentAt !== undefined && sentAt < height;
+    const at = isAnswered ? { ...known, query: { ...query, lastLocalHeight: sentAt + 1n } } : known;
     if (isDue(at, height, nowMs)) yield { query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) };
   }
   for (const { result } of unsent(state)) if (result.query.type === "tx") yield result;

@@ -26,10 +26,13 @@ export interface Need {
  */
 export interface ServiceOrder {
   /**
-   * Returns the need of the next result of a query. `inFlightSince` is the local height of the broadcast of a result that is
-   * in flight: it is expected to be included in the block after it.
+   * Returns the need of a result of a query. `before` are the results of the query that leave before it: the first one was sent, or is
+   * sent, at the local height `sentAt`, and is in the block after it.
    */
-  readonly needOf: (query: RegisteredQuery, inFlightSince: bigint | undefined) => Need;
+  readonly needOf: (
+    query: RegisteredQuery,
+    before?: { readonly count: number; readonly sentAt: bigint },
+  ) => Need;
   /** Ends the turn of a query whose result was included, or that needs none now. */
   readonly recordIncluded: (query: RegisteredQuery) => void;
   /** Forgets the turns of a query whose result failed: after its backoff it does not catch up. */
@@ -61,13 +64,14 @@ export function createServiceOrder(): ServiceOrder {
     return { ...position, turn: Math.max(position.had, last - MAX_CATCH_UP) };
   };
   return {
-    needOf: (query, inFlightSince) => {
+    needOf: (query, before) => {
       const { id, updatePeriod } = query;
       const group = groupOf(query);
       const { turn, had, place } = positionOf(query, group);
-      return inFlightSince === undefined
-        ? { group, turn, had, place, dueAt: dueSince(query), id }
-        : { group, turn: turn + 1, had: turn + 1, place, dueAt: inFlightSince + 1n + updatePeriod, id };
+      if (before === undefined) return { group, turn, had, place, dueAt: dueSince(query), id };
+      const later = turn + before.count;
+      const dueAt = before.sentAt + 1n + updatePeriod * BigInt(before.count);
+      return { group, turn: later, had: later, place, dueAt, id };
     },
     recordIncluded: (query) => {
       const group = groupOf(query);

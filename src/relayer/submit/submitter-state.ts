@@ -211,9 +211,8 @@ export function urgentRule(
 ): UrgencyRule | undefined {
   if (!deps.urgency.hasRules) return undefined;
   const current = deps.registry.state(query.id)?.query ?? query;
-  const height = deps.height.now();
-  const { clock } = deps;
-  const now = { height, price: market.latestPrice(), ceiling: market.ceiling(), nowMs: clock.nowMs() };
+  const [height, nowMs] = [deps.height.now(), deps.clock.nowMs()];
+  const now = { height, price: market.latestPrice(), ceiling: market.ceiling(), nowMs };
   return deps.urgency.ruleOf(current, now);
 }
 
@@ -222,22 +221,30 @@ export function isAboveCeiling({ market }: SubmitterState): boolean {
   return market.budget()?.phase === "above-ceiling";
 }
 
-/** Returns the need of the next result of a query that is not broadcast. */
-function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery): Need {
+/** Returns the need of a result that is not broadcast, behind this number of waiting results of its query. */
+function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
   // The query of a result is as it was when the result was read. Since then it may have been answered.
   const current = deps.registry.state(query.id);
-  return order.needOf(
-    current === undefined ? query : asAnswered(current),
-    sentAtOf(pipeline.ofQuery(query.id)),
-  );
+  const sentAt = sentAtOf(pipeline.ofQuery(query.id));
+  const count = waiting + (sentAt === undefined ? 0 : 1);
+  const before = count === 0 ? undefined : { count, sentAt: sentAt ?? deps.height.now() };
+  return order.needOf(current === undefined ? query : asAnswered(current), before);
 }
 
-/** Sorts results: urgent ones by their priority, then all others by the needs of their queries. */
+/**
+ * Sorts results: urgent ones by their priority, then all others by need. Each further result of a KV query is that of a further turn: a
+ * query whose result waits for its block is not read again before others had theirs.
+ */
 export function byNeed<T extends { readonly result: ExpectedResult }>(
   state: SubmitterState,
   items: readonly T[],
 ): readonly T[] {
-  const sorted = sortByNeed(items, ({ result }) => needOf(state, result.query));
+  const before = new Map<bigint, number>();
+  const sorted = sortByNeed(items, ({ result: { query } }) => {
+    const waiting = before.get(query.id) ?? 0;
+    if (query.type === "kv") before.set(query.id, waiting + 1);
+    return needOf(state, query, waiting);
+  });
   if (!state.deps.urgency.hasRules) return sorted;
   const ranked = sorted.map((item) => ({ item, rank: urgentRule(state, item.result.query)?.priority ?? -1 }));
   // A stable sort: equal ranks stay in the order of need.

@@ -180,8 +180,8 @@ interface Capacity {
 
 /**
  * The capacity is one block behind the one that is in flight or leaves next, and a block more for a look-ahead of 2. There is
- * none while much of the connection waits for a later block: small groups of queries would follow each other, each with the
- * round trips of a cycle, and would be in every second block only.
+ * none while most of the block after it is taken: small groups of queries would follow each other, each with the round trips of a
+ * cycle.
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;
@@ -198,8 +198,9 @@ function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigi
     deps.clock.monotonicMs() < pace.stoppedUntilMs || pipeline.queuedBytes() > MAX_QUEUED_BYTES / 2;
   // What has to wait for a later block is nothing while all that waits leaves, and then nothing is sorted.
   const later = waitingGas > leaving ? gasBehind(state, waiting, { leaving, connectionId }) : 0n;
-  // A quarter: enough that the next block is not empty should the next cycle fail.
-  const gas = isStopped || later * 4n > part ? 0n : maxInt(free, ownPart);
+  // Three quarters. With less, a cycle would start in every second block while there is more to send than blocks hold, and one that
+  // takes a block to read, prove and simulate would come too late.
+  const gas = isStopped || later * 4n > 3n * part ? 0n : maxInt(free, ownPart);
   return { gas, leaving, ownPart };
 }
 

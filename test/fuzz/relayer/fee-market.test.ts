@@ -55,6 +55,17 @@ const inMinimums = (price: bigint | number): number => Number(price) / Number(MI
 const costOf = (blocks: readonly SimBlock[]): number =>
   inMinimums((mean(blocks, ({ fees }) => fees) * 1e18) / mean(blocks, ({ own }) => own));
 
+/** Heights of the results of a query. */
+const answersOf = (world: SimWorld, ...of: readonly bigint[]): readonly number[] =>
+  world.attempts
+    .filter(({ queryId, outcome }) => of.includes(queryId) && outcome === "included")
+    .map(({ localHeight }) => Number(localHeight));
+/** Blocks between the results of a query after the block `from`. */
+function distancesOf(world: SimWorld, id: bigint, from: number): readonly number[] {
+  const heights = answersOf(world, id).filter((height) => height > from);
+  return heights.slice(1).map((height, index) => height - (heights[index] ?? 0));
+}
+
 describe("a relayer on a chain with a fee market, with more due than the market bears", () => {
   it.each([
     { what: "near nodes, no others", others: () => 0n, callMs: { local: 10, remote: 10 } },
@@ -84,6 +95,19 @@ describe("a relayer on a chain with a fee market, with more due than the market 
     // Of small transactions the gas for the payout, the reserve of the gas limit, and client updates are a larger part.
     expect(costOf(tail)).toBeLessThan(1.2);
     expect(world.status().problems).toEqual([]);
+  });
+
+  it("fills each block, and has no second burst, when calls take a quarter of a block and twice of what the market bears is due", async () => {
+    const params = { ...PARAMS, maxBlockUtilization: 2n * PARAMS.maxBlockUtilization };
+    const callMs = { local: 250, remote: 250 };
+    const market = { params, others: () => 0n };
+    const { blocks, world } = await run(market.others, WARM_UP + 80, { market, callMs, queries: 200 });
+    const tail = blocks.slice(WARM_UP);
+    expect(mean(tail, ({ own }) => own)).toBeGreaterThan(0.97 * Number(params.maxBlockUtilization / 2n));
+    expect(Math.max(...tail.map(({ price }) => inMinimums(price)))).toBeLessThan(1.05);
+    // Each query has its turn in every second block.
+    for (let id = 1n; id <= 200n; id++)
+      expect(Math.max(...distancesOf(world, id, WARM_UP))).toBeLessThanOrEqual(3);
   });
 
   it("pays nothing above the ceiling, while others push the price as high as they can, and goes on afterwards", async () => {
@@ -129,11 +153,6 @@ describe("urgent results", () => {
   const ids = [3n, 4n];
   /** Others fill what is left from block 60 to 90, and the price rises thirtyfold. */
   const wave: SimMarket["others"] = (height, { left }) => (height > 60n && height <= 90n ? left : 0n);
-  /** Heights of the results of a query. */
-  const answersOf = (world: SimWorld, ...of: readonly bigint[]): readonly number[] =>
-    world.attempts
-      .filter(({ queryId, outcome }) => of.includes(queryId) && outcome === "included")
-      .map(({ localHeight }) => Number(localHeight));
   const priceAt = (blocks: readonly SimBlock[], height: number): bigint =>
     blocks.find((block) => block.height === BigInt(height))?.price ?? 0n;
 
@@ -155,12 +174,8 @@ describe("urgent results", () => {
     // Each of 150 queries has a result in every third block, one of 400 in every eighth.
     const urgency = [{ ...rule, ids, max_age: 3 }];
     const { world } = await run(() => 0n, WARM_UP + 60, { urgency, queries: 400 });
-    const distances = (id: bigint): readonly number[] => {
-      const heights = answersOf(world, id).filter((height) => height > WARM_UP);
-      return heights.slice(1).map((height, index) => height - (heights[index] ?? 0));
-    };
-    for (const id of ids) expect(Math.max(...distances(id))).toBeLessThanOrEqual(5);
-    expect(Math.max(...distances(100n))).toBeGreaterThan(6);
+    for (const id of ids) expect(Math.max(...distancesOf(world, id, WARM_UP))).toBeLessThanOrEqual(5);
+    expect(Math.max(...distancesOf(world, 100n, WARM_UP))).toBeGreaterThan(6);
   });
 
   it("stop when their budget of a day is used up, and do not use that of all others", async () => {
