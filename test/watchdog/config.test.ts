@@ -104,6 +104,8 @@ describe("watchdog configuration", () => {
         tenant: "validators",
         deadlineMs: 10_000,
         maxResponseBytes: 33_554_432,
+        maxSeries: 50_000,
+        maxPoints: 500_000,
       },
       staleMs: 60_000,
     });
@@ -247,6 +249,8 @@ describe("watchdog configuration", () => {
       url: "https://prometheus.example/select/0/",
       deadlineMs: 10_000,
       maxResponseBytes: 33_554_432,
+      maxSeries: 50_000,
+      maxPoints: 500_000,
     });
     const { node, sidecarMetrics } = DEFAULT_TARGET;
     expect(validators.map(({ target }) => [target.isStored, target.nodes[0]])).toEqual([
@@ -309,11 +313,13 @@ describe("watchdog configuration", () => {
       ["prometheus.token: is used beside username (expected either a token, or username and password)"],
     ],
     [
-      "source: prometheus\nprometheus: {url: 'http://user:pass@p', deadline: 5m, token: secret}\nsources: {labels: {}}",
+      "source: prometheus\nprometheus: {url: 'http://user:pass@p', deadline: 5m, token: secret, max_points: 999, max_series: 1.5}\nsources: {labels: {}}",
       [
         "prometheus.url: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
         "prometheus.token: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
         "prometheus.deadline: is too long (expected at most 1m)",
+        "prometheus.max_series: is a number (expected a whole number)",
+        "prometheus.max_points: is too small (expected 1000 or more)",
         "sources.labels: has no labels, or too many (expected 1 to 10 labels, such as {instance: 10.0.0.1:26660})",
       ],
     ],

@@ -22,7 +22,13 @@ afterEach(async () => {
 
 const PROMETHEUS: Required<Pick<WatchdogConfig, "prometheus" | "backfill">> = {
   prometheus: {
-    connection: { url: "http://prometheus/", deadlineMs: 1000, maxResponseBytes: 1_000_000 },
+    connection: {
+      url: "http://prometheus/",
+      deadlineMs: 1000,
+      maxResponseBytes: 1_000_000,
+      maxSeries: 1000,
+      maxPoints: 10_000,
+    },
     staleMs: 60_000,
   },
   backfill: { afterMs: 60_000, longestMs: 31 * 86_400_000, giveUpMs: 300_000 },

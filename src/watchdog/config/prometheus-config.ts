@@ -65,6 +65,18 @@ export const prometheus = z
       .max(256 * 1024 * 1024)
       .default(32 * 1024 * 1024)
       .describe("a larger response fails"),
+    max_series: z
+      .int()
+      .min(100)
+      .max(1_000_000)
+      .default(50_000)
+      .describe("a response with more series fails; each takes about 1 kB of memory"),
+    max_points: z
+      .int()
+      .min(1000)
+      .max(20_000_000)
+      .default(500_000)
+      .describe("a response with more samples fails; each takes about 100 bytes of memory"),
     stale_after: durationField(1000)
       .prefault("1m")
       .refine((ms) => ms <= HOUR_MS, { error: issueText("is too long", "at most 1h") })
@@ -101,7 +113,7 @@ export const backfill = z.strictObject({
 
 /** Converts the section. */
 export function toPrometheusConfig(given: z.output<typeof prometheus>): PrometheusConfig {
-  const { url, tenant, deadline, max_response_bytes: maxResponseBytes, stale_after: staleMs } = given;
+  const { url, tenant, deadline, stale_after: staleMs } = given;
   const credentials = credentialsOf(given);
   return {
     connection: {
@@ -109,7 +121,9 @@ export function toPrometheusConfig(given: z.output<typeof prometheus>): Promethe
       ...(credentials === undefined ? {} : { credentials }),
       ...(tenant === undefined ? {} : { tenant }),
       deadlineMs: deadline,
-      maxResponseBytes,
+      maxResponseBytes: given.max_response_bytes,
+      maxSeries: given.max_series,
+      maxPoints: given.max_points,
     },
     staleMs,
   };

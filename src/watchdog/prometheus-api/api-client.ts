@@ -1,11 +1,8 @@
 import { PrometheusDriver } from "prometheus-query";
-import { z } from "zod";
-import { abortReason, raceAbort, withDeadline } from "../../platform/base/abort.ts";
-import type { Clock } from "../../platform/base/clock.ts";
-import { isRecord } from "../../platform/base/json.ts";
+import { abortReason, withDeadline } from "../../platform/base/abort.ts";
+import { isRecord, parseJson } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { SourceError } from "../sources/observation.ts";
-import { type Labels, type SelectorOf, selectorsOf } from "../sources/targets.ts";
 
 /** How to reach a Prometheus-compatible API. */
 export interface PrometheusConnection {
@@ -16,7 +13,10 @@ export interface PrometheusConnection {
   readonly tenant?: string;
   /** Limit for one query, including the body. */
   readonly deadlineMs: number;
+  /** Limits of one response: bytes, series, and samples of all series together. */
   readonly maxResponseBytes: number;
+  readonly maxSeries: number;
+  readonly maxPoints: number;
 }
 
 /** A bearer token, or a name and a password. */
@@ -34,7 +34,7 @@ export interface Series {
 /** One stored sample. `atMs` is the time of the scrape, by the clock of Prometheus. */
 interface Point {
   readonly atMs: number;
-  /** NaN also for infinities: `prometheus-query` does not parse them. */
+  /** NaN also for infinities. */
   readonly value: number;
 }
 
@@ -42,6 +42,8 @@ interface Point {
 interface SampleRange {
   readonly atMs: number;
   readonly rangeMs: number;
+  /** Part of the limits of series and samples that this query may use, at most 1, which is the default. */
+  readonly share?: number;
 }
 
 /**
@@ -54,37 +56,48 @@ export type ReadSamples = (
   signal: AbortSignal,
 ) => Promise<readonly Series[]>;
 
-/** Result of a range selector, which the library types as `any`. */
-const matrix = z.object({
-  resultType: z.literal("matrix"),
-  result: z.array(
-    z.object({
-      metric: z.object({ name: z.string().optional(), labels: z.record(z.string(), z.string()) }),
-      values: z.array(z.object({ time: z.date(), value: z.union([z.number(), z.nan()]) })),
-    }),
-  ),
-});
-
 /**
  * Creates a reader over HTTP. It sends a range selector as an instant query, which returns the samples as they were stored,
  * each with its own time. `query_range` would repeat a sample at each step for up to 5 minutes, without its time.
  */
 export function createSampleReader(connection: PrometheusConnection): ReadSamples {
-  return (selector, { atMs, rangeMs }, signal) =>
-    withDeadline("the Prometheus query", connection.deadlineMs, signal, async (inner) => {
-      const driver = createDriver(connection, inner);
-      const result: unknown = await driver
+  const { deadlineMs, maxSeries, maxPoints } = connection;
+  return (selector, { atMs, rangeMs, share = 1 }, signal) =>
+    withDeadline("the Prometheus query", deadlineMs, signal, async (inner) => {
+      const limits = {
+        ...connection,
+        maxSeries: Math.floor(maxSeries * share),
+        maxPoints: Math.floor(maxPoints * share),
+      };
+      let series: readonly Series[] = [];
+      const driver = createDriver(connection, inner, async (body) => {
+        series = await readMatrix(body, limits);
+      });
+      await driver
         .instantQuery(`${selector}[${Math.ceil(rangeMs / 1000)}s]`, atMs)
         .catch((thrown: unknown) => {
           throw toError(thrown, inner);
         });
-      return toSeries(result);
+      return series;
     });
 }
 
-/** The library has one set of options for a driver, and no signal: each query has a driver of its own. */
-function createDriver(connection: PrometheusConnection, signal: AbortSignal): PrometheusDriver {
-  const { url, credentials, tenant, deadlineMs, maxResponseBytes } = connection;
+/** A body that arrives in chunks. Whoever stops to read ends the connection. */
+type Body = AsyncIterable<Uint8Array>;
+
+function isBody(value: unknown): value is Body {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+/**
+ * The library has one set of options for a driver, and no signal: each query has a driver of its own. The library would parse
+ * a body as a whole and create a `Date` for each sample; here `onBody` gets the chunks, and the library an empty result.
+ */
+function createDriver(
+  { url, credentials, tenant, deadlineMs }: PrometheusConnection,
+  signal: AbortSignal,
+  onBody: (body: Body) => Promise<void>,
+): PrometheusDriver {
   return new PrometheusDriver({
     endpoint: url,
     // A list of many validators is too long for a URL.
@@ -98,13 +111,19 @@ function createDriver(connection: PrometheusConnection, signal: AbortSignal): Pr
       onFulfilled: (config) => ({
         ...config,
         signal,
-        maxContentLength: maxResponseBytes,
+        responseType: "stream",
         // A redirect could carry the credentials to another host.
         maxRedirects: 0,
         proxy: false,
       }),
     },
-    responseInterceptor: { onFulfilled: requireComplete, onRejected: rejectStatus },
+    responseInterceptor: {
+      onFulfilled: async <T extends { readonly data: Body }>(response: T) => {
+        await onBody(response.data);
+        return { ...response, data: { status: "success", data: { resultType: "matrix", result: [] } } };
+      },
+      onRejected: rejectStatus,
+    },
   });
 }
 
@@ -114,33 +133,146 @@ function authorization(credentials: PrometheusCredentials): string {
   return `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString("base64")}`;
 }
 
+/** Limits of the body of one response. */
+type ReplyLimits = Pick<PrometheusConnection, "maxResponseBytes" | "maxSeries" | "maxPoints">;
+
+/** Opening brackets around a series in `{"data":{"result":[{…}]}}`, and around a sample in its `"values":[[…]]`. */
+const SERIES = "{{[{";
+const SAMPLE = "{{[{[[";
+
+/** Brackets that can be open at the same time. The API has 6, and a few more in its statistics. */
+const MAX_DEPTH = 16;
+
 /**
- * Rejects a response with warnings: the store could not read all of its parts. A missing series would be treated as zero.
+ * Reads the result of a range selector in chunks. Each sample and each series is parsed when its text is complete, so memory
+ * holds what is returned and a few chunks, and a response that exceeds a limit is not read further. Throws {@link SourceError}.
  */
-function requireComplete<T extends { readonly data: unknown }>(response: T): T {
-  const { data } = response;
-  if (!isRecord(data) || data["status"] !== "success")
-    throw new SourceError(
-      { code: "not-prometheus" },
-      "the response is not one of the Prometheus API; check prometheus.url",
-    );
-  const { warnings } = data;
+async function readMatrix(body: Body, limits: ReplyLimits): Promise<readonly Series[]> {
+  const decoder = new TextDecoder();
+  const all: Series[] = [];
+  let points: Point[] = [];
+  let pointCount = 0;
+  let byteCount = 0;
+  /** Texts that are not complete: of the response, of a series in it, of a sample in that. A parsed part is a 0 there. */
+  const texts = [""];
+  let open = "";
+  let isInString = false;
+  let isEscaped = false;
+  const complete = (text: string): void => {
+    if (open === SAMPLE) {
+      pointCount += 1;
+      if (pointCount > limits.maxPoints) throw tooLarge(limits.maxPoints, "samples", "max_points");
+      points.push(toPoint(parseJson(text)));
+    } else {
+      if (all.length >= limits.maxSeries) throw tooLarge(limits.maxSeries, "series", "max_series");
+      all.push(toSeries(parseJson(text), points));
+      points = [];
+    }
+  };
+  const push = (chunk: string): void => {
+    let from = 0;
+    const take = (to: number): string => {
+      const text = (texts.pop() ?? "") + chunk.slice(from, to);
+      from = to;
+      return text;
+    };
+    for (let at = 0; at < chunk.length; at++) {
+      const char = chunk[at];
+      if (isInString) {
+        if (isEscaped) isEscaped = false;
+        else if (char === "\\") isEscaped = true;
+        else if (char === '"') isInString = false;
+      } else if (char === '"') isInString = true;
+      else if (char === "{" || char === "[") {
+        open += char;
+        if (open.length > MAX_DEPTH) throw notPrometheus();
+        if (open === SERIES || open === SAMPLE) texts.push(`${take(at)}0`, "");
+      } else if (char === "}" || char === "]") {
+        if (open === SERIES || open === SAMPLE) complete(take(at + 1));
+        open = open.slice(0, -1);
+      }
+    }
+    texts.push(take(chunk.length));
+  };
+  for await (const chunk of body) {
+    byteCount += chunk.length;
+    if (byteCount > limits.maxResponseBytes)
+      throw tooLarge(limits.maxResponseBytes, "bytes", "max_response_bytes");
+    push(decoder.decode(chunk, { stream: true }));
+  }
+  requireComplete(parseJson(texts.join("")));
+  return all;
+}
+
+function tooLarge(limit: number, unit: string, key: string): SourceError {
+  return new SourceError(
+    { code: "too-large" },
+    `the response of Prometheus has more than ${limit} ${unit}; select fewer series with labels, shorten prometheus.stale_after, or raise prometheus.${key}`,
+  );
+}
+
+function notPrometheus(): SourceError {
+  return new SourceError(
+    { code: "not-prometheus" },
+    "the response is not one of the Prometheus API; check prometheus.url",
+  );
+}
+
+function notSeries(): SourceError {
+  return new SourceError({ code: "not-prometheus" }, "the result of Prometheus is not a list of series");
+}
+
+function toPoint(value: unknown): Point {
+  if (!Array.isArray(value)) throw notSeries();
+  const [seconds, text]: unknown[] = value;
+  if (typeof seconds !== "number" || typeof text !== "string") throw notSeries();
+  return { atMs: Math.round(seconds * 1000), value: Number(text) };
+}
+
+/** `points` are the samples that the text of the series had. */
+function toSeries(value: unknown, points: readonly Point[]): Series {
+  const { metric, values } = isRecord(value) ? value : {};
+  if (!isRecord(metric) || !Array.isArray(values) || values.length !== points.length) throw notSeries();
+  const labels = new Map<string, string>();
+  for (const [label, text] of Object.entries(metric)) {
+    if (typeof text !== "string") throw notSeries();
+    labels.set(label, text);
+  }
+  const name = labels.get("__name__") ?? "";
+  labels.delete("__name__");
+  return { name, labels, points };
+}
+
+/**
+ * Checks a response whose series were taken out. One with warnings is rejected: the store could not read all of its parts, and
+ * a missing series would be treated as zero.
+ */
+function requireComplete(reply: unknown): void {
+  if (!isRecord(reply) || reply["status"] !== "success") throw notPrometheus();
+  const { warnings, data } = reply;
   if (Array.isArray(warnings) && warnings.length > 0)
     throw new SourceError(
       { code: "incomplete" },
       `Prometheus returned an incomplete result: ${clip(String(warnings[0]))}`,
     );
-  return response;
+  if (!isRecord(data) || data["resultType"] !== "matrix" || !Array.isArray(data["result"])) throw notSeries();
 }
 
-/** Keeps the status and Prometheus's own message of a failed request. */
-function rejectStatus(thrown: unknown): never {
+/** Chunks that are read of the body of an error; each has at most 64 kB. */
+const MAX_ERROR_CHUNKS = 8;
+
+/** Throws an error with the status and Prometheus's own message of a failed request. */
+async function rejectStatus(thrown: unknown): Promise<never> {
   if (!isRecord(thrown) || !isRecord(thrown["response"])) throw thrown;
   const { status, data } = thrown["response"];
-  // The body is missing: it was too large, or the connection ended.
-  if (status === 200) throw { code: thrown["code"], message: thrown["message"] };
-  const text = isRecord(data) && typeof data["error"] === "string" ? `: ${clip(data["error"])}` : "";
-  throw new SourceError({ code: "http-status" }, `Prometheus answered HTTP ${String(status)}${text}`);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of isBody(data) ? data : []) {
+    chunks.push(chunk);
+    if (chunks.length >= MAX_ERROR_CHUNKS) break;
+  }
+  const body = parseJson(Buffer.concat(chunks).toString("utf8"));
+  const reason = isRecord(body) && typeof body["error"] === "string" ? `: ${clip(body["error"])}` : "";
+  throw new SourceError({ code: "http-status" }, `Prometheus answered HTTP ${String(status)}${reason}`);
 }
 
 /**
@@ -149,119 +281,15 @@ function rejectStatus(thrown: unknown): never {
  */
 function toError(thrown: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return abortReason(signal);
-  // The library throws an error of its own only for a result that it cannot read.
-  if (!isRecord(thrown) || thrown instanceof Error)
-    return new SourceError({ code: "not-prometheus" }, "the result of Prometheus is not a list of series");
-  const { original, code, error } = thrown;
+  if (thrown instanceof SourceError) return thrown;
+  const { original, code } = isRecord(thrown) ? thrown : {};
   if (original instanceof SourceError) return original;
   if (code === "ECONNREFUSED")
     return new SourceError({ code: "refused" }, "Prometheus refused the connection");
-  if (typeof error === "string" && error.startsWith("maxContentLength"))
-    return new SourceError(
-      { code: "too-large" },
-      "the response of Prometheus is larger than prometheus.max_response_bytes",
-    );
   const reason = typeof code === "string" ? code : "no response";
   return new SourceError({ code: "unreachable" }, `Prometheus cannot be read (${reason})`);
 }
 
-function toSeries(result: unknown): readonly Series[] {
-  const parsed = matrix.safeParse(result);
-  if (!parsed.success)
-    throw new SourceError({ code: "not-prometheus" }, "the result of Prometheus is not a list of series");
-  return parsed.data.result.map(({ metric, values }) => ({
-    name: metric.name ?? "",
-    labels: new Map(Object.entries(metric.labels)),
-    points: values.map(({ time, value }) => ({ atMs: time.getTime(), value })),
-  }));
-}
-
 function clip(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
-}
-
-/** The series of one target or of several, and the time of the query. */
-export interface Selected {
-  readonly series: readonly Series[];
-  readonly atMs: number;
-}
-
-/** Returns the series with these labels. The labels must be some that the query was created for. */
-export type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
-
-interface SharedQueryOptions {
-  /** Patterns of metric names. */
-  readonly metrics: readonly string[];
-  /** Labels of all targets. */
-  readonly sets: readonly Labels[];
-  readonly rangeMs: number;
-  /** A result is returned to all who ask within this time. */
-  readonly shareMs: number;
-}
-
-interface SharedQueryDeps {
-  readonly read: ReadSamples;
-  readonly clock: Clock;
-  /** Ends the queries. */
-  readonly signal: AbortSignal;
-}
-
-/** Result of one query: series by the labels that they were selected by. */
-interface Result {
-  readonly atMs: number;
-  readonly byLabels: ReadonlyMap<string, readonly Series[]>;
-}
-
-interface Chunk extends SelectorOf {
-  latest?: { readonly startedMs: number; readonly result: Promise<Result> };
-}
-
-/**
- * Creates a query that the polls of all validators share: one request for each 100 targets, however many polls ask for
- * them at the same time.
- */
-export function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
-  const { metrics, sets, rangeMs, shareMs } = options;
-  const { read, clock, signal: end } = deps;
-  const chunkOf = new Map<string, Chunk>();
-  for (const chunk of selectorsOf(metrics, sets).map((one): Chunk => ({ ...one })))
-    for (const set of chunk.sets) chunkOf.set(keyOf(set), chunk);
-  const start = async ({ selector, sets: own }: Chunk): Promise<Result> => {
-    const atMs = clock.nowMs();
-    const series = await read(selector, { atMs, rangeMs }, end);
-    return { atMs, byLabels: indexOf(series, Object.keys(own[0] ?? {})) };
-  };
-  return async (labels, signal) => {
-    if (end.aborted) throw abortReason(end);
-    const key = keyOf(labels);
-    const chunk = chunkOf.get(key);
-    if (chunk === undefined) return { series: [], atMs: clock.nowMs() };
-    const nowMs = clock.monotonicMs();
-    if (chunk.latest === undefined || nowMs - chunk.latest.startedMs >= shareMs) {
-      const result = start(chunk);
-      // Whoever waits gets the error; nobody may wait any more.
-      result.catch(() => {});
-      chunk.latest = { startedMs: nowMs, result };
-    }
-    const { atMs, byLabels } = await raceAbort(chunk.latest.result, signal);
-    return { atMs, series: byLabels.get(key) ?? [] };
-  };
-}
-
-function keyOf(labels: Labels): string {
-  return JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function indexOf(
-  series: readonly Series[],
-  names: readonly string[],
-): ReadonlyMap<string, readonly Series[]> {
-  const index = new Map<string, Series[]>();
-  for (const one of series) {
-    const key = keyOf(Object.fromEntries(names.map((name) => [name, one.labels.get(name) ?? ""])));
-    const known = index.get(key);
-    if (known === undefined) index.set(key, [one]);
-    else known.push(one);
-  }
-  return index;
 }

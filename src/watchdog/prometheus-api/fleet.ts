@@ -2,8 +2,8 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { NODE_METRICS } from "../sources/node-reading.ts";
 import { SIDECAR_METRICS } from "../sources/sidecar-reading.ts";
 import type { Labels, ValidatorTarget } from "../sources/targets.ts";
-import { createSharedQuery, type ReadSamples } from "./api-client.ts";
-import { createStoredPages, type StoredPages } from "./stored-pages.ts";
+import type { ReadSamples } from "./api-client.ts";
+import { createSharedQuery, createStoredPages, type StoredPages } from "./stored-pages.ts";
 import { TARGET_METRICS } from "./stored-scrapes.ts";
 
 export interface FleetOptions {

@@ -1,3 +1,5 @@
+import { abortReason, raceAbort } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import {
   CALL_METRICS,
   isNodeFamily,
@@ -7,8 +9,8 @@ import {
 } from "../sources/node-reading.ts";
 import { type NodePage, type PricesPage, type SidecarPage, SourceError } from "../sources/observation.ts";
 import { isSidecarFamily, toSidecarReading } from "../sources/sidecar-reading.ts";
-import { type Labels, selectorsOf } from "../sources/targets.ts";
-import type { ReadSamples, Selected, SharedQuery } from "./api-client.ts";
+import { type Labels, type SelectorOf, selectorsOf } from "../sources/targets.ts";
+import type { ReadSamples, Series } from "./api-client.ts";
 import {
   findTarget,
   labelsText,
@@ -202,4 +204,112 @@ function toPrices(scrapes: readonly StoredScrape[]): PricesPage {
     version: latest.version ?? "",
     url: "",
   };
+}
+
+/** The series of one target or of several, and the time of the query. */
+interface Selected {
+  readonly series: readonly Series[];
+  readonly atMs: number;
+}
+
+/** Returns the series with these labels. The labels must be some that the query was created for. */
+export type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
+
+interface SharedQueryOptions {
+  /** Patterns of metric names. */
+  readonly metrics: readonly string[];
+  /** Labels of all targets. */
+  readonly sets: readonly Labels[];
+  readonly rangeMs: number;
+  /** A result is returned to all who ask within this time. */
+  readonly shareMs: number;
+}
+
+interface SharedQueryDeps {
+  readonly read: ReadSamples;
+  readonly clock: Clock;
+  /** Ends the queries. */
+  readonly signal: AbortSignal;
+}
+
+/** Result of one query: series by the labels that they were selected by. */
+interface Result {
+  readonly atMs: number;
+  readonly byLabels: ReadonlyMap<string, readonly Series[]>;
+}
+
+interface Chunk extends SelectorOf {
+  /** Targets of the query before any split. */
+  readonly of: number;
+  latest?: { readonly startedMs: number; readonly result: Promise<Result> };
+}
+
+/** The parts of a query that was split may together exceed the limits of one query this many times. */
+const MAX_SHARES = 4;
+
+/**
+ * Creates a query that the polls of all validators share: one request for each 100 targets, however many polls ask for
+ * them at the same time. A response that is too large splits its query in two, for as long as the process runs. A target
+ * alone gets no more than its part of {@link MAX_SHARES}, so one with too many series does not hide the others.
+ */
+export function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
+  const { metrics, sets, rangeMs, shareMs } = options;
+  const { read, clock, signal: end } = deps;
+  const chunkOf = new Map<string, Chunk>();
+  const add = (own: readonly Labels[], of?: number): void => {
+    for (const one of selectorsOf(metrics, own)) {
+      const chunk: Chunk = { ...one, of: of ?? one.sets.length };
+      for (const set of chunk.sets) chunkOf.set(keyOf(set), chunk);
+    }
+  };
+  add(sets);
+  const start = async ({ selector, sets: own, of }: Chunk): Promise<Result> => {
+    const atMs = clock.nowMs();
+    const share = Math.min(1, (MAX_SHARES * own.length) / of);
+    const series = await read(selector, { atMs, rangeMs, share }, end);
+    return { atMs, byLabels: indexOf(series, Object.keys(own[0] ?? {})) };
+  };
+  const ask = async (key: string, signal: AbortSignal): Promise<Selected> => {
+    if (end.aborted) throw abortReason(end);
+    const chunk = chunkOf.get(key);
+    if (chunk === undefined) return { series: [], atMs: clock.nowMs() };
+    const nowMs = clock.monotonicMs();
+    if (chunk.latest === undefined || nowMs - chunk.latest.startedMs >= shareMs) {
+      const result = start(chunk);
+      // Whoever waits gets the error; nobody may wait any more.
+      result.catch(() => {});
+      chunk.latest = { startedMs: nowMs, result };
+    }
+    try {
+      const { atMs, byLabels } = await raceAbort(chunk.latest.result, signal);
+      return { atMs, series: byLabels.get(key) ?? [] };
+    } catch (error) {
+      const isTooLarge = error instanceof SourceError && error.facts.code === "too-large";
+      if (!isTooLarge || chunk.sets.length === 1) throw error;
+      const half = Math.ceil(chunk.sets.length / 2);
+      // The first of all who wait splits the query.
+      if (chunkOf.get(key) === chunk)
+        for (const part of [chunk.sets.slice(0, half), chunk.sets.slice(half)]) add(part, chunk.of);
+      return ask(key, signal);
+    }
+  };
+  return (labels, signal) => ask(keyOf(labels), signal);
+}
+
+function keyOf(labels: Labels): string {
+  return JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function indexOf(
+  series: readonly Series[],
+  names: readonly string[],
+): ReadonlyMap<string, readonly Series[]> {
+  const index = new Map<string, Series[]>();
+  for (const one of series) {
+    const key = keyOf(Object.fromEntries(names.map((name) => [name, one.labels.get(name) ?? ""])));
+    const known = index.get(key);
+    if (known === undefined) index.set(key, [one]);
+    else known.push(one);
+  }
+  return index;
 }

@@ -48,6 +48,8 @@ const connectionTo = (url: string, more: Partial<PrometheusConnection> = {}): Pr
   url,
   deadlineMs: 5000,
   maxResponseBytes: 1_000_000,
+  maxSeries: 1000,
+  maxPoints: 10_000,
   ...more,
 });
 
@@ -69,7 +71,69 @@ const answer =
     response.writeHead(status, { "content-type": type }).end(body);
   };
 
+const seriesOf = (metric: Readonly<Record<string, string>>, points: number): string =>
+  `{"metric":${JSON.stringify(metric)},"values":[${Array(points).fill('[1,"1"]').join(",")}]}`;
+const matrixOf = (series: readonly string[]): string =>
+  `{"status":"success","data":{"resultType":"matrix","result":[${series.join(",")}]}}`;
+
 describe("queries of the Prometheus API", () => {
+  it("read no further than a limit, however long the response is", async () => {
+    const ended = createDeferred<number>();
+    const url = await startApi((_request, response) => {
+      const part = `${Array(1000).fill('[1,"1"]').join(",")},`;
+      let bytes = 0;
+      const write = (text: string): void => {
+        bytes += text.length;
+        // 30 MB are below the limit of bytes, and 3.9 million samples.
+        if (bytes > 30_000_000) response.end();
+        else response.write(text, (error) => (error ? undefined : write(part)));
+      };
+      response.on("close", () => ended.resolve(bytes));
+      write('{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[');
+    });
+    const failure = await failureOf(read(url, { maxResponseBytes: 32 * 1024 * 1024, deadlineMs: 60_000 }));
+    expect([failure.code, failure.text]).toEqual(["too-large", expect.stringContaining("max_points")]);
+    // What the buffers of the two sockets hold.
+    expect(await ended.promise).toBeLessThan(15_000_000);
+  });
+
+  it("read a response wherever its chunks end, with brackets, quotes and other alphabets in labels", async () => {
+    const metric = { __name__: "x", job: 'a"]}\\', place: "Zürich 東京 [{" };
+    const text = matrixOf([seriesOf(metric, 2), seriesOf({ b: "" }, 1)]).replace('"1"', '"+Inf"');
+    const bytes = Buffer.from(text.replaceAll(",", " ,\n"));
+    const url = await startApi((_request, response) => {
+      response.socket?.setNoDelay(true);
+      const write = (from: number): void => {
+        if (from >= bytes.length) response.end();
+        else response.write(bytes.subarray(from, from + 3), () => setImmediate(write, from + 3));
+      };
+      write(0);
+    });
+    const [point, infinite] = [
+      { atMs: 1000, value: 1 },
+      { atMs: 1000, value: Number.NaN },
+    ];
+    expect(await read(url)).toEqual([
+      {
+        name: "x",
+        labels: new Map([
+          ["job", metric.job],
+          ["place", metric.place],
+        ]),
+        points: [infinite, point],
+      },
+      { name: "", labels: new Map([["b", ""]]), points: [point] },
+    ]);
+  });
+
+  it("use the share of the limits that they are given", async () => {
+    const url = await startApi(answer(200, matrixOf([seriesOf({}, 2001)])));
+    const query = (share: number) =>
+      createSampleReader(connectionTo(url))("x", { ...RANGE, share }, new AbortController().signal);
+    expect((await query(0.3))[0]?.points.length).toBe(2001);
+    expect((await failureOf(query(0.2))).text).toContain("more than 2000 samples");
+  });
+
   it("read the recorded samples of a node, each with its own time", async () => {
     const series = await read(await startApi(answer(200, MATRIX)));
     expect(series.find(({ name, labels }) => name === "up" && labels.get("job") === "gone")?.points).toEqual(
@@ -159,7 +223,43 @@ describe("queries of the Prometheus API", () => {
       "a response that is too large",
       answer(200, JSON.stringify({ status: "success", data: "x".repeat(2_000_000) })),
       "too-large",
-      "the response of Prometheus is larger than prometheus.max_response_bytes",
+      "the response of Prometheus has more than 1000000 bytes; select fewer series with labels, shorten prometheus.stale_after, or raise prometheus.max_response_bytes",
+    ],
+    [
+      "a response with too many series",
+      answer(200, matrixOf(Array.from({ length: 1001 }, () => seriesOf({}, 1)))),
+      "too-large",
+      "the response of Prometheus has more than 1000 series; select fewer series with labels, shorten prometheus.stale_after, or raise prometheus.max_series",
+    ],
+    [
+      "a response with too many samples of several series",
+      answer(200, matrixOf([seriesOf({}, 6000), seriesOf({}, 4001)])),
+      "too-large",
+      "the response of Prometheus has more than 10000 samples; select fewer series with labels, shorten prometheus.stale_after, or raise prometheus.max_points",
+    ],
+    [
+      "a sample that is not a time and a text",
+      answer(200, matrixOf(['{"metric":{},"values":[["1","1"]]}'])),
+      "not-prometheus",
+      "the result of Prometheus is not a list of series",
+    ],
+    [
+      "a label that is not a text",
+      answer(200, matrixOf(['{"metric":{"a":["b"]},"values":[[1,"1"]]}'])),
+      "not-prometheus",
+      "the result of Prometheus is not a list of series",
+    ],
+    [
+      "brackets that do not match",
+      answer(200, '{"status":"success","data":{"resultType":"matrix","result":[}]}'),
+      "not-prometheus",
+      "the response is not one of the Prometheus API; check prometheus.url",
+    ],
+    [
+      "a response that is nested without end",
+      answer(200, "[".repeat(100_000)),
+      "not-prometheus",
+      "the response is not one of the Prometheus API; check prometheus.url",
     ],
     [
       "a response that ends in its middle",
@@ -169,7 +269,7 @@ describe("queries of the Prometheus API", () => {
         setImmediate(() => response.destroy());
       },
       "unreachable",
-      "Prometheus cannot be read (ERR_BAD_RESPONSE)",
+      "Prometheus cannot be read (ECONNRESET)",
     ],
   ])("fail with a clear text for %s, without the secret", async (_name, handle, code, text) => {
     const url = await startApi(handle);

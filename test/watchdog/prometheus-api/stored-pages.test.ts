@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { createStoredSamples, type StoredSamples } from "../../support/watchdog/stored-samples.ts";
+import type { ReadSamples } from "../../../src/watchdog/prometheus-api/api-client.ts";
 import { createFleet } from "../../../src/watchdog/prometheus-api/fleet.ts";
 import { createStoredHistory } from "../../../src/watchdog/prometheus-api/stored-pages.ts";
+import { SourceError } from "../../../src/watchdog/sources/observation.ts";
 
 const NODE = { job: "node", validator: "alpha" };
 const OPTIONS = { chainId: "c-1", consensusAddress: "valcons1" };
@@ -125,5 +127,59 @@ describe("the history of a node", () => {
       [4000, 8n, undefined],
     ]);
     expect(await history({ validator: "beta" }, { fromMs: 0, toMs: 4000 }, OPTIONS, signal)).toEqual([]);
+  });
+});
+
+describe("a query of many targets whose response is too large", () => {
+  const TOO_LARGE = new SourceError({ code: "too-large" }, "more than the limit");
+  const nodes = Array.from({ length: 10 }, (_, index) => ({
+    name: `n${index}`,
+    node: "",
+    labels: { job: `j${index}` },
+  }));
+
+  /** A Prometheus that refuses queries for more than `most` of ten nodes, and all for the node `bad`. */
+  function createScene(most: number, bad?: string) {
+    const samples = createStoredSamples();
+    for (const { labels } of nodes) samples.scrape(labels, 1000, page(5));
+    const queries: { readonly targets: number; readonly share: number | undefined }[] = [];
+    const read: ReadSamples = async (selector, range, end) => {
+      const series = await samples.read(selector, range, end);
+      const jobs = new Set(series.map(({ labels }) => labels.get("job") ?? ""));
+      queries.push({ targets: jobs.size, share: range.share });
+      if (jobs.size > most || jobs.has(bad ?? "none")) throw TOO_LARGE;
+      return series;
+    };
+    const clock = createManualClock(2000);
+    const fleet = createFleet(
+      { validators: [{ name: "v", egress: [], isStored: true, nodes }], intervalMs: 5000, staleMs: 60_000 },
+      { read, clock, signal },
+    );
+    const poll = () =>
+      Promise.allSettled(
+        nodes.map(({ labels }) =>
+          fleet.node(labels, { chainId: "c-1", consensusAddress: undefined }, signal),
+        ),
+      );
+    return { queries, clock, poll };
+  }
+
+  it("is split until each is small enough, and stays split", async () => {
+    const { queries, clock, poll } = createScene(3);
+    const first = await poll();
+    expect(first.map(({ status }) => status)).toEqual(nodes.map(() => "fulfilled"));
+    expect(queries.map(({ targets }) => targets)).toEqual([10, 5, 5, 3, 2, 3, 2]);
+    await clock.advance(5000);
+    await poll();
+    expect(queries.slice(7).map(({ targets }) => targets)).toEqual([3, 2, 3, 2]);
+  });
+
+  it("fails for the target that is too large alone, and the parts together have a limit", async () => {
+    const { queries, poll } = createScene(10, "j7");
+    const results = await poll();
+    expect(results.flatMap(({ status }, index) => (status === "rejected" ? [index] : []))).toEqual([7]);
+    expect(queries.find(({ targets }) => targets === 5)?.share).toBe(1);
+    expect(queries.find(({ targets }) => targets === 2)?.share).toBe(0.8);
+    expect(queries.find(({ targets }) => targets === 1)?.share).toBe(0.4);
   });
 });
