@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Registry } from "prom-client";
 import type { Clock } from "../platform/base/clock.ts";
+import { isoTime } from "../platform/base/time.ts";
 import type { Logger } from "../platform/base/logger.ts";
 import {
   errorReply,
@@ -94,12 +95,34 @@ function alertsJson(deps: AlertRoutesDeps): Readonly<Record<string, unknown>> {
   return {
     alerts: alertStatuses(alerting().alerts, rules, validators).map(alertJson),
     silences: silencesJson(deps),
+    dead_letters: deadLettersJson(alerting()),
     maintenance: maintenance.map(({ reason, validators: names, durationMs }) => ({
       reason,
       validators: names,
       duration_seconds: durationMs / 1000,
     })),
   };
+}
+
+/** Notifications that were never delivered, oldest first. */
+function deadLettersJson({ outbox }: AlertingState): readonly unknown[] {
+  return outbox.flatMap(({ channel, event, dead }) =>
+    dead === undefined
+      ? []
+      : [
+          {
+            channel,
+            id: event.id,
+            alert: event.alert,
+            validator: event.validator,
+            kind: event.kind,
+            at: isoTime(event.atMs),
+            reason: event.reason,
+            failed_at: isoTime(dead.atMs),
+            error: dead.reason,
+          },
+        ],
+  );
 }
 
 function silencesJson({ alerting, clock }: AlertRoutesDeps): readonly unknown[] {

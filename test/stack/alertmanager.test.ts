@@ -75,7 +75,7 @@ function startNotifier() {
     clock: systemClock,
     logger: silentLogger,
     random: Math.random,
-    outbox: { next: never, remove: () => {} },
+    outbox: { next: never, others: () => [], remove: () => {}, bury: () => {} },
     alerts: () => currentAlerts(state.alerts),
     changed: changed.next,
     work: () => ({ problem: undefined }),

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { PageReader } from "../../src/watchdog/sources/page-reader.ts";
+import { createChainReader } from "../../src/watchdog/sources/chain-reader.ts";
+import { createScrape, type PageReader } from "../../src/watchdog/sources/page-reader.ts";
 import { openSqliteState } from "../../src/watchdog/state/sqlite-state.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createReceiver, type Rig, rigConfig, startRig } from "../support/watchdog/rig.ts";
@@ -97,6 +98,36 @@ describe("a node's page with a bad value", () => {
     expect(nodeSource()).toMatchObject({ up: true });
     expect(await rig.stop()).toBeUndefined();
     expect(storedGood()).toBe(25n);
+  });
+});
+
+describe("a chain id that is none", () => {
+  it.each([
+    ["a control character", "test\\n1"],
+    ["17,000 letters", "a".repeat(17_000)],
+    ["a space", "test 1"],
+    ["no character", ""],
+  ])("is an error of the node, and never part of a log or a notification: %s", async (_case, chain) => {
+    nodePage = GOOD.join("\n").replaceAll("test-1", chain);
+    await clock.advance(5_000);
+    const { error } = nodeSource() ?? {};
+    expect(error).toMatch(/^the chain id is ".{0,25}"( and 16980 more)?, which is not 1 to 50 visible ASCII/);
+    expect(error?.length).toBeLessThan(120);
+    expect(rig.watchdog.status().current.counts).toEqual({ good: 20n, bad: 0n, unknown: 0n });
+  });
+
+  it("is an error of the chain's REST too", async () => {
+    const block = {
+      header: { chain_id: "test\n1", height: "5", time: "2026-11-21T12:00:00Z" },
+      last_commit: {},
+    };
+    const read = createChainReader(
+      { name: "v", nodes: [], egress: [], chain: { rest: "http://chain", module: "neutron", pairs: [] } },
+      async () => ({ status: 200, body: bodyOf(JSON.stringify({ block })) }),
+      createScrape(1000, clock),
+    );
+    const { head } = await read(undefined, new AbortController().signal);
+    expect(head).toMatchObject({ state: "error", failure: { code: "bad-value" } });
   });
 });
 

@@ -10,7 +10,7 @@ import { createChannel } from "../../src/watchdog/notify/channels/channel-kinds.
 import { runDeadMan } from "../../src/watchdog/notify/dead-man.ts";
 import { type DeliveryOutcome, runDelivery, runPushes } from "../../src/watchdog/notify/delivery.ts";
 import { ChannelError, type JsonPost } from "../../src/watchdog/notify/channels/transport.ts";
-import { enqueue } from "../../src/watchdog/notify/outbox.ts";
+import { type Delivery, enqueue } from "../../src/watchdog/notify/outbox.ts";
 import { openSqliteState } from "../../src/watchdog/state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "../../src/watchdog/state/state-keeper.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
@@ -53,6 +53,8 @@ interface Running {
   readonly outcomes: string[];
   readonly add: (...events: readonly AlertEvent[]) => void;
   readonly pending: () => readonly string[];
+  /** Dead letters. */
+  readonly letters: () => readonly string[];
   readonly kill: () => Promise<unknown>;
 }
 
@@ -73,6 +75,11 @@ function start(clock: ManualClock, channels: readonly Receiver[], folder?: strin
     keeper.close();
   };
   stop.push(kill);
+  const list = (isListed: (delivery: Delivery) => boolean): readonly string[] =>
+    keeper
+      .current()
+      .alerting.outbox.filter(isListed)
+      .map(({ channel, event }) => `${channel} ${event.id}`);
   return {
     keeper,
     outcomes,
@@ -81,7 +88,8 @@ function start(clock: ManualClock, channels: readonly Receiver[], folder?: strin
       const outbox = enqueue(state.alerting.outbox, events, channels);
       keeper.replace({ ...state, alerting: { ...state.alerting, outbox } });
     },
-    pending: () => keeper.current().alerting.outbox.map(({ channel, event }) => `${channel} ${event.id}`),
+    pending: () => list(({ dead }) => dead === undefined),
+    letters: () => list(({ dead }) => dead !== undefined),
     kill,
   };
 }
@@ -98,7 +106,7 @@ function temporaryFolder(): string {
 }
 
 describe("delivery", () => {
-  it("repeats with growing pauses until the receiver accepts, and keeps the order", async () => {
+  it("repeats with growing pauses until the receiver accepts, which what arrives shows", async () => {
     const clock = createManualClock(NOON);
     const chat = createReceiver();
     chat.error = refused;
@@ -112,7 +120,7 @@ describe("delivery", () => {
     add(second);
     chat.error = undefined;
     await clock.advance(600_000);
-    expect(chat.batches.at(-1)).toEqual([first.id, second.id]);
+    expect(chat.batches.slice(-2)).toEqual([[second.id], [first.id]]);
     expect([outcomes.at(-1), pending()]).toEqual(["chat delivered", []]);
   });
 
@@ -157,7 +165,7 @@ describe("delivery", () => {
     expect(chat.batches).toHaveLength(2);
   });
 
-  it("drops rejected content after five attempts, and old events after a day", async () => {
+  it("gives up rejected content after five attempts, and old events after a day", async () => {
     const clock = createManualClock(NOON);
     const chat = createReceiver();
     chat.error = rejected;
@@ -171,6 +179,88 @@ describe("delivery", () => {
     expect(pending()).toHaveLength(1);
     await clock.advance(700_000);
     expect([outcomes.at(-1), pending()]).toEqual(["chat expired", []]);
+  });
+
+  /** A receiver that fails for messages with an event of these alerts. */
+  function failFor(chat: Receiver, poison: readonly string[], error: Error): Receiver {
+    return {
+      ...chat,
+      send: async (events) => {
+        chat.batches.push(events.map(({ alert }) => alert));
+        if (events.some(({ alert }) => poison.includes(alert))) throw error;
+      },
+    };
+  }
+  const noHeader = new ChannelError({ code: "not-sent", reason: "x" }, "UND_ERR_INVALID_ARG");
+
+  it.each([
+    ["is not sent", noHeader],
+    ["is refused", refused],
+    ["is rejected", rejected],
+  ])(
+    "makes an event a dead letter that %s while others are accepted, and keeps their order",
+    async (_how, error) => {
+      const folder = temporaryFolder();
+      const clock = createManualClock(NOON);
+      const chat = createReceiver();
+      const { add, pending, letters, kill, outcomes } = start(
+        clock,
+        [failFor(chat, ["poison"], error)],
+        folder,
+      );
+      add(
+        eventAt(NOON, "a"),
+        eventAt(NOON, "poison", { validator: "x", key: "poison" }),
+        eventAt(NOON, "b", { key: "b" }),
+        eventAt(NOON, "b", { id: "b-end", kind: "resolved", key: "b" }),
+        eventAt(NOON, "poison", { validator: "x", key: "poison", id: "end", kind: "resolved" }),
+      );
+      await clock.advance(60_000);
+      const accepted = () => chat.batches.filter((batch) => !batch.includes("poison")).flat();
+      expect(accepted()).toEqual(["a", "b", "b"]);
+      // Nothing is left beside it. What arrives now is sent within seconds.
+      add(eventAt(NOON + 60_000, "c", { key: "c" }));
+      await clock.advance(6000);
+      expect(accepted()).toEqual(["a", "b", "b", "c"]);
+      await clock.advance(25 * 3_600_000);
+      const dead = [`chat ${eventAt(NOON, "poison").id}`, "chat end"];
+      expect([pending(), letters()]).toEqual([[], dead]);
+      expect(outcomes.filter((one) => /expired|rejected/.test(one)).length).toBeGreaterThan(0);
+      await kill();
+      const sent = chat.batches.length;
+      const again = start(clock, [chat], folder);
+      await clock.advance(600_000);
+      expect([again.pending(), again.letters(), chat.batches.length]).toEqual([[], dead, sent]);
+    },
+  );
+
+  it("finds the one event of a message that the receiver does not accept", async () => {
+    const clock = createManualClock(NOON);
+    const chat = createReceiver();
+    const { add, pending, letters } = start(clock, [failFor(chat, ["poison"], noHeader)]);
+    add(...["a", "poison", "b", "c"].map((alert) => eventAt(NOON, alert)));
+    await clock.advance(60_000);
+    expect([pending(), letters()]).toEqual([[`chat ${eventAt(NOON, "poison").id}`], []]);
+    expect(chat.batches.filter((batch) => !batch.includes("poison")).flat()).toEqual(["a", "b", "c"]);
+  });
+
+  it("sends what waited for a receiver that was down in one message, and has a bound of dead letters", async () => {
+    const clock = createManualClock(NOON);
+    const chat = createReceiver();
+    chat.error = refused;
+    const { add, pending, letters } = start(clock, [chat]);
+    add(eventAt(NOON, "a"), eventAt(NOON, "b"));
+    await clock.advance(3_600_000);
+    chat.error = undefined;
+    await clock.advance(600_000);
+    expect([chat.batches.at(-1)?.length, pending(), letters()]).toEqual([2, [], []]);
+    chat.error = rejected;
+    for (let index = 0; index < 25; index++) {
+      add(eventAt(clock.nowMs(), `r-${index}`));
+      await clock.advance(120_000);
+    }
+    expect([pending(), letters().length]).toEqual([[], 20]);
+    expect(letters().at(-1)).toContain("r-24");
   });
 
   it("repeats an event with the same id when the process dies between acceptance and the next save", async () => {

@@ -80,6 +80,17 @@ describe("the processes of a node and its sidecar", () => {
     ]);
   });
 
+  it("a version that is absent for a while, or new, is no change", () => {
+    const both = { node: "0.50.9, go1.24" };
+    expect(play([both, { node: "go1.24" }, { node: "go1.24" }, both, { node: "0.50.9" }])).toEqual([]);
+    expect(play([both, { node: "go1.24" }, { node: "0.50.10, go1.24" }])).toEqual([
+      "2 version-change node 120-120: the version of the node changed from 0.50.9, go1.24 to 0.50.10, go1.24",
+    ]);
+    expect(play([both, { node: "go1.25" }])).toHaveLength(1);
+    const long = "v".repeat(17_000);
+    expect(play([{ prices: "v1" }, { prices: long }, { sidecar: sidecar(NOON, long) }])).toEqual([]);
+  });
+
   it("versions that change at each poll are one event in ten minutes", () => {
     const polls = Array.from({ length: 15 }, (_, index) => ({ node: index % 2 === 0 ? "a" : "b" }));
     expect(play(polls).map((text) => text.split(" ")[0])).toEqual(["1"]);

@@ -61,17 +61,30 @@ const listReply = z.object({
     }),
   ),
   silences: z.array(silenceReply),
+  // An older watchdog has none.
+  dead_letters: z
+    .array(
+      z.object({
+        channel: z.string(),
+        alert: z.string(),
+        validator: z.string(),
+        kind: z.string(),
+        at: z.string(),
+        error: z.string(),
+      }),
+    )
+    .default([]),
 });
 
 function listCommand(context: CliContext): Command {
   return alertCommand(
     "list",
-    "list pending, firing and recently resolved alerts, and the silences; exits 1 if one fires",
+    "list pending, firing and recently resolved alerts, silences, and notifications that were never delivered; exits 1 if an alert fires",
   )
     .option("--all", "list inactive alerts too")
     .action(async (options: Options & { readonly all?: true }) => {
       const reply = await askWatchdog({ path: "/api/alerts" }, options, context);
-      const { alerts, silences } = listReply.parse(reply);
+      const { alerts, silences, dead_letters: letters } = listReply.parse(reply);
       const own = alerts.filter(({ validator }) => validator === (options.validator ?? validator));
       if (options.json) context.print(stringifyJson(reply, 2));
       else {
@@ -79,6 +92,10 @@ function listCommand(context: CliContext): Command {
         for (const alert of shown) context.print(alertLine(alert));
         if (shown.length === 0) context.print("no alert is pending, firing or recently resolved");
         for (const silence of silences) context.print(silenceLine(silence));
+        for (const { channel, alert, validator, kind, at, error } of letters)
+          context.print(
+            `never delivered to ${channel}: ${validator}  ${alert}  ${kind} at ${formatMinute(Date.parse(at))} UTC: ${error}`,
+          );
       }
       if (own.some(({ state }) => state === "firing")) throw new CheckExit(EXIT.fatal);
     });

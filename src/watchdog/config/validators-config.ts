@@ -8,6 +8,7 @@ import {
   parseListenAddress,
 } from "../../platform/config/config-fields.ts";
 import { CURVES, type PolicyChoice, SPECIFIED_POLICY } from "../policy/assessment.ts";
+import { CHAIN_ID } from "../sources/sample-values.ts";
 import type { NodeTarget, ValidatorTarget } from "../sources/targets.ts";
 import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "../state/schema.ts";
 import { labelsField, METRIC_SOURCES } from "./prometheus-config.ts";
@@ -27,8 +28,7 @@ const SIDECAR_METRICS_URL = "http://127.0.0.1:8002/metrics";
 export const identity = {
   chain_id: z
     .string()
-    .min(1)
-    .max(50)
+    .regex(CHAIN_ID, { error: issueText("is not a chain id", "1 to 50 visible ASCII characters") })
     .optional()
     .describe("the chain that the node must be on; a wrong node URL ends the first start")
     .meta({ example: "neutron-1" }),

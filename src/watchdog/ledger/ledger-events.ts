@@ -2,6 +2,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import { counted } from "../../platform/base/text.ts";
 import type { NodeObservation, Observation, RevenueParams, RevenueView } from "../sources/observation.ts";
 import type { BlockCounts } from "./block-counts.ts";
+import { MAX_VERSION } from "../sources/node-reading.ts";
 import { CLOCK_TOLERANCE_MS, START_TOLERANCE_MS } from "./counter-state.ts";
 import type { LedgerEvent } from "./ledger-view.ts";
 
@@ -134,7 +135,7 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
   const isQuiet = before.changedMs !== undefined && atMs - before.changedMs < QUIET_MS;
   const processes: Processes = {
     ...before,
-    ...versions,
+    ...latestVersions(before, versions),
     ...(startMs === undefined ? {} : { sidecarStartMs: startMs, sidecarSeenMs: atMs }),
     ...(changes.length === 0 ? {} : { changedMs: atMs }),
   };
@@ -148,13 +149,28 @@ function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const page = sidecar.state === "up" ? sidecar.value : undefined;
   // Some builds of the sidecar have no version on one of the two pages.
   const sidecarVersion = [page?.version, prices.state === "up" ? prices.value.version : ""].find(
-    (version) => version !== undefined && version !== "",
+    (version) => version !== undefined && version !== "" && version.length <= MAX_VERSION,
   );
   return {
     startMs: page?.processStartMs,
     ...(nodeVersion === undefined ? {} : { nodeVersion }),
     ...(sidecarVersion === undefined ? {} : { sidecarVersion }),
   };
+}
+
+type Versions = Pick<Processes, "nodeVersion" | "sidecarVersion">;
+
+/** Replaces the versions, unless some of a page's programs are absent now: a change is found when they are back. */
+function latestVersions(before: Versions, now: Versions): Versions {
+  const latest = (key: keyof Versions): Versions =>
+    now[key] === undefined || isPartOf(now[key], before[key]) ? {} : { [key]: now[key] };
+  return { ...latest("nodeVersion"), ...latest("sidecarVersion") };
+}
+
+/** Returns true if a page that showed the versions of these programs, "0.50.9, go1.24", shows a part of them now. */
+function isPartOf(part: string, whole: string | undefined): boolean {
+  const known = new Set(whole?.split(", "));
+  return part.split(", ").every((version) => known.has(version));
 }
 
 type NodeEvent = Omit<LedgerEvent, "node">;
@@ -177,7 +193,8 @@ function versionChange(
   now: string | undefined,
   atMs: number,
 ): readonly NodeEvent[] {
-  if (before === undefined || now === undefined || before === now) return [];
+  // A label that is absent, or new, is no change: the SDK's server_info leaves the page 1,000 s after the start of the node.
+  if (before === undefined || now === undefined || isPartOf(now, before) || isPartOf(before, now)) return [];
   const text = `the version of the ${what} changed from ${before} to ${now}`;
   return [{ kind: "version-change", fromMs: atMs, toMs: atMs, text }];
 }

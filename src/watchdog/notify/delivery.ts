@@ -6,14 +6,18 @@ import type { Logger } from "../../platform/base/logger.ts";
 import { isAtLeast } from "../../platform/monitoring/severity.ts";
 import type { Channel, CurrentAlert, StatePush } from "./channels/channel.ts";
 import { ChannelError, safeText } from "./channels/transport.ts";
-import type { Delivery } from "./outbox.ts";
+import type { DeadLetter, Delivery } from "./outbox.ts";
 
 /** Outbox of all channels, as one delivery loop uses it. */
 export interface Outbox {
   /** Returns the oldest deliveries of a channel, of one validator; waits while there is none. Rejects on abort. */
   readonly next: (channel: string, limit: number, signal: AbortSignal) => Promise<readonly Delivery[]>;
+  /** Returns the oldest delivery of each alert of a channel that has none among `failing`; it may overtake those. */
+  readonly others: (channel: string, failing: readonly Delivery[]) => readonly Delivery[];
   /** Removes deliveries from the outbox and from the state file. */
   readonly remove: (done: readonly Delivery[]) => void;
+  /** Makes deliveries dead letters: they are not sent again. */
+  readonly bury: (failed: readonly Delivery[], letter: DeadLetter) => void;
 }
 
 export interface DeliveryDeps {
@@ -36,15 +40,25 @@ export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;
 
-/** Age at which an event is dropped. An old alert is no longer useful, and it delays newer ones. */
+/** Age at which an event becomes a dead letter. An old alert is no longer useful. */
 const EXPIRE_AFTER_MS = DAY_MS;
 
-/** Attempts after which content that the receiver refuses is dropped: nothing will make it acceptable. */
+/** Attempts after which content that the receiver refuses becomes a dead letter: nothing will make it acceptable. */
 const MAX_REJECTIONS = 5;
 
+/** While a delivery fails, what arrives is sent within this time. */
+const ARRIVAL_MS = 5000;
+
+/** Events of other alerts that are tried after a failure, until one is accepted. */
+const MAX_TRIES = 5;
+
 /**
- * Delivers the events of one channel in order until the signal fires. Repeats a failed delivery with backoff for one day.
- * Events that come within `groupWaitMs` of each other share a message. A failing channel does not delay the others.
+ * Delivers the events of one channel in order until the signal fires. Repeats a failed delivery with backoff for one day; then
+ * it is a dead letter. Events that come within `groupWaitMs` of each other share a message. A failing channel does not delay the
+ * others.
+ *
+ * Nor does an event that cannot be delivered delay those of other alerts: after {@link MAX_REJECTIONS} failures they are tried
+ * one by one, and sent for as long as the receiver accepts them.
  */
 export async function runDelivery(
   channel: Channel,
@@ -52,21 +66,68 @@ export async function runDelivery(
   deps: DeliveryDeps,
   signal: AbortSignal,
 ): Promise<void> {
+  const { outbox, clock } = deps;
+  const { name } = channel;
+  const tried = new Set<string>();
   let failures = 0;
+  let isSuspect = false;
+  /** Sends events of other alerts that are not `known`, while they are accepted. Returns true if one was. */
+  const sendOthers = async (
+    batch: readonly Delivery[],
+    known: Set<string>,
+    tries: number,
+  ): Promise<boolean> => {
+    // A message with several alerts fails as a whole: its events are tried alone too.
+    const isMixed = batch.some(({ event }) => event.key !== batch[0]?.event.key);
+    let isAccepted = false;
+    for (let left = tries; left > 0; ) {
+      const other = outbox.others(name, isMixed ? [] : batch).find(({ event }) => !known.has(event.id));
+      if (other === undefined) break;
+      known.add(other.event.id);
+      if ((await deliverOnce(channel, { batch: [other] }, deps, signal)).outcome === "delivered") {
+        outbox.remove([other]);
+        isAccepted = true;
+      } else left = isAccepted ? 0 : left - 1;
+    }
+    return isAccepted;
+  };
+  /** Waits until the next attempt, and sends what arrives before. */
+  const pause = async (batch: readonly Delivery[], pauseMs: number): Promise<void> => {
+    const known = new Set(outbox.others(name, []).map(({ event }) => event.id));
+    for (let leftMs = pauseMs; leftMs > 0; leftMs -= ARRIVAL_MS) {
+      await clock.sleep(Math.min(leftMs, ARRIVAL_MS), signal);
+      if (await sendOthers(batch, known, 1)) return;
+    }
+  };
   while (!signal.aborted) {
     try {
-      // The events stay in the outbox until they are delivered or expired. A failure therefore delays all later ones of
-      // this channel: a receiver never gets "resolved" before "firing".
+      // The events stay in the outbox until they are delivered or dead letters. A failure therefore delays all later ones of
+      // this alert: a receiver never gets "resolved" before "firing".
       const batch = await nextBatch(channel, groupWaitMs, deps, signal);
       const attempt = await deliverOnce(channel, { batch, failures }, deps, signal);
       // Removed after the receiver accepted it, not before: a crash in between repeats the events with the same ids
       // instead of losing them.
-      if (attempt.outcome !== "failed") deps.outbox.remove(batch);
-      failures = attempt.outcome === "failed" ? failures + 1 : 0;
-      deps.count(channel.name, attempt.outcome);
-      if (failures === 0) continue;
+      if (attempt.outcome === "delivered") outbox.remove(batch);
+      else if (attempt.outcome !== "failed")
+        outbox.bury(batch, { atMs: clock.nowMs(), reason: attempt.reason });
+      if (attempt.outcome !== "failed") {
+        failures = 0;
+        isSuspect = false;
+        continue;
+      }
+      failures += 1;
       const pauseMs = Math.max(attempt.retryAfterMs ?? 0, backoffMs(failures - 1, BACKOFF, deps.random));
-      await deps.clock.sleep(pauseMs, signal);
+      const isShared = batch.length > 1 && attempt.isRejection;
+      if (attempt.retryAfterMs !== undefined || (failures < MAX_REJECTIONS && !isShared)) {
+        await clock.sleep(pauseMs, signal);
+        continue;
+      }
+      if (outbox.others(name, []).every(({ event }) => tried.has(event.id))) tried.clear();
+      const isAccepted = await sendOthers(batch, tried, MAX_TRIES);
+      // The receiver may be well again. If not, the content is the cause, and nothing is urgent.
+      const isWell = isAccepted && !isSuspect;
+      isSuspect = isAccepted;
+      if (!isWell) await pause(batch, pauseMs);
     } catch (error) {
       if (!signal.aborted) throw error;
     }
@@ -91,12 +152,15 @@ async function nextBatch(
 
 interface Try {
   readonly batch: readonly Delivery[];
-  /** Failed attempts directly before this one. */
-  readonly failures: number;
+  /** Failed attempts directly before this one. Absent: a failure of this one has no consequence. */
+  readonly failures?: number;
 }
 
 interface Attempt {
   readonly outcome: DeliveryOutcome;
+  /** Why it was not delivered; empty when it was. */
+  readonly reason: string;
+  readonly isRejection: boolean;
   /** Time that the receiver asked to wait for. */
   readonly retryAfterMs?: number;
 }
@@ -104,7 +168,7 @@ interface Attempt {
 async function deliverOnce(
   channel: Channel,
   { batch, failures }: Try,
-  { clock, logger }: DeliveryDeps,
+  { clock, logger, count }: DeliveryDeps,
   signal: AbortSignal,
 ): Promise<Attempt> {
   const events = batch.map(({ event }) => event);
@@ -114,17 +178,25 @@ async function deliverOnce(
       channel.send(events, inner),
     );
     logger.info("notification delivered", fields);
-    return { outcome: "delivered" };
+    count(channel.name, "delivered");
+    return { outcome: "delivered", reason: "", isRejection: false };
   } catch (error) {
     if (signal.aborted) throw error;
     const newestMs = events.at(-1)?.atMs ?? 0;
-    const outcome = outcomeOf(error, failures, clock.nowMs() - newestMs);
-    const detail = { ...fields, reason: safeText(error) };
+    const outcome = failures === undefined ? "failed" : outcomeOf(error, failures, clock.nowMs() - newestMs);
+    count(channel.name, outcome);
+    const reason = safeText(error);
+    const detail = { ...fields, reason };
     if (outcome === "failed") logger.warn("notification not delivered, retrying", detail);
     else logger.error(outcome === "expired" ? "notification expired" : "notification rejected", detail);
     const facts = error instanceof ChannelError ? error.facts : undefined;
     const wait = facts?.code === "refused" ? facts.retryAfterMs : undefined;
-    return { outcome, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
+    return {
+      outcome,
+      reason,
+      isRejection: facts?.code === "rejected",
+      ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    };
   }
 }
 

@@ -6,10 +6,23 @@ import { isAtLeast } from "../../platform/monitoring/severity.ts";
 export interface Delivery {
   readonly channel: string;
   readonly event: AlertEvent;
+  /** Present: it is not sent any more. */
+  readonly dead?: DeadLetter;
+}
+
+/** Why an event was never delivered. */
+export interface DeadLetter {
+  /** Time of the last attempt. */
+  readonly atMs: number;
+  /** Error of the last attempt, without a secret. */
+  readonly reason: string;
 }
 
 /** Deliveries of one channel; at most this many wait. */
 const MAX_DELIVERIES = 200;
+
+/** Dead letters of one channel; the oldest are dropped. */
+const MAX_DEAD_LETTERS = 20;
 
 /** Returns true if a channel receives an event. */
 function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolean {
@@ -39,13 +52,47 @@ export function enqueue(
   return channels.reduce<readonly Delivery[]>((rest, { name }) => bounded(rest, name), all);
 }
 
+/** Returns the deliveries of a channel that wait, oldest first. */
+export function pendingDeliveries(outbox: readonly Delivery[], channel: string): readonly Delivery[] {
+  return outbox.filter((delivery) => delivery.channel === channel && delivery.dead === undefined);
+}
+
+/** Returns the oldest delivery of each alert of a channel that has none among `failing`, those of other validators first. */
+export function otherDeliveries(
+  outbox: readonly Delivery[],
+  channel: string,
+  failing: readonly Delivery[],
+): readonly Delivery[] {
+  const known = new Set(failing.map(({ event }) => event.key));
+  const own = new Set(failing.map(({ event }) => event.validator));
+  return pendingDeliveries(outbox, channel)
+    .filter(({ event: { key } }) => !known.has(key) && known.add(key))
+    .toSorted((a, b) => Number(own.has(a.event.validator)) - Number(own.has(b.event.validator)));
+}
+
+/** Makes deliveries dead letters. */
+export function buryDeliveries(
+  outbox: readonly Delivery[],
+  failed: readonly Delivery[],
+  dead: DeadLetter,
+): readonly Delivery[] {
+  const keys = new Set(failed.map(deliveryKey));
+  const buried = outbox
+    .filter((delivery) => delivery.dead === undefined && keys.has(deliveryKey(delivery)))
+    .map((delivery): Delivery => ({ ...delivery, dead }));
+  const [channel] = failed.map((one) => one.channel);
+  const letters = [...outbox.filter((one) => one.channel === channel && one.dead !== undefined), ...buried];
+  const dropped = letters.slice(0, -MAX_DEAD_LETTERS);
+  return withoutDeliveries([...withoutDeliveries(outbox, failed), ...buried], dropped);
+}
+
 /** Returns the oldest deliveries of a channel that belong to one validator, at most `limit`. */
 export function nextDeliveries(
   outbox: readonly Delivery[],
   channel: string,
   limit: number,
 ): readonly Delivery[] {
-  const own = outbox.filter((delivery) => delivery.channel === channel);
+  const own = pendingDeliveries(outbox, channel);
   const first = own[0]?.event;
   if (first === undefined) return [];
   return own
@@ -67,11 +114,11 @@ function deliveryKey({ channel, event }: Delivery): string {
 }
 
 function bounded(outbox: readonly Delivery[], channel: string): readonly Delivery[] {
-  let excess = outbox.filter((delivery) => delivery.channel === channel).length - MAX_DELIVERIES;
+  let excess = pendingDeliveries(outbox, channel).length - MAX_DELIVERIES;
   if (excess <= 0) return outbox;
   const drop = (isDropped: (delivery: Delivery) => boolean) => (rest: readonly Delivery[]) =>
     rest.filter((delivery) => {
-      if (excess <= 0 || delivery.channel !== channel || !isDropped(delivery)) return true;
+      if (excess <= 0 || delivery.channel !== channel || delivery.dead || !isDropped(delivery)) return true;
       excess -= 1;
       return false;
     });

@@ -1,4 +1,4 @@
-import { type Month, monthOf, monthsBefore, nextMonthMs } from "../../platform/base/month.ts";
+import { type Month, monthOf, monthsBefore, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerView, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
@@ -38,7 +38,12 @@ export function assess(input: AssessmentInput): Assessment {
   const open =
     rate === undefined || remainingBlocks === undefined
       ? undefined
-      : { good: counts.good, bad: counts.bad, remaining: remainingBlocks };
+      : {
+          good: counts.good,
+          bad: counts.bad,
+          remaining: remainingBlocks,
+          unseen: counts.unknown + unseenBefore(record, blockTimeMs),
+        };
   return {
     month,
     policy,
@@ -59,6 +64,12 @@ export function assess(input: AssessmentInput): Assessment {
 export function blocksUntil(timeMs: number, blockTimeMs: number | undefined): bigint | undefined {
   if (blockTimeMs === undefined || !(blockTimeMs > 0)) return undefined;
   return BigInt(Math.floor(timeMs / blockTimeMs));
+}
+
+/** Blocks between the start of the month and the time that its counts cover. */
+function unseenBefore(record: MonthRecord | undefined, blockTimeMs: number | undefined): bigint {
+  if (record === undefined) return 0n;
+  return blocksUntil(record.coveredFromMs - monthStartMs(record.month), blockTimeMs) ?? 0n;
 }
 
 function outlook(

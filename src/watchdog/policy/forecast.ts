@@ -1,7 +1,7 @@
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
 import { type Forecast, type Policy, rewardCents } from "./assessment.ts";
-import type { OpenMonth } from "./headroom.ts";
+import type { SeenMonth } from "./headroom.ts";
 import { type SuccessRate, type Tier, tierOf } from "./reward-tier.ts";
 
 /** Past periods from which the forecast is drawn. */
@@ -27,7 +27,7 @@ const MAX_DRAWS = 31;
  * are resampled from these days (a bootstrap), so a day with an outage has its true weight. The random numbers are fixed:
  * equal input gives an equal forecast. With fewer than three days, hours take their place.
  */
-export function forecastOf(month: OpenMonth, samples: ForecastSamples, policy: Policy): Forecast {
+export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: Policy): Forecast {
   const { basis, periods } = choosePeriods(month, samples);
   const misses = projectMisses(periods, month.remaining);
   const rateWith = (further: bigint): SuccessRate => endRate(month, further);
@@ -46,7 +46,7 @@ export function forecastOf(month: OpenMonth, samples: ForecastSamples, policy: P
 }
 
 /** Rate at the end of a month in which `further` of the remaining blocks are bad. */
-export function endRate({ good, bad, remaining }: OpenMonth, further: bigint): SuccessRate {
+export function endRate({ good, bad, remaining }: SeenMonth, further: bigint): SuccessRate {
   const misses = further > remaining ? remaining : further;
   return { good: good + remaining - misses, total: good + bad + remaining };
 }
@@ -56,7 +56,7 @@ interface Periods {
   readonly periods: readonly BlockCounts[];
 }
 
-function choosePeriods(month: OpenMonth, { days, hours }: ForecastSamples): Periods {
+function choosePeriods(month: SeenMonth, { days, hours }: ForecastSamples): Periods {
   const recentDays = usable(days);
   if (recentDays.length >= MIN_SAMPLES) return { basis: "recent days", periods: recentDays };
   const recentHours = usable(hours);

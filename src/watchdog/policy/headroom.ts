@@ -9,12 +9,18 @@ import {
 } from "./assessment.ts";
 import { BOUNDARIES, type Boundary } from "./reward-tier.ts";
 
-/** A month that is not over. */
-export interface OpenMonth {
+/** The counted and the coming blocks of a month that is not over. */
+export interface SeenMonth {
   readonly good: bigint;
   readonly bad: bigint;
   /** Blocks until the end of the month. */
   readonly remaining: bigint;
+}
+
+/** A month that is not over. */
+export interface OpenMonth extends SeenMonth {
+  /** Blocks of the month whose results are not known: before the watchdog's first reading, and between a reading and a restart. */
+  readonly unseen: bigint;
 }
 
 /** Returns how many of `total` blocks may be bad without falling below a boundary. */
@@ -32,10 +38,13 @@ export function headroomOf(
 ): readonly Headroom[] {
   return BOUNDARIES.map((boundary) => {
     const least = policy.least[boundary];
-    const misses = missesLeft(month, least);
+    const state = stateOf(month, least);
+    const seen = missesLeft(month, least);
+    // The blocks that were not seen can still make up for those that were.
+    const misses = state === "open" && seen < 0n ? 0n : seen;
     return {
       boundary,
-      state: stateOf(misses, month.remaining),
+      state,
       misses,
       outageMs: misses < 0n ? 0 : Math.round(Number(misses) * blockTimeMs),
       // Blocks that may not be bad must be good.
@@ -47,13 +56,15 @@ export function headroomOf(
 }
 
 /** Further bad blocks until the month ends below a boundary; negative when it does in any case. */
-function missesLeft({ good, bad, remaining }: OpenMonth, least: Dec18): bigint {
+function missesLeft({ good, bad, remaining }: SeenMonth, least: Dec18): bigint {
   return allowedMisses(good + bad + remaining, least) - bad;
 }
 
-function stateOf(misses: bigint, remaining: bigint): BoundaryState {
+/** Lost and clinched are certain: they hold whatever the results of the blocks that were not seen are. */
+function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): BoundaryState {
+  const misses = allowedMisses(good + bad + remaining + unseen, least) - bad;
   if (misses < 0n) return "lost";
-  return misses >= remaining ? "clinched" : "open";
+  return misses - unseen >= remaining ? "clinched" : "open";
 }
 
 function requiredRate(misses: bigint, remaining: bigint): number {
@@ -74,6 +85,6 @@ function burnRates(windows: Readonly<Record<BurnWindow, BlockCounts>>, least: De
 }
 
 /** Returns the misses left for each boundary. */
-export function missesByBoundary(month: OpenMonth, policy: Policy): Readonly<Record<Boundary, bigint>> {
+export function missesByBoundary(month: SeenMonth, policy: Policy): Readonly<Record<Boundary, bigint>> {
   return { full: missesLeft(month, policy.least.full), none: missesLeft(month, policy.least.none) };
 }

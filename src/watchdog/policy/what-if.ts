@@ -2,7 +2,7 @@ import { unreachable } from "../../platform/base/errors.ts";
 import { blocksUntil } from "./assess.ts";
 import { type Assessment, type Outcome, type Policy, rewardCents, type WhatIf } from "./assessment.ts";
 import { endRate } from "./forecast.ts";
-import { missesByBoundary, type OpenMonth } from "./headroom.ts";
+import { missesByBoundary, type SeenMonth } from "./headroom.ts";
 import { BOUNDARIES, type SuccessRate, tierOf } from "./reward-tier.ts";
 
 /** A restart of the sidecar. */
@@ -44,7 +44,7 @@ export function outageMisses(outageMs: number, blockTimeMs: number): bigint {
 export function whatIf(assessment: Assessment, misses: bigint): WhatIf | undefined {
   const { counts, remainingBlocks: remaining, forecast, policy } = assessment;
   if (forecast === undefined || remaining === undefined) return undefined;
-  const month: OpenMonth = { good: counts.good, bad: counts.bad, remaining };
+  const month: SeenMonth = { good: counts.good, bad: counts.bad, remaining };
   const inMonth = misses > remaining ? remaining : misses;
   const expected = forecast.middle.total - forecast.middle.good - counts.bad;
   // The bad share that is expected anyway also applies to the blocks after the event, not to those that it makes bad.

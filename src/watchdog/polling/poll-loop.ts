@@ -7,6 +7,7 @@ import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
 import type { WatchdogMetrics } from "./metrics.ts";
 import { STATE_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { AlertEvent } from "../notify/channels/alert-event.ts";
+import { isEarly } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { Backfiller } from "../prometheus-api/backfill.ts";
 import type { Observation } from "../sources/observation.ts";
@@ -185,7 +186,7 @@ interface ChangeLog {
   readonly record: (evaluation: Evaluation, status: WatchdogStatus) => void;
 }
 
-/** Creates a change log. It logs every source and the tier at the first poll. */
+/** Creates a change log. It logs every source at the first poll, and the tier when the month has enough blocks for one. */
 function createChangeLog(logger: Logger): ChangeLog {
   const errorCodes = new Map<string, string>();
   let tier: string | undefined;
@@ -194,7 +195,7 @@ function createChangeLog(logger: Logger): ChangeLog {
       logSources(observation, errorCodes, logger);
       for (const node of restarted) logger.info("node restarted", { node, ...fieldsOf(status) });
       for (const event of events) logEvent(event, logger);
-      if (status.current.tier === tier) return;
+      if (isEarly(status.current) || status.current.tier === tier) return;
       tier = status.current.tier;
       if (tier === "full") logger.info("reward tier", fieldsOf(status));
       else if (tier !== undefined) logger.warn("reward tier", fieldsOf(status));

@@ -4,7 +4,7 @@ import { type AlertStatus, alertStatuses } from "../alerts/alert-status.ts";
 import type { AlertRule } from "../conditions/condition.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { EMPTY_LEDGER } from "../ledger/ledger.ts";
-import type { Delivery } from "../notify/outbox.ts";
+import { type Delivery, pendingDeliveries } from "../notify/outbox.ts";
 import type { Assessment, Forecast, Headroom } from "../policy/assessment.ts";
 import { formatPercent, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
 import type { SourceName } from "../sources/targets.ts";
@@ -231,7 +231,7 @@ function countByChannel(
   outbox: readonly Delivery[],
   channels: readonly string[],
 ): ReadonlyMap<string, number> {
-  return new Map(channels.map((name) => [name, outbox.filter(({ channel }) => channel === name).length]));
+  return new Map(channels.map((name) => [name, pendingDeliveries(outbox, name).length]));
 }
 
 /** Encodes an assessment as JSON. Money is in hundredths of the currency unit, blocks are numbers, times are seconds. */

@@ -22,6 +22,7 @@ import {
   NOT_CONFIGURED,
   type Scrape,
 } from "./page-reader.ts";
+import { requireChainId } from "./sample-values.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 /** Where the ledger is: the block up to which it counted, and its time. */
@@ -236,7 +237,7 @@ function toBlock(root: JsonField): BlockJson {
   const header = block.member("header").required();
   const signatures = block.member("last_commit").required().member("signatures").elements();
   return {
-    chainId: header.member("chain_id").required().asText(),
+    chainId: requireChainId(header.member("chain_id").required().asText()),
     height: header.member("height").required().asInt64(),
     timeMs: Number(header.member("time").required().asTimeNs() / NS_PER_MS),
     signers: new Set(

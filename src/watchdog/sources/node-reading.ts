@@ -1,6 +1,13 @@
 import type { Sample } from "../prometheus/line-parser.ts";
 import { type NodePage, SourceError, type VoteReports } from "./observation.ts";
-import { countBy, histogramOf, requireCount, requireEvents, requireTimeMs } from "./sample-values.ts";
+import {
+  countBy,
+  histogramOf,
+  requireChainId,
+  requireCount,
+  requireEvents,
+  requireTimeMs,
+} from "./sample-values.ts";
 
 const RESPONSES = "app_oracle_responses";
 const PROCESS_START = "process_start_time_seconds";
@@ -96,8 +103,8 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
   });
 }
 
-/** Longest version of one program. */
-const MAX_VERSION = 60;
+/** Longest version of one program. Longer texts are none. */
+export const MAX_VERSION = 60;
 
 function versionOf(own: readonly Sample[]): string | undefined {
   const versions = [
@@ -144,6 +151,7 @@ function chooseChain(samples: readonly Sample[], selected: string | undefined): 
       .filter(({ name }) => NODE_FAMILY.test(name))
       .flatMap(({ labels }) => labels.get("chain_id") ?? []),
   );
+  for (const chain of chains) requireChainId(chain);
   if (selected !== undefined && chains.has(selected)) return selected;
   const [first, ...others] = chains;
   if (first === undefined)

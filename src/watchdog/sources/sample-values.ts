@@ -13,6 +13,22 @@ export function requireCount({ name, value }: Sample, what = "a number of blocks
   throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not ${what}`);
 }
 
+/** A chain id: CometBFT's limit of 50 characters, visible ASCII only. It is part of keys, headers and URLs of notifications. */
+export const CHAIN_ID = /^[\x21-\x7e]{1,50}$/;
+
+/** Returns a chain id that another host sent; throws {@link SourceError} for a text that is none. */
+export function requireChainId(text: string): string {
+  if (CHAIN_ID.test(text)) return text;
+  const [start, rest] = [
+    JSON.stringify(text.slice(0, 20)),
+    text.length > 20 ? ` and ${text.length - 20} more` : "",
+  ];
+  throw new SourceError(
+    { code: "bad-value" },
+    `the chain id is ${start}${rest}, which is not 1 to 50 visible ASCII characters`,
+  );
+}
+
 /** Returns a count of events. */
 export function requireEvents(sample: Sample): bigint {
   return requireCount(sample, "a count");

@@ -33,6 +33,11 @@ const alertEvent = z.strictObject({
   cost: z.strictObject({ blocks: digits, pay: z.string().exactOptional() }),
 }) satisfies z.ZodType<AlertEvent>;
 
+/** An event in an outbox. */
+const queuedEvent = alertEvent.extend({
+  dead: z.strictObject({ atMs: z.number(), reason: z.string() }).exactOptional(),
+});
+
 const alertState = z.strictObject({
   validator: z.string(),
   alert: z.string(),
@@ -84,7 +89,10 @@ export function readAlerting(database: Database.Database): AlertingState {
     outbox: z
       .array(deliveryRow)
       .parse(rows("outbox"))
-      .map(({ channel, body }) => ({ channel, event: alertEvent.parse(JSON.parse(body)) })),
+      .map(({ channel, body }) => {
+        const { dead, ...event } = queuedEvent.parse(JSON.parse(body));
+        return { channel, event, ...(dead === undefined ? {} : { dead }) };
+      }),
     history: z
       .array(pastAlert)
       .parse(bodies("alert_history"))
@@ -115,7 +123,7 @@ export function writeAlerting(
   replaceRows(
     database,
     "outbox",
-    outbox.map(({ channel, event }) => [channel, stringifyJson(event)]),
+    outbox.map(({ channel, event, dead }) => [channel, stringifyJson({ ...event, dead })]),
   );
 }
 

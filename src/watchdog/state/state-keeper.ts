@@ -4,7 +4,13 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Outbox } from "../notify/delivery.ts";
-import { nextDeliveries, withoutDeliveries } from "../notify/outbox.ts";
+import {
+  buryDeliveries,
+  type Delivery,
+  nextDeliveries,
+  otherDeliveries,
+  withoutDeliveries,
+} from "../notify/outbox.ts";
 import { createMemoryState, type StateStore, type WatchdogState } from "./state-store.ts";
 
 /** The current state of a running watchdog, and its copy in a store. */
@@ -96,10 +102,8 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
       await changed.next(signal);
     }
   };
-  const remove: Outbox["remove"] = (done) => {
-    const { alerting } = state;
-    replace({ ...state, alerting: { ...alerting, outbox: withoutDeliveries(alerting.outbox, done) } });
-  };
+  const changeOutbox = (outbox: readonly Delivery[]): void =>
+    replace({ ...state, alerting: { ...state.alerting, outbox } });
   return {
     open: (opened) => {
       store = opened;
@@ -109,7 +113,12 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
     replace,
     replaceStored,
     problem,
-    outbox: { next, remove },
+    outbox: {
+      next,
+      others: (channel, failing) => otherDeliveries(state.alerting.outbox, channel, failing),
+      remove: (done) => changeOutbox(withoutDeliveries(state.alerting.outbox, done)),
+      bury: (failed, letter) => changeOutbox(buryDeliveries(state.alerting.outbox, failed, letter)),
+    },
     changed: changed.next,
     close: () => {
       if (failure !== undefined) save(state);

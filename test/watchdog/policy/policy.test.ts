@@ -8,6 +8,7 @@ import {
   rewardCents,
   SPECIFIED_POLICY,
 } from "../../../src/watchdog/policy/assessment.ts";
+import type { MonthRecord } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { endRate } from "../../../src/watchdog/policy/forecast.ts";
 import { allowedMisses } from "../../../src/watchdog/policy/headroom.ts";
 import { isAtLeast, type SuccessRate } from "../../../src/watchdog/policy/reward-tier.ts";
@@ -143,6 +144,32 @@ describe("assess", () => {
     expect(at(lastHours, 100n).map(({ state }) => state)).toEqual(["clinched", "clinched"]);
     expect(at(lastHours, 11_841n).map(({ state }) => state)).toEqual(["open", "clinched"]);
     expect(at(lastHours, 11_840n).map(({ state }) => state)).toEqual(["clinched", "clinched"]);
+  });
+
+  it("says nothing certain of blocks that were not seen", () => {
+    const month = monthRecord("2026-11", 900n, 100n);
+    const lastHour = Date.UTC(2026, 11, 1) - 1_000_000;
+    const at = (record: MonthRecord) =>
+      assess({
+        ledger: ledgerViewOf({ months: [record] }),
+        nowMs: lastHour,
+        policy: SPECIFIED_POLICY,
+        blockTimeMs: 1000,
+      }).headroom;
+    expect(at(month)[0]).toMatchObject({ state: "lost", misses: -60n });
+    const unseen = { ...month, coveredFromMs: lastHour - 1_000_000 };
+    expect(at(unseen)).toMatchObject([
+      { state: "open", misses: 0n, outageMs: 0, requiredRate: 1 },
+      { state: "open", misses: 0n },
+    ]);
+    const unknown = { ...month, counts: { good: 900n, bad: 100n, unknown: 3000n } };
+    expect(at(unknown).map(({ state }) => state)).toEqual(["open", "open"]);
+    const good = { ...unseen, counts: { good: 1_000_000n, bad: 0n, unknown: 0n } };
+    expect(at({ ...good, coveredFromMs: month.coveredFromMs }).map(({ state }) => state)).toEqual([
+      "clinched",
+      "clinched",
+    ]);
+    expect(at(good).map(({ state }) => state)).toEqual(["open", "open"]);
   });
 
   it("computes burn rates of three windows, and leaves out a window without blocks", () => {
