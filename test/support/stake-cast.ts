@@ -17,7 +17,7 @@ export const consensusKey = (name: Name) => validatorKey(new Uint8Array(32).fill
 const coin = (amount: number | bigint) => ({ denom: "untrn", amount: String(amount) });
 
 /** Genesis state of the bank: the same coins for each account. */
-export function castBank(amount: number): JsonObject {
+export function castBank(amount: number): { readonly balances: readonly JsonObject[] } {
   return { balances: NAMES.map((name) => ({ address: account(name), coins: [coin(amount)] })) };
 }
 

@@ -1,7 +1,11 @@
 import type { JsonObject } from "../../src/platform/base/json.ts";
 import { fromBase64 } from "../../src/platform/base/bytes.ts";
 import { votingPowerContract } from "../../src/localnet/chain/contracts/voting-power/voting-power.ts";
-import type { ContractScope, MessageJson } from "../../src/localnet/chain/modules/wasm/contract.ts";
+import type {
+  ContractAttribute,
+  ContractScope,
+  MessageJson,
+} from "../../src/localnet/chain/modules/wasm/contract.ts";
 import { contractStore } from "../../src/localnet/chain/modules/wasm/keeper.ts";
 import type { Context } from "../../src/localnet/chain/runtime/context.ts";
 import { messageToJson } from "../../src/cosmos/proto/json.ts";
@@ -18,7 +22,8 @@ export interface VotingWorld {
   readonly subscribe: () => void;
   /** Runs a smart query of the contract. */
   readonly ask: (message: JsonObject) => MessageJson;
-  readonly execute: (message: JsonObject) => void;
+  /** Executes a message. Returns the attributes of the response. */
+  readonly execute: (message: JsonObject) => readonly ContractAttribute[];
 }
 
 /** Starts the modules from a genesis state. The contract gets no hooks before `subscribe`. */
@@ -53,7 +58,8 @@ export function createVotingWorld(genesis: JsonObject): VotingWorld {
     },
     ask: (message) => votingPowerContract.query?.(scopeOf(world.context()), message) ?? null,
     execute: (message) => {
-      votingPowerContract.execute?.(scopeOf(world.context()), { sender: AUTHORITY, funds: [] }, message);
+      const caller = { sender: AUTHORITY, funds: [] };
+      return votingPowerContract.execute?.(scopeOf(world.context()), caller, message).attributes ?? [];
     },
   };
 }

@@ -6,6 +6,7 @@ import {
   getOption,
 } from "@bufbuild/protobuf";
 import { formatDec18, formatPrecDec, parseDec18, parsePrecDec } from "../../platform/base/decimal.ts";
+import { parseGoBigInt } from "../../platform/base/integers.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import { protoRegistry } from "./registry.ts";
 
@@ -104,27 +105,30 @@ export function extensionOf(name: string): DescExtension {
 /** Meaning of digits on the wire: "dec" is v × 10^18 for a decimal v, "prec-dec" is v × 10^27, "int" is the integer itself. */
 type NumberFormat = "dec" | "prec-dec" | "int";
 
-// The SDK's Int has 256 bits, its Dec 315 and the dex decimal 345: at most 104 digits. The limit bounds the cost of BigInt on
-// input from outside.
-const DIGITS = /^-?\d{1,104}$/;
-
 /**
  * Converts digits on the wire to a JSON string. As "dec", `500000000000000000` is "0.500000000000000000". Empty input is "0".
- * Throws if the input is not an integer.
+ * Go's notations are read as Go reads them: "010" is 8. Throws if the input is not an integer.
  */
 export function numberToJson(wire: string, format: NumberFormat): string {
   if (wire === "") return "0";
-  if (!DIGITS.test(wire)) throw new Error(`not an integer: ${JSON.stringify(wire.slice(0, 80))}`);
-  if (format === "dec") return formatDec18(BigInt(wire));
-  return format === "prec-dec" ? formatPrecDec(BigInt(wire)) : BigInt(wire).toString();
+  const value = integerOf(wire);
+  if (format === "dec") return formatDec18(value);
+  return format === "prec-dec" ? formatPrecDec(value) : value.toString();
 }
 
 /** Converts a JSON string to digits on the wire. Throws if the string is not a number of this format. */
 export function numberFromJson(text: string, format: NumberFormat): string {
   if (format === "dec") return parseDec18(text).toString();
   if (format === "prec-dec") return parsePrecDec(text).toString();
-  if (!DIGITS.test(text)) throw new Error(`not an integer: ${JSON.stringify(text.slice(0, 80))}`);
-  return BigInt(text).toString();
+  return integerOf(text).toString();
+}
+
+function integerOf(text: string): bigint {
+  try {
+    return parseGoBigInt(text);
+  } catch {
+    throw new Error(`not an integer: ${JSON.stringify(text.slice(0, 80))}`);
+  }
 }
 
 /**

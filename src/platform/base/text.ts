@@ -10,6 +10,16 @@ export function enumName(values: Readonly<Record<string, number>>, value: number
   return Object.entries(values).find(([, known]) => known === value)?.[0] ?? value.toString();
 }
 
+/** Removes the white space that Go's `strings.TrimSpace` removes: U+0085, and not U+FEFF, unlike `trim` here. */
+export function trimGoSpace(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && GO_SPACE.test(text.charAt(start))) start += 1;
+  while (start < end && GO_SPACE.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+const GO_SPACE = /[^\S\uFEFF]|\u0085/;
+
 /** Formats a whole number with a separator between thousands: "2,592,000". */
 export function formatCount(count: bigint | number, separator = ","): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, separator);

@@ -68,7 +68,8 @@ describe("numbers", () => {
     expect(numberToJson("2500000000000000", "dec")).toBe("0.002500000000000000");
     expect(numberToJson("-1500000000000000000", "dec")).toBe("-1.500000000000000000");
     expect(numberToJson("", "dec")).toBe("0");
-    expect(numberToJson("007", "int")).toBe("7");
+    expect(numberToJson("010", "int")).toBe("8");
+    expect(numberToJson("0x1", "dec")).toBe("0.000000000000000001");
     expect(() => numberToJson("1.5", "dec")).toThrow("not an integer");
     expect(numberToJson("-495", "prec-dec")).toBe("-0.000000000000000000000000495");
   });
@@ -78,6 +79,8 @@ describe("numbers", () => {
     expect(numberFromJson("12", "int")).toBe("12");
     expect(numberFromJson("1.05", "prec-dec")).toBe("1050000000000000000000000000");
     expect(() => numberFromJson("1e5", "prec-dec")).toThrow("failed to set decimal string");
-    expect(() => numberFromJson("0x1", "int")).toThrow("not an integer");
+    expect(numberFromJson("0x1f", "int")).toBe("31");
+    expect(numberFromJson("010", "int")).toBe("8");
+    expect(() => numberFromJson("08", "int")).toThrow("not an integer");
   });
 });

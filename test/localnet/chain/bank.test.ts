@@ -108,6 +108,25 @@ describe("a payment is rejected", () => {
     const message = send(bob.address, coin("1e3"));
     expect(deliver(message)).toMatchObject({ code: 2, codespace: "sdk" });
   });
+
+  it("with an amount of more than 256 bits", () => {
+    expect(deliver(send(bob.address, coin((2n ** 256n).toString()))).log).toBe(
+      "integer out of range; got: 257, max: 256: tx parse error",
+    );
+  });
+});
+
+it.each([
+  ["010", "8untrn"],
+  ["0x_ff", "255untrn"],
+])("a payment of %s pays what Go reads", (amount, paid) => {
+  const chain = startTestChain(testGenesis([{ key: alice, untrn: 1_000_000n }]));
+  const tx = buildTx({ key: alice, sequence: 0n, messages: [send(bob.address, coin(amount))] });
+  const [result] = chain.block(tx).txResults;
+  const received = result?.events.filter(({ attributes }) =>
+    attributes.some(({ key }) => key === "msg_index"),
+  );
+  expect(received?.find(({ type }) => type === "coin_received")?.attributes[1]?.value).toBe(paid);
 });
 
 describe("a payment to several recipients", () => {

@@ -1,5 +1,20 @@
 import { goString, upperHex, fromHex } from "../../../src/platform/base/bytes.ts";
+import { trimGoSpace } from "../../../src/platform/base/text.ts";
 import { describe, expect, it } from "vitest";
+
+describe("trimGoSpace", () => {
+  it.each([
+    ["", ""],
+    ["a b", "a b"],
+    [" \t\n\v\f\r\u0085\u00a0\u1680a\u2000\u200a\u2028\u2029\u202f\u205f\u3000", "a"],
+    [" \u3000", ""],
+    ["\ufeff", "\ufeff"],
+    ["\u200b", "\u200b"],
+    ["\u180ea ", "\u180ea"],
+  ])("removes what Go removes from %j", (text, trimmed) => {
+    expect(trimGoSpace(text)).toBe(trimmed);
+  });
+});
 
 describe("goString and upperHex", () => {
   it.each([

@@ -1,6 +1,7 @@
 import { encodeBech32, sha256, latin1, utf8 } from "../../../platform/base/bytes.ts";
 import { CodedError } from "../../../platform/base/errors.ts";
 import { createObjectSlot, createRecentCache, type RecentCache } from "../../../platform/base/caches.ts";
+import { trimGoSpace } from "../../../platform/base/text.ts";
 
 const CHARSET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
@@ -67,7 +68,7 @@ function cached<T>(cache: RecentCache<string, T>, key: string, create: () => T):
 }
 
 function readAddress(prefix: string, text: string): Uint8Array {
-  if (text.trim() === "") throw notAnAddress("empty address string is not allowed");
+  if (trimGoSpace(text) === "") throw notAnAddress("empty address string is not allowed");
   const decoded = decodeBech32(text);
   if (decoded.prefix !== prefix) {
     const message = `invalid Bech32 prefix; expected ${prefix}, got ${decoded.prefix}`;

@@ -1,4 +1,6 @@
 import type { Coin as WireCoin } from "../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import { errorText } from "../../../platform/base/errors.ts";
+import { parseInt256 } from "../../../platform/base/integers.ts";
 import { ErrTxDecode } from "./errors.ts";
 
 /** An amount of one denomination. */
@@ -8,8 +10,6 @@ export interface Coin {
 }
 
 const DENOM = /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/;
-const AMOUNT = /^-?[0-9]{1,80}$/;
-const MAX_BITS = 256;
 
 /** Returns whether a denomination is valid (the SDK's `ValidateDenom`). */
 export function isDenom(denom: string): boolean {
@@ -17,22 +17,20 @@ export function isDenom(denom: string): boolean {
 }
 
 /**
- * Parses a coin of a message. An empty amount is 0. Throws sdk/2 when the amount is not an integer of at most 256 bits:
- * Go rejects such an amount while it decodes the transaction.
+ * Parses an integer of a message as Go's `math.Int`: "010" is 8. An empty text is 0. Throws sdk/2 for any other text and for more
+ * than 256 bits: Go rejects them while it decodes the transaction.
  */
-function parseCoin(coin: WireCoin): Coin {
-  const text = coin.amount === "" ? "0" : coin.amount;
-  if (!AMOUNT.test(text))
-    throw ErrTxDecode(`math/big: cannot unmarshal ${JSON.stringify(text)} into a *big.Int`);
-  const amount = BigInt(text);
-  if ((amount < 0n ? -amount : amount) >> BigInt(MAX_BITS) !== 0n)
-    throw ErrTxDecode("integer out of range; got: more than 256 bits");
-  return { denom: coin.denom, amount };
+export function parseWireInt(text: string): bigint {
+  try {
+    return text === "" ? 0n : parseInt256(text);
+  } catch (error) {
+    throw ErrTxDecode(errorText(error));
+  }
 }
 
 /** Parses the coins of a message in their order. Throws sdk/2. */
 export function parseCoins(coins: readonly WireCoin[]): readonly Coin[] {
-  return coins.map(parseCoin);
+  return coins.map(({ denom, amount }) => ({ denom, amount: parseWireInt(amount) }));
 }
 
 /** Converts a coin to protobuf. */

@@ -104,7 +104,7 @@ export const ErrPanic = registerError("undefined", 111_222, "panic");
 /** Codespace `gov`: somebody else than the authority signed a message of the authority. */
 export const ErrInvalidSigner = registerError(
   "gov",
-  8,
+  13,
   "expected gov account as only signer for proposal message",
 );
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/platform/base/json.ts";
+import { moduleParams as consensusParams } from "../../../../src/localnet/chain/modules/consensus/params.ts";
 import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import {
   account,
@@ -134,7 +135,7 @@ const CREATE: readonly Row[] = [
         key: "AvMdHVpitzHNSdD1Zw3kY+L5PEIPyd9l6sD5i4aIfXp9",
       },
     },
-    ["sdk", 29, "Expecting cryptotypes.PubKey of type ed25519, 32 bytes: invalid type"],
+    ["staking", 6, "got: secp256k1, expected: [ed25519]: validator pubkey type is not supported"],
   ],
   [
     "a key that is too short",
@@ -369,7 +370,7 @@ const PARAMS: readonly Row[] = [
     { authority: account("a") },
     [
       "gov",
-      8,
+      13,
       `invalid authority; expected ${AUTHORITY}, got ${account("a")}: expected gov account as only signer for proposal message`,
     ],
   ],
@@ -420,6 +421,36 @@ describe.each(MESSAGES)("%s", (_name, valid, rows) => {
 
 it.each(MESSAGES.filter(([name]) => name !== "MsgUnjail"))("%s is accepted otherwise", (_name, valid) => {
   expect(refusalOf(valid())).toBeUndefined();
+});
+
+it("a secp256k1 key is refused also where the consensus parameters allow its type", () => {
+  const validator = { pubKeyTypes: ["ed25519", "secp256k1"] };
+  consensusParams.set(world.context(), { ...consensusParams.get(world.context()), validator });
+  const pubkey = CREATE.find(([what]) => what === "a key of another type")?.[1];
+  expect(refusalOf({ ...stakeMessages.create("c", 2_000_000), ...pubkey })).toEqual([
+    "sdk",
+    29,
+    "Expecting cryptotypes.PubKey of type ed25519, 32 bytes: invalid type",
+  ]);
+});
+
+it("an unbonding id is in the index until its undelegation or redelegation is complete", () => {
+  // Prefix 0x38, then the id: the store key of what is unbonding.
+  const indexed = (): readonly string[] =>
+    world
+      .dump("staking")
+      .flatMap(([key, value]) =>
+        key.startsWith("38") ? [`${BigInt(`0x${key.slice(2)}`)} ${value.slice(0, 2)}`] : [],
+      );
+  block(stakeMessages.undelegate("a", "a", 100), stakeMessages.redelegate("a", ["a", "b"], 100));
+  block(stakeMessages.undelegate("a", "a", 100));
+  expect(indexed()).toEqual(["1 32", "2 34", "3 32"]);
+  timeNs += 20n * DAY;
+  block();
+  expect(indexed()).toHaveLength(3);
+  timeNs += DAY;
+  block();
+  expect(indexed()).toEqual([]);
 });
 
 describe("messages that the state refuses", () => {

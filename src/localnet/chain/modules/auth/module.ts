@@ -2,6 +2,7 @@ import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/g
 import * as wire from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
+import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import type { Account } from "../../runtime/ante-step.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -200,7 +201,7 @@ function addressQueries(keeper: AuthKeeper, bech32Prefix: string): readonly Quer
       `${SERVICE}/AddressStringToBytes`,
       { request: wire.AddressStringToBytesRequest, response: wire.AddressStringToBytesResponse },
       (_context, { addressString }) => {
-        if (addressString.trim() === "")
+        if (trimGoSpace(addressString) === "")
           throw new QueryError(GrpcCode.InvalidArgument, "empty address string is not allowed");
         return { addressBytes: orQueryError(() => keeper.parseAddress(addressString)) };
       },

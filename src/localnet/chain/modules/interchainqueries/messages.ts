@@ -9,6 +9,7 @@ import type {
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toHex } from "../../../../platform/base/bytes.ts";
 import * as errors from "../../../../platform/base/errors.ts";
+import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import {
   ErrInvalidAddress,
@@ -53,7 +54,8 @@ export function validateRegister(
   inMessage("MsgRegisterInterchainQuery", () => {
     if (message.updatePeriod === 0n) throw ErrInvalidUpdatePeriod("update period can not be equal to zero");
     checkSender(bech32Prefix, message.sender);
-    if (message.connectionId.trim() === "") throw ErrInvalidConnectionID("connection id cannot be empty");
+    if (trimGoSpace(message.connectionId) === "")
+      throw ErrInvalidConnectionID("connection id cannot be empty");
     if (message.queryType === "kv") validateRegisteredKeys(message.keys, params.maxKvQueryKeysCount);
     else if (message.queryType === "tx")
       validateTransactionsFilter(message.transactionsFilter, params.maxTransactionsFilters);
@@ -120,7 +122,7 @@ export function validateUpdateParams(
 }
 
 function checkSender(bech32Prefix: string, sender: string): void {
-  if (sender.trim() === "") throw ErrInvalidAddress("missing sender address");
+  if (trimGoSpace(sender) === "") throw ErrInvalidAddress("missing sender address");
   if (!isAddress(bech32Prefix, sender)) throw ErrInvalidAddress(`failed to parse address: ${sender}`);
 }
 

@@ -2,6 +2,7 @@ import { joinNs } from "../../../../platform/base/time.ts";
 import { latin1, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Dec18, DEC18_ONE, mulDec18 } from "../../../../platform/base/decimal.ts";
 import { Params } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/slashing.ts";
+import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { MODULE_NAME, PARAMS } from "./keys.ts";
@@ -24,9 +25,11 @@ export const moduleParams: ModuleParams<Params> = defineParams({
 /** The number of a stored fraction. */
 export function fractionOf(digits: Uint8Array): Dec18 {
   const text = latin1(digits);
-  if (!/^-?\d{1,60}$/.test(text))
+  try {
+    return parseInt256(text);
+  } catch {
     throw unregisteredError(`not a decimal: ${JSON.stringify(text.slice(0, 40))}`);
-  return BigInt(text);
+  }
 }
 
 /** Blocks of a window that a validator must sign, rounded half to even. */

@@ -13,13 +13,15 @@ import {
   MsgUndelegateResponse,
   type MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
-import { formatCoin } from "../../runtime/coins.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import { formatCoin, parseWireInt } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
   ErrInvalidRequest,
   ErrInvalidSigner,
   ErrInvalidType,
   ErrNotFound,
+  type ModuleError,
   unregisteredError,
 } from "../../runtime/errors.ts";
 import { toMessageHandler } from "../../runtime/handlers.ts";
@@ -55,7 +57,7 @@ import {
   validateNewRate,
 } from "./messages.ts";
 import { moduleParams } from "./params.ts";
-import { ed25519KeyOf, integerOf, type Unbonding, type UnbondingEntry, type Validator } from "./records.ts";
+import { ed25519KeyOf, type Unbonding, type UnbondingEntry, type Validator } from "./records.ts";
 import type { Keepers, Pair } from "./types.ts";
 import { saveUnbonding, unbondings } from "./unbondings.ts";
 import {
@@ -139,11 +141,14 @@ function createValidator(context: Context, keepers: Keepers, message: MsgCreateV
   requireMinimumRate(context, fields.rates);
   if (validators.get(context, operator) !== undefined) throw ErrValidatorOwnerExists();
   const key = ed25519KeyOf(message.pubkey);
-  if (key === undefined) throw ErrInvalidType("Expecting cryptotypes.PubKey of type ed25519, 32 bytes");
-  if (validatorByConsensus(context, ed25519Address(key)) !== undefined) throw ErrValidatorPubKeyExists();
+  const isSecp256k1 = message.pubkey?.typeUrl === TYPE_URL.secp256k1PubKey;
+  if (key === undefined && !isSecp256k1) throw unsupportedKey();
+  if (key !== undefined && validatorByConsensus(context, ed25519Address(key)) !== undefined)
+    throw ErrValidatorPubKeyExists();
   requireBondDenom(context, fields.value);
   requireShort(fields.description);
-  requireKeyType(context, keepers);
+  requireKeyType(context, keepers, isSecp256k1 ? "secp256k1" : "ed25519");
+  if (isSecp256k1) throw unsupportedKey();
   const validator = newValidator(context, message, fields);
   setValidator(context, keepers, validator);
   setByConsensus(context, keepers, validator);
@@ -154,10 +159,14 @@ function createValidator(context: Context, keepers: Keepers, message: MsgCreateV
   context.emit(createdValidator(message.validatorAddress, formatCoin(fields.value)));
 }
 
-function requireKeyType(context: Context, { keyTypes }: Keepers): void {
+function unsupportedKey(): ModuleError {
+  return ErrInvalidType("Expecting cryptotypes.PubKey of type ed25519, 32 bytes");
+}
+
+function requireKeyType(context: Context, { keyTypes }: Keepers, type: string): void {
   const allowed = keyTypes(context);
-  if (allowed.includes("ed25519")) return;
-  throw ErrValidatorPubKeyTypeNotSupported(`got: ed25519, expected: [${allowed.join(" ")}]`);
+  if (allowed.includes(type)) return;
+  throw ErrValidatorPubKeyTypeNotSupported(`got: ${type}, expected: [${allowed.join(" ")}]`);
 }
 
 function newValidator(context: Context, message: MsgCreateValidator, fields: NewValidator): Validator {
@@ -181,8 +190,8 @@ function newValidator(context: Context, message: MsgCreateValidator, fields: New
 /** `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only for a commission. */
 function editValidator(context: Context, keepers: Keepers, message: MsgEditValidator): void {
   const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
-  const minimum = message.minSelfDelegation === "" ? undefined : integerOf(message.minSelfDelegation);
-  const rate = message.commissionRate === "" ? undefined : integerOf(message.commissionRate);
+  const minimum = message.minSelfDelegation === "" ? undefined : parseWireInt(message.minSelfDelegation);
+  const rate = message.commissionRate === "" ? undefined : parseWireInt(message.commissionRate);
   editDescription(undefined, message.description);
   if (minimum !== undefined && minimum <= 0n)
     throw ErrInvalidRequest("minimum self delegation must be a positive integer");

@@ -3,7 +3,7 @@ import { DEC18_ONE, formatDec18 } from "../../../../platform/base/decimal.ts";
 import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import type { Description } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import type { MsgCreateValidator } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
-import { type Coin, isDenom, parseCoins } from "../../runtime/coins.ts";
+import { type Coin, isDenom, parseCoins, parseWireInt } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
 import {
@@ -19,7 +19,7 @@ import {
   ErrSelfDelegationBelowMinimum,
 } from "./errors.ts";
 import { moduleParams } from "./params.ts";
-import { type Commission, type Rates, integerOf, toInteger } from "./records.ts";
+import { type Commission, type Rates, toInteger } from "./records.ts";
 import type { AddressCodec } from "./types.ts";
 
 const DAY_NS = 86_400_000_000_000n;
@@ -76,12 +76,12 @@ export function validateCreate(message: MsgCreateValidator): NewValidator {
   if (commission === undefined || Object.values(commission).every((text) => text === ""))
     throw errors.ErrInvalidRequest("empty commission");
   const rates = {
-    rate: integerOf(commission.rate),
-    maxRate: integerOf(commission.maxRate),
-    maxChangeRate: integerOf(commission.maxChangeRate),
+    rate: parseWireInt(commission.rate),
+    maxRate: parseWireInt(commission.maxRate),
+    maxChangeRate: parseWireInt(commission.maxChangeRate),
   };
   validateRates(rates);
-  const minSelfDelegation = integerOf(message.minSelfDelegation);
+  const minSelfDelegation = parseWireInt(message.minSelfDelegation);
   if (minSelfDelegation <= 0n)
     throw errors.ErrInvalidRequest("minimum self delegation must be a positive integer");
   if (value.amount < minSelfDelegation) throw ErrSelfDelegationBelowMinimum();

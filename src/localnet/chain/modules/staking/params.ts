@@ -1,12 +1,12 @@
 import { joinNs } from "../../../../platform/base/time.ts";
-import { type Coin, isDenom } from "../../runtime/coins.ts";
+import { type Coin, isDenom, parseWireInt } from "../../runtime/coins.ts";
 import { DEC18_ONE } from "../../../../platform/base/decimal.ts";
+import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { Params } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { MODULE_NAME, PARAMS } from "./keys.ts";
-import { integerOf } from "./records.ts";
 
 /** All fields are zero before genesis stores parameters. */
 export const moduleParams: ModuleParams<Params> = defineParams({
@@ -41,9 +41,9 @@ function validateParams(params: Params): void {
   if (params.maxValidators === 0)
     throw unregisteredError(`max validators must be positive: ${params.maxValidators}`);
   if (params.maxEntries === 0) throw unregisteredError(`max entries must be positive: ${params.maxEntries}`);
-  if (params.bondDenom.trim() === "") throw unregisteredError("bond denom cannot be blank");
+  if (trimGoSpace(params.bondDenom) === "") throw unregisteredError("bond denom cannot be blank");
   if (!isDenom(params.bondDenom)) throw unregisteredError(`invalid denom: ${params.bondDenom}`);
-  const rate = integerOf(params.minCommissionRate);
+  const rate = parseWireInt(params.minCommissionRate);
   if (rate < 0n) throw unregisteredError(`minimum commission rate cannot be negative: ${rate}`);
   if (rate > DEC18_ONE)
     throw unregisteredError(`minimum commission rate cannot be greater than 100%: ${rate}`);

@@ -1,10 +1,10 @@
 import { ed25519Address } from "../../../../cosmos/comet/validator-key.ts";
 import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
 import type { Dec18 } from "../../../../platform/base/decimal.ts";
+import { parseGoBigInt } from "../../../../platform/base/integers.ts";
 import { PubKey } from "../../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
-import { ErrTxDecode } from "../../runtime/errors.ts";
 import { type Codec, mappedCodec, messageCodec } from "../../store/collections.ts";
 
 /** A stored validator with numbers. */
@@ -70,21 +70,9 @@ export interface Redelegation {
   readonly entries: readonly RedelegationEntry[];
 }
 
-/** Parses the stored digits of an amount or of a decimal. Absent is 0. Throws a plain error for other texts. */
+/** Parses the digits of an amount or of a decimal, as Go does: "010" is 8. Absent is 0. Throws a plain error for other texts. */
 export function toInteger(digits: string): bigint {
-  if (!/^-?\d{0,100}$/.test(digits)) throw new Error(`not a number: ${JSON.stringify(digits.slice(0, 40))}`);
-  return digits === "" || digits === "-" ? 0n : BigInt(digits);
-}
-
-/**
- * Parses the digits of a number of a message. Throws sdk/2 for other texts: Go rejects them while it decodes the transaction.
- */
-export function integerOf(digits: string): bigint {
-  try {
-    return toInteger(digits);
-  } catch {
-    throw ErrTxDecode(`math/big: cannot unmarshal ${JSON.stringify(digits.slice(0, 40))} into a *big.Int`);
-  }
+  return digits === "" ? 0n : parseGoBigInt(digits);
 }
 
 function ratesFromWire(rates: wire.CommissionRates | undefined): Rates {

@@ -1,5 +1,6 @@
 import { ContractCodeHistoryOperationType } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
+import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -322,19 +323,20 @@ function callEvent(entry: string, address: string, codeId?: bigint): ChainEvent 
  */
 function contractEvents(address: string, response: ContractResponse): readonly ChainEvent[] {
   const own = response.events.map(({ type, attributes }) => {
-    if (type.trim().length < MIN_TYPE_LENGTH) throw ErrInvalidEvent(`Event type too short: '${type.trim()}'`);
-    return toEvent(`wasm-${type.trim()}`, address, attributes);
+    const trimmed = trimGoSpace(type);
+    if (trimmed.length < MIN_TYPE_LENGTH) throw ErrInvalidEvent(`Event type too short: '${trimmed}'`);
+    return toEvent(`wasm-${trimmed}`, address, attributes);
   });
   return response.attributes.length === 0 ? own : [toEvent("wasm", address, response.attributes), ...own];
 }
 
 function toEvent(type: string, address: string, attributes: readonly ContractAttribute[]): ChainEvent {
-  const pairs = attributes.map(({ key, value }) => [checkedKey(key), value.trim()] as const);
+  const pairs = attributes.map(({ key, value }) => [checkedKey(key), trimGoSpace(value)] as const);
   return event(type, [[ADDRESS_KEY, address], ...pairs]);
 }
 
 function checkedKey(key: string): string {
-  const trimmed = key.trim();
+  const trimmed = trimGoSpace(key);
   if (trimmed === "") throw ErrInvalidEvent("Empty attribute key");
   if (trimmed.startsWith("_"))
     throw ErrInvalidEvent(`Attribute key starts with reserved prefix _: '${trimmed}'`);

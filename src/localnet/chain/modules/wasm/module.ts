@@ -9,6 +9,7 @@ import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { fromHex, fromUtf8, prefixEnd, toBase64, toHex } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord, JsonField, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
+import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, type Coin, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -165,7 +166,7 @@ function requireLabel(label: string): void {
   if (label === "") throw ErrEmpty("label: is required");
   if (new TextEncoder().encode(label).length > MAX_LABEL_BYTES)
     throw ErrLimit(`label: cannot be longer than ${MAX_LABEL_BYTES} characters`);
-  if (label !== label.trim()) throw ErrInvalid("label: label must not start/end with whitespaces");
+  if (label !== trimGoSpace(label)) throw ErrInvalid("label: label must not start/end with whitespaces");
 }
 
 function requireFunds(funds: Parameters<typeof parseCoins>[0], name: string): readonly Coin[] {

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../../../src/platform/base/json.ts";
 import { quoDec18, truncateDec18 } from "../../../../../src/platform/base/decimal.ts";
 import { delegations } from "../../../../../src/localnet/chain/modules/staking/delegations.ts";
 import { isBonded, validators } from "../../../../../src/localnet/chain/modules/staking/validators.ts";
-import { parseAddress } from "../../../../../src/localnet/chain/runtime/address.ts";
+import { formatAddress, parseAddress } from "../../../../../src/localnet/chain/runtime/address.ts";
 import { ModuleError } from "../../../../../src/localnet/chain/runtime/errors.ts";
 import {
   account,
@@ -273,7 +273,10 @@ describe("the voting-power contract", () => {
     voting.subscribe();
     block(2n, stakeMessages.delegate("c", "a", 500_000));
     expect(ask({ total_power_at_height: {} })).toEqual({ power: "0", height: 2 });
-    execute({ sync: { val_addr: operator("a") } });
+    expect(execute({ sync: { val_addr: operator("a") } })).toEqual([
+      { key: "method", value: "sync" },
+      { key: "delegations", value: "3" },
+    ]);
     expect(powerOfContract(voting)).toEqual(powerOfState(world));
     block(3n, stakeMessages.undelegate("b", "a", 400_000));
     expect(powerOfContract(voting)).toEqual(powerOfState(world));
@@ -282,6 +285,27 @@ describe("the voting-power contract", () => {
       height: 2,
     });
     expect(() => execute({ sync: { val_addr: operator("a") } })).toThrow("is followed already");
+  });
+
+  it("reads all pages of the delegations", () => {
+    const { balances } = castBank(50_000_000);
+    const many = Array.from({ length: 101 }, (_, index) =>
+      formatAddress("neutron", new Uint8Array(20).fill(100 + index)),
+    );
+    const coins = [{ denom: "untrn", amount: "10" }];
+    const voting = createVotingWorld({
+      ...genesis(),
+      bank: { balances: [...balances, ...many.map((address) => ({ address, coins }))] },
+    });
+    const { world, ask, execute } = voting;
+    world.block({ height: 1n, timeNs: SECOND }, [], () => {
+      world.run(stakeMessages.create("a", 9_000_000));
+      for (const delegator_address of many)
+        world.run({ ...stakeMessages.delegate("b", "a", 10), delegator_address });
+    });
+    execute({ sync: { val_addr: operator("a") } });
+    const powers = many.map((address) => ask({ voting_power_at_height: { address } }));
+    expect(powers).toEqual(many.map(() => ({ power: "10", height: 1 })));
   });
 
   it("refuses unknown messages and heights of the future", () => {

@@ -6,6 +6,7 @@ import type { Params } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import type { ClientState } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { goDurationText, NS_PER_SECOND } from "../../../../../platform/base/time.ts";
+import { trimGoSpace } from "../../../../../platform/base/text.ts";
 import * as errors from "../../../runtime/errors.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import {
@@ -213,7 +214,8 @@ function validateClientState(client: ClientState): void {
   }
   if (client.proofSpecs.length === 0) throw ErrInvalidProofSpecs("proof specs cannot be nil for tm client");
   for (const [index, key] of client.upgradePath.entries()) {
-    if (key.trim() === "") throw ErrInvalidClient(`key in upgrade path at index ${index} cannot be empty`);
+    if (trimGoSpace(key) === "")
+      throw ErrInvalidClient(`key in upgrade path at index ${index} cannot be empty`);
   }
 }
 
@@ -232,7 +234,7 @@ function validateConsensusState(state: ConsensusState): void {
 }
 
 function validateChainId(chainId: string): void {
-  if (chainId.trim() === "") throw ErrInvalidChainID("chain id cannot be empty string");
+  if (trimGoSpace(chainId) === "") throw ErrInvalidChainID("chain id cannot be empty string");
   const { length } = Buffer.from(chainId);
   if (length <= MAX_CHAIN_ID_LENGTH) return;
   throw ErrInvalidChainID(`chainID is too long; got: ${length}, max: ${MAX_CHAIN_ID_LENGTH}`);

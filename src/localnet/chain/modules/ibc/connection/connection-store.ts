@@ -6,7 +6,7 @@ import {
   type Version,
 } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { fromUtf8, prefixEnd, utf8 } from "../../../../../platform/base/bytes.ts";
-import { enumName } from "../../../../../platform/base/text.ts";
+import { enumName, trimGoSpace } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { createItem, uint64Codec } from "../../../store/collections.ts";
 import { openClientStore, statusOf } from "../client/client-store.ts";
@@ -109,11 +109,10 @@ export const SUPPORTED_VERSIONS: readonly Version[] = [
 /** Stateless checks of a version (ibc-go `ValidateVersion`). Throws connection/9. */
 export function validateVersion(version: Version | undefined): void {
   if (version === undefined) throw ErrInvalidConnectionVersion("version cannot be nil");
-  if (version.identifier.trim() === "")
+  if (trimGoSpace(version.identifier) === "")
     throw ErrInvalidConnectionVersion("version identifier cannot be blank");
-  for (const [index, feature] of version.features.entries()) {
-    if (feature.trim() === "") throw ErrInvalidConnectionVersion(`feature cannot be blank, index ${index}`);
-  }
+  const blank = version.features.findIndex((feature) => trimGoSpace(feature) === "");
+  if (blank >= 0) throw ErrInvalidConnectionVersion(`feature cannot be blank, index ${blank}`);
 }
 
 /** Returns whether one of the versions has this identifier and all these features, of which there must be one. */

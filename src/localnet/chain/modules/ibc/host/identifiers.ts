@@ -1,4 +1,5 @@
 import type { ModuleError } from "../../../runtime/errors.ts";
+import { trimGoSpace } from "../../../../../platform/base/text.ts";
 import { ErrInvalidID } from "./errors.ts";
 
 /** Type of clients of CometBFT chains. */
@@ -55,7 +56,7 @@ export function connectionIdError(id: string): ModuleError | undefined {
 
 /** Checks in ibc-go's order. The length counts UTF-8 bytes, as Go's `len` does. */
 function idError(id: string, minLength: number, maxLength = MAX_LENGTH): ModuleError | undefined {
-  if (id.trim() === "") return ErrInvalidID("identifier cannot be blank");
+  if (trimGoSpace(id) === "") return ErrInvalidID("identifier cannot be blank");
   if (id.includes("/")) return ErrInvalidID(`identifier ${id} cannot contain separator '/'`);
   const { length } = Buffer.from(id);
   if (length < minLength || length > maxLength) {

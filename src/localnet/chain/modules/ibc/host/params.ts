@@ -2,6 +2,7 @@ import { Params as ChannelParams } from "../../../../../cosmos/proto/gen/ibc/cor
 import { Params as ClientParams } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { Params as ConnectionParams } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { utf8 } from "../../../../../platform/base/bytes.ts";
+import { trimGoSpace } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { unregisteredError } from "../../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../../runtime/params.ts";
@@ -20,7 +21,7 @@ export const clientParams: ModuleParams<ClientParams> = defineParams({
   defaults: { allowedClients: [ALLOW_ALL_CLIENTS] },
   validate: ({ allowedClients }) => {
     for (const [index, type] of allowedClients.entries()) {
-      if (type.trim() === "") throw unregisteredError(`client type ${index} cannot be blank`);
+      if (trimGoSpace(type) === "") throw unregisteredError(`client type ${index} cannot be blank`);
       if (allowedClients.indexOf(type) !== index) throw unregisteredError(`duplicate client type: ${type}`);
     }
     if (allowedClients.length > 1 && allowedClients.includes(ALLOW_ALL_CLIENTS)) {
