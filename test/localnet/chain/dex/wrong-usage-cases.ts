@@ -82,6 +82,8 @@ MultiHopSwap | short denomination | {"routes":[{"hops":["a","TokenB"]}]} | dex/1
 MultiHopSwap | cycle | {"routes":[{"hops":["TokenA","TokenB","TokenA"]}]} | dex/1151 | Hops cannot have cycles
 MultiHopSwap | malformed denomination | {"routes":[{"hops":["TokenA","to ken"]}]} | dex/1157 | invalid denom in route: (invalid denom: to ken): Invalid token denom
 MultiHopSwap | different exits | {"routes":[{"hops":["TokenA","TokenB"]},{"hops":["TokenA","TokenC"]}]} | dex/1142 | All multihop routes must have the same exit token
+MultiHopSwap | different exits in front of a cycle | {"routes":[{"hops":["TokenA","TokenB"]},{"hops":["TokenA","TokenC"]},{"hops":["TokenA","TokenB","TokenA"]}]} | dex/1142 | All multihop routes must have the same exit token
+MultiHopSwap | cycle in front of different exits | {"routes":[{"hops":["TokenA","TokenB"]},{"hops":["TokenA","TokenB","TokenA"]},{"hops":["TokenA","TokenC"]}]} | dex/1151 | Hops cannot have cycles
 MultiHopSwap | different entries | {"routes":[{"hops":["TokenA","TokenB"]},{"hops":["TokenC","TokenB"]}]} | dex/1158 | MultihopSwap starting tokens for each route must be the same
 MultiHopSwap | zero amount | {"amount_in":"0"} | dex/1125 | MaxAmountIn in must be > 0 for swap.
 MultiHopSwap | negative amount | {"amount_in":"-1"} | dex/1125 | MaxAmountIn in must be > 0 for swap.
@@ -100,6 +102,9 @@ Deposit | largest amount | {"amounts_a":["$MAX_INT","500"]} | sdk/111222 | Int o
 Deposit | amounts that add up to more than 256 bits | {"amounts_a":["$MAX_INT","$MAX_INT"],"amounts_b":["0","0"]} | sdk/111222 | Int overflow
 PlaceLimitOrder | largest amount | {"amount_in":"$MAX_INT"} | sdk/111222 | Int overflow
 PlaceLimitOrder | time of the block | {"order_type":"GOOD_TIL_TIME","expiration_time":"2026-09-21T14:13:20Z"} | dex/1139 | Current BlockTime: 2026-09-21 14:13:20 +0000 UTC; Provided ExpirationTime: 2026-09-21 14:13:20 +0000 UTC: Limit order expiration time must be greater than current block time:
+MultiHopSwap | receiver that is a module | {"receiver":"$DEX_ADDRESS"} | undefined/1 | failed to send out coin and dust to the receiver: $DEX_ADDRESS is not allowed to receive funds: unauthorized
+Withdrawal | receiver that is a module | {"receiver":"$DEX_ADDRESS"} | sdk/4 | $DEX_ADDRESS is not allowed to receive funds: unauthorized
+PlaceLimitOrder | receiver that is a module | {"receiver":"$DEX_ADDRESS","order_type":"IMMEDIATE_OR_CANCEL","tick_index_in_to_out":1000} | sdk/4 | $DEX_ADDRESS is not allowed to receive funds: unauthorized
 MultiHopSwap | largest amount | {"amount_in":"$MAX_INT"} | sdk/111222 | Int overflow
 MultiHopSwap | huge exit price | {"exit_limit_price":"$HUGE"} | undefined/1 | All multihop routes failed limitPrice check or had insufficient liquidity
 CancelLimitOrder | empty key | {"tranche_key":""} | dex/1111 | : Limit order tranche not found:

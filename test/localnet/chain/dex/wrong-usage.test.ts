@@ -1,9 +1,9 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../../src/platform/base/json.ts";
+import type { JsonObject, JsonValue } from "../../../../src/platform/base/json.ts";
 import { getTrancheCount, setTrancheCount } from "../../../../src/localnet/chain/modules/dex/store.ts";
 import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
-import { messageFromJson } from "../../../../src/cosmos/proto/json.ts";
+import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { AUTHORITY, createDexWorld, DEX_ADDRESS, type DexWorld } from "../../../support/dex-world.ts";
 import { startTestChain, testGenesis as appStateOf } from "../../../support/test-chain.ts";
 import { createTestKey } from "../../../support/test-keys.ts";
@@ -111,6 +111,14 @@ function failureOfBytes(message: string, bytes: Uint8Array): { code: string; tex
   }
 }
 
+function simulate(message: string, change: JsonObject): JsonValue {
+  const handler = world.module.queries.find(({ path }) => path === `/neutron.dex.Query/Simulate${message}`);
+  const name = `neutron.dex.QuerySimulate${message}`;
+  const request = messageFromJson(`${name}Request`, { msg: { ...VALID[message], ...change } });
+  const response = world.read(NOW_NS, (context) => handler?.query(context, request));
+  return messageToJson(`${name}Response`, response ?? new Uint8Array(0));
+}
+
 describe("wrong usage of the dex messages", () => {
   it.each(validationCases(VALUES))("$message: $name", ({ message, change, code, text }) => {
     expect(failureOf(message, change)).toEqual({ code, text: `failed to validate Msg${message}: ${text}` });
@@ -147,6 +155,38 @@ describe("wrong usage of the dex messages", () => {
 
   it.each([[["TokenA"]], [[]]])("rejects the route %j, where the deployed module panics", (hops) => {
     expect(failureOf("MultiHopSwap", { routes: [{ hops }] })).toMatchObject({ code: "sdk/111222" });
+  });
+
+  it("an order without a name for its type charges nothing: its simulation names the token", () => {
+    expect(simulate("PlaceLimitOrder", { order_type: 7 })).toMatchObject({
+      resp: { coin_in: { denom: "TokenA", amount: "0" } },
+    });
+    const handler = world.module.messages.find(
+      ({ typeUrl }) => typeUrl === "/neutron.dex.MsgPlaceLimitOrder",
+    );
+    const bytes = messageFromJson("neutron.dex.MsgPlaceLimitOrder", {
+      ...VALID["PlaceLimitOrder"],
+      order_type: 7,
+    });
+    const { result } = world.run(NOW_NS, (context) => handler?.handle(context, bytes));
+    expect(
+      messageToJson("neutron.dex.MsgPlaceLimitOrderResponse", result?.response ?? new Uint8Array(0)),
+    ).toMatchObject({
+      coin_in: { denom: "", amount: "0" },
+    });
+  });
+
+  it("a route of one token has a simulation, unless the best route is wanted", () => {
+    const routes = [{ hops: ["TokenA"] }];
+    expect(simulate("MultiHopSwap", { routes })).toEqual({
+      resp: { coin_out: { denom: "", amount: "0" }, route: { hops: ["TokenA"] }, dust: [] },
+    });
+    expect(() => simulate("MultiHopSwap", { routes, pick_best_route: true })).toThrow(
+      "nil pointer dereference",
+    );
+    expect(() => simulate("MultiHopSwap", { routes, exit_limit_price: "2" })).toThrow(
+      "All multihop routes failed",
+    );
   });
 
   it("rejects every message of users while the module is paused, after its checks", () => {

@@ -42,10 +42,9 @@ interface Deposited {
   readonly shares: Coin;
 }
 
-/** A position that deposited nothing. `failure` fails the message. */
+/** A position that deposited nothing, with the reason. */
 interface Failed {
-  readonly error: string;
-  readonly failure?: ModuleError;
+  readonly error: ModuleError;
 }
 
 type Outcome = Deposited | Failed;
@@ -55,7 +54,8 @@ export function deposit(context: Context, request: DepositRequest, keepers: DexK
   const positions = request.entries.map((entry) => toPosition(request, entry));
   const outcomes = positions.map((position) => {
     const outcome = tryPosition(context, request.creator, position, keepers);
-    if ("failure" in outcome) throw outcome.failure;
+    const isBel = "error" in outcome && outcome.error.code === errors.ErrDepositBehindEnemyLines().code;
+    if (isBel && position.options.failTxOnBel) throw outcome.error;
     return outcome;
   });
   const deposited = outcomes.filter((outcome) => "facts" in outcome);
@@ -66,7 +66,7 @@ export function deposit(context: Context, request: DepositRequest, keepers: DexK
     reserve0Deposited: outcomes.map((outcome) => depositedText(outcome, 0)),
     reserve1Deposited: outcomes.map((outcome) => depositedText(outcome, 1)),
     failedDeposits: outcomes.flatMap((outcome, index) =>
-      "error" in outcome ? [{ depositIdx: BigInt(index), error: outcome.error }] : [],
+      "error" in outcome ? [{ depositIdx: BigInt(index), error: outcome.error.message }] : [],
     ),
     sharesIssued: shares.map(toWireCoin),
   };
@@ -94,7 +94,7 @@ function tryPosition(context: Context, creator: string, position: Position, keep
     return context.atomically((inner) => depositPosition(inner, creator, position, keepers));
   } catch (thrown) {
     if (!(thrown instanceof ModuleError) || thrown.codespace !== MODULE_NAME) throw thrown;
-    return { error: thrown.message };
+    return { error: thrown };
   }
 }
 
@@ -114,7 +114,12 @@ function depositPosition(
         slopToleranceBps: options.slopToleranceBps,
       })
     : { amountsIn: position.amounts, offered: position.amounts };
-  if (isBehindEnemyLines(context, key, offered)) return behindEnemyLines(position);
+  if (isBehindEnemyLines(context, key, offered)) {
+    const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
+    // A swap that moved coins is undone. One that moved none has only emitted events, which stay, as on the deployed chain.
+    if (offered !== position.amounts) throw error;
+    return { error };
+  }
   const pool = getOrCreatePool(context, chainName, key);
   const denom = poolDenom(pool.id);
   const { lower, upper } = pool;
@@ -142,12 +147,6 @@ function requireFeeTier(context: Context, creator: string, fee: bigint): void {
   const { feeTiers, whitelistedLps } = moduleParams.get(context);
   if (feeTiers.includes(fee) || whitelistedLps.includes(creator)) return;
   throw errors.ErrInvalidFee(`[${feeTiers.join(" ")}]`);
-}
-
-/** The effects of a swap before the deposit stay, so this failure is a result. `fail_tx_on_bel` fails the message. */
-function behindEnemyLines({ key, options }: Position): Outcome {
-  const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
-  return { error: error.message, ...(options.failTxOnBel ? { failure: error } : {}) };
 }
 
 /** Returns whether an offered side would sell below the best price of the other side. */

@@ -13,7 +13,7 @@ import { ErrDexPaused, orPanic, unregistered } from "./errors.ts";
 import { cancelLimitOrder, withdrawFilled } from "./limit-order-payouts.ts";
 import * as messages from "./messages.ts";
 import { checkAmountTexts, checkDecimalTexts } from "./messages.ts";
-import { multiHopSwap } from "./multi-hop.ts";
+import { multiHopSwap, simulateMultiHopSwap } from "./multi-hop.ts";
 import { moduleParams } from "./params.ts";
 import { placeLimitOrder } from "./place-limit-order.ts";
 import { namedQueries, query } from "./query-pages.ts";
@@ -176,7 +176,7 @@ function simulations(keepers: DexKeepers): readonly QueryHandler[] {
       keepers,
     ),
     simulation(
-      { rpc: "SimulatePlaceLimitOrder", ...OPERATIONS.placeLimitOrder },
+      { rpc: "SimulatePlaceLimitOrder", parse: messages.parsePlaceLimitOrder, run: simulateOrder },
       {
         request: wire.QuerySimulatePlaceLimitOrderRequest,
         response: wire.QuerySimulatePlaceLimitOrderResponse,
@@ -200,11 +200,21 @@ function simulations(keepers: DexKeepers): readonly QueryHandler[] {
       keepers,
     ),
     simulation(
-      { rpc: "SimulateMultiHopSwap", ...OPERATIONS.multiHopSwap },
+      { rpc: "SimulateMultiHopSwap", parse: messages.parseMultiHopSwap, run: simulateMultiHopSwap },
       { request: wire.QuerySimulateMultiHopSwapRequest, response: wire.QuerySimulateMultiHopSwapResponse },
       keepers,
     ),
   ];
+}
+
+/** Unlike the message, the simulation names the token of an order that charges nothing. */
+function simulateOrder(
+  context: Context,
+  request: messages.OrderRequest,
+  keepers: DexKeepers,
+): tx.MsgPlaceLimitOrderResponse {
+  const response = placeLimitOrder(context, request, keepers);
+  return { ...response, coinIn: { denom: request.tokenIn, amount: response.coinIn?.amount ?? "0" } };
 }
 
 /** A query that runs a message without effects. */

@@ -11,7 +11,7 @@ import {
 import { parseWirePrecDec, type PrecDec } from "../../../../platform/base/decimal.ts";
 import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { isDenom } from "../../runtime/coins.ts";
+import { isDenom, parseWireInt } from "../../runtime/coins.ts";
 import { ErrTxDecode } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
 import { validateParams } from "./params.ts";
@@ -48,7 +48,7 @@ export interface DepositRequest {
 /** Checks a MsgDeposit without the state, in the deployed order. */
 export function parseDeposit(message: MsgDeposit, bech32Prefix: string): DepositRequest {
   const { creator, receiver, tokenA, tokenB, amountsA, amountsB, tickIndexesAToB, fees, options } = message;
-  const amounts = [amountsA.map(parseAmount), amountsB.map(parseAmount)] as const;
+  const amounts = [amountsA.map(parseWireInt), amountsB.map(parseWireInt)] as const;
   checkParties(message, bech32Prefix);
   checkTokens([tokenA, "TokenA denom"], [tokenB, "TokenB denom"], "tokenA cannot equal tokenB");
   const { length } = amountsA;
@@ -106,7 +106,7 @@ export interface WithdrawalRequest {
 /** Checks a MsgWithdrawal without the state, in the deployed order. */
 export function parseWithdrawal(message: MsgWithdrawal, bech32Prefix: string): WithdrawalRequest {
   const { creator, receiver, tokenA, tokenB, sharesToRemove, tickIndexesAToB, fees } = message;
-  const shares = sharesToRemove.map(parseAmount);
+  const shares = sharesToRemove.map(parseWireInt);
   checkParties(message, bech32Prefix);
   checkTokens([tokenA, "TokenA denom"], [tokenB, "TokenB denom"], "tokenA cannot equal tokenB");
   const { length } = shares;
@@ -150,10 +150,10 @@ export function parsePlaceLimitOrder(message: MsgPlaceLimitOrder, bech32Prefix: 
     tokenIn,
     tokenOut,
     tick: message.tickIndexInToOut,
-    amountIn: parseAmount(message.amountIn),
+    amountIn: parseWireInt(message.amountIn),
     orderType,
     expirationTimeNs: expirationTime === undefined ? undefined : timestampNs(expirationTime),
-    maxAmountOut: optional(message.maxAmountOut, parseAmount),
+    maxAmountOut: optional(message.maxAmountOut, parseWireInt),
     limitSellPrice: optional(message.limitSellPrice, parseDecimal),
     minAverageSellPrice: optional(message.minAverageSellPrice, parseDecimal),
   };
@@ -213,7 +213,7 @@ export interface MultiHopRequest {
 /** Checks a MsgMultiHopSwap without the state, in the deployed order. */
 export function parseMultiHopSwap(message: MsgMultiHopSwap, bech32Prefix: string): MultiHopRequest {
   const { creator, receiver, pickBestRoute } = message;
-  const amountIn = parseAmount(message.amountIn);
+  const amountIn = parseWireInt(message.amountIn);
   const exitLimitPrice = parseDecimal(message.exitLimitPrice);
   const routes = message.routes.map(({ hops }) => hops);
   checkParties(message, bech32Prefix);
@@ -226,10 +226,10 @@ export function parseMultiHopSwap(message: MsgMultiHopSwap, bech32Prefix: string
 function checkRoutes(routes: readonly (readonly string[])[]): void {
   const [first] = routes;
   if (first === undefined) throw errors.ErrMissingMultihopRoute();
-  for (const hops of routes) checkHops(hops);
-  if (routes.some((hops) => hops.length === 0)) throw errors.panicked("index out of range [-1]");
   const exit = first[first.length - 1];
   for (const hops of routes) {
+    checkHops(hops);
+    if (hops.length === 0) throw errors.panicked("index out of range [-1]");
     if (hops[hops.length - 1] !== exit) throw errors.ErrMultihopExitTokensMismatch();
     if (hops[0] !== first[0]) throw errors.ErrMultihopEntryTokensMismatch();
   }
@@ -290,14 +290,13 @@ function optional<T>(text: string, parse: (text: string) => T): T | undefined {
   return text === "" ? undefined : parse(text);
 }
 
-/** A number that does not parse fails the decoding of the transaction in Go; an unset one is 0. */
-function parseAmount(text: string): bigint {
-  return text === "" ? 0n : decoded(() => parseInt256(text));
-}
-
-/** As {@link parseAmount}, for a decimal with 27 digits. */
+/** As {@link parseWireInt}, for a decimal with 27 digits. */
 function parseDecimal(text: string): PrecDec {
-  return text === "" ? 0n : decoded(() => parseWirePrecDec(text));
+  try {
+    return text === "" ? 0n : parseWirePrecDec(text);
+  } catch (thrown) {
+    throw ErrTxDecode(errorMessage(thrown));
+  }
 }
 
 /** The usual text of a number, which both types can hold. */
@@ -311,12 +310,4 @@ export function checkAmountTexts(...texts: readonly string[]): void {
 /** As {@link checkAmountTexts}, for decimals with 27 digits. */
 export function checkDecimalTexts(...texts: readonly string[]): void {
   for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseWirePrecDec(text);
-}
-
-function decoded<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (thrown) {
-    throw ErrTxDecode(errorMessage(thrown));
-  }
 }

@@ -39,11 +39,11 @@ export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule
  * yet expired can hide one that is.
  */
 function purgeExpired(context: Context, chainName: string): void {
-  const { goodTilPurgeAllowance } = moduleParams.get(context);
   const walk = store.expirations(context);
-  // Opening the walk costs gas, which the allowance does not pay for.
+  // The allowance pays for reading the parameters, and not for opening the walk.
   let at = walk.next();
-  const cutoff = context.gas.used() + goodTilPurgeAllowance;
+  const opened = context.gas.used();
+  const cutoff = opened + moduleParams.get(context).goodTilPurgeAllowance;
   for (; at.done !== true; at = walk.next()) {
     const expiration = at.value;
     const isJitOrder = expiration.timeNs === GO_ZERO_TIME_NS;

@@ -25,14 +25,27 @@ export function multiHopSwap(
   request: MultiHopRequest,
   keepers: DexKeepers,
 ): MsgMultiHopSwapResponse {
-  const { chainName } = keepers;
-  const { hops, out, dust } = request.pickBestRoute
-    ? bestRoute(context, chainName, request)
-    : firstRoute(context, chainName, request);
+  const { hops, out, dust } = chooseRoute(context, keepers, request);
   const received = transferCoins(context, { request, out, dust, denom: hops[0] ?? "" }, keepers);
   const amounts = { amountIn: request.amountIn, amountOut: received.amount };
   context.emit(multihopSwapEvent(request, { ...amounts, hops, dust }));
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
+}
+
+/** The simulation of MsgMultiHopSwap pays nobody, and so responds to a first route of one token: no coin comes out. */
+export function simulateMultiHopSwap(
+  context: Context,
+  request: MultiHopRequest,
+  keepers: DexKeepers,
+): MsgMultiHopSwapResponse {
+  const { hops, out = { denom: "", amount: 0n }, dust } = chooseRoute(context, keepers, request);
+  return { coinOut: toWireCoin(out), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
+}
+
+function chooseRoute(context: Context, { chainName }: DexKeepers, request: MultiHopRequest): RouteResult {
+  return request.pickBestRoute
+    ? bestRoute(context, chainName, request)
+    : firstRoute(context, chainName, request);
 }
 
 function firstRoute(context: Context, chainName: string, request: MultiHopRequest): RouteResult {
@@ -154,7 +167,8 @@ function transferCoins(
   bank.sendToDex(context, creator, [{ denom, amount: request.amountIn }]);
   const received = outOf({ hops: [], out, dust });
   wrapErrors(
-    (error) => error.wrap("failed to send out coin and dust to the receiver"),
+    // The deployed module wraps with Go's `fmt.Errorf`, which loses the code.
+    ({ message }) => unregistered(`failed to send out coin and dust to the receiver: ${message}`),
     () =>
       bank.sendFromDex(context, parseAddress(bech32Prefix, request.receiver), sumCoins([received, ...dust])),
   );
