@@ -87,6 +87,31 @@ describe("a packet on an unordered channel", () => {
     expect(b.check("check", receiveMessage(b, b, packet)).code).not.toBe(0);
   });
 
+  it.each([
+    ['{"result":"AQ=="}', "done"],
+    ['{"error":"\\u003c"}', "done"],
+    ["{}", "done"],
+    ["[1]", "done"],
+    ...['{"result": "AQ=="}', '{"error":"<"}', '{"error":"a","error":"a"}', "{ }"].map((text) => [
+      text,
+      "channel/16 acknowledge packet verification failed: acknowledgement marshalling error: invalid acknowledgement",
+    ]),
+  ])("has an acknowledgement %s that ibc-go spells in one way: %s", (text = "", expected) => {
+    const { a, b, calls } = open("ORDER_UNORDERED");
+    const packet = send(a, text);
+    carryHeader(a, b);
+    succeed(b, receiveMessage(a, b, packet));
+    carryHeader(b, a);
+    const acknowledge = acknowledgeMessage(b, a, packet, utf8(text));
+    // The spelling is checked before the proof.
+    const unproven = { ...acknowledge, proof_acked: "AQ==" };
+    expect(textOf(a.deliver(expected === "done" ? acknowledge : unproven))).toBe(expected);
+    expect(textOf(a.deliver(acknowledge))).toBe(expected);
+    expect(calls.a.filter((call) => call.startsWith("acknowledge"))).toHaveLength(
+      expected === "done" ? 1 : 0,
+    );
+  });
+
   it("may overtake another", () => {
     const { a, b, calls } = open("ORDER_UNORDERED");
     const packets = ["one", "two", "three"].map((text) => send(a, text));

@@ -7,7 +7,7 @@ import { createGasMeter, isPastLimit } from "../../runtime/gas.ts";
 import type { IBCModule, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import type { Packet } from "../ibc/host/packet.ts";
 import { printGoHeight } from "../ibc/host/height.ts";
-import { decodeReply, decodePacketData } from "../transfer/packet.ts";
+import { decodePacketData, replyOf } from "../transfer/packet.ts";
 import { addFailure, type Keepers, ErrSudoOutOfGas } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
 
@@ -20,7 +20,7 @@ export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModu
     ...inner,
     onAcknowledge: (context, packet, acknowledgement) => {
       inner.onAcknowledge(context, packet, acknowledgement);
-      callSender(context, packet, decodeReply(acknowledgement), keepers);
+      callSender(context, packet, replyOf(acknowledgement), keepers);
     },
     onTimeout: (context, packet) => {
       inner.onTimeout(context, packet);

@@ -2,7 +2,7 @@ import { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applic
 import { Order } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { upperHex } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import { enumName } from "../../../../platform/base/text.ts";
+import { enumName, trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
@@ -32,11 +32,11 @@ import {
 } from "./keys.ts";
 import {
   decodePacketData,
-  decodeReply,
   encodePacketData,
   errorAcknowledgement,
   goReply,
   parseAmount,
+  replyOf,
   SUCCESS,
   validatePacketData,
 } from "./packet.ts";
@@ -52,7 +52,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
     onOpenInit: (_context, channel) => {
       validateChannel(channel);
       // As on the deployed chain, an empty version stays empty until the counterparty chooses.
-      if (channel.version.trim() === "") return channel.version;
+      if (trimGoSpace(channel.version) === "") return channel.version;
       if (channel.version !== VERSION) throw ErrInvalidVersion(`expected ${VERSION}, got ${channel.version}`);
       return VERSION;
     },
@@ -121,7 +121,7 @@ function onAcknowledge(
   acknowledgement: Uint8Array,
   keepers: Keepers,
 ): void {
-  const reply = decodeReply(acknowledgement);
+  const reply = replyOf(acknowledgement);
   const data = dataOf(packet);
   if (reply.kind === "error") refund(context, packet.source, data, keepers);
   const outcome =
@@ -173,7 +173,7 @@ export function sendTransfer(context: Context, message: MsgTransfer, keepers: Ke
       memo: message.memo,
     }),
   });
-  for (const each of transferSent(message)) context.emit(each);
+  for (const each of transferSent(message, coin)) context.emit(each);
   return sequence;
 }
 
@@ -281,13 +281,16 @@ function refund(
 type Attribute = readonly [key: string, value: string];
 
 /** Builds the events of a transfer that leaves. */
-function transferSent({ sender, receiver, token, memo }: MsgTransfer): readonly ChainEvent[] {
+function transferSent(
+  { sender, receiver, memo }: MsgTransfer,
+  { denom, amount }: Coin,
+): readonly ChainEvent[] {
   return [
     event("ibc_transfer", [
       ["sender", sender],
       ["receiver", receiver],
-      ["amount", token?.amount ?? ""],
-      ["denom", token?.denom ?? ""],
+      ["amount", amount.toString()],
+      ["denom", denom],
       ["memo", memo],
     ]),
     event("message", [["module", MODULE_NAME]]),

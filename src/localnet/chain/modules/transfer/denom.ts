@@ -1,21 +1,23 @@
 import { fromHex, utf8, sha256, upperHex } from "../../../../platform/base/bytes.ts";
+import { trimGoSpace } from "../../../../platform/base/text.ts";
 import type { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
-import { unregisteredError } from "../../runtime/errors.ts";
+import { unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { ErrInvalidDenomForTransfer } from "./keys.ts";
+import { isNumberedId, validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 
 const VOUCHER_PREFIX = "ibc/";
 const HASH_BYTES = 32;
-const CHANNEL_ID = /^channel-[0-9]{1,20}$/;
 
 /**
  * Splits a full denomination, for instance "transfer/channel-0/untrn", into the path of channels and the denomination of the
- * first chain. Only a name like "channel-N" is treated as a channel, so that a denomination with slashes is unchanged.
+ * first chain. Only a name like "channel-N", with a number of 64 bits, is treated as a channel, so that a denomination with
+ * slashes is unchanged.
  */
 export function parseTrace(denom: string): DenomTrace {
   const items = denom.split("/");
   let end = 0;
-  while (items.length > 2 && end + 2 < items.length + 1 && CHANNEL_ID.test(items[end + 1] ?? "")) end += 2;
+  while (items.length > 2 && isNumberedId(items[end + 1] ?? "", "channel-")) end += 2;
   return { path: items.slice(0, end).join("/"), baseDenom: items.slice(end).join("/") };
 }
 
@@ -62,7 +64,7 @@ export function parseTraceHash(text: string): Uint8Array {
 export function validateSentDenom(denom: string): void {
   const hash = denom === "ibc" ? "" : hashOfVoucher(denom);
   if (hash === undefined) return;
-  if (hash.trim() === "") {
+  if (trimGoSpace(hash) === "") {
     throw ErrInvalidDenomForTransfer(
       `denomination should be prefixed with the format 'ibc/{hash(trace + "/" + ${denom})}'`,
     );
@@ -78,7 +80,34 @@ export function validateSentDenom(denom: string): void {
 
 /** Checks the denomination in a packet (ibc-go `ValidatePrefixedDenom`). Throws `ModuleError`. */
 export function validateReceivedDenom(denom: string): void {
-  const { baseDenom } = parseTrace(denom);
-  const last = baseDenom.split("/").at(-1) ?? "";
-  if (last.trim() === "") throw ErrInvalidDenomForTransfer("base denomination cannot be blank");
+  // Of "transfer/channel-0/transfer/channel-1", ibc-go reads the last name here, though it is part of the path.
+  if (trimGoSpace(denom.slice(denom.lastIndexOf("/") + 1)) === "")
+    throw ErrInvalidDenomForTransfer("base denomination cannot be blank");
+  validatePath(parseTrace(denom));
+}
+
+/** Checks the trace of a request (ibc-go `DenomTrace.Validate`). Throws `ModuleError`. */
+export function validateTrace(trace: DenomTrace): void {
+  const isOwn = trace.path === "" && trace.baseDenom !== "";
+  if (!isOwn && trimGoSpace(trace.baseDenom) === "")
+    throw unregisteredError("base denomination cannot be blank");
+  validatePath(trace);
+}
+
+/** Checks that a path is pairs of port and channel. Throws `ModuleError`. */
+export function validatePath({ path }: DenomTrace): void {
+  if (path === "") return;
+  const identifiers = path.split("/");
+  if (identifiers.length % 2 !== 0)
+    throw unregisteredError(
+      `trace info must come in pairs of port and channel identifiers '{portID}/{channelID}', got the identifiers: [${identifiers.join(" ")}]`,
+    );
+  for (const [index, identifier] of identifiers.entries()) {
+    const [name, validate] =
+      index % 2 === 0 ? (["port", validatePortId] as const) : (["channel", validateChannelId] as const);
+    wrapErrors(
+      (error) => error.wrap(`invalid ${name} ID at position ${index - (index % 2)}`),
+      () => validate(identifier),
+    );
+  }
 }

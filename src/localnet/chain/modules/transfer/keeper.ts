@@ -3,7 +3,7 @@ import { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transf
 import { concat, sha256, utf8 } from "../../../../platform/base/bytes.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { wrapErrors } from "../../runtime/errors.ts";
+import { ErrInsufficientFunds, wrapErrors } from "../../runtime/errors.ts";
 import {
   bytesCodec,
   type Codec,
@@ -79,9 +79,12 @@ export function fullDenomOf(context: Context, denom: string): string {
   return fullDenom(trace);
 }
 
-/** Adds to the coins in escrow, or subtracts with `sign` -1. */
+/** Adds to the coins in escrow, or subtracts with `sign` -1. Throws sdk/5 for more than was put there. */
 function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n): void {
-  const total = (escrows.get(context, denom) ?? 0n) + sign * amount;
+  const before = escrows.get(context, denom) ?? 0n;
+  const total = before + sign * amount;
+  // Anybody may send coins to an escrow account. Go panics here.
+  if (total < 0n) throw ErrInsufficientFunds(`escrowed ${before}${denom} is smaller than ${amount}${denom}`);
   if (total === 0n) escrows.delete(context, denom);
   else escrows.set(context, denom, total);
 }
@@ -117,7 +120,9 @@ export function unescrowCoin(
       error.wrap(
         "unable to unescrow tokens, this may be caused by a malicious counterparty module or a bug: please open an issue on counterparty module",
       ),
-    () => bank.send(context, escrowAddress(move.end), move.to, [coin]),
+    () => {
+      bank.send(context, escrowAddress(move.end), move.to, [coin]);
+      changeEscrow(context, coin, -1n);
+    },
   );
-  changeEscrow(context, coin, -1n);
 }

@@ -50,4 +50,3 @@ export const ErrIbcInvalidType = registerError("ibc", 12, "invalid type");
 export const ErrInvalidPort = registerError("port", 4, "invalid port");
 export const ErrInvalidChannelOrdering = registerError("channel", 6, "invalid channel ordering");
 export const ErrSequenceSendNotFound = registerError("channel", 10, "sequence send not found");
-export const ErrInvalidAcknowledgement = registerError("channel", 16, "invalid acknowledgement");

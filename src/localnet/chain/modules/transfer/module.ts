@@ -14,6 +14,7 @@ import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { upperHex } from "../../../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
+import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, formatCoin, isDenom, parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -30,8 +31,10 @@ import {
   parseTrace,
   parseTraceHash,
   traceHash,
+  validatePath,
   validateReceivedDenom,
   validateSentDenom,
+  validateTrace,
 } from "./denom.ts";
 import {
   ErrIbcInsufficientFunds,
@@ -124,7 +127,7 @@ function validateTransfer(message: MsgTransfer, bech32Prefix: string): void {
   } catch (error) {
     throw ErrIbcInvalidAddress(`string could not be parsed as address: ${errorText(error)}`);
   }
-  if (message.receiver.trim() === "") throw ErrIbcInvalidAddress("missing recipient address");
+  if (trimGoSpace(message.receiver) === "") throw ErrIbcInvalidAddress("missing recipient address");
   if (Buffer.byteLength(message.receiver) > MAX_RECEIVER_BYTES)
     throw ErrIbcInvalidAddress(`recipient address must not exceed ${MAX_RECEIVER_BYTES} bytes`);
   if (Buffer.byteLength(message.memo) > MAX_MEMO_BYTES)
@@ -152,7 +155,8 @@ export function initGenesis(context: Context, json: JsonValue | undefined): void
   moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
   for (const [index, trace] of (state?.denomTraces ?? []).entries()) {
     atPath(`${path}.denom_traces[${index}]`, () => {
-      validateReceivedDenom(trace.baseDenom);
+      validatePath(trace);
+      if (trace.path === "") validateReceivedDenom(trace.baseDenom);
       const hash = traceHash(trace);
       if (traces.has(context, hash)) throw new Error("the trace is given twice");
       traces.set(context, hash, trace);
@@ -200,7 +204,9 @@ function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
       `${SERVICE}/DenomHash`,
       { request: wire.QueryDenomHashRequest, response: wire.QueryDenomHashResponse },
       (context, { trace }) => {
-        const hash = traceHash(parseTrace(trace));
+        const parsed = parseTrace(trace);
+        asInvalidArgument("", () => validateTrace(parsed));
+        const hash = traceHash(parsed);
         if (!traces.has(context, hash))
           throw new QueryError(GrpcCode.NotFound, ErrTraceNotFound(trace).message);
         return { hash: upperHex(hash) };
@@ -242,11 +248,15 @@ function traceOf(context: Context, text: string): DenomTrace {
 }
 
 function hashOf(text: string): Uint8Array {
+  // The hash is missing in the text of ibc-go.
+  return asInvalidArgument("invalid denom trace hash: , error: ", () => parseTraceHash(text));
+}
+
+function asInvalidArgument<T>(prefix: string, work: () => T): T {
   try {
-    return parseTraceHash(text);
+    return work();
   } catch (error) {
     if (!(error instanceof ModuleError)) throw error;
-    // The hash is missing in the text of ibc-go.
-    throw new QueryError(GrpcCode.InvalidArgument, `invalid denom trace hash: , error: ${error.message}`);
+    throw new QueryError(GrpcCode.InvalidArgument, `${prefix}${error.message}`);
   }
 }

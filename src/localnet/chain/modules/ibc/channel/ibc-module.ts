@@ -1,5 +1,13 @@
-import type { Counterparty, Order } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import {
+  type Counterparty,
+  Acknowledgement as EncodedReply,
+  type Order,
+} from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { messageFromJson } from "../../../../../cosmos/proto/json.ts";
+import { equalBytes, fromUtf8, toBase64, utf8 } from "../../../../../platform/base/bytes.ts";
+import { printGoString } from "../../../../../platform/base/go-json.ts";
 import type { Context } from "../../../runtime/context.ts";
+import { ErrInvalidAcknowledgement } from "../host/errors.ts";
 import type { ChannelEndpoint, Packet, Timeout } from "../host/packet.ts";
 
 /** A channel that is being opened. */
@@ -57,3 +65,39 @@ export interface ICS4Wrapper {
 
 /** Finds the application of a port. */
 export type PortRouter = (portId: string) => IBCModule | undefined;
+
+/** Reply of the receiving application in the usual format (ICS-4 `Acknowledgement`). */
+export type Reply =
+  | { readonly kind: "result"; readonly result: Uint8Array }
+  | { readonly kind: "error"; readonly error: string };
+
+/** Encodes a reply as the JSON of ibc-go. */
+export function encodeReply(reply: Reply): Uint8Array {
+  return utf8(
+    reply.kind === "result"
+      ? `{"result":"${toBase64(reply.result)}"}`
+      : `{"error":${printGoString(reply.error)}}`,
+  );
+}
+
+/** Decodes a reply in any spelling; undefined for one without result and error. Throws a plain error for other bytes. */
+export function decodeReply(bytes: Uint8Array): Reply | undefined {
+  const json: unknown = JSON.parse(fromUtf8(bytes));
+  const { response } = EncodedReply.decode(messageFromJson("ibc.core.channel.v1.Acknowledgement", json));
+  if (response === undefined) return undefined;
+  return response.$case === "result"
+    ? { kind: "result", result: response.value }
+    : { kind: "error", error: response.value };
+}
+
+/** Throws channel/16 for a reply in another spelling than that of ibc-go. Acknowledgements may have other formats. */
+export function requireCanonicalReply(bytes: Uint8Array): void {
+  let reply: Reply | undefined;
+  try {
+    reply = decodeReply(bytes);
+  } catch {
+    return;
+  }
+  if (!equalBytes(reply === undefined ? utf8("{}") : encodeReply(reply), bytes))
+    throw ErrInvalidAcknowledgement("acknowledgement marshalling error");
+}

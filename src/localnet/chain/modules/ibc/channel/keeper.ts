@@ -43,7 +43,7 @@ import {
   setPacketEntry,
   setSequence,
 } from "./channel-store.ts";
-import type { Acknowledgement, OutgoingPacket } from "./ibc-module.ts";
+import { type Acknowledgement, type OutgoingPacket, requireCanonicalReply } from "./ibc-module.ts";
 import {
   type ChannelEndpoint,
   hasElapsed,
@@ -359,6 +359,7 @@ export function acknowledgePacket(
       `commitment bytes are not equal: got (${goBytes(expected)}), expected (${goBytes(commitment)})`,
     );
   }
+  requireCanonicalReply(acknowledgement);
   const path = packetPath("acks", destination, sequence);
   const proven = { ...proof, path, name: "packet acknowledgement", isPacket: true };
   verifyRemoteValue(context, connection, proven, sha256(acknowledgement));
