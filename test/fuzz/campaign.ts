@@ -19,7 +19,26 @@ export interface CampaignReport {
  * Sends hostile inputs to a part of the program in this process. The part must not exit, answers at once, and works as before
  * when the inputs are over. Resolves also when the part fails; stops at the first failures.
  */
-export type Campaign = (seed: number, budget: CampaignBudget) => Promise<CampaignReport>;
+export type CampaignRun = (seed: number, budget: CampaignBudget) => Promise<CampaignReport>;
+
+export interface Campaign {
+  readonly run: CampaignRun;
+  /** Fewer inputs show nothing. The tests send as many. */
+  readonly minInputs: number;
+}
+
+/** Runs a campaign. One that ends with too few inputs has failed, unless fewer were asked for. */
+export async function runCampaign(
+  { run, minInputs }: Campaign,
+  seed: number,
+  budget: CampaignBudget,
+): Promise<CampaignReport> {
+  const report = await run(seed, budget);
+  const { inputs, failures } = report;
+  const least = Math.min(minInputs, budget.inputs ?? minInputs);
+  if (inputs >= least || failures.length > 0) return report;
+  return { inputs, failures: [`${inputs} inputs in ${budget.seconds} s are too few: at least ${least}`] };
+}
 
 /** Largest number of failures that a campaign collects before it stops. */
 const MAX_FAILURES = 10;

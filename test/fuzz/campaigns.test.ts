@@ -1,19 +1,40 @@
 import { describe, expect, it } from "vitest";
+import { type CampaignRun, inputNumbers, runCampaign } from "./campaign.ts";
 import { CAMPAIGNS } from "./campaigns.ts";
 
-/** Seeds that failed once, by campaign. */
+/** Seeds that failed once, by campaign. Those of the simulated relayer are in `relayer/simulation.test.ts`. */
 const KEPT_SEEDS: Readonly<Record<string, readonly number[]>> = {};
-/** A campaign stops at the first of the two limits. */
-const BUDGET = { inputs: 3_000, seconds: 3 };
 
-describe.each(Object.entries(CAMPAIGNS))("the campaign %s", (name, run) => {
+describe.each(Object.entries(CAMPAIGNS))("the campaign %s", (name, campaign) => {
   it.each([1, ...(KEPT_SEEDS[name] ?? [])])(
     "finds nothing with seed %i",
     async (seed) => {
-      const { inputs, failures } = await run(seed, BUDGET);
+      const budget = { inputs: campaign.minInputs, seconds: Number.POSITIVE_INFINITY };
+      const { inputs, failures } = await runCampaign(campaign, seed, budget);
       expect(failures).toEqual([]);
-      expect(inputs).toBeGreaterThan(0);
+      expect(inputs).toBe(campaign.minInputs);
     },
-    60_000,
+    300_000,
   );
+});
+
+describe("a campaign", () => {
+  const run: CampaignRun = async (seed, budget) => ({
+    inputs: [...inputNumbers(budget, [])].length,
+    failures: seed === 2 ? ["input 0: no answer"] : [],
+  });
+  const campaign = { run, minInputs: 2 };
+
+  it("fails and says it when it ends with fewer inputs than its minimum", async () => {
+    expect(await runCampaign(campaign, 1, { seconds: 0 })).toEqual({
+      inputs: 0,
+      failures: ["0 inputs in 0 s are too few: at least 2"],
+    });
+    expect(await runCampaign(campaign, 1, { seconds: 60, inputs: 2 })).toEqual({ inputs: 2, failures: [] });
+  });
+
+  it("may have as few inputs as were asked for, and as its failures left it", async () => {
+    expect(await runCampaign(campaign, 1, { seconds: 60, inputs: 1 })).toEqual({ inputs: 1, failures: [] });
+    expect((await runCampaign(campaign, 2, { seconds: 0 })).failures).toEqual(["input 0: no answer"]);
+  });
 });

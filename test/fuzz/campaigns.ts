@@ -1,15 +1,23 @@
-import type { Campaign } from "./campaign.ts";
+import type { Campaign, CampaignRun } from "./campaign.ts";
 import { fuzzTransactions } from "./chain/transactions.ts";
 import { fuzzRelayer, fuzzRelayerBesideAnother, fuzzRelayerSkipping } from "./relayer/campaign.ts";
 import { SERVER_CAMPAIGNS } from "./servers/campaigns.ts";
 import { fuzzPages } from "./watchdog/pages.ts";
 
-/** All campaigns by name. `npm run fuzz` runs them for a long time, `campaigns.test.ts` for a few thousand inputs each. */
+const atLeast =
+  (minInputs: number) =>
+  (run: CampaignRun): Campaign => ({ run, minInputs });
+/** An input is some minutes of a relayer. */
+const simulation = atLeast(2);
+/** The servers' memory is compared from the 400th input on, that of the watchdog from the 200th. */
+const stream = atLeast(1_000);
+
+/** All campaigns by name. `npm run fuzz` runs them for a long time, `campaigns.test.ts` with their least number of inputs. */
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
-  pages: fuzzPages,
-  relayer: fuzzRelayer,
-  "relayer-beside-another": fuzzRelayerBesideAnother,
-  "relayer-skipping": fuzzRelayerSkipping,
-  transactions: fuzzTransactions,
-  ...SERVER_CAMPAIGNS,
+  pages: atLeast(500)(fuzzPages),
+  relayer: simulation(fuzzRelayer),
+  "relayer-beside-another": simulation(fuzzRelayerBesideAnother),
+  "relayer-skipping": simulation(fuzzRelayerSkipping),
+  transactions: stream(fuzzTransactions),
+  ...Object.fromEntries(Object.entries(SERVER_CAMPAIGNS).map(([name, run]) => [name, stream(run)])),
 };

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { errorText } from "../../src/platform/base/errors.ts";
-import type { CampaignBudget } from "./campaign.ts";
+import { type CampaignBudget, runCampaign } from "./campaign.ts";
 import { CAMPAIGNS } from "./campaigns.ts";
 
 const USAGE = `usage: npm run fuzz -- [--seconds N] [--inputs N] [--seed N] [CAMPAIGN…]
@@ -50,8 +50,9 @@ async function runAll({ budget, seed, names }: Options): Promise<boolean> {
   for (const name of names) {
     const limit = budget.inputs === undefined ? `${budget.seconds} s` : `${budget.inputs} inputs`;
     process.stdout.write(`${name}: seed ${seed}, ${limit}\n`);
-    const report = await CAMPAIGNS[name]?.(seed, budget);
-    if (report === undefined) continue;
+    const campaign = CAMPAIGNS[name];
+    if (campaign === undefined) continue;
+    const report = await runCampaign(campaign, seed, budget);
     process.stdout.write(`${name}: ${report.inputs} inputs, ${report.failures.length} failures\n`);
     for (const failure of report.failures) process.stdout.write(`  ${failure}\n`);
     isClean &&= report.failures.length === 0;

@@ -1,4 +1,4 @@
-import { type Campaign, inputNumbers } from "../campaign.ts";
+import { type CampaignRun, inputNumbers } from "../campaign.ts";
 import { problemsOf } from "./simulate.ts";
 
 type Simulation = (seed: number) => Promise<readonly string[]>;
@@ -17,7 +17,7 @@ export const fuzzRelayerSkipping = campaignOf((seed) =>
   problemsOf(seed, { besideAnother: seed % 2 === 0, skipUnchanged: 20n }),
 );
 
-function campaignOf(simulate: Simulation): Campaign {
+function campaignOf(simulate: Simulation): CampaignRun {
   return async (seed, budget) => {
     const failures: string[] = [];
     let inputs = 0;

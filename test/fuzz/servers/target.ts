@@ -6,7 +6,7 @@ import type { RunningNode } from "../../../src/localnet/node/create-node.ts";
 import { createGrpcEndpoint } from "../../../src/localnet/node/grpc/grpc-endpoint.ts";
 import { createLocalnet } from "../../../src/localnet/network/create-localnet.ts";
 import { createRestServer } from "../../../src/localnet/node/rest/rest-server.ts";
-import { type Campaign, cpuMs, inputNumbers, usedHeap } from "../campaign.ts";
+import { type CampaignRun, cpuMs, inputNumbers, usedHeap } from "../campaign.ts";
 import { createRandom, type Random } from "../random.ts";
 
 /** Both chains of a localnet in this process, with all their servers. */
@@ -39,7 +39,7 @@ const NEXT_BLOCK_MS = 20_000;
  * Returns a campaign against a server. Each input must have an answer within a second, without an internal error. The chain
  * must go on, and the memory must be free afterwards.
  */
-export function serverCampaign(open: (target: FuzzTarget) => FuzzClient | Promise<FuzzClient>): Campaign {
+export function serverCampaign(open: (target: FuzzTarget) => FuzzClient | Promise<FuzzClient>): CampaignRun {
   return async (seed, budget) => {
     const failures: string[] = [];
     const report = (failure: string): void => void failures.push(failure);
