@@ -37,6 +37,30 @@ describe("the attempt log", () => {
     expect(await log.find({ limit: 10 })).toEqual([full, { ...failed, reason: "x".repeat(500) }]);
   });
 
+  it("counts all attempts of a range by outcome, part and lateness", async () => {
+    const { log, other, flushed } = openLog(10_000);
+    const at = (startedAtMs: number, fields: Parameters<typeof sampleAttempt>[0] = {}) =>
+      sampleAttempt({ outcome: "included", dueHeight: 5n, localHeight: 7n, startedAtMs, ...fields });
+    log.note([999, 1_000, 1_001, 1_999, 2_999, 3_000].map((atMs) => at(atMs)));
+    log.note([at(2_500, { localHeight: 5n }), at(2_500, { outcome: "rejected", localHeight: undefined })]);
+    other.note([at(1_500)]);
+    await flushed();
+    const { outcomes, lateness } = await log.summary({ fromMs: 1_000, toMs: 3_000, parts: 2 });
+    expect(new Set(outcomes)).toEqual(
+      new Set([
+        { outcome: "included", part: 0, attempts: 3 },
+        { outcome: "included", part: 1, attempts: 2 },
+        { outcome: "rejected", part: 1, attempts: 1 },
+      ]),
+    );
+    expect(new Set(lateness)).toEqual(
+      new Set([
+        { blocks: 2, attempts: 4 },
+        { blocks: 0, attempts: 1 },
+      ]),
+    );
+  });
+
   it("takes over attempts of before whose results were in no transaction, and reads unknown outcomes as those", async () => {
     const last = MIGRATIONS.findIndex((sql) => sql.includes("outcome = 'not-broadcast'"));
     const file = new Database(":memory:");

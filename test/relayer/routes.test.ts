@@ -45,6 +45,10 @@ function deps({ status = {}, onFind = () => {} }: Scene = {}): ApiDeps {
     openResubmit: false,
     attempts: {
       find: async (filter) => (onFind(filter), [ATTEMPT]),
+      summary: async ({ parts }) => ({
+        outcomes: [{ outcome: "included", part: parts - 1, attempts: 7 }],
+        lateness: [{ blocks: 2, attempts: 7 }],
+      }),
       costs: async ({ from, to }) => [
         { day: from, owner: "neutron1owner", attempts: 3, included: 2, gas: 5n, fee: BigInt(to) },
       ],
@@ -309,6 +313,22 @@ describe("the routes", () => {
     ])
       expect(await get(from, `/api/attempts?${bad}`), bad).toMatchObject({ status: 400 });
     expect((await get(from, "/api/attempts?other=1")).body).toContain("query_id, connection_id, owner");
+  });
+
+  it("count the attempts of a time, and refuse one that is none", async () => {
+    const range = "since=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z";
+    expect(await getJson(deps(), `/api/attempts/summary?${range}&parts=48`)).toEqual({
+      outcomes: [{ outcome: "included", part: 47, attempts: 7 }],
+      lateness: [{ blocks: 2, attempts: 7 }],
+    });
+    for (const bad of [
+      "",
+      "since=2026-01-01T00:00:00Z",
+      `${range}&parts=0`,
+      `${range}&parts=1001`,
+      `${range}&parts=1.5`,
+    ])
+      expect(await get(deps(), `/api/attempts/summary?${bad}`), bad).toMatchObject({ status: 400 });
   });
 
   it("report that the process is alive until a loop hangs, whatever the chains do", async () => {

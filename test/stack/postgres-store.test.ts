@@ -77,6 +77,7 @@ describe("the store in PostgreSQL", () => {
       sampleAttempt({
         queryId: 9_007_199_254_740_993n + BigInt(index),
         startedAtMs: startMs,
+        localHeight: 7n,
         fee: 12_345_678_901_234_567_890_123n,
         outcome: index % 2 === 0 ? "included" : "rejected",
         reason: index % 2 === 0 ? undefined : "a\0b",
@@ -100,6 +101,12 @@ describe("the store in PostgreSQL", () => {
         fee: 250n * 12_345_678_901_234_567_890_123n,
       },
     ]);
+    const range = { fromMs: day * 86_400_000, toMs: (day + 1) * 86_400_000, parts: 1 };
+    const { outcomes, lateness } = await store.attempts.summary(range);
+    expect(new Set(outcomes)).toEqual(
+      new Set(["included", "rejected"].map((outcome) => ({ outcome, part: 0, attempts: 125 }))),
+    );
+    expect(lateness).toEqual([{ blocks: 2, attempts: 250 }]);
     await store.close();
   });
 

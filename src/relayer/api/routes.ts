@@ -29,7 +29,7 @@ import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
 export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;
   readonly registry: Pick<Registry, "states">;
-  readonly attempts: Pick<AttemptLog, "find" | "costs">;
+  readonly attempts: Pick<AttemptLog, "find" | "costs" | "summary">;
   readonly metrics: MetricsRegistry;
 }
 
@@ -49,6 +49,7 @@ export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
     getRoute("/api/queries", () => jsonReply(200, status().queries.map(queryJson))),
     getRoute("/api/queries/:id", ({ params }) => oneQuery(deps, params["id"] ?? "")),
     getRoute("/api/attempts", ({ query }) => attemptsReply(deps.attempts, query)),
+    getRoute("/api/attempts/summary", ({ query }) => summaryReply(deps.attempts, query)),
     getRoute("/api/costs", ({ query }) => costsReply(deps.attempts, query)),
     ...goRelayerRoutes(deps),
   ];
@@ -176,6 +177,27 @@ function attemptJson(attempt: Attempt): JsonObject {
     fee: `${attempt.fee}`,
     simulations: attempt.simulations,
   };
+}
+
+/** Most parts of a summary. */
+const MAX_PARTS = 1_000;
+
+/** `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: numbers of the attempts by outcome and part, and by lateness. */
+async function summaryReply(
+  attempts: Pick<AttemptLog, "summary">,
+  query: URLSearchParams,
+): Promise<HttpReply> {
+  const [fromMs, toMs] = ["since", "until"].map((name) => Date.parse(query.get(name) ?? ""));
+  const parts = Number(query.get("parts") ?? "1");
+  const isRange = fromMs !== undefined && toMs !== undefined && fromMs < toMs;
+  if (!isRange || !Number.isInteger(parts) || parts < 1 || parts > MAX_PARTS)
+    return errorReply(
+      400,
+      "bad-range",
+      `since and until are times such as 2026-01-31T12:00:00Z, and parts is a number from 1 to ${MAX_PARTS}`,
+    );
+  const { outcomes, lateness } = await attempts.summary({ fromMs, toMs, parts });
+  return jsonReply(200, { outcomes, lateness });
 }
 
 /** Days for which costs are stored. */

@@ -13,6 +13,7 @@ import {
   parseCosts,
   parseDeadLetters,
   parseKeyCounts,
+  parseSummary,
   type RelayerData,
   readRelayerData,
 } from "../report/relayer-data.ts";
@@ -66,6 +67,10 @@ async function readRelayer(
       find: async ({ sinceMs = 0, untilMs = range.toMs, limit }) => {
         const [since, until] = [sinceMs, untilMs].map((ms) => new Date(ms).toISOString());
         return parseAttempts(await ask(`/api/attempts?since=${since}&until=${until}&limit=${limit}`));
+      },
+      summary: async ({ fromMs, toMs, parts }) => {
+        const [since, until] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
+        return parseSummary(await ask(`/api/attempts/summary?since=${since}&until=${until}&parts=${parts}`));
       },
       costs: async ({ from, to }) => parseCosts(await ask(`/api/costs?from=${from}&to=${to}`)),
     },

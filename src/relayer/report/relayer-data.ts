@@ -3,6 +3,7 @@ import {
   type Attempt,
   ATTEMPT_OUTCOMES,
   type AttemptLog,
+  type AttemptSummary,
   type DailyCost,
   dayOf,
   MAX_ATTEMPTS_READ,
@@ -21,7 +22,9 @@ interface DeadLetter {
 export interface RelayerData {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Newest first. */
+  /** The numbers of all stored attempts, in {@link SUMMARY_PARTS} parts. */
+  readonly summary: AttemptSummary;
+  /** For the costs. Newest first. */
   readonly attempts: readonly Attempt[];
   /** Whether older attempts of the range were left out. */
   readonly isCut: boolean;
@@ -33,12 +36,15 @@ export interface RelayerData {
   readonly keys: ReadonlyMap<bigint, number>;
 }
 
+/** Parts of a report's time, for its chart. */
+export const SUMMARY_PARTS = 48;
+
 /** Maximum number of attempts of a report. With more, costs come from the daily sums. */
 const MAX_ATTEMPTS = 20_000;
 
 /** Reads the attempts that began in a range. */
 export async function readRelayerData(
-  log: Pick<AttemptLog, "find" | "costs">,
+  log: Pick<AttemptLog, "find" | "costs" | "summary">,
   { deadLetters, keys }: Pick<RelayerData, "deadLetters" | "keys">,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<RelayerData> {
@@ -59,6 +65,7 @@ export async function readRelayerData(
   return {
     fromMs,
     toMs,
+    summary: await log.summary({ fromMs, toMs, parts: SUMMARY_PARTS }),
     attempts,
     isCut,
     costs: await log.costs({ from: dayOf(fromMs), to: dayOf(toMs) }),
@@ -78,6 +85,13 @@ const time = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+// A newer relayer may have outcomes that this program does not know.
+const outcome = z.enum(ATTEMPT_OUTCOMES).catch("not-broadcast");
+const count = z.int().min(0);
+const summary = z.object({
+  outcomes: z.array(z.object({ outcome, part: count, attempts: count })),
+  lateness: z.array(z.object({ blocks: z.int(), attempts: count })),
+});
 const attempt = z
   .object({
     query_id: integer,
@@ -88,8 +102,7 @@ const attempt = z
     due_height: integer,
     remote_height: integer.nullable(),
     tx_hash: z.string().nullable(),
-    // A newer relayer may have outcomes that this program does not know.
-    outcome: z.enum(ATTEMPT_OUTCOMES).catch("not-broadcast"),
+    outcome,
     reason: z.string().nullable(),
     local_height: integer.nullable(),
     gas: integer,
@@ -153,6 +166,11 @@ export function parseKeyCounts(body: unknown): RelayerData["keys"] {
 /** Decodes `GET /api/attempts` of a relayer. Throws a `ZodError`. */
 export function parseAttempts(body: unknown): readonly Attempt[] {
   return attempts.parse(body);
+}
+
+/** Decodes `GET /api/attempts/summary` of a relayer. Throws a `ZodError`. */
+export function parseSummary(body: unknown): AttemptSummary {
+  return summary.parse(body);
 }
 
 /** Decodes `GET /api/costs` of a relayer. Throws a `ZodError`. */

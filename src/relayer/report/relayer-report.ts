@@ -8,15 +8,15 @@ import {
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
-import type { Attempt } from "../state/attempt.ts";
+import type { Attempt, AttemptSummary } from "../state/attempt.ts";
 import { callbackGas, overheadGas } from "./callback-gas.ts";
-import type { RelayerData } from "./relayer-data.ts";
+import { type RelayerData, SUMMARY_PARTS } from "./relayer-data.ts";
 
 /** Creates `report relayer`: results, their lateness, cost by owner, and dead letters. */
 export function relayerReport(data: RelayerData): Report {
-  const { attempts, fromMs, toMs } = data;
-  const outcomes = countBy(attempts, ({ outcome }) => outcome);
-  const lateness = latenessOf(attempts);
+  const { summary, fromMs, toMs } = data;
+  const outcomes = countOutcomes(summary);
+  const lateness = latenessOf(summary);
   const owners = costsByOwner(data);
   return {
     title: `Relayer, ${formatMinute(fromMs)} to ${formatMinute(toMs)} UTC`,
@@ -59,43 +59,43 @@ export function relayerReport(data: RelayerData): Report {
 /** Outcomes after which the chain has the values that were read. */
 const ON_CHAIN: ReadonlySet<Attempt["outcome"]> = new Set(["included", "redundant", "unchanged"] as const);
 
-function outcomeOf({ attempts, deadLetters }: RelayerData): ReportOutcome {
-  if (attempts.length === 0 && deadLetters.length === 0) return "unseen";
-  const hasResult = attempts.some(({ outcome }) => ON_CHAIN.has(outcome));
+function outcomeOf({ summary: { outcomes }, deadLetters }: RelayerData): ReportOutcome {
+  if (outcomes.length === 0 && deadLetters.length === 0) return "unseen";
+  const hasResult = outcomes.some(({ outcome }) => ON_CHAIN.has(outcome));
   return hasResult && deadLetters.length === 0 ? "fine" : "problem";
 }
 
-function headline({ attempts, isCut, deadLetters }: RelayerData): string {
-  const included = attempts.filter(({ outcome }) => outcome === "included").length;
-  const cut = isCut ? " Older attempts are left out; costs are those of whole days." : "";
-  return `${counted(attempts.length, "attempt")}, ${counted(included, "result")}, ${counted(deadLetters.length, "dead letter")}.${cut}`;
+function headline({ summary: { outcomes }, isCut, deadLetters }: RelayerData): string {
+  const included = outcomes.filter(({ outcome }) => outcome === "included");
+  const cut = isCut
+    ? " Costs are those of whole days, and the part of the callbacks that of the newest attempts."
+    : "";
+  return `${counted(attemptsIn(outcomes), "attempt")}, ${counted(attemptsIn(included), "result")}, ${counted(deadLetters.length, "dead letter")}.${cut}`;
 }
 
-/** Bars of the sparkline of results. */
-const BARS = 48;
+function attemptsIn(counts: readonly { readonly attempts: number }[]): number {
+  return counts.reduce((sum, { attempts }) => sum + attempts, 0);
+}
 
-function resultsByTime({ attempts, fromMs, toMs }: RelayerData): ReportBlock {
-  const values = Array.from({ length: BARS }, () => 0);
-  for (const { outcome, startedAtMs } of attempts) {
-    if (outcome !== "included") continue;
-    const bar = Math.min(BARS - 1, Math.floor(((startedAtMs - fromMs) / (toMs - fromMs)) * BARS));
-    values[bar] = (values[bar] ?? 0) + 1;
-  }
+function resultsByTime({ summary, fromMs, toMs }: RelayerData): ReportBlock {
+  const values = Array.from({ length: SUMMARY_PARTS }, () => 0);
+  for (const { outcome, part, attempts } of summary.outcomes)
+    if (outcome === "included" && part < SUMMARY_PARTS) values[part] = (values[part] ?? 0) + attempts;
   return {
     kind: "sparks",
     lines: [
       {
         label: "Results",
         bars: sparkline(values),
-        note: `most: ${Math.max(...values)} in ${formatRoundedDuration((toMs - fromMs) / BARS)}`,
+        note: `most: ${Math.max(...values)} in ${formatRoundedDuration((toMs - fromMs) / SUMMARY_PARTS)}`,
       },
     ],
   };
 }
 
-function countBy<T>(items: readonly T[], key: (item: T) => string): readonly (readonly [string, number])[] {
+function countOutcomes({ outcomes }: AttemptSummary): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
-  for (const item of items) counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
+  for (const { outcome, attempts } of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + attempts);
   return [...counts].toSorted(([a, x], [b, y]) => (x === y ? (a < b ? -1 : 1) : y - x));
 }
 
@@ -114,15 +114,16 @@ interface Lateness {
   readonly max: number;
 }
 
-function latenessOf(attempts: readonly Attempt[]): (Lateness & Record<string, number>) | undefined {
-  const late = attempts
-    .flatMap(({ localHeight, dueHeight }) =>
-      localHeight === undefined ? [] : [Number(localHeight - dueHeight)],
-    )
-    .toSorted((a, b) => a - b);
-  if (late.length === 0) return undefined;
-  const at = (share: number): number => late[Math.min(late.length - 1, Math.floor(share * late.length))] ?? 0;
-  return { p50: at(0.5), p95: at(0.95), max: late.at(-1) ?? 0 };
+function latenessOf({ lateness }: AttemptSummary): (Lateness & Record<string, number>) | undefined {
+  const sorted = lateness.toSorted((a, b) => a.blocks - b.blocks);
+  const count = attemptsIn(sorted);
+  const max = sorted.at(-1)?.blocks;
+  if (max === undefined) return undefined;
+  const at = (share: number): number => {
+    let left = Math.floor(share * count);
+    return sorted.find(({ attempts }) => (left -= attempts) < 0)?.blocks ?? max;
+  };
+  return { p50: at(0.5), p95: at(0.95), max };
 }
 
 function latenessBlocks(lateness: Lateness | undefined): readonly ReportBlock[] {

@@ -14,6 +14,7 @@ import {
   type AttemptFilter,
   type AttemptLog,
   type AttemptOutcome,
+  type AttemptSummary,
   type DailyCost,
   dayOf,
   MAX_ATTEMPTS_READ,
@@ -82,6 +83,7 @@ export function createAttemptLog(chain: string, limits: AttemptLimits, deps: Att
       queue.offer((session) => prune(session, chain, limits, at));
     },
     find: async (filter) => (await select(database, chain, filter)).map(toAttempt),
+    summary: (range) => summarize(database, chain, range),
     costs: async ({ from, to }) => {
       const rows = await database.run(
         "SELECT * FROM cost WHERE chain = ? AND day >= ? AND day <= ? ORDER BY day, owner",
@@ -202,6 +204,35 @@ function select(
     `SELECT ${COLUMNS} FROM attempts WHERE ${where} ORDER BY started_at_ms DESC, query_id LIMIT ?`,
     [...used.map(({ value }) => value), Math.min(limit, MAX_ATTEMPTS_READ)],
   );
+}
+
+async function summarize(
+  database: SqlSession,
+  chain: string,
+  { fromMs, toMs, parts }: Parameters<AttemptLog["summary"]>[0],
+): Promise<AttemptSummary> {
+  const where = "WHERE chain = ? AND started_at_ms >= ? AND started_at_ms < ?";
+  const [from, length] = [BigInt(fromMs), BigInt(toMs - fromMs)];
+  const range = [chain, from, BigInt(toMs)];
+  const outcomes = await database.run(
+    `SELECT outcome, (started_at_ms - ?) * ? / ? AS part, COUNT(*) AS attempts FROM attempts ${where} GROUP BY outcome, part`,
+    [from, BigInt(parts), length, ...range],
+  );
+  const lateness = await database.run(
+    `SELECT local_height - due_height AS blocks, COUNT(*) AS attempts FROM attempts ${where} AND local_height IS NOT NULL GROUP BY blocks`,
+    range,
+  );
+  return {
+    outcomes: outcomes.map((row) => ({
+      outcome: toOutcome(textOf(row, "outcome")),
+      part: numberOf(row, "part"),
+      attempts: numberOf(row, "attempts"),
+    })),
+    lateness: lateness.map((row) => ({
+      blocks: numberOf(row, "blocks"),
+      attempts: numberOf(row, "attempts"),
+    })),
+  };
 }
 
 function toAttempt(row: SqlRow): Attempt {

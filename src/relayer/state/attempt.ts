@@ -115,12 +115,26 @@ export interface DailyCost {
   readonly fee: bigint;
 }
 
+/** The numbers of the attempts that began in a range of time. */
+export interface AttemptSummary {
+  /** Attempts by outcome and part of the range, from 0; a pair without attempts is absent. */
+  readonly outcomes: readonly {
+    readonly outcome: AttemptOutcome;
+    readonly part: number;
+    readonly attempts: number;
+  }[];
+  /** Attempts in a block by the number of blocks after their due height. */
+  readonly lateness: readonly { readonly blocks: number; readonly attempts: number }[];
+}
+
 /** The stored attempts. Reads are a few milliseconds behind the writes. */
 export interface AttemptLog extends AttemptSink {
   /** Stores attempts without blocking: they are written later, and dropped while the store cannot write. */
   readonly note: (attempts: readonly Attempt[]) => void;
   /** Returns the attempts that the filter selects, newest first. */
   readonly find: (filter: AttemptFilter) => Promise<readonly Attempt[]>;
+  /** Counts all stored attempts that began from `fromMs` until before `toMs`, ms, in `parts` of equal length. O(n). */
+  readonly summary: (range: Record<"fromMs" | "toMs" | "parts", number>) => Promise<AttemptSummary>;
   /** Returns the cost of the days `from` to `to`, both included, by day and owner. Stored longer than the attempts. */
   readonly costs: (days: { readonly from: number; readonly to: number }) => Promise<readonly DailyCost[]>;
 }

@@ -443,6 +443,10 @@ describe("report relayer", () => {
         portOption: "none",
         routes: [
           serve("/api/attempts", [attempt]),
+          serve("/api/attempts/summary", {
+            outcomes: [{ outcome: attempt.outcome, part: 0, attempts: 1 }],
+            lateness: [],
+          }),
           serve("/api/costs", []),
           serve("/api/queries", []),
           serve("/unsuccessful-txs", [letter]),

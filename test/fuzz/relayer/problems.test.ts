@@ -149,7 +149,11 @@ async function seen(world: SimWorld) {
     journal: world.journal,
     resubmissions: { resubmit: async () => ({ kind: "unknown" }) },
     openResubmit: false,
-    attempts: { find: async () => [], costs: async () => [] },
+    attempts: {
+      find: async () => [],
+      costs: async () => [],
+      summary: async () => ({ outcomes: [], lateness: [] }),
+    },
     metrics: world.metrics,
   };
   const get = async (path: string) => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parseAttempts, parseKeyCounts, readRelayerData } from "../../../src/relayer/report/relayer-data.ts";
 import { costsByOwner, relayerReport } from "../../../src/relayer/report/relayer-report.ts";
-import type { Attempt, AttemptFilter } from "../../../src/relayer/state/attempt.ts";
-import { sampleRelayerData } from "../../support/report/sample-attempts.ts";
+import { formatCount } from "../../../src/platform/base/text.ts";
+import type { Attempt, AttemptFilter, AttemptLog } from "../../../src/relayer/state/attempt.ts";
+import { sampleRelayerData, summaryOf } from "../../support/report/sample-attempts.ts";
 
 const [SAMPLE = expect.unreachable("no attempt")] = sampleRelayerData(1_000_000_000).attempts;
 
@@ -15,6 +16,7 @@ function logOf(attempts: readonly Attempt[]) {
         .filter(({ startedAtMs }) => startedAtMs >= sinceMs && startedAtMs < untilMs)
         .toSorted((a, b) => b.startedAtMs - a.startedAtMs)
         .slice(0, Math.min(limit, 1000)),
+    summary: async (range: Parameters<AttemptLog["summary"]>[0]) => summaryOf(attempts, range),
     costs: async () => [{ day: 1, owner: "o", attempts: 9, included: 8, gas: 7n, fee: 6n }],
   };
 }
@@ -22,6 +24,7 @@ function logOf(attempts: readonly Attempt[]) {
 const attemptsAt = (count: number, atMs: (index: number) => number): readonly Attempt[] =>
   Array.from({ length: count }, (_, index) => ({
     ...SAMPLE,
+    outcome: "included",
     queryId: BigInt(index),
     startedAtMs: atMs(index),
   }));
@@ -40,8 +43,20 @@ describe("the data of a relayer report", () => {
       const data = await readRelayerData(logOf(attempts), NOTHING, { fromMs: 0, toMs: 9_000_000 });
       expect(data.isCut).toBe(true);
       expect(costsByOwner(data)).toEqual([expect.objectContaining({ owner: "o", attempts: 9, fee: 6n })]);
-      expect(JSON.stringify(relayerReport(data).blocks)).toContain("Older attempts are left out");
+      const text = JSON.stringify(relayerReport(data).blocks);
+      expect(text).toContain("Costs are those of whole days");
+      // Head, chart and table are those of the whole time.
+      const { length } = attempts;
+      expect(text).toContain(`${length} attempts, ${length} results`);
+      expect(text).toContain(`["included","${formatCount(length)}"]`);
+      expect(relayerReport(data).data).toMatchObject({ outcomes: { included: length } });
     }
+    const older = attemptsAt(25_000, (index) => (index < 5_000 ? 1_000_000 : 8_000_000));
+    const [, chart] = relayerReport(
+      await readRelayerData(logOf(older), NOTHING, { fromMs: 0, toMs: 9_000_000 }),
+    ).blocks;
+    expect(JSON.stringify(chart)).toContain("most: 20000 in");
+    expect(JSON.stringify(chart)).toMatch(/"bars":".*[^ ▁].*[^ ▁]/);
   });
 
   it("are fine when a result is on the chain, or one with the same values", async () => {
@@ -135,8 +150,14 @@ describe("the data of a relayer report", () => {
   it.each([
     ["fine", { deadLetters: [] }],
     ["problem", {}],
-    ["problem", { attempts: [{ ...SAMPLE, outcome: "not-broadcast" }], deadLetters: [] }],
-    ["unseen", { attempts: [], deadLetters: [] }],
+    [
+      "problem",
+      {
+        summary: { outcomes: [{ outcome: "not-broadcast", part: 0, attempts: 1 }], lateness: [] },
+        deadLetters: [],
+      },
+    ],
+    ["unseen", { summary: { outcomes: [], lateness: [] }, deadLetters: [] }],
   ] as const)("are %s", (outcome, change) => {
     expect(relayerReport({ ...sampleRelayerData(1_000_000_000), ...change }).outcome).toBe(outcome);
   });

@@ -1,5 +1,5 @@
-import type { RelayerData } from "../../../src/relayer/report/relayer-data.ts";
-import type { Attempt } from "../../../src/relayer/state/attempt.ts";
+import { type RelayerData, SUMMARY_PARTS } from "../../../src/relayer/report/relayer-data.ts";
+import type { Attempt, AttemptSummary, AttemptLog } from "../../../src/relayer/state/attempt.ts";
 
 const MINUTE = 60_000;
 
@@ -13,6 +13,7 @@ export function sampleRelayerData(toMs: number): RelayerData {
   return {
     fromMs,
     toMs,
+    summary: summaryOf(attempts, { fromMs, toMs, parts: SUMMARY_PARTS }),
     attempts: attempts.toReversed(),
     isCut: false,
     costs: [],
@@ -25,6 +26,24 @@ export function sampleRelayerData(toMs: number): RelayerData {
         atMs: fromMs + 600 * MINUTE,
       },
     ],
+  };
+}
+
+/** Counts attempts as a relayer does. */
+export function summaryOf(
+  all: readonly Attempt[],
+  { fromMs, toMs, parts }: Parameters<AttemptLog["summary"]>[0],
+): AttemptSummary {
+  const own = all.filter(({ startedAtMs }) => startedAtMs >= fromMs && startedAtMs < toMs);
+  return {
+    outcomes: own.map(({ outcome, startedAtMs }) => ({
+      outcome,
+      part: Math.floor(((startedAtMs - fromMs) * parts) / (toMs - fromMs)),
+      attempts: 1,
+    })),
+    lateness: own.flatMap(({ localHeight, dueHeight }) =>
+      localHeight === undefined ? [] : [{ blocks: Number(localHeight - dueHeight), attempts: 1 }],
+    ),
   };
 }
 
