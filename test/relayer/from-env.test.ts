@@ -13,7 +13,7 @@ import {
 } from "../../src/relayer/from-env/config-from-env.ts";
 import type { Environment } from "../../src/relayer/from-env/env-values.ts";
 import { readEnv } from "../../src/relayer/from-env/read-env.ts";
-import { ENV_VARIABLES } from "../../src/relayer/from-env/variables.ts";
+import { ENV_VARIABLES, nameVariables } from "../../src/relayer/from-env/variables.ts";
 import { envTable } from "../support/env-table.ts";
 
 const secrets: SecretSource = {
@@ -232,6 +232,21 @@ describe("an environment that cannot be used", () => {
     expect(problems({ RELAYER_FEE_GRANTER: "neutron1x" })[0]).toMatch(
       /^RELAYER_FEE_GRANTER: is not an address/,
     );
+  });
+
+  it("gets advice with the names of its variables", () => {
+    expect(nameVariables("raise gas.max_price, or wait")).toBe(
+      "raise RELAYER_NEUTRON_CHAIN_MAX_GAS_PRICE, or wait",
+    );
+    expect(nameVariables("no response for 5 s (connect ECONNREFUSED 10.0.0.5:26657); check chain.rpc")).toBe(
+      "no response for 5 s (connect ECONNREFUSED 10.0.0.5:26657); check RELAYER_NEUTRON_CHAIN_RPC_ADDR",
+    );
+    expect(nameVariables("compare queries.owners and queries.ids with the registered queries.")).toBe(
+      "compare RELAYER_REGISTRY_ADDRESSES and RELAYER_REGISTRY_QUERY_IDS with the registered queries.",
+    );
+    // It has no variable, and another one is only a part of it.
+    const rest = "spending.reserve, gas.denomination, other.gas.denom and chain.rpc.x stay";
+    expect(nameVariables(rest)).toBe(rest);
   });
 
   it("is warned about variables that nobody reads, unless they are empty", () => {

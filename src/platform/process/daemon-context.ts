@@ -13,6 +13,8 @@ export interface DaemonContext {
   readonly build: BuildInfo;
   /** Option that moves the port of the daemon's HTTP server. Absent: the key `http.listen` of its configuration. */
   readonly portOption?: string;
+  /** Replaces the configuration keys in a text by the names under which the operator has set them. Absent: the keys. */
+  readonly nameSettings?: (text: string) => string;
 }
 
 /** Configuration key of the address of a daemon's HTTP server. */

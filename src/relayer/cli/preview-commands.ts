@@ -7,7 +7,7 @@ import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { printResponse } from "../../platform/cli/print-response.ts";
 import { queryIdArgument } from "../../platform/cli/options.ts";
-import { column, formatTable } from "../../platform/cli/table.ts";
+import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { runDoctor } from "../doctor/run-doctor.ts";
 import { openPreview, type Preview, servedQueries } from "../preview/open-preview.ts";
@@ -96,12 +96,15 @@ async function previewAll(
   return rows;
 }
 
-interface InspectOptions extends RelayerApiOptions, RelayerConfigOptions {}
+interface InspectOptions extends RelayerApiOptions, RelayerConfigOptions {
+  readonly verbose?: true;
+}
 
 /** `relaywatch relayer inspect ID`. */
 export function inspectCommand(context: CliContext): Command {
   return addRelayerConfigOptions(addRelayerApiOptions(new Command()))
     .addArgument(queryIdArgument())
+    .option("--verbose", "print everything: the query's keys, ten attempts, the proven values")
     .addHelpText(
       "after",
       `
@@ -122,8 +125,46 @@ async function inspect(id: bigint, options: InspectOptions, context: CliContext)
   ]);
   const output = { id: `${id}`, state, attempts, proof };
   if (options.json) context.print(stringifyJson(output, 2));
-  else printResponse(JSON.parse(stringifyJson(output)), {}, context);
+  else if (options.verbose) printResponse(JSON.parse(stringifyJson(output)), {}, context);
+  else context.print(inspectText(JSON.parse(stringifyJson(output))));
   if (isFailed(state) && isFailed(proof)) throw new CheckExit(EXIT.fatal);
+}
+
+/** Attempts that are shown without --verbose. */
+const SHOWN_ATTEMPTS = 3;
+
+/** What matters of a query, the state and its reason first. */
+function inspectText(output: JsonValue): string {
+  const at = (path: string, part: JsonValue = output): string => cellText(fieldAt(part, path));
+  const has = (path: string): boolean => !["-", ""].includes(at(path));
+  const state = has("state.id")
+    ? [
+        `query ${at("id")}: ${at("state.state")}${at("state.overdue") === "true" ? ", overdue" : ""}`,
+        ...(has("state.error.code")
+          ? [
+              `reason: ${at("state.error.code")}: ${at("state.error.reason")}; failures: ${at("state.failures")}, next try in ${at("state.retry_in_ms")} ms`,
+            ]
+          : []),
+        ...(has("state.unanswerable") ? [`no result is possible: ${at("state.unanswerable")}`] : []),
+        `late: ${at("state.late_blocks")} blocks of at most ${at("state.overdue_limit_blocks")}, ${at("state.late_seconds")} s`,
+        `last result: local height ${at("state.last_local_height")}, remote height ${at("state.last_remote_height")}, ${at("state.result_age_blocks")} blocks ago`,
+        `query: ${at("state.type")} over ${at("state.connection_id")}, every ${at("state.update_period")} blocks, of ${at("state.owner")}`,
+        `since the start: ${at("state.results")} results, ${at("state.gas")} gas, fee ${at("state.fee")}`,
+      ]
+    : [`query ${at("id")}: its state is unknown: ${at("state.error")}`];
+  const attempts = fieldAt(output, "attempts");
+  const lines = Array.isArray(attempts)
+    ? attempts
+        .slice(0, SHOWN_ATTEMPTS)
+        .map(
+          (one: JsonValue) =>
+            `  ${at("started_at", one)} ${at("outcome", one)}, block ${at("local_height", one)}, ${at("gas", one)} gas, fee ${at("fee", one)}, ${at("reason", one)}`,
+        )
+    : [`  ${at("attempts.error")}`];
+  const proof = has("proof.outcome")
+    ? `${at("proof.outcome")} at remote height ${at("proof.remote_height")}, ${at("proof.gas")} gas, last result: ${at("proof.before")}, ${at("proof.reason")}`
+    : at("proof.error");
+  return [...state, "attempts:", ...lines, `proof: ${proof}`].join("\n");
 }
 
 function isFailed(part: unknown): boolean {

@@ -10,7 +10,7 @@ import { daemonContext } from "../../platform/cli/daemon-context.ts";
 import { parseUint64, portOffsetOption } from "../../platform/cli/options.ts";
 import { processSecretSource, type SecretSource } from "../../platform/config/config-fields.ts";
 import { loadConfig, parseConfig } from "../../platform/config/config.ts";
-import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { type DaemonContext, LISTEN_KEY } from "../../platform/process/daemon-context.ts";
 import { type RelayerConfig, relayerConfigSchema } from "../config/relayer-config.ts";
 import {
   envYaml,
@@ -21,6 +21,7 @@ import {
 } from "../from-env/config-from-env.ts";
 import type { Environment } from "../from-env/env-values.ts";
 import { readEnv } from "../from-env/read-env.ts";
+import { nameVariables } from "../from-env/variables.ts";
 
 /** Options that select a relayer's configuration. */
 export interface RelayerConfigOptions {
@@ -50,11 +51,9 @@ export function addRelayerConfigOptions(command: Command): Command {
     .addOption(portOffsetOption());
 }
 
-/** A relayer's configuration, and the option that moves its port. */
-export interface SelectedConfig {
+/** A relayer's configuration, and the names of its settings. */
+export interface SelectedConfig extends Pick<DaemonContext, "portOption" | "nameSettings"> {
   readonly config: RelayerConfig;
-  /** Option that overrides the HTTP server's port; absent: the configuration's key. */
-  readonly portOption?: string;
 }
 
 /** Loads the selected configuration. Throws `ConfigError`, `EnvironmentError`, and `CliError` for a chain that is down. */
@@ -64,7 +63,11 @@ export async function selectRelayerConfig(
 ): Promise<SelectedConfig> {
   if (options.config !== undefined) return { config: loadConfig(options.config, relayerConfigSchema()) };
   if (options.fromEnv !== undefined)
-    return { config: await configFromEnv(options.fromEnv, context, options.wait) };
+    return {
+      config: await configFromEnv(options.fromEnv, context, options.wait),
+      portOption: nameVariables(LISTEN_KEY),
+      nameSettings: nameVariables,
+    };
   const config = localnetRelayerConfig(portsAt(options.portOffset), options.stateDir);
   return { config, portOption: "--port-offset" };
 }
@@ -125,12 +128,12 @@ async function chainIds(
 
 /** Creates the context of a daemon. `level` undefined: the configured level. */
 export async function relayerContext(
-  { config, portOption }: SelectedConfig,
+  { config, ...names }: SelectedConfig,
   level: LogLevel | undefined,
   context: CliContext,
 ): Promise<DaemonContext> {
   const daemon = await daemonContext(context, level ?? config.log.level, config.log);
-  return portOption === undefined ? daemon : { ...daemon, portOption };
+  return { ...daemon, ...names };
 }
 
 /** `--query IDS`: query ids, separated by commas. Default: all queries. */

@@ -22,7 +22,12 @@ export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<
       checkConnection(preview, connection, signal),
     ]),
   ]);
-  return groups.flat();
+  const { nameSettings = (text: string) => text } = context;
+  return groups.flat().map((finding) => ({
+    ...finding,
+    text: nameSettings(finding.text),
+    advice: finding.advice === undefined ? undefined : nameSettings(finding.advice),
+  }));
 }
 
 /** A chain to check. */

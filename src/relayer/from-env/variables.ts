@@ -155,6 +155,14 @@ const OWN_VARIABLES: readonly EnvVariable[] = [
 /** All known variables, including those of the Go relayer that have no effect here. */
 export const ENV_VARIABLES: readonly EnvVariable[] = [...GO_VARIABLES, ...LOGGER_VARIABLES, ...OWN_VARIABLES];
 
+/** Replaces the keys in a text by the variables that set them. A key without a variable stays. */
+export function nameVariables(text: string): string {
+  return text.replace(
+    /(?<![\w.])[a-z_]+(?:\.[a-z_0-9]+)*(?![\w.]*\w)/g,
+    (key) => ENV_VARIABLES.find((variable) => variable.key === key)?.name ?? key,
+  );
+}
+
 /** Variables in examples and early versions that the Go relayer does not read, with what to set instead. */
 const UNREAD: ReadonlyMap<string, string> = new Map([
   ["RELAYER_WEBSERVER_PORT", "set RELAYER_LISTEN_ADDR"],

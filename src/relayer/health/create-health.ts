@@ -59,7 +59,11 @@ export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
     },
     endpoints: () => endpointsOf(chains),
   };
-  const status = (): RelayerStatus => relayerStatus(statusDeps);
+  const { nameSettings = (text: string) => text } = context;
+  const status = (): RelayerStatus => {
+    const found = relayerStatus(statusDeps);
+    return { ...found, problems: found.problems.map((one) => ({ ...one, text: nameSettings(one.text) })) };
+  };
   const remotes = new Map(chains.remotes.map((chain) => [chain.connectionId, polled(chain)]));
   return {
     status,

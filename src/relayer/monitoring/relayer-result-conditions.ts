@@ -79,7 +79,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
         see(
           "Is the newest attempt old?",
           "inspect",
-          "attempts:\n- connection_id: connection-0\n  outcome: rejected",
+          "query 1: backing_off, overdue\nreason: rejected: …; failures: 7, next try in 4000 ms\nattempts:\n  2026-11-22T05:53:10.000Z rejected, block -, 0 gas, fee 0, …",
         ),
       ],
       fix: [
@@ -146,7 +146,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
         see(
           "Which error did the contract or the chain return?",
           "inspect",
-          "attempts:\n- connection_id: connection-0\n  outcome: rejected\n  reason: 'query 1: the contract refused: …'",
+          "query 1: backing_off\nreason: rejected: query 1: the contract refused: …; failures: 7, next try in 4000 ms\nattempts:\n  2026-11-22T05:53:10.000Z rejected, block -, 0 gas, fee 0, query 1: the contract refused: …",
         ),
       ],
       fix: [
@@ -249,7 +249,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
         see(
           "With which error?",
           "inspect",
-          "attempts:\n- connection_id: connection-0\n  outcome: not-included\n  reason: out of gas in location: …",
+          "query 1: backing_off\nreason: not-included: out of gas in location: …; failures: 1, next try in 2000 ms\nattempts:\n  2026-11-22T05:53:10.000Z not-included, block -, 94600 gas, fee 240, out of gas in location: …",
         ),
       ],
       fix: [

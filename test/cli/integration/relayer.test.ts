@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -83,6 +83,21 @@ describe("relaywatch relayer", () => {
     expect(down.out).toMatch(/unseen {3}remote-1: endpoint .*\n +→ start the node/);
   });
 
+  it("doctor names an account that does not exist", async () => {
+    const words = join(folder, "new-words");
+    writeFileSync(words, `${"abandon ".repeat(11)}about`);
+    const file = join(folder, "new.yaml");
+    writeFileSync(file, readFileSync(config, "utf8").replace(/file: [^ ]+words/, `file: ${words}`));
+    const { out, exitCode } = await relayer("doctor", "--config", file);
+    expect(exitCode).toBe(1);
+    expect(out).toMatch(
+      /PROBLEM {2}account: neutron1\w+ does not exist on the chain\n +→ send it some coins/,
+    );
+    expect(out).toMatch(
+      /PROBLEM {2}balance: neutron1\w+ has 0 untrn, and a transaction costs about [1-9]\d+\n +→ send untrn/,
+    );
+  });
+
   it("doctor names a missing fee grant, a client without queries, and prints JSON", async () => {
     const granter = accountNamed(CHAINS.local, "alice").address;
     const more = "queries: { ids: ['77'] }";
@@ -142,7 +157,7 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     });
     expect(await relayer("doctor", "--config", same)).toMatchObject({ exitCode: 0 });
     expect(await relayer("dry-run", "--config", same)).toMatchObject({ exitCode: 0 });
-    expect((await relayer("inspect", "1", "--url", api, "--config", same)).out).toContain("outcome:");
+    expect((await relayer("inspect", "1", "--url", api, "--config", same)).out).toContain("attempts:");
     expect((await relayer("dead-letters", "list", "--url", api)).message).toBeUndefined();
     const report = await runCommand(
       [
@@ -162,7 +177,14 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     const listed = await relayer("queries", "--url", api);
     expect(listed.out.split("\n")[0]).toMatch(/^id +type +connection/);
     expect(listed.out.split("\n")[1]).toMatch(/^1 +kv +connection-0 /);
-    const inspected: unknown = parse((await relayer("inspect", "1", "--url", api, "--config", config)).out);
+    const inspect = ["inspect", "1", "--url", api, "--config", config] as const;
+    const lines = (await relayer(...inspect)).out.split("\n");
+    expect(lines.length).toBeLessThanOrEqual(11);
+    expect(lines[0]).toMatch(/^query 1: (?:answered|backing_off)/);
+    expect(lines.slice(-5).join("\n")).toMatch(
+      /^(?:.*\n)?attempts:\n(?: {2}20\d\d-.*\n){1,3}proof: (?:accepted|answered) at/,
+    );
+    const inspected: unknown = parse((await relayer(...inspect, "--verbose")).out);
     expect(inspected).toMatchObject({
       id: "1",
       state: { type: "kv", connection_id: "connection-0" },
@@ -171,11 +193,8 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     expect(inspected).toHaveProperty("attempts");
     const missing = await relayer("inspect", "77", "--url", api, "--config", config);
     expect(missing.exitCode).toBe(1);
-    const unknown: unknown = parse(missing.out);
-    expect(unknown).toMatchObject({
-      state: { error: expect.stringContaining("does not serve a query 77") },
-      proof: { error: expect.stringContaining("does not serve this query") },
-    });
+    expect(missing.out).toMatch(/^query 77: its state is unknown: .*does not serve a query 77/);
+    expect(missing.out).toMatch(/^proof: .*does not serve this query/m);
     expect(await relayer("queries", "--url", "http://127.0.0.1:1")).toMatchObject({ exitCode: 3 });
   });
 
@@ -251,6 +270,11 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
       connections: [{ chain_id: "remote-1" }],
       queries: { tx: false },
     });
+    const low = join(folder, "low.env");
+    writeFileSync(low, `${readFileSync(file, "utf8")}\nRELAYER_NEUTRON_CHAIN_MAX_GAS_PRICE=0.000001\n`);
+    expect((await relayer("doctor", "--from-env", low)).out).toMatch(
+      /PROBLEM {2}gas price: .*\n +→ raise RELAYER_NEUTRON_CHAIN_MAX_GAS_PRICE, or wait/,
+    );
     const doctor = await relayer("doctor", "--from-env", file);
     expect(doctor.message).toBeUndefined();
     expect(doctor.exitCode).toBe(0);
