@@ -95,8 +95,8 @@ function numbered(sql: string): string {
   return sql.replace(/\?/g, () => `$${++index}`);
 }
 
-function bound(values: readonly SqlValue[] = []): unknown[] {
-  // PostgreSQL has no text with NUL, and untrusted texts may hold one.
+/** Converts values for a statement. PostgreSQL has no text with NUL, and untrusted texts may hold one. */
+export function bound(values: readonly SqlValue[] = []): unknown[] {
   return values.map((value) =>
     typeof value === "number" || value === null ? value : `${value}`.replaceAll("\0", "�"),
   );

@@ -401,6 +401,13 @@ describe("GET /api/report-data", () => {
     const url = `http://127.0.0.1:${portsAt(lease.offset).watchdog}/api/report-data?${query}`;
     expect((await fetch(url)).status).toBe(400);
   });
+
+  it("has at most 400 days", async () => {
+    const longest = 400 * 86_400_000;
+    const url = `http://127.0.0.1:${portsAt(lease.offset).watchdog}/api/report-data`;
+    const statuses = [longest, longest + 1].map(async (to) => (await fetch(`${url}?from=0&to=${to}`)).status);
+    expect(await Promise.all(statuses)).toEqual([200, 400]);
+  });
 });
 
 describe("report relayer", () => {

@@ -39,3 +39,8 @@ it("counts none when the simulation fails for another reason", async () => {
   chain.simulationLog = "insufficient funds";
   expect(await count()).toBe(0n);
 });
+
+it("counts none when the node that simulates is behind the one that read the account", async () => {
+  chain.simulationLog = "account sequence mismatch, expected 38, got 40: incorrect account sequence";
+  expect(await count()).toBe(0n);
+});

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bankKey } from "./sim-remote.ts";
 import { startWorld } from "./sim-world.ts";
 import { missingTransactions, problemsOf, stale } from "./simulate.ts";
 
@@ -82,6 +83,28 @@ describe("a search on a node that is behind the one whose status was read", () =
     world.setTraffic(false);
     await world.run(15);
     expect(missingTransactions(world)).toEqual([]);
+    expect(await world.stop()).toEqual([]);
+  });
+});
+
+describe("a connection whose remote chain has stopped", () => {
+  it("has not recovered from an error before a cycle has read a new block", async () => {
+    const world = await startWorld(15, 1, { hasQueries: false });
+    const keys = [{ path: "bank", key: bankKey(0) }];
+    world.local.register({ type: "kv", connectionId: "connection-0", updatePeriod: 1n, keys });
+    const [remote] = world.remotes;
+    const recovered = () => world.log.filter(({ message }) => message === "connection has recovered").length;
+    await world.run(20);
+    remote?.set("halts", true);
+    await world.run(15);
+    remote?.set("down", true);
+    await world.run(10);
+    remote?.set("down", false);
+    await world.run(20);
+    expect(recovered()).toBe(0);
+    remote?.set("halts", false);
+    await world.run(20);
+    expect(recovered()).toBeGreaterThan(0);
     expect(await world.stop()).toEqual([]);
   });
 });
