@@ -12,7 +12,6 @@ import { type Context, createContext } from "../../src/localnet/chain/runtime/co
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter, type GasMeter } from "../../src/localnet/chain/runtime/gas.ts";
 import type { ChainModule } from "../../src/localnet/chain/runtime/module.ts";
-import { ErrUnauthorized } from "../../src/localnet/chain/runtime/errors.ts";
 import { type Branch, createBranch } from "../../src/localnet/chain/store/cache-store.ts";
 import type { KVStore } from "../../src/localnet/chain/store/kv-store.ts";
 import { createSortedStore } from "./sorted-store.ts";
@@ -108,11 +107,7 @@ function toDexBank(bank: BankKeeper): DexBank {
     balance: (context, address, denom) => bank.balance(context, address, denom).amount,
     supply: bank.supply,
     sendToDex: (context, from, coins) => bank.sendToModule(context, from, "dex", coins),
-    sendFromDex: (context, to, coins) => {
-      if (bank.isBlocked(to))
-        throw ErrUnauthorized(`${formatAddress(PREFIX, to)} is not allowed to receive funds`);
-      bank.sendFromModule(context, "dex", to, coins);
-    },
+    sendFromDex: (context, to, coins) => bank.sendFromModule(context, "dex", to, coins),
     mint: (context, coins) => bank.mint(context, "dex", coins),
     burn: (context, coins) => bank.burn(context, "dex", coins),
   };

@@ -37,7 +37,6 @@ import type { Application } from "./runtime/abci.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
 import { createAnteHandler } from "./runtime/ante-handler.ts";
 import { createApplication } from "./runtime/application.ts";
-import { ErrUnauthorized } from "./runtime/errors.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
 import { collectHandlers } from "./runtime/tx-runner.ts";
@@ -281,21 +280,14 @@ function addressedByText({
   };
 }
 
-/** Creates the exchange. As the bank module does for messages, it refuses to pay to accounts of modules. */
+/** Creates the exchange. */
 function createDex(names: Base["names"], bank: BankKeeper): ChainModule {
-  const requireOpen = (address: Uint8Array): void => {
-    if (!bank.isBlocked(address)) return;
-    throw ErrUnauthorized(`${formatAddress(names.bech32Prefix, address)} is not allowed to receive funds`);
-  };
   return createDexModule(names, {
     bank: {
       balance: (context, address, denom) => bank.balance(context, address, denom).amount,
       supply: bank.supply,
       sendToDex: (context, from, coins) => bank.sendToModule(context, from, "dex", coins),
-      sendFromDex: (context, to, coins) => {
-        requireOpen(to);
-        bank.sendFromModule(context, "dex", to, coins);
-      },
+      sendFromDex: (context, to, coins) => bank.sendFromModule(context, "dex", to, coins),
       mint: (context, coins) => bank.mint(context, "dex", coins),
       burn: (context, coins) => bank.burn(context, "dex", coins),
     },

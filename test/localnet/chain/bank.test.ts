@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { MsgMultiSend, MsgSend } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { JsonObject } from "../../../src/platform/base/json.ts";
+import { createAuthModule } from "../../../src/localnet/chain/modules/auth/module.ts";
+import { createBankModule } from "../../../src/localnet/chain/modules/bank/module.ts";
 import { formatAddress, moduleAddress } from "../../../src/localnet/chain/runtime/address.ts";
 import { startTestChain, testGenesis } from "../../support/test-chain.ts";
+import { createMemoryWorld } from "../../support/memory-context.ts";
 import { createTestKey } from "../../support/test-keys.ts";
 import { buildTx, type PackedMessage } from "../../support/test-tx.ts";
 
@@ -127,6 +130,23 @@ it.each([
     attributes.some(({ key }) => key === "msg_index"),
   );
   expect(received?.find(({ type }) => type === "coin_received")?.attributes[1]?.value).toBe(paid);
+});
+
+it("no module pays a blocked account", () => {
+  const auth = createAuthModule({
+    bech32Prefix: "neutron",
+    moduleAccounts: { faucet: ["minter"], pool: [] },
+  });
+  const { keeper } = createBankModule({ blockedModules: ["pool"] }, auth.keeper);
+  const context = createMemoryWorld().context();
+  const coins = [{ denom: "untrn", amount: 5n }];
+  keeper.mint(context, "faucet", coins);
+  const pool = moduleAddress("pool");
+  expect(() => keeper.sendFromModule(context, "faucet", pool, coins)).toThrow(
+    `${formatAddress("neutron", pool)} is not allowed to receive funds: unauthorized`,
+  );
+  keeper.sendToModule(context, moduleAddress("faucet"), "pool", coins);
+  expect(keeper.balance(context, pool, "untrn").amount).toBe(5n);
 });
 
 describe("a payment to several recipients", () => {

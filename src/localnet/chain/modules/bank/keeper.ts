@@ -1,7 +1,7 @@
 import { moduleAddress } from "../../runtime/address.ts";
 import { type Coin, formatCoin, formatCoins, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInsufficientFunds, registerError } from "../../runtime/errors.ts";
+import { ErrInsufficientFunds, ErrUnauthorized, registerError } from "../../runtime/errors.ts";
 import { attribute, type ChainEvent } from "../../runtime/events.ts";
 import {
   addCoins,
@@ -44,6 +44,7 @@ export interface BankKeeper {
   /** Moves coins, creates the recipient's account if absent, and emits the events of a transfer. */
   readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
+  /** Throws sdk/4 for a recipient that is a blocked module account. */
   readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   /** Moves coins from one sender to several recipients. The sums must be equal. */
@@ -77,6 +78,9 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
       send(context, from, moduleAddress(module), coins);
     },
     sendFromModule: (context, module, to, coins) => {
+      const recipient = accounts.formatAddress(to);
+      if (blockedAddresses.has(recipient))
+        throw ErrUnauthorized(`${recipient} is not allowed to receive funds`);
       send(context, moduleAddress(module), to, coins);
     },
     sendBetweenModules: (context, from, to, coins) => {

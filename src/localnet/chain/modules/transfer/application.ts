@@ -5,13 +5,7 @@ import { errorText } from "../../../../platform/base/errors.ts";
 import { enumName, trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  ErrUnauthorized,
-  isOutOfGas,
-  ModuleError,
-  unregisteredError,
-  wrapErrors,
-} from "../../runtime/errors.ts";
+import { isOutOfGas, ModuleError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
 import type { Acknowledgement, IBCModule, OpeningChannel, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { channelPrefix, localDenom, parseTrace, traceHash } from "./denom.ts";
@@ -253,11 +247,7 @@ function mintVoucher(
   );
   wrapErrors(
     (error) => error.wrap(`failed to send coins to receiver ${receiver.text}`),
-    () => {
-      if (bank.isBlocked(receiver.address))
-        throw ErrUnauthorized(`${receiver.text} is not allowed to receive funds`);
-      bank.sendFromModule(context, MODULE_NAME, receiver.address, [{ denom, amount }]);
-    },
+    () => bank.sendFromModule(context, MODULE_NAME, receiver.address, [{ denom, amount }]),
   );
 }
 
