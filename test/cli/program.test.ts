@@ -1,5 +1,8 @@
 import { type Command, CommanderError } from "commander";
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { loadAllCommands } from "../support/command-line.ts";
@@ -36,6 +39,47 @@ async function run(...words: readonly string[]): Promise<Printed> {
   );
   return { stdout: lines.join("\n"), stderr, error };
 }
+
+describe("config validate", () => {
+  const folder = mkdtempSync(join(tmpdir(), "relaywatch-validate-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** Values that are checked, by a part of the name of their variable. */
+  const SECRETS = [
+    ["URL", "https://example.com/"],
+    ["TELEGRAM", `1234567:${"a".repeat(35)}`],
+  ] as const;
+
+  it.each(["icq-relayer", "oracle-watchdog"])("knows the example of the %s by its keys", async (name) => {
+    const example = `config/${name}.example.yaml`;
+    for (const variable of readFileSync(example, "utf8").matchAll(/env: (\w+)/g))
+      vi.stubEnv(variable[1] ?? "", SECRETS.find(([part]) => variable[1]?.includes(part))?.[1] ?? "x");
+    const { stdout, error } = await run("config", "validate", example);
+    vi.unstubAllEnvs();
+    if (name === "oracle-watchdog") expect([stdout, error]).toEqual([`${example}: good`, undefined]);
+    // Its key file does not exist here.
+    else expect(stdout).not.toContain("unknown key");
+  });
+
+  it.each([
+    ["chain: {rest: 'http://a'}\ninterval: 5\n", "interval: is a number"],
+    ["chain: {id: a}\nsigner: {}\nconections: []\n", "conections: unknown key"],
+  ])("takes the kind that knows most of the keys: %j", async (text, expected) => {
+    const file = join(folder, "c.yaml");
+    writeFileSync(file, text);
+    const { stdout, error } = await run("config", "validate", file);
+    expect(stdout).toContain(expected);
+    expect(stdout.split("\n").filter((line) => line.includes("unknown key")).length).toBeLessThan(2);
+    expect(error).toMatchObject({ facts: { exitCode: 78 } });
+  });
+
+  it("reads a file without a size no further than the limit", async () => {
+    const { stdout } = await run("config", "validate", "/dev/zero");
+    expect(stdout).toBe(
+      "/dev/zero:1:1: cannot be read: it is larger than 1048576 bytes (expected a readable YAML file)",
+    );
+  });
+});
 
 describe("an unknown command", () => {
   it.each([

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -103,6 +104,13 @@ http: { listen: "127.0.0.1:${ports.relayer}" }
     expectRefusal(watchdog, 78, "missing.yaml:1:1: ", "cannot be read");
     expectRefusal(validate, 78, "1 of 1 file cannot be used");
     for (const place of places) expect(validate.stdout).toContain(place);
+  });
+
+  it("ends with 78 also when nobody reads the errors to their end", async () => {
+    const many = file("many.yaml", Array.from({ length: 20_000 }, (_, index) => `k${index}: 1\n`).join(""));
+    const script = `set -o pipefail; "${process.execPath}" dist/src/cli/main.js config validate "${many}" | head -1`;
+    const { status, stdout } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
+    expect([stdout.split("\n").length, status]).toEqual([2, 78]);
   });
 
   it("ends with 1 when a proof's result is not the recorded one", async () => {

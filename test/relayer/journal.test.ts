@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Journal } from "../../src/relayer/state/journal.ts";
 import { type RelayerStore, STORE_FILE } from "../../src/relayer/state/store.ts";
 import { fileModes } from "../support/file-modes.ts";
+import { fixtureFile } from "../support/fixture-file.ts";
 import { openTestStore } from "../support/relayer-store.ts";
 
 let folder = "";
@@ -173,7 +174,21 @@ describe("the journal", () => {
     await expect(openTestStore(join(folder, "file"))).rejects.toThrow(
       /state_dir .*file: the journal cannot be opened/,
     );
-    writeFileSync(join(folder, "relayer.sqlite"), "not a database".repeat(99));
-    await expect(openTestStore(folder)).rejects.toThrow(/the journal cannot be opened/);
+    await expect(openTestStore("/proc/none/state")).rejects.toThrow(
+      /must be a directory that this user can write to/,
+    );
+  });
+
+  it("says of a damaged file what to do with it, also when only its tables are damaged", async () => {
+    const file = join(folder, "relayer.sqlite");
+    const damaged = /relayer\.sqlite is damaged: put a backup in its place, or move it away/;
+    writeFileSync(file, "not a database".repeat(99));
+    await expect(openTestStore(folder)).rejects.toThrow(damaged);
+    // The version is on the first page.
+    writeFileSync(file, readFileSync(fixtureFile("state/relayer-4.sqlite")).fill(0x5a, 4096));
+    await expect(openTestStore(folder)).rejects.toThrow(damaged);
+    // The failed attempts hold no lock.
+    rmSync(file);
+    await (await openTestStore(folder)).close();
   });
 });

@@ -342,6 +342,8 @@ describe("state folder", () => {
     writeFileSync(join(folder, STATE_FILE), "not a database, but long enough to be read as one".repeat(50));
     const error = await (await start({ stateDir: folder })).stop();
     expect(error).toMatchObject({ facts: { code: "state-unusable" } });
-    expect(String(error)).toContain("check state_dir");
+    expect(String(error)).toContain("damaged: put a backup in its place, or move it away");
+    const other = await (await start({ stateDir: "/proc/none/state" })).stop();
+    expect(String(other)).toContain("check state_dir");
   });
 });

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
@@ -9,8 +8,10 @@ import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-comma
 import {
   ConfigError,
   type ConfigIssue,
+  type ConfigText,
   formatConfigIssue,
-  loadConfig,
+  parseConfig,
+  readConfigText,
 } from "../../platform/config/config.ts";
 import { relayerConfigSchema } from "../../relayer/config/relayer-config.ts";
 import { watchdogConfigSchema } from "../../watchdog/config/config.ts";
@@ -33,7 +34,7 @@ export function configCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), COMMANDS, context);
 }
 
-const KINDS = ["icq-relayer", "oracle-watchdog"] as const;
+const KINDS = ["oracle-watchdog", "icq-relayer"] as const;
 type Kind = (typeof KINDS)[number];
 
 interface Options {
@@ -45,14 +46,16 @@ interface Options {
 function validateCommand(context: CliContext): Command {
   return new Command()
     .argument("<file...>", "YAML files")
-    .addOption(new Option("--kind <daemon>", "the daemon; default: detected from the keys").choices(KINDS))
+    .addOption(
+      new Option("--kind <daemon>", "the daemon; default: the one that knows the keys").choices(KINDS),
+    )
     .option("--json", "print JSON")
     .addHelpText("after", "\nExits 78 when a file has an error.")
     .action((files: readonly string[], options: Options) => validateFiles(files, options, context));
 }
 
 function validateFiles(files: readonly string[], options: Options, context: CliContext): void {
-  const checked = files.map((file) => ({ file, errors: errorsOf(file, options.kind ?? kindOf(file)) }));
+  const checked = files.map((file) => ({ file, errors: errorsOf(file, options.kind) }));
   if (options.json) context.print(stringifyJson(checked, 2));
   else for (const { file, errors } of checked) printFile(file, errors, context);
   const bad = checked.filter(({ errors }) => errors.length > 0).length;
@@ -65,24 +68,31 @@ function printFile(file: string, errors: readonly ConfigIssue[], context: CliCon
   for (const error of errors) context.print(formatConfigIssue(error));
 }
 
-/** Only a relayer has these keys. A file that cannot be read is reported later, when it is loaded. */
-function kindOf(file: string): Kind {
-  const isRelayer = /^(?:chain|connections|signer):/m.test(readText(file));
-  return isRelayer ? "icq-relayer" : "oracle-watchdog";
+/** Without a kind, returns the errors of the one whose schema knows most of the keys. */
+function errorsOf(file: string, kind: Kind | undefined): readonly ConfigIssue[] {
+  return issuesOf(() => {
+    // Read once: a pipe has its text only once.
+    const source = readConfigText(file);
+    const results = (kind === undefined ? KINDS : [kind]).map((one) => checkAs(source, one));
+    const [best = []] = results.toSorted((a, b) => unknownKeys(a) - unknownKeys(b) || a.length - b.length);
+    return best;
+  });
 }
 
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-
-function errorsOf(file: string, kind: Kind): readonly ConfigIssue[] {
-  try {
-    loadConfig(file, kind === "icq-relayer" ? relayerConfigSchema() : watchdogConfigSchema);
+function checkAs(source: ConfigText, kind: Kind): readonly ConfigIssue[] {
+  return issuesOf(() => {
+    parseConfig(source, kind === "icq-relayer" ? relayerConfigSchema() : watchdogConfigSchema);
     return [];
+  });
+}
+
+function unknownKeys(errors: readonly ConfigIssue[]): number {
+  return errors.filter(({ text }) => text.startsWith("unknown key")).length;
+}
+
+function issuesOf(check: () => readonly ConfigIssue[]): readonly ConfigIssue[] {
+  try {
+    return check();
   } catch (error) {
     if (error instanceof ConfigError) return error.facts.errors;
     throw error;

@@ -17,8 +17,8 @@ export async function runProcess(
     exit: (code) => process.exit(code),
     monotonicMs: systemClock.monotonicMs,
   });
-  // A reader that closes the pipe early (`| head`) is not an error.
-  process.stdout.on("error", () => process.exit(EXIT.ok));
+  // A reader that closes the pipe early (`| head`) is not an error, and asks to stop. The result of a command stays what it is.
+  process.stdout.on("error", shutdown.stop);
   try {
     const program = await create(toContext(shutdown.signal));
     await program.parseAsync(process.argv);
@@ -90,7 +90,9 @@ export function toExit(error: unknown): {
   readonly exitCode: ExitCode;
   readonly message: string | undefined;
 } {
-  if (error instanceof StopRequest) return { exitCode: EXIT.ok, message: undefined };
+  // A command that ended before its result was known must not look like success to a pipe with `pipefail`.
+  if (error instanceof StopRequest)
+    return { exitCode: error.by === "SIGPIPE" ? EXIT.fatal : EXIT.ok, message: undefined };
   if (error instanceof CheckExit) return { exitCode: error.exitCode, message: undefined };
   if (error instanceof CliError) return { exitCode: error.facts.exitCode, message: errorText(error) };
   if (error instanceof CommanderError) {
@@ -112,6 +114,7 @@ function isBadConfig(facts: unknown): boolean {
 export class StopRequest extends Error {
   readonly by: NodeJS.Signals;
 
+  /** SIGPIPE: nobody reads the output any more. */
   constructor(by: NodeJS.Signals) {
     super(`received ${by}`);
     this.name = "StopRequest";
@@ -129,6 +132,8 @@ interface ShutdownDeps {
 /** An abort signal for SIGINT and SIGTERM. */
 interface Shutdown {
   readonly signal: AbortSignal;
+  /** Aborts the signal, since nobody reads the output any more. */
+  readonly stop: () => void;
   /** Removes the signal handlers. */
   readonly dispose: () => void;
 }
@@ -156,6 +161,7 @@ export function createShutdown(deps: ShutdownDeps): Shutdown {
   for (const name of SIGNALS) deps.process.on(name, onSignal);
   return {
     signal: controller.signal,
+    stop: () => controller.abort(new StopRequest("SIGPIPE")),
     dispose: () => {
       for (const name of SIGNALS) deps.process.off(name, onSignal);
     },

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { EXIT } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
+import { createPrivateDirectory } from "../process/private-file.ts";
 import { CliError } from "./cli-error.ts";
 
 /** The localnet's state directory at this port offset, below `$XDG_STATE_HOME` or `~/.local/state`. */
@@ -28,7 +29,7 @@ export function controlToken(portOffset: number): Secret {
   const file = controlTokenFile(portOffset);
   try {
     if (!existsSync(file)) {
-      mkdirSync(localnetStateDir(portOffset), { recursive: true, mode: 0o700 });
+      createPrivateDirectory(localnetStateDir(portOffset));
       writeFileSync(file, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
     }
     return new Secret(readFileSync(file, "utf8").trim());

@@ -1,5 +1,16 @@
-import { readFileSync, statSync } from "node:fs";
-import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
+import { closeSync, openSync, readSync } from "node:fs";
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  visit,
+  type YAMLMap,
+} from "yaml";
 import type { z } from "zod";
 import { CodedError, errorText } from "../base/errors.ts";
 import { counted } from "../base/text.ts";
@@ -45,7 +56,7 @@ export function formatConfigIssue(error: ConfigIssue): string {
  * @throws {ConfigError} with all errors of the file, or because it cannot be read.
  */
 export function loadConfig<Schema extends z.ZodType>(file: string, schema: Schema): z.output<Schema> {
-  return parseConfig({ file, text: readConfigFile(file) }, schema);
+  return parseConfig(readConfigText(file), schema);
 }
 
 /**
@@ -54,9 +65,15 @@ export function loadConfig<Schema extends z.ZodType>(file: string, schema: Schem
  */
 export function parseConfig<Schema extends z.ZodType>(source: ConfigText, schema: Schema): z.output<Schema> {
   const lines = new LineCounter();
-  const document = parseDocument(source.text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
+  const document = parseDocument(source.text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    stringKeys: true,
+    // The library compares each key with all before it: minutes for a file with 90,000 keys.
+    uniqueKeys: false,
+  });
   const parsed = { file: source.file, document, lines };
-  const errors = [...syntaxIssues(parsed), ...reservedKeyIssues(parsed)];
+  const errors = [...syntaxIssues(parsed), ...keyIssues(parsed)];
   if (errors.length > 0) throw new ConfigError(errors);
   const result = schema.safeParse(toPlain(parsed), { error: describeIssue });
   if (!result.success) throw new ConfigError(schemaIssues(parsed, result.error.issues));
@@ -70,13 +87,31 @@ interface Source {
   readonly lines: LineCounter;
 }
 
-function readConfigFile(file: string): string {
+/**
+ * Reads a configuration file of at most 1 MiB, also one without a size such as a pipe.
+ * @throws {ConfigError} when it cannot be read.
+ */
+export function readConfigText(file: string): ConfigText {
   try {
-    if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
-    return readFileSync(file, "utf8");
+    return { file, text: readAtMost(file, MAX_FILE_BYTES) };
   } catch (cause) {
     const text = `cannot be read: ${errorText(cause)} (expected a readable YAML file)`;
     throw new ConfigError([{ file, line: 1, column: 1, path: "", text }], { cause });
+  }
+}
+
+/** The size of a device or a pipe is 0, so only reading shows that a file is too large. */
+function readAtMost(file: string, limit: number): string {
+  const descriptor = openSync(file, "r");
+  try {
+    const bytes = Buffer.alloc(limit + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(descriptor, bytes, length, bytes.length - length, null);
+    if (length > limit) throw new Error(`it is larger than ${limit} bytes`);
+    return bytes.toString("utf8", 0, length);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
@@ -98,17 +133,35 @@ function syntaxIssues(source: Source): readonly ConfigIssue[] {
   }));
 }
 
-/** JavaScript objects treat `__proto__` specially, so the schema would never see this key. */
-function reservedKeyIssues(source: Source): readonly ConfigIssue[] {
+/** Keys that the schema would never see: the second of two equal ones, and `__proto__`, which JavaScript treats specially. */
+function keyIssues(source: Source): readonly ConfigIssue[] {
   const errors: ConfigIssue[] = [];
   visit(source.document, {
-    Pair: (_key, { key }) => {
-      if (!isScalar(key) || key.value !== "__proto__") return;
-      const text = issueText("unknown key", "one of the documented keys");
-      errors.push({ ...position(source, startOf(key) ?? 0), path: "__proto__", text });
+    Map: (_key, map) => {
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const at = position(source, startOf(key) ?? 0);
+        if (key.value === "__proto__") {
+          const text = issueText("unknown key", "one of the documented keys");
+          errors.push({ ...at, path: "__proto__", text });
+        } else if (pairsOf(map).get(String(key.value))?.key !== key)
+          errors.push({ ...at, path: "", text: "is not YAML: Map keys must be unique (expected YAML)" });
+      }
     },
   });
   return errors;
+}
+
+const pairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
+/** Returns the first pair of each key. A search in `items` for each of many keys would take minutes. */
+function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
+  const known = pairs.get(map);
+  if (known !== undefined) return known;
+  const byKey = new Map<string, Pair>();
+  for (const pair of map.items.toReversed()) if (isScalar(pair.key)) byKey.set(String(pair.key.value), pair);
+  pairs.set(map, byKey);
+  return byKey;
 }
 
 function schemaIssues(source: Source, issues: readonly z.core.$ZodIssue[]): readonly ConfigIssue[] {
@@ -145,7 +198,7 @@ function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], wantK
       continue;
     }
     if (!isMap(node)) return offset;
-    const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(segment));
+    const pair: Pair | undefined = pairsOf(node).get(String(segment));
     if (pair === undefined) return offset;
     node = pair.value;
     const valueStart = isMap(node) || isEmptyScalar(node) ? undefined : startOf(node);

@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { CodedError } from "../base/errors.ts";
-import { createPrivateFile, PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from "./private-file.ts";
+import { createPrivateDirectory, createPrivateFile, PRIVATE_FILE_MODE } from "./private-file.ts";
 
 /** Thrown when another process holds the lock. */
 export class FolderInUseError extends CodedError<{
@@ -32,7 +32,7 @@ const PROCESS_FILE = "lock.pid";
  * @throws {FolderInUseError} while another process holds the lock.
  */
 export function lockFolder(folder: string): FolderLock {
-  mkdirSync(folder, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  createPrivateDirectory(folder);
   const lockFile = join(folder, LOCK_FILE);
   createPrivateFile(lockFile);
   const database = new Database(lockFile, { timeout: 200 });

@@ -9,6 +9,14 @@ import {
   type SqlValue,
 } from "./sql-database.ts";
 
+/** Returns true if a file is damaged or is no database: SQLite's error, or one that it caused. */
+export function isDamaged(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isOwn =
+    "code" in error && typeof error.code === "string" && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code);
+  return isOwn || isDamaged(error.cause);
+}
+
 /** Maximum number of compiled statements. The daemons use fewer. */
 const MAX_STATEMENTS = 100;
 

@@ -1,7 +1,6 @@
-import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { withDeadline } from "../../platform/base/abort.ts";
-import { PRIVATE_DIRECTORY_MODE } from "../../platform/process/private-file.ts";
+import { createPrivateDirectory } from "../../platform/process/private-file.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import type { Journal } from "../state/journal.ts";
@@ -35,7 +34,7 @@ export async function importLevelDb(
       "the configuration stores no state: set state_dir or store",
     );
   const scratch = place.kind === "sqlite" ? place.stateDir : tmpdir();
-  mkdirSync(scratch, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  createPrivateDirectory(scratch);
   // Read the storage before creating the store, so that a failed import does not look like a finished one.
   const storage = await readGoStorage(directory, scratch);
   const options = { chainId: config.chain.id, limits: attemptLimitsOf(config.history) };

@@ -11,7 +11,7 @@ import { LeaseLostError } from "../../platform/storage/lease.ts";
 import { createPostgresDatabase, migratePostgres } from "../../platform/storage/postgres-database.ts";
 import type { PostgresAddress } from "../../platform/storage/postgres-url.ts";
 import { NewerSchemaError, type SqlDatabase, type SqlSession } from "../../platform/storage/sql-database.ts";
-import { createSqliteDatabase, migrateSchema } from "../../platform/storage/sqlite-database.ts";
+import { createSqliteDatabase, isDamaged, migrateSchema } from "../../platform/storage/sqlite-database.ts";
 import { createWriteQueue, type WriteQueue } from "../../platform/storage/write-queue.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import { type AttemptLimits, createAttemptLog } from "./attempt-log.ts";
@@ -113,7 +113,14 @@ export async function openStore(
   const journal = createJournal(options.chainId, { session: database, queue });
   const { nowMs } = deps.clock;
   const attempts = createAttemptLog(options.chainId, options.limits, { database, queue, nowMs });
-  await journal.reload();
+  try {
+    await journal.reload();
+  } catch (error) {
+    queue.stop();
+    await Promise.all([database.close(), leaseDatabase?.close()]);
+    unlock();
+    throw place.kind === "sqlite" ? journalError(place.stateDir, error) : error;
+  }
   return {
     kind: place.kind,
     journal,
@@ -165,12 +172,18 @@ async function openDatabases(place: StorePlace, deps: StoreDeps): Promise<OpenDa
   } catch (cause) {
     lock?.release();
     if (cause instanceof FolderInUseError) throw inUse(stateDir, cause);
-    const advice =
-      cause instanceof NewerSchemaError
-        ? "use that relaywatch, or another state_dir"
-        : "state_dir must be a directory that this user can write to";
-    throw unusable(`state_dir ${stateDir}`, `the journal cannot be opened: ${errorText(cause)}; ${advice}`);
+    throw journalError(stateDir, cause);
   }
+}
+
+function journalError(stateDir: string, cause: unknown): RelayError {
+  const advice = (): string => {
+    if (cause instanceof NewerSchemaError) return "use that relaywatch, or another state_dir";
+    if (isDamaged(cause))
+      return `${STORE_FILE} is damaged: put a backup in its place, or move it away; without it the searches for transactions begin again, and the contracts refuse what they have`;
+    return "state_dir must be a directory that this user can write to";
+  };
+  return unusable(`state_dir ${stateDir}`, `the journal cannot be opened: ${errorText(cause)}; ${advice()}`);
 }
 
 function openSqlite(path: string, release: () => void): OpenDatabases {

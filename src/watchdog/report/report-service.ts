@@ -1,14 +1,5 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from "node:fs";
-import { join } from "node:path";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { createTask, setLogger } from "node-cron";
 import { z } from "zod";
 import { DAY_MS, HOUR_MS, isoTime } from "../../platform/base/time.ts";
@@ -17,6 +8,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { monthOf, monthsBefore, monthStartMs } from "../../platform/base/month.ts";
+import { createPrivateDirectory } from "../../platform/process/private-file.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import type { Report } from "../../platform/report/document.ts";
@@ -238,7 +230,7 @@ function readEntries(path: string): Readonly<Record<string, number>> {
 
 /** Writes a file as a whole: after a crash, the old or the new content is there. Creates its folder. */
 function writeDurably(path: string, text: string): void {
-  mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
+  createPrivateDirectory(dirname(path));
   const temporary = `${path}.tmp`;
   const file = openSync(temporary, "w", 0o600);
   try {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { errorText } from "../../platform/base/errors.ts";
 import { FolderInUseError, lockFolder } from "../../platform/process/folder-lock.ts";
 import { createPrivateFile } from "../../platform/process/private-file.ts";
-import { migrateSchema } from "../../platform/storage/sqlite-database.ts";
+import { isDamaged, migrateSchema } from "../../platform/storage/sqlite-database.ts";
 import { LEDGER_SOURCES, type LedgerView } from "../ledger/ledger-view.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { readAlerting, writeAlerting, readPollHistories, writePollHistories } from "./alert-rows.ts";
@@ -115,7 +115,10 @@ function withFolderError<T>(folder: string, work: () => T): T {
   } catch (cause) {
     if (cause instanceof WatchdogError) throw cause;
     if (cause instanceof FolderInUseError) throw inUse(folder, cause);
-    const text = `the state in ${folder} cannot be used: ${errorText(cause)}; check state_dir`;
+    const advice = isDamaged(cause)
+      ? `${STATE_FILE} is damaged: put a backup in its place, or move it away; without it counting begins again, and past months are gone`
+      : "check state_dir";
+    const text = `the state in ${folder} cannot be used: ${errorText(cause)}; ${advice}`;
     throw new WatchdogError({ code: "state-unusable", folder }, text, { cause });
   }
 }

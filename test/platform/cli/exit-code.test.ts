@@ -11,6 +11,7 @@ const FAULT = { file: "a.yaml", line: 2, column: 3, path: "b", text: "is missing
 describe("toExit", () => {
   it.each([
     ["a stop that was asked for", new StopRequest("SIGINT"), 0, undefined],
+    ["a pipe that nobody reads any more", new StopRequest("SIGPIPE"), 1, undefined],
     ["help that was printed", new CommanderError(0, "commander.help", "help"), 0, undefined],
     ["a wrong command line", new CommanderError(1, "commander.unknownOption", "what?"), 2, undefined],
     ["a command's own", new CliError(75, "later"), 75, "later"],

@@ -44,6 +44,25 @@ function errorsOf(text: string): readonly string[] {
 }
 
 describe("parseConfig", () => {
+  it("reports the second of two equal keys, and a key of JavaScript's objects", () => {
+    expect(
+      errorsOf("level: info\nnode: {url: http://x, retries: 1, retries: 2}\nlevel: debug\n__proto__: {}"),
+    ).toEqual([
+      "w.yaml:3:1: is not YAML: Map keys must be unique (expected YAML)",
+      "w.yaml:4:1: __proto__: unknown key (expected one of the documented keys)",
+      "w.yaml:2:35: is not YAML: Map keys must be unique (expected YAML)",
+    ]);
+  });
+
+  // A time that grows with the square of the keys would be minutes.
+  it("reports 90,000 unknown keys, each at its place", { timeout: 60_000 }, () => {
+    const errors = errorsOf(
+      `node: {url: http://x}\n${Array.from({ length: 90_000 }, (_, index) => `k${index}: 1\n`).join("")}`,
+    );
+    expect(errors).toHaveLength(90_000);
+    expect(errors.at(-1)).toBe("w.yaml:90001:1: k89999: unknown key (expected one of the documented keys)");
+  });
+
   it("returns defaults, durations in ms, amounts as bigint, deeply frozen", () => {
     const config = parseConfig(
       {

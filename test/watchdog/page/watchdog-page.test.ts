@@ -1,3 +1,4 @@
+import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { describe, expect, it } from "vitest";
 import type { WatchdogStatus } from "../../../src/watchdog/polling/status.ts";
 import { monthStrip, stripOf } from "../../../src/watchdog/page/month-plots.ts";
@@ -262,7 +263,7 @@ describe("the watchdog's page", () => {
     const order = [...text.matchAll(/id="condition-default-([\w-]+)"/g)].map(([, name]) => name);
     expect(order).toEqual(["sidecar-down", "oracle-calls-failing", "full-reward-at-risk", "grpc-closed"]);
     expect(shown(TROUBLED)).toContain("<code>alerts/runbooks/sidecar-down.md</code>");
-    expect(shown(HEALTHY)).toContain("None of 34 conditions held at the last poll.");
+    expect(shown(HEALTHY)).toContain(`None of ${CONDITIONS.length} conditions held at the last poll.`);
   });
 
   it("has headroom in blocks and time, and what the rest needs", () => {
