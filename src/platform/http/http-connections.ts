@@ -4,7 +4,10 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
 export interface HttpConnectionsOptions {
-  /** Open connections. At the limit, a new one replaces the one that is idle for the longest time. */
+  /**
+   * Open connections. At the limit, a new one replaces the one that is idle for the longest time, or else the one whose request
+   * has been incomplete for the longest time.
+   */
   readonly maxConnections: number;
   /** The server cuts a connection that takes nothing of an unsent reply for this time. */
   readonly stalledMs: number;
@@ -36,10 +39,10 @@ const MAX_QUEUED_TOTAL = 16_384;
 
 /** Creates an empty set of connections. */
 export function createHttpConnections(options: HttpConnectionsOptions): HttpConnections {
-  const pool: Pool = { options, all: new Map(), idle: new Set(), queued: 0 };
+  const pool: Pool = { options, all: new Map(), idle: new Set(), queued: 0, begun: 0 };
   return {
     add: (socket) => {
-      if (pool.all.size >= options.maxConnections && !evictIdle(pool)) {
+      if (pool.all.size >= options.maxConnections && !evict(pool)) {
         socket.destroy();
         return;
       }
@@ -69,14 +72,27 @@ interface Pool {
   readonly idle: Set<HttpConnection>;
   /** Queued requests of all connections. */
   queued: number;
+  /** Requests of all connections so far. */
+  begun: number;
 }
 
-function evictIdle(pool: Pool): boolean {
-  const [longest] = pool.idle;
+function evict(pool: Pool): boolean {
+  const [idle] = pool.idle;
+  const longest = idle ?? longestIncomplete(pool);
   if (longest === undefined) return false;
   longest.close();
   longest.socket.destroy();
   return true;
+}
+
+/** Returns the connection whose body has been arriving for the longest time. Linear; only when no connection is idle. */
+function longestIncomplete(pool: Pool): HttpConnection | undefined {
+  let longest: HttpConnection | undefined;
+  for (const connection of pool.all.values()) {
+    if (!connection.isIncomplete()) continue;
+    if (longest === undefined || connection.number < longest.number) longest = connection;
+  }
+  return longest;
 }
 
 function holdUnsent(
@@ -98,6 +114,9 @@ class HttpConnection {
   readonly #pool: Pool;
   readonly #queue: ServerResponse[] = [];
   #isBusy = false;
+  #current: ServerResponse | undefined;
+  /** Number of the request that is being handled, in the order of all connections. */
+  number = 0;
   readonly #onResponseClose = (): void => this.#next();
 
   constructor(socket: Socket, pool: Pool) {
@@ -114,6 +133,11 @@ class HttpConnection {
     this.#queue.push(response);
     this.#pool.queued += 1;
     this.pauseWhenFull();
+  }
+
+  /** Returns whether a request is being handled whose body has not arrived completely. */
+  isIncomplete(): boolean {
+    return this.#current?.req.complete === false;
   }
 
   pauseWhenFull(): void {
@@ -136,6 +160,8 @@ class HttpConnection {
 
   #begin(response: ServerResponse): void {
     this.#isBusy = true;
+    this.#current = response;
+    this.number = this.#pool.begun += 1;
     // The client has the reply, or is gone. "close" follows "finish", so the next request finds the socket free.
     // `on` instead of `once`, which allocates a wrapper for each request.
     response.on("close", this.#onResponseClose);
@@ -147,6 +173,7 @@ class HttpConnection {
 
   #next(): void {
     this.#isBusy = false;
+    this.#current = undefined;
     if (this.socket.destroyed) return;
     if (this.#queue.length === 0) {
       this.#pool.idle.add(this);

@@ -27,7 +27,7 @@ import { listen, type ListenOptions } from "./listen.ts";
 /** Bounds of an HTTP server. */
 export interface HttpLimits {
   readonly maxBodyBytes: number;
-  /** Open connections. A further one replaces the connection that is idle for the longest time, if any, else it is cut. */
+  /** Open connections. A further one replaces the longest idle one, else the one with the longest incomplete request, else it is cut. */
   readonly maxConnections: number;
   /** Time for the head of a request to arrive. */
   readonly headersTimeoutMs: number;

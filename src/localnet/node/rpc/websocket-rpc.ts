@@ -31,6 +31,8 @@ export interface WebSocketOptions {
    * earlier, so only requests that arrive at the same moment can exceed it.
    */
   readonly maxPendingRequests: number;
+  /** Unanswered requests of all clients, each of about 300 bytes. Above it, the server cuts the client that has the most. */
+  readonly maxPendingInTotal: number;
   readonly pingIntervalMs: number;
   /** The server cuts a connection on which nothing arrives for this time, not even a pong. */
   readonly readTimeoutMs: number;
@@ -43,6 +45,7 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxBufferedBytes: 16_777_216,
   // 64 KiB, as much as Node reads in one chunk, hold about 11,000 smallest messages.
   maxPendingRequests: 12_000,
+  maxPendingInTotal: 100_000,
   pingIntervalMs: 27_000,
   readTimeoutMs: 30_000,
 };
@@ -63,9 +66,6 @@ export interface WebSocketRpc {
   /** Cuts all connections. */
   readonly close: () => void;
 }
-
-/** Unanswered requests of all clients. Each takes about 300 bytes. */
-const MAX_PENDING_IN_TOTAL = 100_000;
 
 /**
  * Unsent bytes above which a client gets no further notifications. They wait in the event log, which all clients share, and
@@ -97,7 +97,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
     // `ws` would buffer pongs without a bound for a client that sends pings and reads nothing.
     autoPong: false,
   });
-  const pending = createPendingBound(options.maxPendingRequests, MAX_PENDING_IN_TOTAL);
+  const pending = createPendingBound(options);
   return {
     upgrade: (request, socket, head) => {
       const path = request.url?.split("?")[0];
@@ -261,25 +261,53 @@ interface MessageQueueOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Bound of the unanswered messages of one client and of all clients. */
-interface PendingBound {
-  readonly perClient: number;
-  /** Counts a message. Returns false when all clients together have too many. */
-  readonly add: () => boolean;
-  readonly remove: (count: number) => void;
+/** The unanswered messages of one client. */
+interface PendingMessages {
+  /** Messages that wait behind the one that is being handled. */
+  readonly waiting: RawData[];
+  /** Cuts the client. */
+  readonly cut: () => void;
 }
 
-/** Creates the counter of unanswered messages. */
-function createPendingBound(perClient: number, inTotal: number): PendingBound {
-  let total = 0;
+/** Bound of the unanswered messages of one client and of all clients. */
+interface PendingBound {
+  /** Adds a message. Cuts the client when it has too many, or the client with the most when all together have too many. */
+  readonly add: (of: PendingMessages, data: RawData) => void;
+  /** Drops all messages of a client. */
+  readonly drop: (of: PendingMessages) => void;
+}
+
+/** Creates the bound. The cut of one client with many messages leaves the others untouched. */
+function createPendingBound(
+  limits: Pick<WebSocketOptions, "maxPendingRequests" | "maxPendingInTotal">,
+): PendingBound {
+  const clients = new Set<PendingMessages>();
+  const drop = (of: PendingMessages): void => {
+    clients.delete(of);
+    of.waiting.length = 0;
+  };
+  const cut = (of: PendingMessages): void => {
+    drop(of);
+    of.cut();
+  };
+  const total = (): number => [...clients].reduce((sum, { waiting }) => sum + waiting.length, 0);
+  // Counted anew once in a while only: `sinceCount` bounds how many messages may have come since.
+  let counted = 0;
+  let sinceCount = 0;
   return {
-    perClient,
-    add: () => {
-      total += 1;
-      return total <= inTotal;
-    },
-    remove: (count) => {
-      total -= count;
+    drop,
+    add: (of, data) => {
+      clients.add(of);
+      of.waiting.push(data);
+      sinceCount += 1;
+      if (of.waiting.length > limits.maxPendingRequests) return cut(of);
+      if (counted + sinceCount <= limits.maxPendingInTotal) return;
+      [counted, sinceCount] = [total(), 0];
+      if (counted <= limits.maxPendingInTotal) return;
+      const [most] = [...clients].toSorted((a, b) => b.waiting.length - a.waiting.length);
+      if (most === undefined) return;
+      counted -= most.waiting.length;
+      cut(most);
     },
   };
 }
@@ -291,21 +319,20 @@ function createPendingBound(perClient: number, inTotal: number): PendingBound {
  */
 function serveMessages(options: MessageQueueOptions): () => void {
   const { client, pending } = options;
-  const queue: RawData[] = [];
+  const messages: PendingMessages = { waiting: [], cut: () => client.terminate() };
+  const { waiting } = messages;
   let isRunning = false;
   const run = async (): Promise<void> => {
     try {
-      for (let data = queue.shift(); data !== undefined; data = queue.shift()) {
+      for (let data = waiting.shift(); data !== undefined; data = waiting.shift()) {
         await options.budget.untilCapacity();
         await options.handle(data);
-        pending.remove(1);
         await drained(client);
         // Lets other clients run: while the socket accepts every response immediately, this loop would not yield otherwise.
-        if (queue.length > 0) await new Promise((resolve) => setImmediate(resolve));
+        if (waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
         else if (client.isPaused) client.resume();
       }
     } catch (error) {
-      pending.remove(1);
       options.onError(error);
       client.terminate();
     } finally {
@@ -313,18 +340,15 @@ function serveMessages(options: MessageQueueOptions): () => void {
     }
   };
   client.on("message", (data) => {
-    queue.push(data);
-    // A paused client still delivers the messages that have arrived with the last one.
-    if (!pending.add() || queue.length > pending.perClient) return client.terminate();
-    if (queue.length >= PAUSE_AT) client.pause();
+    // A cut client still delivers the messages that have arrived with the last one. So does a paused one.
+    if (client.readyState !== client.OPEN) return;
+    pending.add(messages, data);
+    if (waiting.length >= PAUSE_AT) client.pause();
     if (isRunning) return;
     isRunning = true;
     void run();
   });
-  return () => {
-    pending.remove(queue.length);
-    queue.length = 0;
-  };
+  return () => pending.drop(messages);
 }
 
 /** Resolves when the client has read enough of its responses, or is gone. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { utf8 } from "../../../../src/platform/base/bytes.ts";
+import { toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../../src/platform/base/json.ts";
 import { shapeDifferences, shapeOf } from "../../../support/json-shape.ts";
 import { testValidatorSeed } from "../../../../src/localnet/node/consensus/validators.ts";
@@ -247,6 +247,31 @@ describe("the WebSocket", () => {
     await small.stop();
   });
 
+  it("cuts the clients with the most unanswered requests when all together have too many, and no other", async () => {
+    const small = await startTestNode({
+      commitTimeoutMs: 60_000,
+      websocket: { ...DEFAULT_WEBSOCKET, maxPendingInTotal: 40 },
+    });
+    const subscriber = await connect(small.rpcUrl);
+    await subscriber.call(1, "subscribe", { query: "tm.event='NewBlockHeader'" });
+    const call = (method: string, params: object): string =>
+      JSON.stringify({ jsonrpc: "2.0", id: 7, method, params });
+    const hogs = await Promise.all(Array.from({ length: 4 }, () => connect(small.rpcUrl)));
+    for (const [index, { socket }] of hogs.entries()) {
+      // The requests behind a wait for a block stay unanswered.
+      socket.send(call("broadcast_tx_commit", { tx: toBase64(utf8(`hog${index}=1`)) }));
+      for (let sent = 0; sent < 15; sent++) socket.send(call("health", {}));
+    }
+    await expect.poll(() => hogs.filter(({ isClosed }) => isClosed()).length).toBeGreaterThan(0);
+    for (let id = 2; id < 30; id++) expect(await subscriber.call(id, "health", {})).toMatchObject({ id });
+    small.control.produce(1);
+    await expect.poll(() => subscriber.received.some((one) => kindOf(one) !== undefined)).toBe(true);
+    expect(subscriber.isClosed()).toBe(false);
+    expect(hogs.filter(({ isClosed }) => isClosed()).length).toBeLessThan(4);
+    for (const { socket } of [subscriber, ...hogs]) socket.close();
+    await small.stop();
+  });
+
   it("cuts a client that sends too large a message, and one that is silent", async () => {
     const small = await startTestNode({
       websocket: {
@@ -254,6 +279,7 @@ describe("the WebSocket", () => {
         maxConnections: 1,
         maxBufferedBytes: 1000,
         maxPendingRequests: 10,
+        maxPendingInTotal: 100,
         pingIntervalMs: 60_000,
         readTimeoutMs: 300,
       },

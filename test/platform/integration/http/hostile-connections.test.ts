@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
+import { createDeferred } from "../../../../src/platform/process/deferred.ts";
 import { textReply } from "../../../../src/platform/http/http-route.ts";
 import {
   type HttpLimits,
@@ -144,6 +145,38 @@ describe("a server at its limit of connections", () => {
     for (let index = 0; index < 40; index++) (await open(port)).socket.write(bytes);
     await wait(50);
     expect(await replyMs(url)).toBeLessThan(500);
+  });
+
+  it("lets a request that is incomplete make room, the longest first, and no other", async () => {
+    const waiting = createDeferred<void>();
+    let heads = 0;
+    const { port } = await start(
+      { ...limits, headersTimeoutMs: 600_000, requestTimeoutMs: 600_000 },
+      {
+        handle: async (request) => {
+          heads += 1;
+          await request.readBody();
+          if (request.url.pathname === "/slow") await waiting.promise;
+          return textReply(200, request.url.search);
+        },
+      },
+    );
+    const slow = await open(port);
+    slow.socket.write(get("/slow?1."));
+    const order: number[] = [];
+    for (let index = 0; index < 25; index++) {
+      const half = await open(port);
+      void half.closed.then(() => order.push(index));
+      half.socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nh");
+      await expect.poll(() => heads).toBe(2 * index + 2);
+      const probe = await open(port);
+      probe.socket.write(get("/?new.").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+      await expect.poll(probe.text).toContain("?new.");
+      await probe.closed;
+    }
+    await expect.poll(() => order).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    waiting.resolve();
+    await expect.poll(slow.text).toContain("?1.");
   });
 
   it.each([
