@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { fromBase64, fromHex, toBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { runGrpcQuery } from "../../../src/localnet/chain/runtime/query-router.ts";
+import { createSearchQueue } from "../../../src/localnet/node/base/search-queue.ts";
 import { createGateway } from "../../../src/localnet/node/rest/rest-server.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { comparedParts, DIFFERENT, expectedParts } from "../../support/ibc/recorded-differences.ts";
@@ -149,36 +150,40 @@ describe("recorded REST calls of clients, connections, channels and transfers", 
 
   it("are 91 of 122", () => expect([REST.length, calls.length]).toEqual([122, 91]));
 
-  it.each(calls.map((call) => [call.chain_id, call.path, call] as const))("%s %s", (chain, path, call) => {
-    const { modules, context } = chains[chain];
-    const handlers = new Map(modules.flatMap(({ queries }) => queries.map((query) => [query.path, query])));
-    const gateway = createGateway({
-      chainName: "neutron",
-      logger: silentLogger,
-      router: {
-        paths: [...handlers.keys()],
-        query: () => {
-          throw new Error("REST calls methods only");
+  it.each(calls.map((call) => [call.chain_id, call.path, call] as const))(
+    "%s %s",
+    async (chain, path, call) => {
+      const { modules, context } = chains[chain];
+      const handlers = new Map(modules.flatMap(({ queries }) => queries.map((query) => [query.path, query])));
+      const gateway = createGateway({
+        chainName: "neutron",
+        logger: silentLogger,
+        router: {
+          paths: [...handlers.keys()],
+          searches: createSearchQueue(),
+          query: () => {
+            throw new Error("REST calls methods only");
+          },
+          call: ({ path: method, data }) => {
+            const handler = handlers.get(method);
+            if (handler === undefined) throw new Error(`no handler of ${method}`);
+            const { value, grpcCode, grpcMessage } = runGrpcQuery(
+              handler,
+              context(HEIGHT_OF_REST[chain]),
+              data,
+            );
+            return { code: grpcCode, message: grpcMessage, value, height: undefined };
+          },
         },
-        call: ({ path: method, data }) => {
-          const handler = handlers.get(method);
-          if (handler === undefined) throw new Error(`no handler of ${method}`);
-          const { value, grpcCode, grpcMessage } = runGrpcQuery(
-            handler,
-            context(HEIGHT_OF_REST[chain]),
-            data,
-          );
-          return { code: grpcCode, message: grpcMessage, value, height: undefined };
-        },
-      },
-    });
-    const url = new URL(path, "http://node");
-    const { signal } = new AbortController();
-    const body = utf8(call.request_body ?? "");
-    const readBody = (): Promise<Uint8Array> => Promise.resolve(body);
-    const reply = gateway({ method: call.method, url, headers: {}, readBody, signal }, body);
-    expect([reply.status, JSON.parse(String(reply.body))]).toEqual([call.status, JSON.parse(call.body)]);
-  });
+      });
+      const url = new URL(path, "http://node");
+      const { signal } = new AbortController();
+      const body = utf8(call.request_body ?? "");
+      const readBody = (): Promise<Uint8Array> => Promise.resolve(body);
+      const reply = await gateway({ method: call.method, url, headers: {}, readBody, signal }, body);
+      expect([reply.status, JSON.parse(String(reply.body))]).toEqual([call.status, JSON.parse(call.body)]);
+    },
+  );
 });
 
 describe("recorded queries by abci_query", () => {

@@ -4,6 +4,7 @@ import { fromBase64, toBase64 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { toQueryFailure } from "../../../src/localnet/chain/runtime/query-router.ts";
 import type { CallRouter } from "../../../src/localnet/node/grpc/call-router.ts";
+import { createSearchQueue } from "../../../src/localnet/node/base/search-queue.ts";
 import { createGateway } from "../../../src/localnet/node/rest/rest-server.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { record, text } from "../../support/recorded-client.ts";
@@ -70,11 +71,15 @@ interface Got {
   readonly body: unknown;
 }
 
-function get(world: StakeWorld, { method, path }: Call): Got {
-  const router = { ...routerOf(world), query: () => expect.unreachable("no abci_query") };
+async function get(world: StakeWorld, { method, path }: Call): Promise<Got> {
+  const router = {
+    ...routerOf(world),
+    query: () => expect.unreachable("no abci_query"),
+    searches: createSearchQueue(),
+  };
   const gateway = createGateway({ router, chainName: "neutron", logger: silentLogger });
   const url = new URL(path, "http://127.0.0.1");
-  const { status, body } = gateway(
+  const { status, body } = await gateway(
     {
       method,
       url,
@@ -106,7 +111,7 @@ function headerBytes(name: string): Uint8Array {
   return fromBase64(text(PAST_HEADER[name]));
 }
 
-const answers = new Map<Call, Got | Partial<Call>>();
+const answers = new Map<Call, Promise<Got> | Partial<Call>>();
 replayStake((world, height) => {
   if (height + 1 === Number(PAST_HEADER["height"]))
     world.header = {
@@ -129,8 +134,8 @@ describe("recorded REST responses of staking, slashing, harpoon and contractmana
     expect(others).toEqual(OTHERS.map(([count]) => count));
   });
 
-  it.each(calls.map((call) => [call.note, call] as const))("%s", (_note, call) => {
-    const answer = answers.get(call);
+  it.each(calls.map((call) => [call.note, call] as const))("%s", async (_note, call) => {
+    const answer = await answers.get(call);
     if (call.method === "ABCI") {
       const { code, codespace, log, value } = call;
       expect(answer).toEqual({ code, codespace, log, value });

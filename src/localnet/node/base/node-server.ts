@@ -7,6 +7,7 @@ import {
   openHttpServer,
   type OpenHttpServer,
 } from "../../../platform/http/http-server.ts";
+import { BusyError, RETRY_AFTER } from "./search-queue.ts";
 
 /** Address of a server, and the command line option that changes its port. */
 export interface ServerAddress {
@@ -77,6 +78,10 @@ export function toNodeServer(name: string, open: () => Promise<OpenHttpServer>):
 }
 
 function failureReply(error: unknown): HttpReply {
+  if (error instanceof BusyError) {
+    const reply = textReply(503, `${error.message}\n`);
+    return { ...reply, headers: { ...reply.headers, ...RETRY_AFTER } };
+  }
   if (!(error instanceof HttpRequestError)) return textReply(500, "internal error\n");
   const { code, status } = error.facts;
   return textReply(status, code === "bad-request" ? "bad request target\n" : "request body too large\n");

@@ -10,11 +10,12 @@ import {
 } from "../../chain/runtime/errors.ts";
 import { errorResponse, okResponse, toQueryFailure } from "../../chain/runtime/query-router.ts";
 import type { NodeServer } from "../base/node-server.ts";
+import { BusyError, createSearchQueue, type SearchQueue } from "../base/search-queue.ts";
 import type { NodeView } from "../base/node-view.ts";
 import { blockHeightOf, type NodeMethod, requireQueryHeight, type ServiceContext } from "./node-method.ts";
 import { INTERFACE_METHODS, NODE_METHODS } from "./node-service.ts";
 import { TENDERMINT_METHODS } from "./tendermint-service.ts";
-import { BROADCAST_PATH, TX_METHODS } from "./tx-service.ts";
+import { BROADCAST_PATH, SEARCH_PATHS, TX_METHODS } from "./tx-service.ts";
 
 interface UnaryCall {
   /** Under the chain's own name: "/acme.interchainqueries.Query/Params". */
@@ -44,8 +45,10 @@ export interface UnaryReply {
 export interface CallRouter {
   /** gRPC paths under the chain's own name. */
   readonly paths: readonly string[];
-  /** Calls a method for gRPC and REST. */
+  /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
+  /** The searches of all servers of the node. */
+  readonly searches: SearchQueue;
   /** Runs an `abci_query`: a method by its gRPC path, or one of the application's other paths. */
   readonly query: (request: QueryRequest) => QueryResponse;
 }
@@ -57,28 +60,52 @@ const NOTHING = new Uint8Array(0);
 const OWN_METHODS = [...TX_METHODS, ...TENDERMINT_METHODS, ...NODE_METHODS, ...INTERFACE_METHODS];
 
 /** Creates the router of a node. The methods of the node take precedence over those of the application. */
-export function createCallRouter(context: ServiceContext, logger: Logger): CallRouter {
+export function createCallRouter(
+  context: ServiceContext,
+  logger: Logger,
+  searches: SearchQueue = createSearchQueue(),
+): CallRouter {
   const own = new Map(OWN_METHODS.map((method) => [method.path, method]));
   const appPaths = context.view.queryPaths().filter((path) => !own.has(path));
   const paths = new Set([...appPaths, ...own.keys()]);
+  const callNow = (call: UnaryCall): UnaryReply => {
+    try {
+      const height = blockHeightOf(call.heights);
+      const method = own.get(call.path);
+      return method === undefined
+        ? callApp(call, height, context.view)
+        : callNode(method, call.data, height, context);
+    } catch (thrown) {
+      if (isQueryFailure(thrown)) return toFailure(thrown, undefined);
+      logger.error("grpc call failed", { path: call.path, error: errorText(thrown) });
+      return failed(GrpcCode.Internal, "internal error");
+    }
+  };
   return {
     paths: [...paths],
-    call: (call) => {
-      if (!paths.has(call.path)) return failed(GrpcCode.Unimplemented, `unknown method ${call.path}`);
-      try {
-        const height = blockHeightOf(call.heights);
-        const method = own.get(call.path);
-        return method === undefined
-          ? callApp(call, height, context.view)
-          : callNode(method, call.data, height, context);
-      } catch (thrown) {
-        if (isQueryFailure(thrown)) return toFailure(thrown, undefined);
-        logger.error("grpc call failed", { path: call.path, error: errorText(thrown) });
-        return failed(GrpcCode.Internal, "internal error");
-      }
-    },
+    searches,
+    call: (call) =>
+      paths.has(call.path) ? callNow(call) : failed(GrpcCode.Unimplemented, `unknown method ${call.path}`),
     query: (request) => routeAbciQuery(request, own, context, logger),
   };
+}
+
+/**
+ * Calls a method. A search of transactions waits in the queue of the node; without capacity there, the reply is Unavailable.
+ * `isGone` tells whether the client has left.
+ */
+export function callInQueue(
+  { call, searches }: Pick<CallRouter, "call" | "searches">,
+  request: UnaryCall,
+  isGone: () => boolean,
+): UnaryReply | Promise<UnaryReply> {
+  if (!SEARCH_PATHS.has(request.path)) return call(request);
+  return searches
+    .run([() => call(request)], isGone)
+    .then(([reply = failed(GrpcCode.Internal, "internal error")]) => reply)
+    .catch((thrown: unknown) =>
+      failed(thrown instanceof BusyError ? GrpcCode.Unavailable : GrpcCode.Canceled, errorText(thrown)),
+    );
 }
 
 function callApp({ path, data }: UnaryCall, height: bigint, view: NodeView): UnaryReply {

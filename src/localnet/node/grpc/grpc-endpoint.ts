@@ -20,7 +20,7 @@ import { createSendBudget, type SendBudget } from "../../../platform/http/http-c
 import { listen } from "../../../platform/http/listen.ts";
 import { GrpcCode } from "../../chain/runtime/errors.ts";
 import type { ServerAddress } from "../base/node-server.ts";
-import type { CallRouter, ServerFactory } from "./call-router.ts";
+import { callInQueue, type CallRouter, type ServerFactory, type UnaryReply } from "./call-router.ts";
 import { BLOCK_HEIGHT_KEY } from "./node-method.ts";
 import { createReflectionStream, REFLECTION_PATHS } from "./reflection.ts";
 
@@ -136,17 +136,21 @@ function unaryHandler(
   { router, budget }: GrpcServerDeps,
 ): handleUnaryCall<Uint8Array, Uint8Array> {
   const respond: handleUnaryCall<Uint8Array, Uint8Array> = (call, done) => {
+    const send = (reply: UnaryReply): void => {
+      if (reply.height !== undefined) {
+        const metadata = new Metadata();
+        metadata.set(BLOCK_HEIGHT_KEY, reply.height.toString());
+        // Header metadata, also for an error. Clients of the SDK read the height there. The trailers come after the response
+        // and carry status and message.
+        call.sendMetadata(metadata);
+      }
+      if (reply.code === GrpcCode.OK) done(null, reply.value);
+      else done({ code: reply.code, details: reply.message });
+    };
     const heights = call.metadata.get(BLOCK_HEIGHT_KEY).map(String);
-    const reply = router.call({ path, data: call.request, heights });
-    if (reply.height !== undefined) {
-      const metadata = new Metadata();
-      metadata.set(BLOCK_HEIGHT_KEY, reply.height.toString());
-      // Header metadata, also for an error. Clients of the SDK read the height there. The trailers come after the response
-      // and carry status and message.
-      call.sendMetadata(metadata);
-    }
-    if (reply.code === GrpcCode.OK) done(null, reply.value);
-    else done({ code: reply.code, details: reply.message });
+    const reply = callInQueue(router, { path, data: call.request, heights }, () => call.cancelled);
+    if (reply instanceof Promise) void reply.then((later) => !call.cancelled && send(later));
+    else send(reply);
   };
   return (call, done) => {
     const capacity = budget.untilCapacity();

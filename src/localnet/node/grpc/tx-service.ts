@@ -40,6 +40,12 @@ import { protoBlock, protoBlockId } from "./tendermint-service.ts";
 
 const SERVICE = "/cosmos.tx.v1beta1.Service";
 
+/** Methods that search the index or decode a whole block. */
+export const SEARCH_PATHS: ReadonlySet<string> = new Set([
+  `${SERVICE}/GetTxsEvent`,
+  `${SERVICE}/GetBlockWithTxs`,
+]);
+
 /** The method that an `abci_query` cannot call. */
 export const BROADCAST_PATH = `${SERVICE}/BroadcastTx`;
 

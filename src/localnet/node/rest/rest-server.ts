@@ -6,7 +6,8 @@ import type { Logger } from "../../../platform/base/logger.ts";
 import { type HttpReply, type HttpRequest, textReply } from "../../../platform/http/http-route.ts";
 import { GrpcCode } from "../../chain/runtime/errors.ts";
 import { createNodeHttpServer, type ServerAddress } from "../base/node-server.ts";
-import type { CallRouter, ServerFactory, UnaryReply } from "../grpc/call-router.ts";
+import { RETRY_AFTER } from "../base/search-queue.ts";
+import { callInQueue, type CallRouter, type ServerFactory, type UnaryReply } from "../grpc/call-router.ts";
 import { BLOCK_HEIGHT_KEY } from "../grpc/node-method.ts";
 import { type FormValues, goUnescape, joinForms, parseForm } from "./form.ts";
 import { buildRequest } from "./request-message.ts";
@@ -33,7 +34,7 @@ export function createRestServer(options: RestServerOptions, deps: RestServerDep
       { host, port, portOption, ...(access === undefined ? {} : { access }) },
       {
         handle: async (request) => {
-          const { headers, ...reply } = gateway(request, await request.readBody());
+          const { headers, ...reply } = await gateway(request, await request.readBody());
           const serverTime = String(Math.floor(deps.clock.nowMs() / 1000));
           return { ...reply, headers: { ...headers, "X-Server-Time": serverTime } };
         },
@@ -55,7 +56,9 @@ interface GatewayDeps {
 }
 
 /** Creates the handler of REST requests: it calls the gRPC method behind a path, as the SDK's grpc-gateway does. */
-export function createGateway(deps: GatewayDeps): (request: HttpRequest, body: Uint8Array) => HttpReply {
+export function createGateway(
+  deps: GatewayDeps,
+): (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply> {
   const table = createRouteTable(deps.router.paths, deps.chainName);
   return (request, body) => {
     const { pathname } = request.url;
@@ -102,7 +105,12 @@ function isPostedForm({ method, headers }: HttpRequest): boolean {
   return method === "POST" && headers["content-type"] === "application/x-www-form-urlencoded";
 }
 
-function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Array, deps: GatewayDeps): HttpReply {
+async function callMethod(
+  found: FoundRoute,
+  request: HttpRequest,
+  body: Uint8Array,
+  deps: GatewayDeps,
+): Promise<HttpReply> {
   const { route } = found;
   const form = (): FormValues => {
     const query = parseForm(request.url.search.slice(1));
@@ -114,9 +122,10 @@ function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Array, d
   } catch (thrown) {
     return failure(GrpcCode.InvalidArgument, errorMessage(thrown));
   }
-  const reply = deps.router.call({ path: route.path, data, heights: requestedHeights(request) });
+  const call = { path: route.path, data, heights: requestedHeights(request) };
+  const reply = await callInQueue(deps.router, call, () => request.signal.aborted);
   // The gateway forwards the call's metadata also for a failed call, so errors carry the height too.
-  const headers = heightHeaders(reply);
+  const headers = reply.code === GrpcCode.Unavailable ? RETRY_AFTER : heightHeaders(reply);
   if (reply.code !== GrpcCode.OK) return failure(reply.code, reply.message, headers);
   try {
     const json = JSON.stringify(messageToJson(route.responseType, reply.value, deps.chainName));

@@ -1,5 +1,6 @@
 import { isRecord, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
 import { goKind } from "../base/go-decoding.ts";
+import { SEARCH_PATHS } from "../grpc/tx-service.ts";
 import { BLOCK_METHODS, CHAIN_METHODS } from "./chain-methods.ts";
 import { type Parameters, parametersFromJson, type RpcContext, type RpcMethod } from "./method.ts";
 import { RpcError, rpcErrorToJson, toRpcError } from "./rpc-error.ts";
@@ -16,6 +17,15 @@ export const WEBSOCKET_METHODS: ReadonlyMap<string, readonly string[]> = new Map
   ["unsubscribe", ["query"]],
   ["unsubscribe_all", []],
 ]);
+
+const SEARCHES: ReadonlySet<string> = new Set(["tx_search", "block_search"]);
+
+/** Returns whether a request searches the index, itself or by an `abci_query`. Such requests wait in the node's queue. */
+export function isSearch({ method, params }: Pick<RpcRequest, "method" | "params">): boolean {
+  if (method !== "abci_query") return SEARCHES.has(method);
+  const path: unknown = Array.isArray(params) ? params[0] : isRecord(params) ? params.path : undefined;
+  return typeof path === "string" && SEARCH_PATHS.has(path);
+}
 
 /** Id of a request. Its response repeats it. */
 export type RpcId = string | number;

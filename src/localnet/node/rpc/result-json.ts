@@ -61,8 +61,13 @@ export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | 
   });
 }
 
+/** Proofs by the transactions of a block, which the store shares: a page of one block needs the same proofs for each of them. */
+const proofsOf = new WeakMap<readonly Uint8Array[], ReturnType<typeof simpleProofs>>();
+
 function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
-  const { root, proofs } = simpleProofs(txs.map(sha256));
+  const known = proofsOf.get(txs) ?? simpleProofs(txs.map(sha256));
+  proofsOf.set(txs, known);
+  const { root, proofs } = known;
   const proof = proofs[tx.index];
   if (proof === undefined) throw new Error(`this is a bug: no transaction ${tx.index} in its block`);
   return {

@@ -16,6 +16,7 @@ import {
 import {
   errorResponse,
   handleRequest,
+  isSearch,
   URI_CALL_ID,
   parseRequest,
   readParameters,
@@ -107,20 +108,29 @@ function createHttpRpc(
 
 /** The HTTP method does not matter, as in CometBFT: the path and the body decide. */
 function route(
-  { url, headers }: HttpRequest,
+  request: HttpRequest,
   body: Uint8Array,
   context: RpcContext,
   signal: AbortSignal,
 ): HttpReply | Promise<HttpReply> {
+  const { url, headers } = request;
+  const isGone = (): boolean => request.signal.aborted;
   if (url.pathname === "/") {
-    return body.length === 0 ? indexPage(headers.host) : callJson(fromLossyUtf8(body), context, signal);
+    return body.length === 0
+      ? indexPage(headers.host)
+      : callJson(fromLossyUtf8(body), context, signal, isGone);
   }
   const isForm = headers["content-type"]?.startsWith("application/x-www-form-urlencoded") === true;
   const parameters = uriParameters(url, isForm ? fromLossyUtf8(body) : "");
-  return callUri(url.pathname.slice(1), parameters, context, signal);
+  return callUri(url.pathname.slice(1), parameters, context, { signal, isGone });
 }
 
-async function callJson(body: string, context: RpcContext, signal: AbortSignal): Promise<HttpReply> {
+async function callJson(
+  body: string,
+  context: RpcContext,
+  signal: AbortSignal,
+  isGone: () => boolean,
+): Promise<HttpReply> {
   let requests: readonly RpcRequest[];
   try {
     const parsed = goJsonParse(body);
@@ -134,15 +144,48 @@ async function callJson(body: string, context: RpcContext, signal: AbortSignal):
     const text = `batch request exceeds maximum (${MAX_BATCH}) allowed number of requests`;
     return json(500, errorResponse(undefined, new RpcError("invalid-request", text)));
   }
-  const responses: JsonObject[] = [];
-  for (const { id, method, params } of requests) {
+  const calls = requests.flatMap(({ id, method, params }) =>
     // A notification (no id) gets no response. CometBFT does not even call the method.
-    if (id !== undefined) responses.push(await handleRequest({ id, method, params }, context, signal));
-  }
-  const [first] = responses;
+    id === undefined ? [] : [() => handleRequest({ id, method, params }, context, signal)],
+  );
+  const { searches } = context.router;
+  const print = createBatchPrinter();
+  const texts = requests.some(isSearch)
+    ? await searches.run(
+        calls.map((call) => async () => print(await call())),
+        isGone,
+      )
+    : await runInTurns(calls.map((call) => async () => print(await call())));
+  const [first] = texts;
   if (first === undefined) return { status: 200, body: "" };
   // CometBFT writes an array only for two or more responses: a batch of one gets a plain object.
-  return json(200, responses.length > 1 ? responses : first);
+  return jsonText(200, texts.length > 1 ? `[${texts.join(",")}]` : first);
+}
+
+/** Runs calls in order, each in a turn of its own of the event loop. */
+async function runInTurns<T>(calls: readonly (() => Promise<T>)[]): Promise<readonly T[]> {
+  const results: T[] = [];
+  for (const [index, call] of calls.entries()) {
+    if (index > 0) await new Promise((resolve) => setImmediate(resolve));
+    results.push(await call());
+  }
+  return results;
+}
+
+/** Length of the responses of a batch above which the node leaves out further ones. */
+const MAX_BATCH_LENGTH = 67_108_864;
+
+/** Prints the responses of a batch as soon as they exist: the text takes less memory than the objects. */
+function createBatchPrinter(): (response: JsonObject) => string {
+  let length = 0;
+  return (response) => {
+    const { id } = response;
+    const isFull = length > MAX_BATCH_LENGTH && (typeof id === "string" || typeof id === "number");
+    const words = `the responses of the batch are longer than ${MAX_BATCH_LENGTH} bytes: ask for fewer or smaller pages`;
+    const text = JSON.stringify(isFull ? errorResponse(id, new RpcError("server", words)) : response);
+    length += text.length;
+    return text;
+  };
 }
 
 /** Calls a method by its path, `/block?height=5`. Unlike JSON-RPC over POST, a failed call has HTTP status 500. */
@@ -150,7 +193,7 @@ async function callUri(
   name: string,
   search: URLSearchParams,
   context: RpcContext,
-  signal: AbortSignal,
+  { signal, isGone }: { readonly signal: AbortSignal; readonly isGone: () => boolean },
 ): Promise<HttpReply> {
   if (WEBSOCKET_METHODS.has(name))
     return json(404, errorResponse(URI_CALL_ID, new RpcError("method-not-found")));
@@ -162,7 +205,12 @@ async function callUri(
       "invalid-params",
       "http",
     );
-    return json(200, resultResponse(URI_CALL_ID, await method.call(parameters, context, signal)));
+    const call = async () =>
+      json(200, resultResponse(URI_CALL_ID, await method.call(parameters, context, signal)));
+    if (!isSearch({ method: name, params: { path: parameters.text("path") } })) return await call();
+    const [reply] = await context.router.searches.run([call], isGone);
+    if (reply !== undefined) return reply;
+    return json(500, errorResponse(URI_CALL_ID, new RpcError("internal")));
   } catch (thrown) {
     const error = toRpcError(thrown);
     if (error === undefined) throw thrown;
@@ -179,8 +227,12 @@ function uriParameters(url: URL, form: string): URLSearchParams {
   return search;
 }
 
-function json(status: number, value: JsonObject | readonly JsonObject[]): HttpReply {
-  return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) };
+function json(status: number, value: JsonObject): HttpReply {
+  return jsonText(status, JSON.stringify(value));
+}
+
+function jsonText(status: number, body: string): HttpReply {
+  return { status, headers: { "Content-Type": "application/json" }, body };
 }
 
 /** The list of methods for a browser, with the HTML of CometBFT, including its invalid `</br>`. */

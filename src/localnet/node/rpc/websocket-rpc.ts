@@ -6,9 +6,11 @@ import { isRecord, type JsonObject } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { refuseUpgrade, type SendBudget } from "../../../platform/http/http-connections.ts";
 import { goJsonParse } from "../base/go-decoding.ts";
+import { BusyError } from "../base/search-queue.ts";
 import {
   errorResponse,
   handleRequest,
+  isSearch,
   parseRequest,
   resultResponse,
   type RpcId,
@@ -160,7 +162,12 @@ function serveClient(
     budget: deps.budget,
     pending,
     handle: async (data) => {
-      const response = await handleMessage(data, subscriptions, deps);
+      const response = await handleMessage(
+        data,
+        subscriptions,
+        deps,
+        () => client.readyState !== client.OPEN,
+      );
       if (response !== undefined) send([JSON.stringify(response)]);
       // While a client is paused, its pongs do not arrive.
       liveness.extend();
@@ -208,6 +215,7 @@ async function handleMessage(
   data: RawData,
   subscriptions: ClientSubscriptions,
   deps: WebSocketDeps,
+  isGone: () => boolean,
 ): Promise<JsonObject | undefined> {
   let request: RpcRequest;
   try {
@@ -218,7 +226,16 @@ async function handleMessage(
   const { id, method, params } = request;
   if (id === undefined) return undefined;
   if (WEBSOCKET_METHODS.has(method)) return subscribe({ id, method, params }, subscriptions);
-  return handleRequest({ id, method, params }, deps.context, deps.signal, "internal");
+  const call = () => handleRequest({ id, method, params }, deps.context, deps.signal, "internal");
+  if (!isSearch(request)) return call();
+  try {
+    const [response] = await deps.context.router.searches.run([call], isGone);
+    return response;
+  } catch (thrown) {
+    if (thrown instanceof BusyError) return errorResponse(id, new RpcError("server", thrown.message));
+    if (isGone()) return undefined;
+    throw thrown;
+  }
 }
 
 function toText(data: RawData): string {
@@ -291,7 +308,7 @@ function createPendingBound(
     of.cut();
   };
   const total = (): number => [...clients].reduce((sum, { waiting }) => sum + waiting.length, 0);
-  // Counted anew once in a while only: `sinceCount` bounds how many messages may have come since.
+  // All messages are counted only when this count and those that came since it exceed the limit.
   let counted = 0;
   let sinceCount = 0;
   return {

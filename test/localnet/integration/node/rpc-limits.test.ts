@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MAX_WAITING_SEARCHES } from "../../../../src/localnet/node/base/search-queue.ts";
+import { callInQueue } from "../../../../src/localnet/node/grpc/call-router.ts";
+import { createDeferred } from "../../../../src/platform/process/deferred.ts";
 import { fromBase64, fromUtf8, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../../src/platform/base/json.ts";
 import { startTestNode, type TestNode } from "../../../support/test-node.ts";
@@ -61,6 +64,36 @@ describe("the RPC port", () => {
       jsonrpc: "2.0",
       error: { code: -32700, message: "Parse error. Invalid JSON", data },
     });
+  });
+
+  it("replies 503 to searches while too many wait, and to nothing else", async () => {
+    const running = createDeferred<void>();
+    const { searches } = node.router;
+    const first = searches.run([() => running.promise], () => false);
+    const calls = Array.from({ length: MAX_WAITING_SEARCHES }, () => () => undefined);
+    const waiting = searches.run(calls, () => false);
+    const search = { jsonrpc: "2.0", id: 1, method: "tx_search", params: { query: "tx.height>0" } };
+    const path = "/cosmos.tx.v1beta1.Service/GetTxsEvent";
+    const requests = [
+      () => post(JSON.stringify([health(0), search])),
+      () => post(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "abci_query", params: { path } })),
+      () => fetch(`${node.rpcUrl}/block_search?query="block.height>0"`),
+      () => fetch(`${node.rpcUrl}/abci_query?path="${path}"`),
+    ];
+    for (const request of requests) {
+      const refused = await request();
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+      expect(await refused.text()).toContain("try again later");
+    }
+    expect(
+      await callInQueue(node.router, { path, data: new Uint8Array(0), heights: [] }, () => false),
+    ).toMatchObject({
+      code: 14,
+    });
+    expect((await post(JSON.stringify([health(0), health(1)]))).status).toBe(200);
+    running.resolve();
+    await Promise.all([first, waiting]);
+    for (const request of requests) expect((await request()).status).toBeLessThan(503);
   });
 
   it("rejects a body over the limit", async () => {
