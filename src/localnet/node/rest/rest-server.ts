@@ -55,18 +55,17 @@ interface GatewayDeps {
   readonly logger: Logger;
 }
 
+type Gateway = (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply>;
+
 /** Creates the handler of REST requests: it calls the gRPC method behind a path, as the SDK's grpc-gateway does. */
-export function createGateway(
-  deps: GatewayDeps,
-): (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply> {
+export function createGateway(deps: GatewayDeps): Gateway {
   const table = createRouteTable(deps.router.paths, deps.chainName);
   return (request, body) => {
     const { pathname } = request.url;
     const segments = pathSegments(pathname);
     if (segments === undefined) return textReply(400, "400 Bad Request\n");
-    // The gateway decodes a path before it splits it, so the slash of an IBC denomination splits the value of a variable in
-    // two, and `pool_reserves/{pair_id}/{token_in}` becomes a path of another route. Here an escaped slash belongs to the value
-    // wherever a route matches then.
+    // The gateway decodes a path before it splits it, so the slash of an IBC denomination splits a value in two, and the path
+    // may be that of another route. Here an escaped slash belongs to the value wherever a route matches then.
     const found =
       findRoute(table, request, pathname.slice(1).split("/").map(unescapeSegment)) ??
       findRoute(table, request, segments);
@@ -105,12 +104,7 @@ function isPostedForm({ method, headers }: HttpRequest): boolean {
   return method === "POST" && headers["content-type"] === "application/x-www-form-urlencoded";
 }
 
-async function callMethod(
-  found: FoundRoute,
-  request: HttpRequest,
-  body: Uint8Array,
-  deps: GatewayDeps,
-): Promise<HttpReply> {
+async function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Array, deps: GatewayDeps) {
   const { route } = found;
   const form = (): FormValues => {
     const query = parseForm(request.url.search.slice(1));
