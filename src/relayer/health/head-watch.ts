@@ -2,6 +2,7 @@ import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { NodeStatus } from "../../cosmos/client/chain-client.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 
 /** The newest known block of a chain. Ages are in ms. */
 export interface HeadView {
@@ -11,7 +12,7 @@ export interface HeadView {
   readonly blockTimeMs: number | undefined;
   /** Time without a new block; undefined before the first status. */
   readonly sinceBlockMs: number | undefined;
-  /** Mean time between the newest blocks; undefined before the second one. */
+  /** Mean time between the newest blocks; undefined before the third one. */
   readonly blockMs: number | undefined;
   /** Time since the last successful read, or since the start. */
   readonly sinceReadMs: number;
@@ -125,7 +126,7 @@ interface HeightMarks {
    * marks, returns the oldest one, because the chain passed it before this process started. O(log n).
    */
   readonly firstFrom: (height: bigint) => HeightMark | undefined;
-  /** Returns the mean time between the newest blocks, at least 1; undefined before the second mark. O(log n). */
+  /** Returns the mean time between the newest blocks, at least 1; undefined before the third mark. O(log n). */
   readonly blockMs: () => number | undefined;
   readonly clear: () => void;
 }
@@ -152,10 +153,11 @@ export function createHeightMarks(capacity: number): HeightMarks {
     },
     firstFrom,
     blockMs: () => {
+      // The first block has the time of its header, before the block was seen.
+      const [, second] = marks;
       const newest = marks.at(-1);
-      if (newest === undefined) return undefined;
-      const oldest = firstFrom(newest.height - TIMED_BLOCKS) ?? newest;
-      if (newest.height === oldest.height) return undefined;
+      if (second === undefined || newest === undefined || newest === second) return undefined;
+      const oldest = firstFrom(maxInt(newest.height - TIMED_BLOCKS, second.height)) ?? second;
       return Math.max(1, (newest.atMs - oldest.atMs) / Number(newest.height - oldest.height));
     },
     clear: () => {

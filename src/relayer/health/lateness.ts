@@ -47,7 +47,7 @@ export interface Present {
   readonly nowMs: number;
   /** When a local height or a greater one was first seen. */
   readonly localFrom: (height: bigint) => HeightMark | undefined;
-  /** Block time of the local chain, ms; undefined before its second block. */
+  /** Block time of the local chain, ms; undefined before its third block. */
   readonly localBlockMs: number | undefined;
   /** Whether the remote chain has had no block for so long that it is a problem. */
   readonly hasRemoteHalted: boolean;

@@ -6,7 +6,7 @@ import type { ExpectedAlerts } from "./fault-expectations.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { clientStatus, feeMarket, olderConsensus } from "./client-responses.ts";
 import type { FaultyRelayer } from "./faulty-relayer.ts";
-import { lockedStore, lostLease, type SharedStore } from "./relayer-store-cases.ts";
+import { lockedStore, lostLease, type SharedStore, unknownLease } from "./relayer-store-cases.ts";
 
 /** A fault and the alerts that it leads to. */
 export interface FaultCase extends ExpectedAlerts {
@@ -200,6 +200,7 @@ export function relayerFaultCases({
         alerts: ["relayer-client-frozen"],
       }),
       lostLease(relayers.client, sharedStore),
+      unknownLease(sharedStore),
     ],
     work: [
       {

@@ -58,3 +58,13 @@ export function lostLease(relayer: FaultyRelayer, { postgres, url, passwordFile 
     },
   };
 }
+
+/** A PostgreSQL that is down, for a relayer that {@link lostLease} has started. */
+export function unknownLease({ postgres }: Pick<SharedStore, "postgres">): FaultCase {
+  return {
+    fault: "the database with the lease is down",
+    alerts: ["relayer-lease-unknown"],
+    begin: postgres.crash,
+    end: postgres.start,
+  };
+}
