@@ -64,8 +64,12 @@ interface Execution {
 
 /** Executes the messages of one transaction. Returns a function that commits them. Throws {@link Refusal}. */
 export function execute(state: SimState, messages: readonly WireMessage[]): () => void {
-  const consensus = new Map([...state.clients].map(([id, client]) => [id, new Map(client.consensus)]));
-  const consensusOf = (id: string): ConsensusStates => consensus.get(id) ?? new Map();
+  const consensus = new Map<string, ConsensusStates>();
+  const consensusOf = (id: string): ConsensusStates => {
+    const own = consensus.get(id) ?? new Map(state.clients.get(id)?.consensus);
+    consensus.set(id, own);
+    return own;
+  };
   const execution: Execution = { state, consensusOf, answeredQueries: new Set() };
   const commits = messages.map((message, index) => {
     try {
@@ -76,8 +80,8 @@ export function execute(state: SimState, messages: readonly WireMessage[]): () =
     }
   });
   return () => {
-    for (const [id, client] of state.clients)
-      for (const [at, block] of consensusOf(id)) client.consensus.set(at, block);
+    for (const [id, own] of consensus)
+      for (const [at, block] of own) state.clients.get(id)?.consensus.set(at, block);
     for (const commit of commits) commit();
   };
 }
