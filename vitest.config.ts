@@ -18,10 +18,25 @@ function hasMemoryFolder(folder: string): boolean {
   return bavail * bsize >= 2 ** 30;
 }
 
-/** What takes long comes first, so that no worker is left with it at the end. First of all what needs a process of its own. */
-const FIRST = ["test/e2e/", SIMULATION, "test/relayer/integration/", "test/watchdog/month", "test/fuzz/"];
+/**
+ * What takes long comes first, so that no worker is left with it at the end. First of all what has a process of its own: a worker
+ * that changes to such a file and back loads the shared modules again. Those that wait are followed by those that compute.
+ */
+const FIRST = [
+  SIMULATION,
+  "test/stack/relayer-alerts",
+  "test/stack/watchdog-alerts",
+  "test/e2e/sidecar-restart",
+  "test/e2e/ibc-relayer",
+  "test/e2e/",
+  "test/relayer/integration/faults",
+  "test/relayer/integration/endpoints",
+  "test/watchdog/month",
+  "test/fuzz/",
+  "test/relayer/integration/",
+];
 
-class LongestFirst extends BaseSequencer {
+export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {
       const found = FIRST.findIndex((part) => moduleId.includes(part));

@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { inMemory } from "./vitest.config.ts";
+import { inMemory, LongestFirst } from "./vitest.config.ts";
 
 /** Tests with programs from outside npm: `npm run test:stack`. */
 export default defineConfig({
@@ -7,8 +7,9 @@ export default defineConfig({
     name: "stack",
     include: ["test/stack/**/*.test.ts"],
     globalSetup: ["test/stack/programs-setup.ts", "test/e2e/build.ts"],
-    // Real servers and processes, one file after the other.
-    fileParallelism: false,
+    // Real servers and processes, each file with its own. Most of the time they wait for alerts.
+    maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     passWithNoTests: false,
     env: inMemory,
     testTimeout: 90_000,

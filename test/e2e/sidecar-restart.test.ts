@@ -20,20 +20,27 @@ describe("a planned restart of the sidecar", async () => {
   it("costs what what-if said, within a tenth", { timeout: 180_000 }, async ({ annotate }) => {
     const up = home.start("up", "$PORTS");
     await up.printed(/oracle-watchdog +http/);
-    const predicted = await until("a known block time", async () => {
-      const { stdout } = await home.run("what-if", "--sidecar-restart", "25s", "--json", "$PORTS");
-      const [validator] = whatIf.parse(JSON.parse(stdout)).validators;
-      return validator.misses === null ? undefined : Number(validator.misses);
-    });
-    const [failedBefore, goodBefore] = [await calls("Failure"), await calls("Success")];
+    const predict = (): Promise<number> =>
+      until("a known block time", async () => {
+        const { stdout } = await home.run("what-if", "--sidecar-restart", "25s", "--json", "$PORTS");
+        const [validator] = whatIf.parse(JSON.parse(stdout)).validators;
+        return validator.misses === null ? undefined : Number(validator.misses);
+      });
+    const before = await predict();
+    const failedBefore = await calls("Failure");
     const { stdout, code } = await home.run("localnet", "fault", "sidecar-down", "--for", "25s", "$PORTS");
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^sidecar-down {2}on until /)]);
     await until("ten failures", async () => ((await calls("Failure")) > failedBefore + 9 ? true : undefined));
+    // Only now: until the command had started, prices still came.
+    const good = await calls("Success");
     await until("the first success after it", async () =>
-      (await calls("Success")) > goodBefore + 3 ? true : undefined,
+      (await calls("Success")) > good ? true : undefined,
     );
     const cost = (await calls("Failure")) - failedBefore;
-    await annotate(`what-if said ${predicted}, it cost ${cost}`);
-    expect(Math.abs(cost - predicted) / predicted).toBeLessThanOrEqual(0.1);
+    // The block time follows what else the machine does. It was between the two in the meantime.
+    const after = await predict();
+    await annotate(`what-if said ${before}, it cost ${cost}, what-if says ${after}`);
+    expect(cost).toBeGreaterThanOrEqual(Math.min(before, after) * 0.9);
+    expect(cost).toBeLessThanOrEqual(Math.max(before, after) * 1.1);
   });
 });

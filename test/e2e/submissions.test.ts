@@ -174,5 +174,5 @@ describe("large things", () => {
     // The fee market bounds what a block may use; what is above fails in the block, as on the deployed chain.
     expect(codes.filter((code) => code === 0).length).toBeGreaterThan(200);
     await localnet.resultAfter(1, height);
-  });
+  }, 300_000);
 });

@@ -25,7 +25,8 @@ export interface FaultyLocalnet {
   readonly stop: () => Promise<void>;
 }
 
-export const WAIT = { timeout: 25_000, interval: 50 };
+/** Patience on a busy machine. */
+export const WAIT = { timeout: 60_000, interval: 50 };
 
 const RELAYER = `
 deadlines: { call: 2s }

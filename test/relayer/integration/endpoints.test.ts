@@ -61,7 +61,7 @@ describe("with a second endpoint, the relayer goes on while the first one", () =
         expect(first()?.lagBlocks ?? 0n).toBeLessThan(6n);
       }, WAIT);
     },
-    60_000,
+    240_000,
   );
 
   it("of the local chain has no new block, and the events come from the second one", async () => {
@@ -74,7 +74,7 @@ describe("with a second endpoint, the relayer goes on while the first one", () =
     await net.register();
     await net.expectNothingLost();
     proxy.set(undefined);
-  }, 60_000);
+  }, 240_000);
 
   // Last: nothing but time ends the distrust.
   it("of the remote chain returns wrong proofs", async () => {
@@ -96,5 +96,5 @@ describe("with a second endpoint, the relayer goes on while the first one", () =
     proxy.set(undefined);
     await net.expectNothingLost();
     expect(first()?.distrusted).toBeDefined();
-  }, 60_000);
+  }, 240_000);
 });

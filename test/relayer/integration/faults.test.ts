@@ -195,5 +195,9 @@ describe.each([
   });
   afterAll(() => net.stop());
 
-  it.each(rows.map((row) => [row.name, row] as const))("%s", (_name, row) => runRow(net, chain, row), 60_000);
+  it.each(rows.map((row) => [row.name, row] as const))(
+    "%s",
+    (_name, row) => runRow(net, chain, row),
+    240_000,
+  );
 });
