@@ -80,7 +80,11 @@ const QUICK_WINDOW_MS = 5_000;
 /** How well a relayer fills the blocks of a localnet: both as processes of their own, all queries due all the time. */
 export async function benchRelayer({ quick, signal }: BenchSettings): Promise<readonly BenchRow[]> {
   const only = process.env["BENCH_RELAYER_CASE"];
-  const chosen = only === undefined ? CASES : CASES.filter(({ name }) => name === only);
+  const afterBlocks = Number(process.env["BENCH_RELAYER_AFTER_BLOCKS"] ?? 0);
+  const chosen = CASES.filter(({ name }) => only === undefined || name === only).map((one) => ({
+    ...one,
+    afterBlocks,
+  }));
   const cases = quick
     ? chosen.slice(0, QUICK_CASES).map((one) => ({ ...one, windowMs: QUICK_WINDOW_MS }))
     : chosen;

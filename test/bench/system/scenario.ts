@@ -32,6 +32,8 @@ export interface Scenario {
    * answers all queries for the first time. "backlog": with the first result, and it ends when each query has one.
    */
   readonly from: "results" | "calm" | "backlog";
+  /** Blocks of the relayer before the measurement, at least. Those of a backlog are not counted. */
+  readonly afterBlocks?: number;
   /** Gas that others use of each block: `localnet start --traffic`. */
   readonly traffic?: string;
   /** `gas.price.comfortable` and `gas.max_price` */
@@ -58,6 +60,8 @@ export interface PriceAt {
 
 const SET_UP_DEADLINE_MS = 180_000;
 const INCLUSION_DEADLINE_MS = 150_000;
+/** Of each block of `afterBlocks`. */
+const BLOCK_DEADLINE_MS = 3_000;
 /**
  * Results of each query before the measurement. In the first blocks the relayer learns the gas of the results, and both
  * processes compile their code.
@@ -160,7 +164,7 @@ const CALM = { price: 1.05, blocks: 20 };
 
 async function measure(
   url: string,
-  { queries, windowMs, from, prices }: Scenario & { readonly prices: readonly PriceAt[] },
+  { queries, windowMs, from, prices, afterBlocks = 0 }: Scenario & { readonly prices: readonly PriceAt[] },
   signal: AbortSignal,
 ): Promise<Pick<ScenarioResult, "first" | "last">> {
   const next = (after: number): Promise<RelayerCounters> =>
@@ -171,14 +175,23 @@ async function measure(
     const first = await next(0);
     const last = await next(queries - 1);
     const end = last.localHeight + BLOCKS_AFTER_BACKLOG;
-    await until(() => (prices.at(-1)?.height ?? 0) >= end, signal);
+    await until(() => (prices.at(-1)?.height ?? 0) >= end, INCLUSION_DEADLINE_MS, signal);
     return { first, last };
   }
   if (from === "calm")
-    await until(() => {
-      const recent = prices.slice(-CALM.blocks);
-      return prices.length > 2 * CALM.blocks && recent.every(({ price }) => price <= CALM.price);
-    }, signal);
+    await until(
+      () => {
+        const recent = prices.slice(-CALM.blocks);
+        return prices.length > 2 * CALM.blocks && recent.every(({ price }) => price <= CALM.price);
+      },
+      INCLUSION_DEADLINE_MS,
+      signal,
+    );
+  await until(
+    () => prices.length >= afterBlocks,
+    INCLUSION_DEADLINE_MS + afterBlocks * BLOCK_DEADLINE_MS,
+    signal,
+  );
   const first = await next(from === "calm" ? 0 : queries * WARM_UP_RESULTS - 1);
   await systemClock.sleep(windowMs, signal);
   const passed = await countersWhen(url, () => true, signal);
@@ -187,8 +200,8 @@ async function measure(
 
 const POLL_MS = 100;
 
-async function until(isReached: () => boolean, signal: AbortSignal): Promise<void> {
-  await withDeadline("the price of gas", INCLUSION_DEADLINE_MS, signal, async (inner) => {
+async function until(isReached: () => boolean, deadlineMs: number, signal: AbortSignal): Promise<void> {
+  await withDeadline("the price of gas", deadlineMs, signal, async (inner) => {
     while (!isReached()) await systemClock.sleep(POLL_MS, inner);
   });
 }
