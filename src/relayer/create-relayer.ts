@@ -174,8 +174,7 @@ export async function createRelayer(
   });
   const { isConnected } = subscription;
   const { costOf } = activity;
-  const gasOf = (queryId: bigint): bigint | undefined => engine.submitter().gasOf(queryId);
-  const marketDeps = { market, gasOf, registry, watches, clock };
+  const marketDeps = { market, gasOf: engine.gasOf, registry, watches, clock };
   const state = {
     engine,
     registry,

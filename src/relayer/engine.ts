@@ -68,6 +68,8 @@ export interface Engine {
   /** The error of each connection's last cycle; undefined when it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
   readonly submitter: () => SubmitterStatus;
+  /** Learned gas of one result of a query. */
+  readonly gasOf: Submitter["gasOf"];
 }
 
 const TYPES = ["kv", "tx"] as const;
@@ -114,6 +116,7 @@ export function createEngine(deps: EngineDeps): Engine {
     localHeight: deps.height.now,
     isLoaded: () => isLoaded,
     submitter: submitter.status,
+    gasOf: submitter.gasOf,
     workerErrors: () =>
       new Map(
         deps.workers.map((parts) => [

@@ -47,6 +47,9 @@ export interface Submitter {
   readonly endTurn: (query: RegisteredQuery) => void;
   /** Resolves the waiting results of a query as unsent: the ones before them must be sent first. */
   readonly withdraw: (queryId: bigint) => void;
+  /** Learned gas of one result of a query. */
+  readonly gasOf: (queryId: bigint) => bigint | undefined;
+  /** O(n) in the results of the pipeline. */
   readonly status: () => SubmitterStatus;
   /** Runs until the signal aborts. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -138,6 +141,7 @@ export function submitterOf(state: SubmitterState): Omit<Submitter, "subscribe">
       const { planned, queued } = state.pipeline.ofQuery(id);
       for (const entry of [...planned, ...queued]) resolve(state, entry, WITHDRAWN);
     },
+    gasOf: (queryId) => state.gas.known(`${queryId}`),
     status: () => statusOf(state),
     run: async (signal) => {
       await Promise.all([runSending(state, signal), runPreparing(state, signal)]);
@@ -312,7 +316,7 @@ function newestOf({ pipeline, deps }: SubmitterState, id: bigint): DepartingResu
 }
 
 function statusOf(state: SubmitterState): SubmitterStatus {
-  const { sent, block, gas, pipeline, pace } = state;
+  const { sent, block, pipeline, pace } = state;
   return {
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
       hash: upperHex(tx.hash),
@@ -324,7 +328,6 @@ function statusOf(state: SubmitterState): SubmitterStatus {
     queued:
       unsent(state).length + pipeline.sent().filter(({ stage }) => stage.kind === "broadcasting").length,
     budget: block.status(),
-    gasOf: (queryId) => gas.known(`${queryId}`),
     stopped: pace.stopped,
   };
 }
@@ -336,8 +339,6 @@ export interface SubmitterStatus {
   /** Proven results that are not in a transaction in flight. */
   readonly queued: number;
   readonly budget: BlockBudgetStatus;
-  /** Learned gas of one result, by query id. */
-  readonly gasOf: (queryId: bigint) => bigint | undefined;
   /** Why nothing is sent at present; undefined while transactions may be sent. */
   readonly stopped: string | undefined;
 }

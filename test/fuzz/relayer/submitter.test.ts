@@ -279,7 +279,7 @@ describe("several transactions in flight", () => {
     expect(node.simulations()).toBeLessThanOrEqual(
       node.transactions() + world.engine.submitter().inFlight.length + 4,
     );
-    const learned = world.engine.submitter().gasOf(1n);
+    const learned = world.engine.gasOf(1n);
     expect(Number(learned)).toBeGreaterThan(25_000);
     expect(Number(learned)).toBeLessThan(31_000);
     expect(await world.stop()).toEqual([]);
