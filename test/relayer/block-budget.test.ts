@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { createBlockBudget } from "../../src/relayer/submit/budgets.ts";
 
-const create = () =>
-  createBlockBudget({ blockSharePermille: 900n, gasAdjustmentPermille: 1_300n }, () => undefined);
 const limits = { utilization: 30_000_000n, gas: undefined, bytes: 22_020_096n };
+const create = () => {
+  const budget = createBlockBudget(
+    { blockSharePermille: 900n, gasAdjustmentPermille: 1_300n },
+    () => undefined,
+  );
+  budget.setLimits(limits);
+  return budget;
+};
 
 describe("a block budget", () => {
   it("is the share of what the chain allows", () => {
@@ -11,6 +17,11 @@ describe("a block budget", () => {
     expect(budget.gas()).toBe(27_000_000n);
     budget.setLimits({ ...limits, utilization: 10_000_000n });
     expect([budget.gas(), budget.bytes()]).toEqual([9_000_000n, 19_818_086]);
+  });
+
+  it("is the share of the deployed market's target while nothing was read", () => {
+    const options = { blockSharePermille: 900n, gasAdjustmentPermille: 1_300n };
+    expect(createBlockBudget(options, () => undefined).gas()).toBe(13_500_000n);
   });
 
   it("counts the gas limits of transactions against max_gas, when that is scarcer", () => {

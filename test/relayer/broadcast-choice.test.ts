@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { parseDec18 } from "../../src/platform/base/decimal.ts";
+import { type Dec18, formatDec18, parseDec18 } from "../../src/platform/base/decimal.ts";
 import type { BroadcastResult, TxDraft } from "../../src/cosmos/client/tx/tx-types.ts";
 import type { RegisteredQuery } from "../../src/relayer/chain/registered-query.ts";
 import type { MarketBudget } from "../../src/relayer/market/budget.ts";
+import { createUrgency } from "../../src/relayer/market/urgency.ts";
 import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
 import type { ProvenResult } from "../../src/relayer/submit/proven-result.ts";
 import type { Entry } from "../../src/relayer/submit/pipeline.ts";
@@ -352,6 +353,54 @@ describe("a transaction that the node does not take", () => {
     prepare([{ id: 1n }]);
     await send();
     expect(state.pace.stopped).toBeUndefined();
+  });
+});
+
+describe("the price that is offered on a market", () => {
+  const rule = {
+    name: "vault",
+    owners: [],
+    ids: [2n],
+    priority: 1,
+    max_price: parseDec18("0.012"),
+    max_age: undefined,
+    daily_fee: undefined,
+  };
+
+  /** Returns the price that is offered for the results of these queries, when the next block charges `price` and it can rise by an eighth. */
+  async function offered(price: string, ...ids: readonly bigint[]): Promise<string> {
+    const prices: Dec18[] = [];
+    const { state, prepare, send } = setUp({
+      urgency: createUrgency([rule], parseDec18("1")),
+    });
+    Object.assign(state.market, {
+      priceAt: () => ({ price: parseDec18(price), rise: parseDec18("1.125") }),
+      latestPrice: () => parseDec18(price),
+      ceiling: () => parseDec18("0.005"),
+    });
+    Object.assign(state.deps.window, {
+      broadcast: async (drafts: readonly TxDraft[], { gasPrice }: { readonly gasPrice: Dec18 }) => {
+        prices.push(gasPrice);
+        return drafts.map(() => ({ kind: "skipped", reason: "test" }));
+      },
+    });
+    prepare(ids.map((id) => ({ id })));
+    await send();
+    return prices.map(formatDec18).join();
+  }
+
+  it("is what the block after the next one can charge, although that is more than the multiplier", async () => {
+    expect(await offered("0.0040", 1n)).toBe("0.004540000000000000");
+  });
+
+  it("is at most the ceiling, and for urgent results the price of their rule", async () => {
+    expect(await offered("0.0049", 1n)).toBe("0.005000000000000000");
+    expect(await offered("0.0100", 2n)).toBe("0.011350000000000000");
+    expect(await offered("0.0115", 2n)).toBe("0.012000000000000000");
+  });
+
+  it("of an urgent result beside others is theirs", async () => {
+    expect(await offered("0.0049", 1n, 2n)).toBe("0.005000000000000000");
   });
 });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  capacityFor,
   GAS_PER_CLIENT_UPDATE,
   GAS_PER_TRANSACTION,
   type PlanOptions,
@@ -28,6 +29,18 @@ function plan(results: readonly ProvenResult[], options: PlanOptions): bigint[][
     entries.map(({ result }) => result.query.id),
   );
 }
+
+describe("capacityFor", () => {
+  it("is the least with which a plan leaves out none, whatever splits it", () => {
+    const results = [1n, 2n, 3n, 4n, 5n].map((id) => sampleResult(id));
+    for (const options of [ample, withLimits({ results: 2 }), withLimits({ gas: FIXED + 100_000n })]) {
+      const gas = capacityFor(results.map(sampleEntry), 1, options);
+      const planned = (more: bigint): number =>
+        plan(results, { ...options, capacity: { gas: gas + more, bytes: 10_000 } }).flat().length;
+      expect([planned(0n), planned(-2n)]).toEqual([5, 4]);
+    }
+  });
+});
 
 describe("planTransactions", () => {
   const four = [1n, 2n, 3n, 4n].map((id) => sampleResult(id));

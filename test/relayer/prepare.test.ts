@@ -6,7 +6,9 @@ import { resolve } from "../../src/relayer/submit/submitter-state.ts";
 import { submitterOf } from "../../src/relayer/submit/submitter.ts";
 import { sampleQuery, sampleResult } from "./samples.ts";
 import { createManualClock } from "../support/manual-clock.ts";
-import { place, sampleSubmitter } from "./submitter-samples.ts";
+import { parseDec18 } from "../../src/platform/base/decimal.ts";
+import { createUrgency } from "../../src/relayer/market/urgency.ts";
+import { place, type SampleSubmitter, sampleSubmitter } from "./submitter-samples.ts";
 
 const signal = new AbortController().signal;
 const at = { revision: 1n, height: 9n };
@@ -68,6 +70,67 @@ describe("results that are due for longer than what is prepared", () => {
     submitter.offer([due(2n, 95n, 1_000_000n)]);
     expect(await prepare(state, signal)).toBe(false);
     expect(state.pipeline.queuedCount()).toBe(1);
+  });
+});
+
+describe("urgent results above the ceiling", () => {
+  const rule = {
+    name: "vault",
+    owners: [],
+    ids: [2n, 3n],
+    priority: 1,
+    max_price: undefined,
+    max_age: undefined,
+    daily_fee: undefined,
+  };
+
+  /** A submitter for which no result is worth the price, except those of the queries 2 and 3. */
+  function crowded() {
+    const sample = sampleSubmitter(1, { urgency: createUrgency([rule], parseDec18("1")) });
+    const { state } = sample;
+    Object.assign(state.market, {
+      budget: () => ({ gas: 0n, toleranceGas: 0n, singleGas: 0n, phase: "above-ceiling" }),
+      latestPrice: () => parseDec18("0.01"),
+      ceiling: () => parseDec18("0.005"),
+    });
+    const ofQuery = (id: bigint) => sampleResult(id, 100, { query: sampleQuery({ id }) });
+    return { sample, state, ofQuery, submitter: submitterOf(state) };
+  }
+  const prepared = (state: SampleSubmitter["state"]): readonly (readonly bigint[])[] =>
+    state.prepared.map(({ entries }) => entries.map(({ result }) => result.query.id));
+
+  it("are one transaction, whatever was prepared below it and whatever waits for a lower price", async () => {
+    const { sample, state, ofQuery, submitter } = crowded();
+    const below = Array.from({ length: 10 }, (_, index) => BigInt(20 + index));
+    const entries = below.map((id) => place(sample, ofQuery(id), "planned"));
+    state.prepared = [{ entries, gas: 410_000n, simulated: 410_000n, isWhole: true }];
+    submitter.offer([7n, 8n, 9n].map((id) => sampleResult(id, 100, { gasGuess: 9_000_000n })));
+    submitter.offer([ofQuery(2n), ofQuery(3n)]);
+    expect(await prepare(state, signal)).toBe(true);
+    expect(prepared(state)).toEqual([below, [2n, 3n]]);
+  });
+
+  it("have their gas beside what is in flight", () => {
+    const { sample, state, ofQuery, submitter } = crowded();
+    expect(state.block.gas()).toBe(0n);
+    submitter.offer([ofQuery(2n), ofQuery(3n), ofQuery(4n)]);
+    const alone = state.block.gas();
+    // Two results, their transaction and a client update.
+    expect(Number(alone)).toBeCloseTo((2 * 30_000 + 195_000) / 0.99, -1);
+    const entry = place(sample, ofQuery(9n), "in-flight");
+    state.sent = [
+      {
+        tx: { hash: new Uint8Array(), sequence: 1n, size: 1, gasLimit: 1n, feeAmount: 1n },
+        slots: [{ kind: "result", entry }],
+        gas: 400_000n,
+        reliesOn: new Set(),
+        isIsolated: false,
+        sentAt: 100n,
+        isWhole: true,
+        release: () => {},
+      },
+    ];
+    expect(state.block.gas()).toBe(alone + 400_000n);
   });
 });
 

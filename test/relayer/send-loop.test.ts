@@ -6,7 +6,7 @@ import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import { initialState, type State } from "../../src/cosmos/fee-market/market.ts";
 import { createMarket } from "../../src/relayer/market/create-market.ts";
-import { PARAMS } from "./market/market-world.ts";
+import { PARAMS, TARGET } from "./market/market-world.ts";
 import { runPreparing, runSending } from "../../src/relayer/submit/send-loop.ts";
 import type { SentTransaction, SubmitterDeps } from "../../src/relayer/submit/submitter-state.ts";
 import { sampleResult, sampleState } from "./samples.ts";
@@ -150,6 +150,7 @@ describe("what is read for a broadcast", () => {
     Object.assign(state.deps.window, { gasPrice: () => (prices++, never.promise) });
     state.pace.price = { height: 100n, gasPrice: parseDec18("0.01") };
     start(runSending, sample);
+    await clock.advance(0);
     addPrepared(1n);
     state.deps.height.set(101n, 0n);
     await clock.advance(0);
@@ -382,7 +383,11 @@ describe("the fee market", () => {
       { monotonicMs: () => 0, nowMs: () => 0 },
     );
     const plans: (readonly [height: bigint, backlogGas: bigint])[] = [];
-    const reads: { readonly height: bigint; readonly end: (state: State) => void }[] = [];
+    const reads: {
+      readonly height: bigint;
+      readonly end: (state: State) => void;
+      readonly fail: (error: Error) => void;
+    }[] = [];
     const parts = setUp({
       market: {
         ...market,
@@ -395,13 +400,55 @@ describe("the fee market", () => {
         bytes: undefined,
       }),
       readMarketState: (height, signal) => {
-        const { promise, resolve } = createDeferred<State>();
-        reads.push({ height, end: resolve });
+        const { promise, resolve, reject } = createDeferred<State>();
+        reads.push({ height, end: resolve, fail: reject });
         return raceAbort(promise, signal);
       },
     });
     return { ...parts, plans, reads };
   }
+
+  it("is read before anything is sent, and then no more than its target is", async () => {
+    const { sample, reads, calls, addPrepared } = onMarket();
+    const { state, clock } = sample;
+    addPrepared(1n);
+    start(runSending, sample);
+    await clock.advance(5_000);
+    expect([reads.map((read) => read.height), sample.broadcasts]).toEqual([[100n], []]);
+    expect(state.block.gas()).toBe(TARGET);
+    reads[0]?.end(initialState(PARAMS));
+    await clock.advance(0);
+    expect([sample.broadcasts.length, calls.prices]).toEqual([1, 0]);
+  });
+
+  it("that cannot be read is a warning once, and allows what keeps its price", async () => {
+    const { sample, reads, log, addPrepared } = onMarket();
+    const { state, clock } = sample;
+    addPrepared(1n);
+    start(runSending, sample);
+    await clock.advance(0);
+    const warned = "warn the fee market cannot be read, blocks get its target less the gas of others";
+    for (const at of [101n, 102n]) {
+      reads.at(-1)?.fail(unreachable);
+      await clock.advance(0);
+      state.deps.height.set(at, 0n);
+      await clock.advance(600);
+    }
+    expect(log.filter((line) => !line.startsWith("debug"))).toEqual([warned]);
+    // At the price that the chain says.
+    expect([sample.broadcasts.length, state.block.gas()]).toEqual([1, TARGET]);
+    reads.at(-1)?.end(initialState(PARAMS));
+    await clock.advance(0);
+    expect(log.at(-1)).toBe("info the fee market can be read again");
+    // The market of five blocks is computed from the last one.
+    for (const at of [103n, 104n, 105n, 106n, 107n, 108n, 109n]) {
+      state.deps.height.set(at, 0n);
+      await clock.advance(600);
+      reads.at(-1)?.fail(unreachable);
+      await clock.advance(0);
+      expect(log.filter((line) => line === warned)).toHaveLength(at < 108n ? 1 : 2);
+    }
+  });
 
   it("is read at each height, three times at once at most, and the price is not read besides", async () => {
     const { sample, reads, calls, addPrepared } = onMarket();
@@ -409,23 +456,21 @@ describe("the fee market", () => {
     addPrepared(1n);
     start(runSending, sample);
     await sample.clock.advance(0);
-    height.set(101n, 0n);
-    await sample.clock.advance(0);
     reads[0]?.end(initialState(PARAMS));
     await sample.clock.advance(600);
-    for (const at of [102n, 103n, 104n, 105n, 106n]) {
+    for (const at of [101n, 102n, 103n, 104n, 105n]) {
       height.set(at, 0n);
       await sample.clock.advance(600);
     }
-    expect(reads.map((read) => read.height)).toEqual([101n, 102n, 103n, 104n]);
-    // Once, before the limits of a block and with them the market were read.
-    expect(calls.prices).toBe(1);
+    expect(reads.map((read) => read.height)).toEqual([100n, 101n, 102n, 103n]);
+    expect(calls.prices).toBe(0);
   });
 
   it("plans with each query whose result is due and not in flight for the next block", async () => {
     const { sample, plans, reads, addResult } = onMarket();
     const { state, queries } = sample;
-    // Period 5: one was answered, one is due, one waits for its transaction, and one was sent for the next block.
+    // Period 5: one was answered, one is due, one waits for its transaction, and one was sent for the next block. Period 1: of one a
+    // result is in the newest block, of the other one in the next.
     for (const [id, lastLocalHeight] of [
       [1n, 99n],
       [2n, 90n],
@@ -436,9 +481,16 @@ describe("the fee market", () => {
     place(sample, sampleResult(4n, 100, { query: sampleState({ id: 4n }).query }), "in-flight", {
       sentAt: 100n,
     });
-    start(runSending, sample);
-    await sample.clock.advance(0);
+    for (const [id, sentAt] of [
+      [5n, 100n],
+      [6n, 101n],
+    ] as const) {
+      const { query } = sampleState({ id, updatePeriod: 1n, lastLocalHeight: 90n });
+      queries.set(id, sampleState(query));
+      place(sample, sampleResult(id, 100, { query }), "in-flight", { sentAt });
+    }
     state.deps.height.set(101n, 0n);
+    start(runSending, sample);
     await sample.clock.advance(0);
     reads[0]?.end(initialState(PARAMS));
     await sample.clock.advance(0);
@@ -446,7 +498,8 @@ describe("the fee market", () => {
     expect(plans.at(-1)).toEqual([
       101n,
       state.gas.estimate({ key: "2", guess: 30_000n * keys(2n) }) +
-        state.gas.estimate({ key: "3", guess: 30_000n * keys(3n) }),
+        state.gas.estimate({ key: "3", guess: 30_000n * keys(3n) }) +
+        state.gas.estimate({ key: "5", guess: 30_000n * keys(5n) }),
     ]);
   });
 });

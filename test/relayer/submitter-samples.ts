@@ -120,6 +120,7 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
     },
     (result, outcome) => void sample.outcomes.push([result, outcome]),
   );
+  state.block.setLimits({ utilization: 30_000_000n, gas: undefined, bytes: undefined });
   const sample: SampleSubmitter = {
     state,
     clock: manual,

@@ -107,7 +107,7 @@ function fieldsSchema(secrets: SecretSource) {
         price_multiplier: decimalField()
           .prefault("1.1")
           .describe(
-            "highest gas price: price of the fee market × this; less is offered when the price cannot rise so far",
+            "offered gas price: the price that was read × this; of a fee market whose state can be read, the relayer offers what it can charge until the block after the next one instead",
           ),
         price: z
           .strictObject({

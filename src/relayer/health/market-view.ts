@@ -20,7 +20,7 @@ import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
 import type { Watches } from "./watches.ts";
 
 /** Fees are paid for gas limits at the offered price. Both are a little above what is used and charged: about this factor together. */
-const USUAL_FEE_FACTOR = parseDec18("1.05");
+const FEE_FACTOR = parseDec18("1.05");
 
 /** Returns the part of a forecast's input that the configuration decides. */
 export function configuredCosts(
@@ -30,16 +30,12 @@ export function configuredCosts(
   return {
     params,
     ceiling: ceilingOf({ gas }, params),
-    feeFactor: feeFactorOf({ gas }),
+    feeFactor: FEE_FACTOR,
     batch: {
       fixedGas: fixedGasOf({ connections }),
       blockSharePermille: truncateDec18(batch.block_share * 1_000n),
     },
   };
-}
-
-function feeFactorOf({ gas }: Pick<RelayerConfig, "gas">): Dec18 {
-  return minInt(USUAL_FEE_FACTOR, mulDec18(gas.adjustment, gas.price_multiplier));
 }
 
 /** Gas of a transaction besides its results, with an update of each client. */
@@ -122,7 +118,7 @@ type FeeConfig = Pick<RelayerConfig, "gas" | "batch" | "connections">;
 /** Returns the expected fee of a transaction with these results, as far as one can hold them. `price` is for one unit of gas. */
 export function transactionFee(config: FeeConfig, resultGas: readonly bigint[], price: Dec18): bigint {
   const gas = resultGas.reduce((sum, one) => sum + one, fixedGasOf(config));
-  return feeFor(mulDec18(price, feeFactorOf(config)), minInt(gas, config.batch.gas));
+  return feeFor(mulDec18(price, FEE_FACTOR), minInt(gas, config.batch.gas));
 }
 
 /** Returns the expected fee of a transaction with a result of each served KV query, at the present price. */

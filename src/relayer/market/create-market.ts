@@ -45,6 +45,8 @@ export interface Market {
   readonly recordComplete: (height: bigint) => void;
   /** Plans the budget of the block after `height`. Call it again when a state was read. */
   readonly plan: (height: bigint, backlogGas: bigint) => void;
+  /** Whether the state after the block `height` is known: it was read, or one of the last blocks was. */
+  readonly isKnown: (height: bigint) => boolean;
   /** The last plan; undefined without a fee market, and when only `batch.block_share` limits a block. */
   readonly budget: () => MarketBudget | undefined;
   /** Price for a broadcast at `height` in the fee denom; undefined when it must be read from the chain. */
@@ -148,10 +150,12 @@ export function createMarket(
           ? unreadBudget(params, others)
           : controller.plan(height, { state, params, ceiling: ceiling(params), others, backlogGas });
     },
+    isKnown: (height) => params !== undefined && stateAt(readings, params, height, others.mean) !== undefined,
     budget: () => budget,
     priceAt: (height) => {
       if (params === undefined || params.feeDenom !== options.denom) return undefined;
-      const high = others.mean + 2n * others.deviation;
+      // Others that have begun to fill blocks probably go on.
+      const high = maxInt(others.mean + 2n * others.deviation, blocks.at(-1)?.othersGas ?? 0n);
       const state = stateAt(readings, params, height, high);
       if (state === undefined) return undefined;
       const own = maxInt(readings.sent.get(height) ?? 0n, budget?.gas ?? targetOf(params));

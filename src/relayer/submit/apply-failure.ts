@@ -5,13 +5,12 @@ import { errorText } from "../../platform/base/errors.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import { type QueryFailure, wasRejected } from "../registry/query-state.ts";
 import type { Entry } from "./pipeline.ts";
-import type { ClientUpdate } from "./proven-result.ts";
+import type { ClientUpdate, ResultOutcome } from "./proven-result.ts";
 import { isLackOfFunds } from "./submit-gate.ts";
 import {
   entriesOf,
   gasItem,
   type PaidShare,
-  REDUNDANT,
   requeue,
   resolve,
   type Slot,
@@ -228,6 +227,9 @@ export async function rereadQueries(state: SubmitterState, signal: AbortSignal):
   });
   for (const entry of waiting) if (isRedundantNow(state, entry)) resolve(state, entry, REDUNDANT);
 }
+
+/** The outcome of a result that another relayer has made unnecessary. */
+const REDUNDANT: ResultOutcome = { kind: "dropped", reason: "redundant" };
 
 function isRedundantNow({ deps }: SubmitterState, { result }: Entry): boolean {
   const { id, type } = result.query;

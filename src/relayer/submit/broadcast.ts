@@ -4,7 +4,7 @@ import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
 import { minInt } from "../../platform/base/integers.ts";
 import { admit, type AdmittedTransaction, cutTo } from "./admit.ts";
 import { applyFailure, groupOf } from "./apply-failure.ts";
-import { evaluateResult, isTooOld, TOO_OLD } from "./evaluate-result.ts";
+import { evaluateResult, isAboveCeiling, isTooOld, TOO_OLD } from "./evaluate-result.ts";
 import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
 import { isLackOfFunds } from "./submit-gate.ts";
@@ -14,12 +14,12 @@ import {
   gasInFlight,
   gasItem,
   gasOfEntries,
-  isAboveCeiling,
   type Prepared,
   requeue,
   resolve,
   type SubmitterState,
   unsent,
+  urgentRule,
 } from "./submitter-state.ts";
 
 /**
@@ -51,7 +51,7 @@ async function broadcast(
   signal: AbortSignal,
 ): Promise<void> {
   const { window, height, clock } = state.deps;
-  const gasPrice = await currentPrice(state, signal);
+  const gasPrice = await currentPrice(state, chosen, signal);
   const admitted: AdmittedTransaction[] = [];
   for (const prepared of chosen) {
     const one = await admit(state, { prepared, before: admitted, gasPrice }, signal);
@@ -85,20 +85,33 @@ const PRICE_RESERVE = DEC18_ONE / 100n;
  * The price of gas that is offered. The fee market says what the next block charges, and how far the price can rise until the
  * block after it. Otherwise it is the price of this height or the last one, and the price multiplier covers the rise.
  */
-async function currentPrice(state: SubmitterState, signal: AbortSignal): Promise<Dec18> {
+async function currentPrice(
+  state: SubmitterState,
+  chosen: readonly Prepared[],
+  signal: AbortSignal,
+): Promise<Dec18> {
   const { window, height } = state.deps;
   const { gasPrice: policy } = state.options;
   const now = height.now();
   const next = state.market.priceAt(now);
-  if (next !== undefined)
-    return planGasPrice(next.price, {
-      ...policy,
-      multiplier: minInt(next.rise + PRICE_RESERVE, policy.multiplier),
-    });
+  if (next !== undefined) {
+    const offered = planGasPrice(next.price, { ...policy, multiplier: next.rise + PRICE_RESERVE });
+    return minInt(offered, highestPrice(state, chosen));
+  }
   if (state.pace.price !== undefined && isPriceGood(state, now)) return state.pace.price.gasPrice;
   const gasPrice = await window.gasPrice(signal);
   state.pace.price = { height: now, gasPrice };
   return gasPrice;
+}
+
+/** The highest price that all of these results may pay: the ceiling, or for urgent ones that of their rule. */
+function highestPrice(state: SubmitterState, chosen: readonly Prepared[]): Dec18 {
+  const { cap } = state.options.gasPrice;
+  const ceiling = minInt(state.market.ceiling() ?? cap, cap);
+  return chosen
+    .flatMap(({ entries }) => entries)
+    .map(({ result }) => urgentRule(state, result.query))
+    .reduce((least, rule) => minInt(least, rule === undefined ? ceiling : (rule.max_price ?? cap)), cap);
 }
 
 /** True if the known price is from this height or the previous one. */
@@ -195,7 +208,7 @@ function decide(
   if (rest.length === 0) return { go, stay: undefined };
   const remainder = cutTo(state, left, rest);
   // The budget of the market changes from block to block. A small remainder is planned together with others again.
-  const isSmall = state.block.singleGas() !== undefined && remainder.gas <= 2n * state.block.leastGas();
+  const isSmall = state.block.hasMarketBudget() && remainder.gas <= 2n * state.block.leastGas();
   if (!isSmall) return { go, stay: remainder };
   requeue(state, rest);
   return { go, stay: undefined };
@@ -203,8 +216,7 @@ function decide(
 
 /** Whether a transaction that exceeds the block budget may be sent when nothing else is in flight. */
 function fitsAlone({ block }: SubmitterState, ready: readonly Entry[], gas: bigint): boolean {
-  const singleGas = block.singleGas();
-  return singleGas === undefined || (ready.length === 1 && gas <= singleGas);
+  return !block.hasMarketBudget() || (ready.length === 1 && gas <= block.singleGas());
 }
 
 /** The longest due of these results that fit into the block; none when they would be a small transaction. */
@@ -216,7 +228,7 @@ function firstThatFit(
 ): readonly Entry[] {
   const expected = gasOfEntries(state, entries);
   // Without a market a transaction goes whole as soon as the block is empty. With one it would wait for a budget that never comes.
-  const isMore = state.block.singleGas() !== undefined && simulated > expected;
+  const isMore = state.block.hasMarketBudget() && simulated > expected;
   const [more, than] = isMore ? [simulated, expected] : [1n, 1n];
   const fitting = new Set<Entry>();
   let gas = GAS_PER_TRANSACTION;

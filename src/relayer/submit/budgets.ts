@@ -11,8 +11,10 @@ export interface BlockBudget {
   readonly leastGas: () => bigint;
   /** Gas by which a block may exceed `gas`. */
   readonly toleranceGas: () => bigint;
-  /** Gas that a single result may use when nothing else is in flight; undefined: any. */
-  readonly singleGas: () => bigint | undefined;
+  /** Whether the price of gas limits a block, and not the configured share alone. */
+  readonly hasMarketBudget: () => boolean;
+  /** Gas that a single result may use when nothing else is in flight; without a budget of the market any. */
+  readonly singleGas: () => bigint;
   readonly bytes: () => number;
   /** Stores the limits that were read from the chain. */
   readonly setLimits: (limits: BlockLimits) => void;
@@ -30,9 +32,9 @@ export interface BlockBudgetOptions {
   readonly gasAdjustmentPermille: bigint;
 }
 
-/** The fee market's cap on the deployed chain. Used until the limits were read. */
+/** The target of the deployed chain's fee market. Used until the limits were read: more could raise the price. */
 const DEFAULT_LIMITS: BlockLimits = {
-  utilization: 30_000_000n,
+  utilization: 15_000_000n,
   gas: undefined,
   bytes: undefined,
 };
@@ -67,7 +69,8 @@ export function createBlockBudget(
       return market() === undefined ? tenth : maxInt(tenth, minInt(gas() / 2n, fixed));
     },
     toleranceGas: () => market()?.toleranceGas ?? 0n,
-    singleGas: () => market()?.singleGas,
+    hasMarketBudget: () => market() !== undefined,
+    singleGas: () => market()?.singleGas ?? chainGas(),
     bytes,
     setLimits: (read) => {
       limits = read;

@@ -2,7 +2,7 @@ import { isNewer } from "../../cosmos/comet/ibc-height.ts";
 import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts";
 import type { Entry } from "./pipeline.ts";
 import { MAX_AGE_MS, type ResultOutcome } from "./proven-result.ts";
-import { isAboveCeiling, type SubmitterState, urgentRule, WITHDRAWN } from "./submitter-state.ts";
+import { type SubmitterState, urgentRule, WITHDRAWN } from "./submitter-state.ts";
 
 /** A result may wait this many blocks until its query is due. */
 const MAX_EARLY_BLOCKS = 2n;
@@ -30,6 +30,11 @@ export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation 
   return dueAt(current, height.now() + MAX_EARLY_BLOCKS)
     ? "later"
     : { kind: "dropped", reason: "superseded" };
+}
+
+/** Whether the price is above the ceiling, so that only urgent results may be sent. */
+export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): boolean {
+  return market.budget()?.phase === "above-ceiling";
 }
 
 /** Whether the query needs a result, apart from its backoff: a result that was proven is sent. */

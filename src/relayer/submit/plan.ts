@@ -64,8 +64,7 @@ function withinCapacity(
   options: PlanOptions,
 ): readonly (Entry | ExpectedEntry)[] {
   const { capacity, gasOf } = options;
-  // Simulations may say a little more than was expected. A transaction too much would wait for the next block.
-  const capacityGas = (capacity.gas * 99n) / 100n;
+  const capacityGas = (capacity.gas * PLANNED_PERCENT) / 100n;
   const updates = new Set<string>();
   let gas = 0n;
   let bytes = 0;
@@ -77,13 +76,31 @@ function withinCapacity(
       if (entry.result.update !== undefined) updates.add(entry.result.update.key);
     }
     weight += weightOf(entry, options);
-    // Each transaction has its fixed gas, and each connection at least one client update in a block.
-    const fixed =
-      GAS_PER_TRANSACTION * BigInt(Math.ceil(weight)) +
-      GAS_PER_CLIENT_UPDATE * BigInt(Math.max(1, updates.size));
+    const fixed = fixedGas(weight, updates.size);
     return index > 0 && (gas + fixed > capacityGas || bytes > capacity.bytes);
   });
   return end < 0 ? entries : entries.slice(0, end);
+}
+
+/** Of the capacity. Simulations may say a little more than was expected, and a transaction too much would wait for the next block. */
+const PLANNED_PERCENT = 99n;
+
+/** Each transaction has its fixed gas, and each connection at least one client update in a block. */
+function fixedGas(weight: number, updates: number): bigint {
+  return (
+    GAS_PER_TRANSACTION * BigInt(Math.ceil(weight)) + GAS_PER_CLIENT_UPDATE * BigInt(Math.max(1, updates))
+  );
+}
+
+/** Returns the capacity with which a plan has all of these entries, with this number of client updates at most. */
+export function capacityFor(
+  entries: readonly (Entry | ExpectedEntry)[],
+  updates: number,
+  options: Pick<PlanOptions, "limits" | "gasOf">,
+): bigint {
+  const gas = entries.reduce((sum, entry) => sum + options.gasOf(entry), 0n);
+  const weight = entries.reduce((sum, entry) => sum + weightOf(entry, options), 0);
+  return ((gas + fixedGas(weight, updates)) * 100n) / PLANNED_PERCENT + 1n;
 }
 
 /** Results behind one client update stay together. The sort is stable, so TX results keep their order. */
@@ -118,7 +135,10 @@ function splitEvenly(entries: readonly Entry[], options: PlanOptions): readonly 
 }
 
 /** The part of a transaction that the entry takes up, by the scarcest limit. */
-function weightOf(entry: Entry | ExpectedEntry, { limits, gasOf }: PlanOptions): number {
+function weightOf(
+  entry: Entry | ExpectedEntry,
+  { limits, gasOf }: Pick<PlanOptions, "limits" | "gasOf">,
+): number {
   const gas = limits.gas - GAS_PER_TRANSACTION - GAS_PER_CLIENT_UPDATE;
   return Math.max(
     Number(gasOf(entry)) / Math.max(1, Number(gas)),

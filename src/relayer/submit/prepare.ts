@@ -1,5 +1,7 @@
 import type { SimulationOutcome } from "../../cosmos/client/tx/tx-types.ts";
+import { cutTo } from "./admit.ts";
 import { applyFailure, groupOf, layOut, rereadQueries, toMessages } from "./apply-failure.ts";
+import { isAboveCeiling } from "./evaluate-result.ts";
 import type { Entry, ExpectedEntry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
 import {
@@ -8,7 +10,6 @@ import {
   gasItem,
   gasOfEntries,
   gasOfResults,
-  isAboveCeiling,
   type Prepared,
   requeue,
   resolve,
@@ -75,26 +76,36 @@ function stillAhead(
   state: SubmitterState,
   ready: readonly Entry[],
 ): { readonly gas: bigint; readonly bytes: number } {
-  const { prepared, block, gas } = state;
-  const entries = prepared.flatMap((one) => one.entries);
-  const outranked: Entry[] = [];
-  if (entries.length > 0 && ready.length > 0) {
-    const planned = new Set(entries);
-    let before = 0n;
-    for (const entry of byNeed(state, [...entries, ...ready])) {
-      before += gas.estimate(gasItem(entry));
-      if (before > block.gas() && planned.has(entry)) outranked.push(entry);
-    }
-  }
+  const staying = outranked(state, ready);
+  const leaving = state.prepared.map((one) =>
+    cutTo(
+      state,
+      one,
+      one.entries.filter((entry) => !staying.has(entry)),
+    ),
+  );
   return {
-    gas:
-      prepared.reduce((total, one) => total + one.gas, 0n) -
-      gasOfResults(
-        state,
-        outranked.map(({ result }) => result),
-      ),
-    bytes: bytesOf(entries) - bytesOf(outranked),
+    // A transaction of which nothing leaves has no fixed gas either.
+    gas: leaving.reduce((total, { entries, gas }) => (entries.length === 0 ? total : total + gas), 0n),
+    bytes: leaving.reduce((total, { entries }) => total + bytesOf(entries), 0),
   };
+}
+
+/** The prepared results that do not leave before these: they come after them, or the price is above the ceiling and they are not urgent. */
+function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<Entry> {
+  const { prepared, block, gas } = state;
+  const planned = new Set(prepared.flatMap(({ entries }) => entries));
+  if (planned.size === 0 || ready.length === 0) return new Set();
+  const isStopped = isAboveCeiling(state);
+  let before = 0n;
+  const sorted = byNeed(state, [...planned, ...ready]);
+  return new Set(
+    sorted.filter((entry) => {
+      before += gas.estimate(gasItem(entry));
+      const isUrgent = !isStopped || urgentRule(state, entry.result.query) !== undefined;
+      return planned.has(entry) && (before > block.gas() || !isUrgent);
+    }),
+  );
 }
 
 /** The queued results that may be planned, in the order of their queries' need. */
@@ -124,6 +135,8 @@ function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[
  */
 function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const { pipeline, block } = state;
+  // Then these are urgent, and the others do not leave.
+  if (isAboveCeiling(state)) return false;
   const gasIn = (entries: readonly (Entry | ExpectedEntry)[]): bigint =>
     gasOfResults(
       state,

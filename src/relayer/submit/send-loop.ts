@@ -118,12 +118,13 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
     [rhythm.height, rhythm.lookUps, rhythm.lookAtMs] = [now, 0, 0];
     planBudget(state);
   }
+  const limits = clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined;
   await Promise.all([
     state.sent.length > 0 && clock.monotonicMs() >= rhythm.lookAtMs
       ? lookUp(state, rhythm, signal)
       : undefined,
-    isNew ? readMarket(state, now, signal) : undefined,
-    clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined,
+    limits,
+    followMarket(state, { height: now, isNew, limits }, signal),
   ]);
   recordComplete(state);
   await rereadQueries(state, signal);
@@ -161,6 +162,23 @@ function forgetChain(state: SubmitterState): void {
   [state.pace.heldBelow, state.pace.simulatedFrom] = [0n, 0n];
 }
 
+/** Reads the market after a new block, and the first time as soon as the limits say that there is one: nothing is sent before. */
+async function followMarket(
+  state: SubmitterState,
+  {
+    height,
+    isNew,
+    limits,
+  }: { readonly height: bigint; readonly isNew: boolean; readonly limits: Promise<void> | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const { market } = state;
+  const isFirst = market.params() === undefined && limits !== undefined;
+  if (isFirst) await limits;
+  if (isFirst) planBudget(state);
+  if (isNew || (isFirst && market.params() !== undefined)) await readMarket(state, height, signal);
+}
+
 /** Reads of the fee market at a time. A slow node must not collect more. */
 const MAX_MARKET_READS = 3;
 
@@ -172,7 +190,7 @@ async function readMarket(state: SubmitterState, height: bigint, signal: AbortSi
   const { market, pace } = state;
   if (market.params() !== undefined && pace.marketReads < MAX_MARKET_READS) {
     const done = readMarketState(state, height, signal);
-    if (market.priceAt(height) === undefined) await done;
+    if (!market.isKnown(height)) await done;
   }
   if (market.priceAt(height) === undefined && (state.sent.length > 0 || hasUnsent(state)))
     await readPrice(state, height, signal);
@@ -183,11 +201,22 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
   pace.marketReads += 1;
   try {
     market.recordState(height, await deps.readMarketState(height, signal));
+    if (pace.isMarketLost) deps.logger.info("the fee market can be read again", { height });
+    pace.isMarketLost = false;
     planBudget(state);
     state.work.wake();
+    // What is urgent depends on the price, and it has to be read first.
+    if (deps.urgency.hasRules) deps.height.wake();
   } catch (error) {
-    // The next height has a read of its own, and the status says how old the last one is.
-    if (!signal.aborted) deps.logger.debug("the fee market cannot be read", { reason: errorText(error) });
+    if (signal.aborted) return;
+    const reason = errorText(error);
+    // The next height has a read of its own. Until some blocks have failed, the market is computed from the last one.
+    if (pace.isMarketLost || market.isKnown(height))
+      return deps.logger.debug("a read of the fee market failed", { height, reason });
+    pace.isMarketLost = true;
+    deps.logger.warn("the fee market cannot be read, blocks get its target less the gas of others", {
+      reason,
+    });
   } finally {
     pace.marketReads -= 1;
   }

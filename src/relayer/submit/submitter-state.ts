@@ -21,7 +21,7 @@ import {
   type GasMargin,
 } from "./gas-estimates.ts";
 import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
-import { type BatchLimits, GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "./plan.ts";
+import { type BatchLimits, capacityFor, GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "./plan.ts";
 import type { MarketBudget } from "../market/budget.ts";
 import type { Urgency, UrgencyRule } from "../market/urgency.ts";
 import { maxInt } from "../../platform/base/integers.ts";
@@ -140,6 +140,8 @@ interface QueryMarks {
 interface Pace {
   /** Reads of the fee market that have not ended. */
   marketReads: number;
+  /** The fee market could not be read for so long that its state is unknown. */
+  isMarketLost: boolean;
   /** The price that was read last, and the height at which it was read. */
   price: { readonly height: bigint; readonly gasPrice: Dec18 } | undefined;
   /** Duration of the last simulations and of the last broadcasts, ms. */
@@ -180,6 +182,7 @@ export function createSubmitterState(
     included: new Set(),
     pace: {
       marketReads: 0,
+      isMarketLost: false,
       price: undefined,
       simulateMs: 0,
       broadcastMs: 0,
@@ -197,11 +200,15 @@ export function createSubmitterState(
 function budgetOf(state: SubmitterState): MarketBudget | undefined {
   const budget = state.market.budget();
   if (budget === undefined || !state.deps.urgency.hasRules) return budget;
-  const waiting = [...state.pipeline.expected(), ...unsent(state)].map(({ result }) => result);
-  const urgent = waiting.filter(({ query }) => urgentRule(state, query) !== undefined);
+  const { pipeline, options, batch, gas } = state;
+  const waiting = [...pipeline.expected(), ...unsent(state)];
+  const urgent = waiting.filter(({ result }) => urgentRule(state, result.query) !== undefined);
   if (urgent.length === 0) return budget;
-  const fixed = GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(state.options.connections);
-  return { ...budget, gas: maxInt(budget.gas, gasOfResults(state, urgent) + fixed + gasInFlight(state)) };
+  const needed = capacityFor(urgent, options.connections, {
+    limits: batch.limits(),
+    gasOf: (entry) => gas.estimate(gasItem(entry)),
+  });
+  return { ...budget, gas: maxInt(budget.gas, needed + gasInFlight(state)) };
 }
 
 /** Returns the rule by which the next result of a query that is not in flight is urgent; undefined when it is not. */
@@ -214,11 +221,6 @@ export function urgentRule(
   const [height, nowMs] = [deps.height.now(), deps.clock.nowMs()];
   const now = { height, price: market.latestPrice(), ceiling: market.ceiling(), nowMs };
   return deps.urgency.ruleOf(current, now);
-}
-
-/** Whether the price is above the ceiling, so that only urgent results may be sent. */
-export function isAboveCeiling({ market }: SubmitterState): boolean {
-  return market.budget()?.phase === "above-ceiling";
 }
 
 /** Returns the need of a result that is not broadcast, behind this number of waiting results of its query. */
@@ -330,9 +332,6 @@ const DROP_TEXTS = {
   superseded: undefined,
   removed: undefined,
 } as const;
-
-/** The outcome of a result that another relayer has made unnecessary. */
-export const REDUNDANT: ResultOutcome = { kind: "dropped", reason: "redundant" };
 
 /** The outcome of a TX result behind one that was not sent. */
 export const WITHDRAWN: ResultOutcome = {

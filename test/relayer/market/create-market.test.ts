@@ -7,7 +7,7 @@ import {
 } from "../../../src/cosmos/fee-market/market.ts";
 import { DEC18_ONE } from "../../../src/platform/base/decimal.ts";
 import { createMarket, type Market } from "../../../src/relayer/market/create-market.ts";
-import { MINIMUM, PARAMS, TARGET } from "./market-world.ts";
+import { MINIMUM, PARAMS, runMarket, TARGET } from "./market-world.ts";
 
 /** A chain whose blocks use the given gas, and a market that reads it. */
 function setUp(more: Partial<Parameters<typeof createMarket>[0]> = {}) {
@@ -86,6 +86,31 @@ describe("a market", () => {
     const calm = setUp();
     calm.market.plan(calm.height(), 0n);
     expect(calm.market.priceAt(calm.height())?.rise).toBeLessThan((DEC18_ONE * 102n) / 100n);
+  });
+
+  it("expects others that have begun to fill blocks to go on", () => {
+    const { market, block, height, state } = setUp();
+    for (let count = 0; count < 40; count++) block(13_000_000n, 2_000_000n);
+    block(5_000_000n, 12_000_000n);
+    const { price, rise } = market.priceAt(height()) ?? { price: 0n, rise: 0n };
+    expect(price).toBe(state().baseGasPrice);
+    // With the target's gas beside them: 12 M of 15 M above the target.
+    expect(Number(rise) / Number(DEC18_ONE)).toBeCloseTo(1 + (0.125 * 12) / 15, 6);
+  });
+
+  it("offers enough for the block after the next one while it sends a burst itself, beside others or not", () => {
+    for (const others of [0n, 3_000_000n]) {
+      const demand = (index: number): bigint => (index === 60 ? 143_000_000n : 7_000_000n);
+      const { blocks } = runMarket({ blocks: 90, demand, others: () => others });
+      // At the minimum the others were not known. The first blocks of the burst show them.
+      const burst = blocks.slice(62);
+      expect(burst.filter(({ budget }) => budget.phase === "burst").length).toBeGreaterThan(3);
+      for (const [index, { quote, price }] of burst.slice(0, -1).entries()) {
+        const offer = ((quote?.price ?? 0n) * (quote?.rise ?? 0n)) / DEC18_ONE;
+        expect(quote?.price).toBe(price);
+        expect(Number(burst[index + 1]?.price) / Number(offer)).toBeLessThan(1.001);
+      }
+    }
   });
 
   it("has no price for fees in another denom, and no budget without parameters or with the ceiling at the cap", () => {

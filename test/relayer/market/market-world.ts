@@ -22,6 +22,8 @@ export interface WorldBlock {
   readonly own: bigint;
   readonly others: bigint;
   readonly budget: MarketBudget;
+  /** What the market says of the price when the relayer's transactions of this block are sent. */
+  readonly quote: ReturnType<Market["priceAt"]>;
 }
 
 export interface MarketLoad {
@@ -70,10 +72,11 @@ export function runMarket(load: MarketLoad): {
     const own = minInt(minInt(budget.gas, share), backlog);
     const left = params.maxBlockUtilization - own;
     const others = minInt(load.others(index, { price: state.baseGasPrice, left }), left);
+    const quote = market.priceAt(height);
     market.recordSent(height, own);
     market.recordOwn(height + 1n, own);
     backlog -= own;
-    blocks.push({ price: state.baseGasPrice, own, others, budget });
+    blocks.push({ price: state.baseGasPrice, own, others, budget, quote });
     const used = addUtilization(state, own + others, params);
     states.push(closeBlock("state" in used ? used.state : state, params));
   }
