@@ -72,7 +72,7 @@ export async function runLocalnet(
   const { parts, ports } = options;
   const sidecar = parts.includes("sidecar") ? openSidecar(options, context) : undefined;
   const chainsUp = createDeferred<RunningLocalnet | undefined>();
-  const ibcRelayer = parts.includes("courier")
+  const ibcRelayer = parts.includes("ibc-relayer")
     ? createLocalnetIbcRelayer(ports, context, chainsUp.promise)
     : undefined;
   const faults = createFaultSwitches(ORACLE_FAULTS, context.clock);

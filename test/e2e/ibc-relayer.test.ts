@@ -60,7 +60,7 @@ describe("a localnet with a home and an IBC relayer", () => {
     "goes on after SIGKILL of everything with packets in flight: none is lost, none is doubled",
     async () => {
       const everything = (): Promise<CliProcess> =>
-        start("local", "remote", "sidecar", "--courier", "--home", STATE);
+        start("local", "remote", "sidecar", "--ibc-relayer", "--home", STATE);
       let localnet = await everything();
       await transfers.untilCarrying();
       for (let kills = 1; kills <= 3; kills++) {
@@ -82,14 +82,14 @@ describe("a localnet with a home and an IBC relayer", () => {
       const local = await start("local", "sidecar", "--home", STATE);
       await local.printed(/local-1 gRPC/);
       for (let kills = 1; kills <= 2; kills++) {
-        const ibcRelayer = await start("courier");
+        const ibcRelayer = await start("ibc-relayer");
         await sendBothWays(4);
         await killAll(ibcRelayer);
       }
       await sendBothWays(4);
       for (const part of BOTH) expect((await transfers.inFlight(part)).length).toBeGreaterThanOrEqual(4);
       await killAll(remote);
-      await start("courier");
+      await start("ibc-relayer");
       const again = await start("remote", "--home", STATE);
       await again.printed(/remote-1 gRPC/);
       await checkSettled({ local: 27, remote: 27 });
@@ -102,7 +102,7 @@ describe("relaywatch localnet scenario over-quota", () => {
   it(
     "shows a refused and an undone transfer, and leaves no limiter",
     async () => {
-      await start("--courier");
+      await start("--ibc-relayer");
       await transfers.untilCarrying();
       const { code, stdout, stderr } = await home.run("localnet", "scenario", "over-quota", "$PORTS");
       expect([code, stderr]).toEqual([0, ""]);
@@ -127,7 +127,7 @@ describe("relaywatch localnet scenario over-quota", () => {
   it(
     "refuses to replace a limiter that somebody set",
     async () => {
-      await start("--courier");
+      await start("--ibc-relayer");
       await transfers.untilCarrying();
       const play = () => home.run("localnet", "scenario", "over-quota", "--keep", "$PORTS");
       expect(await play()).toMatchObject({ code: 0, stdout: expect.stringContaining("stays on (--keep)") });

@@ -29,7 +29,7 @@ interface StartOptions extends AccessOptions {
   readonly localValidators: readonly bigint[];
   readonly remoteValidators: readonly bigint[];
   readonly scenario?: LocalnetScenario;
-  readonly courier?: true;
+  readonly ibcRelayer?: true;
   readonly traffic?: bigint;
   readonly logLevel: LogLevel;
 }
@@ -38,13 +38,12 @@ interface StartOptions extends AccessOptions {
 export function startCommand(context: CliContext): Command {
   const command = new Command()
     .addArgument(
-      new Argument(
-        "[part...]",
-        "parts to run in this process; default: all except courier, the IBC relayer",
-      ).choices(LOCALNET_PARTS),
+      new Argument("[part...]", "parts to run in this process; default: all except ibc-relayer").choices(
+        LOCALNET_PARTS,
+      ),
     )
     .option(
-      "--courier",
+      "--ibc-relayer",
       "also run the IBC relayer: it opens a transfer channel and relays packets between the chains",
     )
     .addOption(trafficOption())
@@ -94,7 +93,7 @@ function trafficOption(): Option {
 }
 
 /** The parts without which a localnet is not complete. */
-const WHOLE: readonly LocalnetPart[] = LOCALNET_PARTS.filter((part) => part !== "courier");
+const WHOLE: readonly LocalnetPart[] = LOCALNET_PARTS.filter((part) => part !== "ibc-relayer");
 
 async function startLocalnet(
   given: readonly LocalnetPart[],
@@ -102,7 +101,7 @@ async function startLocalnet(
   context: CliContext,
 ): Promise<void> {
   const chosen = given.length === 0 ? WHOLE : given;
-  const parts = options.courier ? [...new Set([...chosen, "courier" as const])] : chosen;
+  const parts = options.ibcRelayer ? [...new Set([...chosen, "ibc-relayer" as const])] : chosen;
   if (options.traffic !== undefined && !parts.includes("local")) {
     const text =
       "--traffic needs the local chain in the same process: relaywatch localnet start local --traffic …";

@@ -1,6 +1,6 @@
 import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files.ts";
 import { dashboardJson } from "../../platform/monitoring/dashboards/build.ts";
-import { COURIER } from "../../localnet/monitoring/ibc-relayer-dashboard.ts";
+import { IBC_RELAYER } from "../../localnet/monitoring/ibc-relayer-dashboard.ts";
 import { FLEET } from "../../watchdog/monitoring/fleet-dashboard.ts";
 import { PAID } from "../../watchdog/monitoring/paid-dashboard.ts";
 import type { DashboardSpec } from "../../platform/monitoring/dashboards/panel-spec.ts";
@@ -17,7 +17,7 @@ export const DASHBOARD_SPECS: readonly DashboardSpec[] = [
   RELAYER,
   QUERY,
   PROCESS,
-  COURIER,
+  IBC_RELAYER,
 ];
 
 /** Returns every generated file in `dashboards`, by its path in the repository. */

@@ -259,7 +259,7 @@ async function waitFor<T>(
   if (found !== undefined) return found;
   throw new CliError(
     EXIT.tryAgain,
-    `${problem} within ${WAIT_MS / 1_000} s; the scenario needs the IBC relayer: relaywatch up, or relaywatch localnet start courier${portOption}`,
+    `${problem} within ${WAIT_MS / 1_000} s; the scenario needs the IBC relayer: relaywatch up, or relaywatch localnet start ibc-relayer${portOption}`,
   );
 }
 

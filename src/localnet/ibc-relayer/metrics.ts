@@ -23,7 +23,7 @@ interface StatusMetric {
 const METRICS: readonly StatusMetric[] = [
   {
     type: "gauge",
-    name: "relaywatch_courier_state",
+    name: "relaywatch_ibc_relayer_state",
     help: "1 for the state of GET /ibc-relayer, 0 for the others: starting, carrying, blocked (a packet cannot be relayed), or failing (no cycle succeeds).",
     labelNames: ["state"],
     values: (status, nowMs) => {
@@ -33,14 +33,14 @@ const METRICS: readonly StatusMetric[] = [
   },
   {
     type: "gauge",
-    name: "relaywatch_courier_last_cycle_timestamp_seconds",
+    name: "relaywatch_ibc_relayer_last_cycle_timestamp_seconds",
     help: "Time of the end of the last cycle without an error. Absent before the first one.",
     labelNames: [],
     values: ({ lastCycleMs }) => timeOf(lastCycleMs, {}),
   },
   {
     type: "counter",
-    name: "relaywatch_courier_failed_cycles_total",
+    name: "relaywatch_ibc_relayer_failed_cycles_total",
     help: "Failed cycles by reason: node (no response or a bad one), light-client (it cannot be updated), transaction (it had no effect), read (a value or its proof), deadline, other.",
     labelNames: ["reason"],
     values: ({ failures }) =>
@@ -48,7 +48,7 @@ const METRICS: readonly StatusMetric[] = [
   },
   {
     type: "counter",
-    name: "relaywatch_courier_messages_total",
+    name: "relaywatch_ibc_relayer_messages_total",
     help: "Messages in blocks of a chain by kind: receive (a packet of the other chain), acknowledge and time_out (packets that the chain sent), channel (a step of a handshake).",
     labelNames: ["chain_id", "kind"],
     values: ({ chains }) =>
@@ -58,7 +58,7 @@ const METRICS: readonly StatusMetric[] = [
   },
   {
     type: "gauge",
-    name: "relaywatch_courier_last_message_timestamp_seconds",
+    name: "relaywatch_ibc_relayer_last_message_timestamp_seconds",
     help: "Time at which the IBC relayer saw its last message in a block of a chain. Absent before the first one.",
     labelNames: ["chain_id"],
     values: ({ chains }) =>
@@ -66,7 +66,7 @@ const METRICS: readonly StatusMetric[] = [
   },
   {
     type: "counter",
-    name: "relaywatch_courier_refused_messages_total",
+    name: "relaywatch_ibc_relayer_refused_messages_total",
     help: "Messages that a chain rejected. Each is retried later.",
     labelNames: ["chain_id"],
     values: ({ chains }) =>
@@ -74,7 +74,7 @@ const METRICS: readonly StatusMetric[] = [
   },
   {
     type: "gauge",
-    name: "relaywatch_courier_pending_packets",
+    name: "relaywatch_ibc_relayer_pending_packets",
     help: "Packets that a chain sent and whose acknowledgement it does not have.",
     labelNames: ["chain_id"],
     values: ({ chains }) =>
@@ -82,7 +82,7 @@ const METRICS: readonly StatusMetric[] = [
   },
   {
     type: "gauge",
-    name: "relaywatch_courier_oldest_pending_timestamp_seconds",
+    name: "relaywatch_ibc_relayer_oldest_pending_timestamp_seconds",
     help: "Time at which the IBC relayer first saw the oldest pending packet of a chain. Absent when none is pending.",
     labelNames: ["chain_id"],
     values: ({ chains }) =>
@@ -90,7 +90,7 @@ const METRICS: readonly StatusMetric[] = [
   },
   {
     type: "gauge",
-    name: "relaywatch_courier_unreadable_packets",
+    name: "relaywatch_ibc_relayer_unreadable_packets",
     help: "Pending packets that cannot be relayed, because the blocks with them or with their acknowledgements are pruned.",
     labelNames: ["chain_id"],
     values: ({ chains }) =>

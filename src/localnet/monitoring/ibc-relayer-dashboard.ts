@@ -2,13 +2,13 @@ import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import { type DashboardSpec, graph, query, stat } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
 const JOB = 'job=~"$job"';
-const M = "relaywatch_courier";
+const M = "relaywatch_ibc_relayer";
 const EMPTY = "No IBC relayer is running, or nothing is pending";
 
-/** The IBC relayer of a localnet. Its metrics, file and uid are named `courier`. */
-export const COURIER: DashboardSpec = {
-  uid: DASHBOARDS.courier,
-  file: "courier.json",
+/** The IBC relayer of a localnet. */
+export const IBC_RELAYER: DashboardSpec = {
+  uid: DASHBOARDS.ibcRelayer,
+  file: "ibc-relayer.json",
   title: "IBC relayer",
   description:
     "The IBC relayer of a localnet: does it relay packets, which are pending, and what fails? Also the gas of its traffic.",

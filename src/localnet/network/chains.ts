@@ -98,7 +98,7 @@ const TEST_KEYS: readonly TestKey[] = [
     addressHex: "66cb2f3a78ef310dd4c8b8d171f9d8d89543c5f6",
   },
   {
-    name: "courier",
+    name: "ibc-relayer",
     mnemonic:
       "obey wall lake harbor name salmon credit print crucial common cram south victory text input move cinnamon crater firm volume unhappy energy cute develop",
     addressHex: "34a22d1f867a73dac95cc09239ff46b3cd3544e1",

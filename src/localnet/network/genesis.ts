@@ -301,7 +301,7 @@ function operatorText(chain: ChainProfile, index: number): string {
 }
 
 /** Test accounts that operate the first validators. */
-const OPERATORS = ["operator", "faucet", "courier", "alice", "bob", "relayer"];
+const OPERATORS = ["operator", "faucet", "ibc-relayer", "alice", "bob", "relayer"];
 
 function operatorOf(chain: ChainProfile, index: number): Uint8Array {
   const name = OPERATORS[index];

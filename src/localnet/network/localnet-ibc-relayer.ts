@@ -16,7 +16,7 @@ import { ibcRelayerJson, type IbcRelayerStatus } from "../ibc-relayer/status.ts"
 import { accountNamed, type ChainProfile, CHAINS } from "./chains.ts";
 
 /** Name of its test account on both chains. */
-const ACCOUNT = "courier";
+const ACCOUNT = "ibc-relayer";
 const CONNECTION = "connection-0";
 /** The IBC relayer pays up to this price: it must also work when blocks are full. */
 const MAX_GAS_PRICE = parseDec18("100");
@@ -80,7 +80,10 @@ async function openChain(
   const signer = await createSigner({ kind: "mnemonic", mnemonic }, bech32Prefix);
   const gasPrice = { denom, multiplier: PRICE_MULTIPLIER, cap: MAX_GAS_PRICE };
   const limits = { pollMs: CONFIRM_POLL_MS, confirmDeadlineMs: CONFIRM_DEADLINE_MS };
-  const sender = createTxSender({ chainId, memo: "courier", gasPrice, limits }, { ...deps, client, signer });
+  const sender = createTxSender(
+    { chainId, memo: "ibc-relayer", gasPrice, limits },
+    { ...deps, client, signer },
+  );
   const queries = createLightClientQueries(client);
   const chain = createIbcChain({ chainId, connectionId: CONNECTION }, { client, queries, sender });
   return { chain, close: client.close };

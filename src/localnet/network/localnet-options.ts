@@ -6,8 +6,8 @@ import type { ServerAddress } from "../node/base/node-server.ts";
 import type { LocalnetChainOptions } from "./create-localnet.ts";
 import type { LocalnetScenario } from "./genesis.ts";
 
-/** The parts of a localnet that may run in separate processes. `courier` is the IBC relayer. */
-export const LOCALNET_PARTS = ["local", "remote", "sidecar", "courier"] as const;
+/** The parts of a localnet that may run in separate processes. */
+export const LOCALNET_PARTS = ["local", "remote", "sidecar", "ibc-relayer"] as const;
 
 export type LocalnetPart = (typeof LOCALNET_PARTS)[number];
 
@@ -94,7 +94,7 @@ export function localnetEndpoints(options: LocalnetDaemonOptions): readonly Daem
       endpoint("sidecar metrics", ports.sidecarMetrics, "/metrics"),
       ...(hasControl && !hasLocal ? [endpoint("sidecar control", ports.sidecarControl)] : []),
     ],
-    courier:
+    "ibc-relayer":
       hasControl && hasLocal
         ? [
             endpoint("IBC relayer", ports.control, "/ibc-relayer"),

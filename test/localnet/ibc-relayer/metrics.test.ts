@@ -15,10 +15,10 @@ it("the metrics of an IBC relayer begin at 0 without times, and follow its statu
   const registry = new Registry();
   registerIbcRelayerMetrics(registry, () => status, { nowMs: () => 10_000 });
   const first = lines(await registry.metrics());
-  expect(first).toContain('relaywatch_courier_state{state="starting"} 1');
-  expect(first).toContain('relaywatch_courier_messages_total{chain_id="remote-1",kind="time_out"} 0');
-  expect(first).toContain('relaywatch_courier_failed_cycles_total{reason="light-client"} 0');
-  expect(first).toContain('relaywatch_courier_refused_messages_total{chain_id="local-1"} 0');
+  expect(first).toContain('relaywatch_ibc_relayer_state{state="starting"} 1');
+  expect(first).toContain('relaywatch_ibc_relayer_messages_total{chain_id="remote-1",kind="time_out"} 0');
+  expect(first).toContain('relaywatch_ibc_relayer_failed_cycles_total{reason="light-client"} 0');
+  expect(first).toContain('relaywatch_ibc_relayer_refused_messages_total{chain_id="local-1"} 0');
   expect(first.filter((line) => line.includes("timestamp"))).toEqual([]);
   const [local, remote] = status.chains;
   if (local === undefined || remote === undefined) throw new Error("no chains");
@@ -42,20 +42,20 @@ it("the metrics of an IBC relayer begin at 0 without times, and follow its statu
   for (let scrape = 0; scrape < 2; scrape += 1) {
     const later = lines(await registry.metrics());
     for (const line of [
-      'relaywatch_courier_state{state="failing"} 1',
-      'relaywatch_courier_state{state="starting"} 0',
-      "relaywatch_courier_last_cycle_timestamp_seconds 9",
-      'relaywatch_courier_failed_cycles_total{reason="deadline"} 2',
-      'relaywatch_courier_messages_total{chain_id="local-1",kind="receive"} 5',
-      'relaywatch_courier_messages_total{chain_id="local-1",kind="acknowledge"} 6',
-      'relaywatch_courier_messages_total{chain_id="local-1",kind="time_out"} 7',
-      'relaywatch_courier_messages_total{chain_id="local-1",kind="channel"} 8',
-      'relaywatch_courier_last_message_timestamp_seconds{chain_id="local-1"} 8.5',
-      'relaywatch_courier_refused_messages_total{chain_id="local-1"} 4',
-      'relaywatch_courier_pending_packets{chain_id="local-1"} 3',
-      'relaywatch_courier_pending_packets{chain_id="remote-1"} 0',
-      'relaywatch_courier_oldest_pending_timestamp_seconds{chain_id="local-1"} 4',
-      'relaywatch_courier_unreadable_packets{chain_id="local-1"} 1',
+      'relaywatch_ibc_relayer_state{state="failing"} 1',
+      'relaywatch_ibc_relayer_state{state="starting"} 0',
+      "relaywatch_ibc_relayer_last_cycle_timestamp_seconds 9",
+      'relaywatch_ibc_relayer_failed_cycles_total{reason="deadline"} 2',
+      'relaywatch_ibc_relayer_messages_total{chain_id="local-1",kind="receive"} 5',
+      'relaywatch_ibc_relayer_messages_total{chain_id="local-1",kind="acknowledge"} 6',
+      'relaywatch_ibc_relayer_messages_total{chain_id="local-1",kind="time_out"} 7',
+      'relaywatch_ibc_relayer_messages_total{chain_id="local-1",kind="channel"} 8',
+      'relaywatch_ibc_relayer_last_message_timestamp_seconds{chain_id="local-1"} 8.5',
+      'relaywatch_ibc_relayer_refused_messages_total{chain_id="local-1"} 4',
+      'relaywatch_ibc_relayer_pending_packets{chain_id="local-1"} 3',
+      'relaywatch_ibc_relayer_pending_packets{chain_id="remote-1"} 0',
+      'relaywatch_ibc_relayer_oldest_pending_timestamp_seconds{chain_id="local-1"} 4',
+      'relaywatch_ibc_relayer_unreadable_packets{chain_id="local-1"} 1',
     ])
       expect(later).toContain(line);
     expect(later.some((line) => /timestamp.*remote-1/.test(line))).toBe(false);

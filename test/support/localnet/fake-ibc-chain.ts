@@ -190,7 +190,7 @@ function createChain(chainId: string, own: () => FakeIbcChain, counterparty: () 
       },
     },
     sender: {
-      address: `${chainId}-courier`,
+      address: `${chainId}-ibc-relayer`,
       simulate: async (messages) => {
         const refusal = own().onSimulate(messages.map(nameOf));
         return refusal === undefined ? { ok: true, gasUsed: 1_000n } : { ok: false, ...refusal };

@@ -12,7 +12,7 @@ export const DASHBOARDS = {
   relayer: "relaywatch-icq-relayer",
   query: "relaywatch-icq-query",
   process: "relaywatch-process",
-  courier: "relaywatch-courier",
+  ibcRelayer: "relaywatch-ibc-relayer",
 } as const;
 
 /** Returns the URL of a runbook. */

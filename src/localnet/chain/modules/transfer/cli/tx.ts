@@ -67,7 +67,7 @@ function transferOptions(command: Command): Command {
     .addHelpText(
       "after",
       `
-The transaction only sends the packet. A relayer relays it; on a localnet the IBC relayer (localnet start --courier).
+The transaction only sends the packet. A relayer relays it; on a localnet the IBC relayer (localnet start --ibc-relayer).
 "relaywatch query ibc channel packet-commitments PORT CHANNEL" lists the packets in flight.
 With --timeout-height and without --timeout, only the height counts.`,
     );
