@@ -1,28 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
-import { initialState, type Params, paramsToWire, toWire } from "../../src/cosmos/fee-market/market.ts";
+import { initialState, paramsToWire, toWire } from "../../src/cosmos/fee-market/market.ts";
 import type { State } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
 import type { Params as WireParams } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
 import { ParamsResponse, StateResponse } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
-import { parseDec18 } from "../../src/platform/base/decimal.ts";
+import { defaultParams } from "../../src/localnet/chain/modules/feemarket/params.ts";
 import { readMarketParams, readMarketState } from "../../src/relayer/chain/read-market.ts";
 
-const PARAMS: Params = {
-  alpha: 0n,
-  beta: parseDec18("1"),
-  gamma: 0n,
-  delta: 0n,
-  minBaseGasPrice: parseDec18("0.0025"),
-  minLearningRate: parseDec18("0.125"),
-  maxLearningRate: parseDec18("0.5"),
-  maxBlockUtilization: 30_000_000n,
-  window: 1n,
-  feeDenom: "untrn",
-  enabled: true,
-  distributeFees: true,
-  sendTipToProposer: true,
-};
+const PARAMS = defaultParams("untrn");
 const { signal } = new AbortController();
 
 const client = (response: Uint8Array | Error) => ({

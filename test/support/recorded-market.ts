@@ -1,5 +1,11 @@
 import { readFileSync } from "node:fs";
-import { addUtilization, closeBlock, type Params, type State } from "../../src/cosmos/fee-market/market.ts";
+import {
+  addUtilization,
+  closeBlock,
+  gasOfBlock,
+  type Params,
+  type State,
+} from "../../src/cosmos/fee-market/market.ts";
 import { type Dec18, parseDec18 } from "../../src/platform/base/decimal.ts";
 import type { JsonObject } from "../../src/platform/base/json.ts";
 import { fixtureFile } from "./fixture-file.ts";
@@ -89,15 +95,7 @@ export function closed(before: State, gas: bigint): State {
   return closeBlock(added.state, RECORDED_PARAMS);
 }
 
-/** Returns the least gas with which the model reaches the recorded price. */
+/** Returns the gas that the block counted, as its price shows it: above the minimum exactly, at the minimum the most that it can be. */
 export function impliedGas({ previous, block }: RecordedStep): bigint {
-  const before = stateAfter(previous);
-  const price = stateAfter(block).baseGasPrice;
-  let [low, high] = [0n, RECORDED_PARAMS.maxBlockUtilization];
-  while (low < high) {
-    const middle = (low + high) / 2n;
-    if (closed(before, middle).baseGasPrice < price) low = middle + 1n;
-    else high = middle;
-  }
-  return low;
+  return gasOfBlock(stateAfter(previous), stateAfter(block), RECORDED_PARAMS).gas;
 }

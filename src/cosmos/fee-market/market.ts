@@ -1,5 +1,5 @@
 import { maxInt, minInt } from "../../platform/base/integers.ts";
-import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
+import { type Dec18, DEC18_ONE, mulDec18, parseDec18, quoDec18 } from "../../platform/base/decimal.ts";
 import type { Params as WireParams } from "../proto/gen/feemarket/feemarket/v1/params.ts";
 import type { State as WireState } from "../proto/gen/feemarket/feemarket/v1/genesis.ts";
 
@@ -21,6 +21,22 @@ export interface MarketParams {
   /** Number of blocks in the window. */
   readonly window: bigint;
 }
+
+/**
+ * Parameters of the deployed chain. With alpha 0, beta 1 and a window of one block, the learning rate is constant and the price depends
+ * on the last block only.
+ */
+export const DEPLOYED_MARKET: MarketParams = {
+  alpha: 0n,
+  beta: DEC18_ONE,
+  gamma: 0n,
+  delta: 0n,
+  minBaseGasPrice: parseDec18("0.0025"),
+  minLearningRate: DEC18_ONE / 8n,
+  maxLearningRate: DEC18_ONE / 2n,
+  maxBlockUtilization: 30_000_000n,
+  window: 1n,
+};
 
 /** Parameters of the fee market: those of the price, and how fees are paid out. */
 export interface Params extends MarketParams {

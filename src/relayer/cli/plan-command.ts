@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import { type MarketParams, targetOf } from "../../cosmos/fee-market/market.ts";
+import { DEPLOYED_MARKET, type MarketParams, targetOf } from "../../cosmos/fee-market/market.ts";
 import { type Dec18, dec18ToNumber, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { type JsonObject, stringifyJson } from "../../platform/base/json.ts";
@@ -127,19 +127,6 @@ async function plan(options: PlanOptions, context: CliContext): Promise<void> {
     : planForChain(options, context));
   context.print(options.json ? stringifyJson(planJson(made), 2) : planText(made).join("\n"));
 }
-
-/** Parameters of the deployed chain's fee market: the price moves by up to an eighth a block, and only the last block counts. */
-export const DEPLOYED_MARKET: MarketParams = {
-  alpha: 0n,
-  beta: parseDec18("1"),
-  gamma: 0n,
-  delta: 0n,
-  minBaseGasPrice: parseDec18("0.0025"),
-  minLearningRate: parseDec18("0.125"),
-  maxLearningRate: parseDec18("0.5"),
-  maxBlockUtilization: 30_000_000n,
-  window: 1n,
-};
 
 function planWithDefaults(options: PlanOptions): Plan {
   if (options.queries === undefined)

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   addUtilization,
   closeBlock,
+  DEPLOYED_MARKET,
   gasOfBlock,
   gasUpToPrice,
   initialState,
@@ -18,6 +19,10 @@ import {
 } from "../../support/recorded-market.ts";
 
 describe("the recorded fee market", () => {
+  it("has the parameters of the deployed chain", () => {
+    expect(RECORDED_PARAMS).toMatchObject(DEPLOYED_MARKET);
+  });
+
   it("was recorded at the minimum, above it, on its way up and down", () => {
     expect(RECORDED_STEPS.length).toBe(167);
     const prices = RECORDED_STEPS.map(({ block }) => stateAfter(block).baseGasPrice);

@@ -1,25 +1,19 @@
-import { paramsFromWire, type Params, paramsToWire } from "../../../../cosmos/fee-market/market.ts";
-import { DEC18_ONE, formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
+import {
+  DEPLOYED_MARKET,
+  paramsFromWire,
+  type Params,
+  paramsToWire,
+} from "../../../../cosmos/fee-market/market.ts";
+import { DEC18_ONE, formatDec18 } from "../../../../platform/base/decimal.ts";
 import { Params as WireParams } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
 import { isDenom } from "../../runtime/coins.ts";
 import { createRequiredItem, mappedCodec, messageCodec, rememberingCodec } from "../../store/collections.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
-/**
- * Parameters of the deployed chain. With alpha 0, beta 1 and a window of one block, the learning rate is constant and
- * the price depends on the last block only.
- */
+/** Parameters of the deployed chain. */
 export function defaultParams(feeDenom: string): Params {
   return {
-    alpha: 0n,
-    beta: DEC18_ONE,
-    gamma: 0n,
-    delta: 0n,
-    minBaseGasPrice: parseDec18("0.0025"),
-    minLearningRate: parseDec18("0.125"),
-    maxLearningRate: parseDec18("0.5"),
-    maxBlockUtilization: 30_000_000n,
-    window: 1n,
+    ...DEPLOYED_MARKET,
     feeDenom,
     enabled: true,
     distributeFees: true,
