@@ -21,16 +21,14 @@ export const IBC_RELAYER: DashboardSpec = {
       title: "Are packets relayed?",
       panels: [
         stat("State", [query(`max by (state) (${M}_state{${JOB}}) == 1`, "{{state}}")], {
-          description:
-            "State. GET /ibc-relayer of the control API has the reason when it is blocked or failing.",
+          description: "GET /ibc-relayer of the control API has the reason when it is blocked or failing.",
           unit: "none",
           showName: true,
           width: 6,
           emptyText: EMPTY,
         }),
         stat("Last cycle", [query(`time() - max(${M}_last_cycle_timestamp_seconds{${JOB}})`, "ago")], {
-          description:
-            "Time since a cycle without an error. Above half a minute, the IBC relayer is failing.",
+          description: "Time since a cycle without an error. Above 30 s the IBC relayer is failing.",
           unit: "s",
           colors: [
             ["green", undefined],
