@@ -469,8 +469,8 @@ describe("the fee market", () => {
   it("plans with each query whose result is due and not in flight for the next block", async () => {
     const { sample, plans, reads, addResult } = onMarket();
     const { state, queries } = sample;
-    // Period 5: one was answered, one is due, one waits for its transaction, and one was sent for the next block. Period 1: of one a
-    // result is in the newest block, of the other one in the next.
+    // Period 5: one was answered, one is due, one waits for its transaction, and one was sent for the newest block. So were two of the
+    // periods 1 and 2: the next block is due to have a result of the first one.
     for (const [id, lastLocalHeight] of [
       [1n, 99n],
       [2n, 90n],
@@ -481,13 +481,13 @@ describe("the fee market", () => {
     place(sample, sampleResult(4n, 100, { query: sampleState({ id: 4n }).query }), "in-flight", {
       sentAt: 100n,
     });
-    for (const [id, sentAt] of [
-      [5n, 100n],
-      [6n, 101n],
+    for (const [id, updatePeriod] of [
+      [5n, 1n],
+      [6n, 2n],
     ] as const) {
-      const { query } = sampleState({ id, updatePeriod: 1n, lastLocalHeight: 90n });
+      const { query } = sampleState({ id, updatePeriod, lastLocalHeight: 90n });
       queries.set(id, sampleState(query));
-      place(sample, sampleResult(id, 100, { query }), "in-flight", { sentAt });
+      place(sample, sampleResult(id, 100, { query }), "in-flight", { sentAt: 100n });
     }
     state.deps.height.set(101n, 0n);
     start(runSending, sample);
