@@ -356,22 +356,23 @@ describe("a transaction that the node does not take", () => {
   });
 });
 
-describe("the price that is offered on a market", () => {
-  const rule = {
-    name: "vault",
-    owners: [],
-    ids: [2n],
-    priority: 1,
-    max_price: parseDec18("0.012"),
-    max_age: undefined,
-    daily_fee: undefined,
-  };
+/** A rule of urgency for query 2. */
+const RULE = {
+  name: "vault",
+  owners: [],
+  ids: [2n],
+  priority: 1,
+  max_price: parseDec18("0.012"),
+  max_age: undefined,
+  daily_fee: undefined,
+};
 
+describe("the price that is offered on a market", () => {
   /** Returns the price that is offered for the results of these queries, when the next block charges `price` and it can rise by an eighth. */
   async function offered(price: string, ...ids: readonly bigint[]): Promise<string> {
     const prices: Dec18[] = [];
     const { state, prepare, send } = setUp({
-      urgency: createUrgency([rule], parseDec18("1")),
+      urgency: createUrgency([RULE], parseDec18("1")),
     });
     Object.assign(state.market, {
       priceAt: () => ({ price: parseDec18(price), rise: parseDec18("1.125") }),
@@ -451,6 +452,22 @@ describe("the budget of the fee market", () => {
     state.prepared = [];
     prepare([{ id: 4n }], 500_000n);
     expect(await send()).toEqual([["4"]]);
+  });
+
+  it("above the ceiling takes what is urgent out of a transaction that was prepared below it", async () => {
+    const urgency = createUrgency([{ ...RULE, ids: [2n, 5n] }], parseDec18("1"));
+    const { sample, state, prepare, send } = setUp({ urgency });
+    Object.assign(state.market, {
+      budget: () => budget({ gas: 0n, phase: "above-ceiling" }),
+      latestPrice: () => parseDec18("0.006"),
+      ceiling: () => parseDec18("0.005"),
+    });
+    prepare(
+      Array.from({ length: 60 }, (_, index) => ({ id: BigInt(index + 1) })),
+      2_050_000n,
+    );
+    expect(await send()).toEqual([["2", "5"]]);
+    expect(sample.state.prepared.map(({ entries }) => entries.length)).toEqual([58]);
   });
 
   it("of nothing sends nothing", async () => {

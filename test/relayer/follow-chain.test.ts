@@ -22,7 +22,7 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
     atLeast: [] as bigint[],
     appliedAt: [] as bigint[],
   };
-  const chain = { height: 5n, isDown: false, hasStream: true, isListBehind: false };
+  const chain = { height: 5n, isDown: false, hasStream: true, isListBehind: false, list: Promise.resolve() };
   const height = createHeightSignal(clock, () => {});
   const logger: Logger = { ...silentLogger, warn: (message) => void calls.warned.push(message) };
   const done = followChain(
@@ -41,6 +41,7 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
           calls.atLeast.push(atLeast);
           const facts = { code: "height-unavailable", endpoint: "a", height: atLeast } as const;
           if (chain.isListBehind) throw new ClientError(facts, "a is behind");
+          await chain.list;
           calls.reloads += 1;
         },
         apply: async ({ action, queryId }, changedAt) => {
@@ -114,6 +115,34 @@ describe("followChain", () => {
     queue.offer({ kind: "block", height: 9n, timeNs: 0n });
     await clock.advance(0);
     expect(height.now()).toBe(9n);
+    await end();
+  });
+
+  it("follows the height while it reads a long list, and applies what changed afterwards", async () => {
+    const { clock, chain, height, queue, calls, changesAt, end } = setUp();
+    await clock.advance(0);
+    let endRead = (): void => {};
+    chain.list = new Promise((resolve) => {
+      endRead = resolve;
+    });
+    queue.offer({ kind: "missed", reason: "cut" });
+    queue.offer({ kind: "block", height: 6n, timeNs: 0n });
+    await clock.advance(0);
+    expect(height.now()).toBe(6n);
+    changesAt(7n, ["query_updated", 3]);
+    queue.offer({ kind: "block", height: 7n, timeNs: 0n });
+    await clock.advance(0);
+    expect(height.now()).toBe(7n);
+    // Without notices it is read, whatever fails in between.
+    chain.isDown = true;
+    await clock.advance(3_000);
+    Object.assign(chain, { isDown: false, height: 9n });
+    await clock.advance(3_000);
+    expect(height.now()).toBe(9n);
+    expect([calls.reloads, calls.applied]).toEqual([1, []]);
+    endRead();
+    await clock.advance(0);
+    expect([calls.reloads, calls.applied]).toEqual([2, ["query_updated 3"]]);
     await end();
   });
 

@@ -466,6 +466,30 @@ describe("the fee market", () => {
     expect(calls.prices).toBe(0);
   });
 
+  it("plans again before it sends, when a block was made while it looked for its transactions", async () => {
+    const { sample, plans, reads, addPrepared } = onMarket();
+    const { state, clock } = sample;
+    start(runSending, sample);
+    await clock.advance(0);
+    reads[0]?.end(initialState(PARAMS));
+    await clock.advance(600);
+    const { window, height } = state.deps;
+    const confirmed = createDeferred<readonly []>();
+    const plannedFor: (bigint | undefined)[] = [];
+    Object.assign(window, {
+      confirm: () => confirmed.promise,
+      broadcast: async () => (plannedFor.push(plans.at(-1)?.[0]), []),
+    });
+    state.sent = [inFlight];
+    addPrepared(1n);
+    height.set(101n, 0n);
+    await clock.advance(0);
+    height.set(102n, 0n);
+    confirmed.resolve([]);
+    await clock.advance(0);
+    expect(plannedFor[0]).toBe(102n);
+  });
+
   it("plans with each query whose result is due and not in flight for the next block", async () => {
     const { sample, plans, reads, addResult } = onMarket();
     const { state, queries } = sample;

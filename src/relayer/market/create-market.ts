@@ -79,6 +79,8 @@ interface Readings {
   readonly states: Map<bigint, State>;
   readonly sent: Map<bigint, bigint>;
   readonly own: Map<bigint, bigint>;
+  /** Height of the newest block that has an own transaction; 0 before the first one. */
+  newestOwn: bigint;
   /** Height of the last block whose gas was divided into own and others'. */
   divided: bigint;
   complete: bigint;
@@ -103,6 +105,9 @@ export function createMarket(
     budget = undefined;
     blocks.length = 0;
   };
+  /** The last block. One that has an own transaction exists, although no notice may have announced it yet. */
+  const lastBlock = (height: bigint): bigint =>
+    readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
   const ceiling = (known: Params): Dec18 => options.ceiling ?? known.minBaseGasPrice * 2n;
   const divide = (known: Params): void => {
     for (const one of divideBlocks(readings, known)) {
@@ -132,13 +137,17 @@ export function createMarket(
       addPrice(day, state.baseGasPrice, clock.nowMs());
       divide(params);
     },
-    recordSent: (height, gas) => addTo(readings.sent, height, gas),
-    recordOwn: (height, gas) => addTo(readings.own, height, gas),
+    recordSent: (height, gas) => addTo(readings.sent, lastBlock(height), gas),
+    recordOwn: (height, gas) => {
+      addTo(readings.own, height, gas);
+      readings.newestOwn = maxInt(readings.newestOwn, height);
+    },
     recordComplete: (height) => {
       readings.complete = maxInt(readings.complete, height);
       if (params !== undefined) divide(params);
     },
-    plan: (height, backlogGas) => {
+    plan: (at, backlogGas) => {
+      const height = lastBlock(at);
       const isLimited = params !== undefined && ceiling(params) < options.cap;
       if (params === undefined || !isLimited) {
         budget = undefined;
@@ -152,7 +161,8 @@ export function createMarket(
     },
     isKnown: (height) => params !== undefined && stateAt(readings, params, height, others.mean) !== undefined,
     budget: () => budget,
-    priceAt: (height) => {
+    priceAt: (at) => {
+      const height = lastBlock(at);
       if (params === undefined || params.feeDenom !== options.denom) return undefined;
       // Others that have begun to fill blocks probably go on.
       const high = maxInt(others.mean + 2n * others.deviation, blocks.at(-1)?.othersGas ?? 0n);
@@ -195,7 +205,15 @@ function unreadBudget(params: Params, { mean }: OthersGas): MarketBudget {
 }
 
 function emptyReadings(): Readings {
-  return { states: new Map(), sent: new Map(), own: new Map(), divided: 0n, complete: 0n, latest: undefined };
+  return {
+    states: new Map(),
+    sent: new Map(),
+    own: new Map(),
+    newestOwn: 0n,
+    divided: 0n,
+    complete: 0n,
+    latest: undefined,
+  };
 }
 
 function sameMarket(a: Params, b: Params): boolean {

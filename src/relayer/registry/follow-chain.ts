@@ -1,4 +1,4 @@
-import { pause, withTimeout } from "../../platform/base/abort.ts";
+import { onAbort, pause, withTimeout } from "../../platform/base/abort.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -53,13 +53,13 @@ export interface FollowDeps {
  * WebSocket, the height and the list are polled.
  */
 export async function followChain(deps: FollowDeps, signal: AbortSignal): Promise<void> {
-  const { subscription, clock, logger } = deps;
+  const { clock, logger } = deps;
   let reloadAtMs = clock.monotonicMs();
   let failures = 0;
   let lastError: string | undefined;
   // Whether the chain has blocks that no notice announced. Events of queries may then be missing too.
   let isStreamBehind = false;
-  const list: ListState = { height: 0n, hasStreamBlock: false };
+  const list: ListState = { height: 0n, hasStreamBlock: false, waiting: [] };
   while (!signal.aborted) {
     try {
       if (clock.monotonicMs() >= reloadAtMs) {
@@ -68,9 +68,9 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       }
       if (lastError !== undefined) logger.info("local chain can be read again", { failures });
       [failures, lastError] = [0, undefined];
-      const hasStream = subscription.isConnected() && !isStreamBehind;
-      const silenceMs: number = hasStream ? SILENCE_MS : POLL_MS;
-      const notice: ChainNotice | undefined = await withTimeout(silenceMs, clock, signal, subscription.next);
+      const hasStream: boolean = deps.subscription.isConnected() && !isStreamBehind;
+      const notice: ChainNotice | undefined =
+        list.waiting.shift() ?? (await nextNotice(deps, hasStream, signal));
       let nextMs: number = hasStream ? deps.reloadMs : POLL_RELOAD_MS;
       if (notice !== undefined) nextMs = await applyNotice(deps, notice, list, signal);
       else if ((await poll(deps, signal)) && hasStream) nextMs = 0;
@@ -92,6 +92,17 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   }
 }
 
+/** Waits for a notice, and not for long. The height of a block is stored immediately. */
+async function nextNotice(
+  { subscription, height, clock }: FollowDeps,
+  hasStream: boolean,
+  signal: AbortSignal,
+): Promise<ChainNotice | undefined> {
+  const notice = await withTimeout(hasStream ? SILENCE_MS : POLL_MS, clock, signal, subscription.next);
+  if (notice?.kind === "block") height.set(notice.height, notice.timeNs);
+  return notice;
+}
+
 /** Reads the height. Returns whether the chain has more new blocks than the one whose notice may still arrive. */
 async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.height.now();
@@ -106,7 +117,12 @@ interface ListState {
   height: bigint;
   /** Whether the stream has announced a block since it was connected. */
   hasStreamBlock: boolean;
+  /** Notices that arrived while the list was read, in order. */
+  readonly waiting: ChainNotice[];
 }
+
+/** Notices that may arrive while the list is read. The subscription keeps, and then drops, what follows. */
+const MAX_WAITING = 1_000;
 
 async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): Promise<void> {
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
@@ -117,10 +133,41 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
   // pass as complete. A greater distance is not lag but a reset, after which the chain begins at a low height.
   const isBehindStream = latestHeight < list.height && latestHeight + MAX_LAG >= list.height;
   if (!isBehindStream) list.height = latestHeight;
-  await deps.registry.reload(list.height, signal);
+  await besideBlocks(deps, list, signal, deps.registry.reload(list.height, signal));
   deps.metrics.queryListReloads.inc();
   deps.onLoaded();
   deps.height.wake();
+}
+
+/**
+ * Waits for `reading`, and follows the height until then: a long list takes many blocks to read, and what is sent until then depends
+ * on the height.
+ */
+async function besideBlocks(
+  deps: FollowDeps,
+  { waiting }: ListState,
+  signal: AbortSignal,
+  reading: Promise<void>,
+): Promise<void> {
+  const done = new AbortController();
+  const unwatch = onAbort(signal, (reason) => done.abort(reason));
+  const follow = async (): Promise<void> => {
+    while (!done.signal.aborted && waiting.length < MAX_WAITING) {
+      const notice = await nextNotice(deps, deps.subscription.isConnected(), done.signal);
+      if (notice !== undefined) waiting.push(notice);
+      // After a failure the next poll follows.
+      else await poll(deps, done.signal).catch(() => undefined);
+    }
+  };
+  // Rejects with the abort only.
+  const following = follow().catch(() => undefined);
+  try {
+    await reading;
+  } finally {
+    unwatch();
+    done.abort(new Error("the list was read"));
+    await following;
+  }
 }
 
 /** Applies one notice. Returns the time until the list must be read again, ms. */
@@ -138,7 +185,6 @@ async function applyNotice(
       deps.logger.info("chain events were missed", { reason: notice.reason });
       return 0;
     case "block":
-      deps.height.set(notice.height, notice.timeNs);
       return hasGap(list, notice.height) ? 0 : deps.reloadMs;
     case "tx":
     case "block-events": {

@@ -2,6 +2,7 @@ import type { TxDraft } from "../../cosmos/client/tx/tx-types.ts";
 import { feeFor } from "../../cosmos/client/tx/tx-queries.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 import { maxInt } from "../../platform/base/integers.ts";
+import { GAS_OF_PAYOUT } from "./gas-estimates.ts";
 import { groupOf, layOut, stop, toMessages } from "./apply-failure.ts";
 import type { Entry } from "./pipeline.ts";
 import {
@@ -92,8 +93,9 @@ function toTransaction(
   );
   const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
   const gas = updates.reduce((sum, item) => sum + state.gas.estimate(item), ownGas);
-  // The parts of a transaction are estimates. With all of its client updates it used what the simulation says.
-  const gasLimit = maxInt(state.margin.limit(gas, isWhole), simulated);
+  // The parts of a transaction are estimates. With all of its client updates it used what the simulation says, unless one of them
+  // was in a block already and used less.
+  const gasLimit = maxInt(state.margin.limit(gas, isWhole), simulated + GAS_OF_PAYOUT);
   const messages = toMessages(slots, state.options.submitTypeUrl);
   return { slots, draft: { messages, gasLimit }, gas, isWhole, reliesOn, isIsolated };
 }

@@ -189,10 +189,11 @@ function decide(
     requeue(state, all);
     return { go: undefined, stay: undefined };
   }
+  const whole = cutTo(state, left, ready);
   const fits =
-    (block.isEmpty && fitsAlone(state, ready, left.gas)) ||
-    (left.gas <= block.gas && bytesOf(ready) <= block.bytes);
-  const going = fits ? ready : firstThatFit(state, left, ready, block);
+    (block.isEmpty && fitsAlone(state, ready, whole.gas)) ||
+    (whole.gas <= block.gas && bytesOf(ready) <= block.bytes);
+  const going = fits ? ready : firstThatFit(state, whole, block);
   // A single result cannot be split. Then others may use the room that is too small for it.
   if (!fits) block.isFull = all.length > 1;
   if (going.length === 0) return { go: undefined, stay };
@@ -222,11 +223,10 @@ function fitsAlone({ block }: SubmitterState, ready: readonly Entry[], gas: bigi
 /** The longest due of these results that fit into the block; none when they would be a small transaction. */
 function firstThatFit(
   state: SubmitterState,
-  { entries, gas: simulated }: Prepared,
-  ready: readonly Entry[],
+  { entries: ready, gas: simulated }: Prepared,
   block: Filling,
 ): readonly Entry[] {
-  const expected = gasOfEntries(state, entries);
+  const expected = gasOfEntries(state, ready);
   // Without a market a transaction goes whole as soon as the block is empty. With one it would wait for a budget that never comes.
   const isMore = state.block.hasMarketBudget() && simulated > expected;
   const [more, than] = isMore ? [simulated, expected] : [1n, 1n];

@@ -64,7 +64,7 @@ export interface GasMargin {
 }
 
 /** Gas of the payouts of a fee. A simulation has no fee, and consumes less for them: 44,700 instead of 12,490 on a real chain. */
-const GAS_OF_PAYOUT = 36_000n;
+export const GAS_OF_PAYOUT = 36_000n;
 /** Least margin, of a million. */
 const LEAST_MARGIN = 10_000n;
 /** What is left of a margin after each transaction that used less, in percent. */

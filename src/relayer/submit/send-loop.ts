@@ -118,6 +118,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
     [rhythm.height, rhythm.lookUps, rhythm.lookAtMs] = [now, 0, 0];
     planBudget(state);
   }
+  const sentBefore = state.sent.length;
   const limits = clock.monotonicMs() >= rhythm.limitsAtMs ? readLimits(state, rhythm, signal) : undefined;
   await Promise.all([
     state.sent.length > 0 && clock.monotonicMs() >= rhythm.lookAtMs
@@ -129,6 +130,8 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   recordComplete(state);
   await rereadQueries(state, signal);
   dropOld(state);
+  // A block was made, or found, since the budget was planned.
+  if (height.now() !== now || state.sent.length < sentBefore) planBudget(state);
   // Nothing new is sent until the account is free.
   if (upkeep?.isDue() === true) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;
   const hadNone = state.sent.length === 0;

@@ -78,6 +78,26 @@ describe("a market", () => {
     expect(market.priceAt(height() + 10n)).toBeUndefined();
   });
 
+  it("is that of the newest block with an own transaction, although nothing has announced that block", () => {
+    const { market, block, height } = setUp();
+    for (let count = 0; count < 5; count++) block(27_000_000n, 3_000_000n);
+    const before = height();
+    market.plan(before, 50_000_000n);
+    const known = market.priceAt(before)?.price ?? 0n;
+    expect(market.budget()).toMatchObject({ phase: "burst" });
+    market.recordSent(before, 27_000_000n);
+    market.recordOwn(before + 1n, 27_000_000n);
+    market.plan(before, 50_000_000n);
+    const next = market.priceAt(before)?.price ?? 0n;
+    expect(Number(next) / Number(known)).toBeCloseTo(1.125, 2);
+    expect(market.budget()).toMatchObject({ phase: "above-ceiling", gas: 0n });
+    // What is sent now is in the block after that one.
+    market.recordSent(before, 0n);
+    expect(market.priceAt(before + 1n)?.price).toBe(next);
+    // A chain that was reset has none of them.
+    expect(market.priceAt(before - 50n)).toBeUndefined();
+  });
+
   it("covers the rise of the price until the block after the next one", () => {
     const { market, block, height } = setUp();
     for (let count = 0; count < 40; count++) block(15_000_000n, 15_000_000n);
