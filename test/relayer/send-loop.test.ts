@@ -5,6 +5,7 @@ import { createDeferred } from "../../src/platform/process/deferred.ts";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import { initialState, type State } from "../../src/cosmos/fee-market/market.ts";
+import { createUrgency } from "../../src/relayer/market/urgency.ts";
 import { createMarket } from "../../src/relayer/market/create-market.ts";
 import { PARAMS, TARGET } from "./market/market-world.ts";
 import { runPreparing, runSending } from "../../src/relayer/submit/send-loop.ts";
@@ -182,19 +183,23 @@ describe("what is read for a broadcast", () => {
   });
 
   it("are the limits of a block once a minute, and after six seconds when they could not be read", async () => {
-    const { sample, calls, node } = setUp();
+    const { sample, calls, node, log } = setUp();
     const { state, clock } = sample;
     node.isDown = true;
     start(runSending, sample);
-    await clock.advance(0);
-    expect([calls.limits, state.block.gas()]).toEqual([1, 27_000_000n]);
+    await clock.advance(9_000);
+    expect([calls.limits, state.block.gas()]).toEqual([2, 27_000_000n]);
+    const warned =
+      "warn the limits of a block and the fee market's parameters cannot be read, the last known ones are used";
+    expect(log).toEqual([warned]);
     node.isDown = false;
     await clock.advance(9_000);
-    expect([calls.limits, state.block.gas()]).toEqual([2, 36_000_000n]);
+    expect([calls.limits, state.block.gas()]).toEqual([3, 36_000_000n]);
+    expect(log).toEqual([warned, "info the limits of a block can be read again"]);
     await clock.advance(50_000);
-    expect(calls.limits).toBe(2);
-    await clock.advance(20_000);
     expect(calls.limits).toBe(3);
+    await clock.advance(20_000);
+    expect(calls.limits).toBe(4);
   });
 
   it("forgets removed queries with the limits", async () => {
@@ -376,8 +381,15 @@ describe("what waits", () => {
 });
 
 describe("the fee market", () => {
+  const LIMITS = {
+    market: PARAMS,
+    utilization: PARAMS.maxBlockUtilization,
+    gas: undefined,
+    bytes: undefined,
+  };
+
   /** A submitter on a chain with a market, whose reads end when the test says. */
-  function onMarket() {
+  function onMarket(more: Partial<SubmitterDeps> = {}) {
     const market = createMarket(
       { ceiling: undefined, cap: parseDec18("1"), denom: "untrn" },
       { monotonicMs: () => 0, nowMs: () => 0 },
@@ -393,17 +405,13 @@ describe("the fee market", () => {
         ...market,
         plan: (height, backlogGas) => (plans.push([height, backlogGas]), market.plan(height, backlogGas)),
       },
-      readBlockLimits: async () => ({
-        market: PARAMS,
-        utilization: PARAMS.maxBlockUtilization,
-        gas: undefined,
-        bytes: undefined,
-      }),
+      readBlockLimits: async () => LIMITS,
       readMarketState: (height, signal) => {
         const { promise, resolve, reject } = createDeferred<State>();
         reads.push({ height, end: resolve, fail: reject });
         return raceAbort(promise, signal);
       },
+      ...more,
     });
     return { ...parts, plans, reads };
   }
@@ -419,6 +427,43 @@ describe("the fee market", () => {
     reads[0]?.end(initialState(PARAMS));
     await clock.advance(0);
     expect([sample.broadcasts.length, calls.prices]).toEqual([1, 0]);
+  });
+
+  it("is read as soon as its parameters could be, without a new block", async () => {
+    let tries = 0;
+    const readBlockLimits = async () => (++tries === 1 ? Promise.reject(unreachable) : LIMITS);
+    const { sample, reads, calls, addPrepared } = onMarket({ readBlockLimits });
+    start(runSending, sample);
+    await sample.clock.advance(10_000);
+    expect(reads.map((read) => read.height)).toEqual([100n]);
+    reads[0]?.end(initialState(PARAMS));
+    await sample.clock.advance(0);
+    addPrepared(1n);
+    await sample.clock.advance(3_000);
+    expect([sample.broadcasts.length, calls.prices]).toEqual([1, 0]);
+  });
+
+  it("wakes the workers when it was read and some queries are urgent above its ceiling", async () => {
+    const rule = {
+      name: "vault",
+      owners: [],
+      ids: [1n],
+      priority: 0,
+      max_price: undefined,
+      max_age: undefined,
+      daily_fee: undefined,
+    };
+    for (const rules of [[], [rule]]) {
+      const { sample, reads } = onMarket({ urgency: createUrgency(rules, parseDec18("1")) });
+      const { height } = sample.state.deps;
+      start(runSending, sample);
+      await sample.clock.advance(0);
+      const before = height.version();
+      reads[0]?.end(initialState(PARAMS));
+      await sample.clock.advance(0);
+      expect(height.version() > before).toBe(rules.length > 0);
+      await end();
+    }
   });
 
   it("that cannot be read is a warning once, and allows what keeps its price", async () => {

@@ -49,7 +49,7 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
 /** Broadcasts what is prepared, and confirms what was broadcast, until the signal aborts. Never rejects. */
 export async function runSending(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { deps } = state;
-  const rhythm: Rhythm = { height: 0n, lookUps: 0, lookAtMs: 0, limitsAtMs: 0 };
+  const rhythm: Rhythm = { height: 0n, lookUps: 0, lookAtMs: 0, limitsAtMs: 0, areLimitsOld: false };
   let failures = 0;
   let lastError: string | undefined;
   while (!signal.aborted) {
@@ -106,6 +106,8 @@ interface Rhythm {
   lookAtMs: number;
   /** Time of the next read of the limits, monotonic ms. */
   limitsAtMs: number;
+  /** The last read of the limits failed. */
+  areLimitsOld: boolean;
 }
 
 async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal): Promise<void> {
@@ -271,11 +273,16 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
     const limits = await deps.readBlockLimits(signal);
     block.setLimits(limits);
     state.market.setParams(limits.market);
+    if (rhythm.areLimitsOld) deps.logger.info("the limits of a block can be read again");
+    rhythm.areLimitsOld = false;
   } catch (error) {
     signal.throwIfAborted();
     // The last known limits stay. The next read follows soon.
     rhythm.limitsAtMs = deps.clock.monotonicMs() + LIMITS_MS / 10;
-    deps.logger.debug("limits of a block cannot be read", { reason: errorText(error) });
+    const text =
+      "the limits of a block and the fee market's parameters cannot be read, the last known ones are used";
+    if (!rhythm.areLimitsOld) deps.logger.warn(text, { reason: errorText(error) });
+    rhythm.areLimitsOld = true;
   }
 }
 
