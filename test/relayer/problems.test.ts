@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE } from "../../src/platform/base/decimal.ts";
 import { findProblems, type HealthFacts, type HealthLimits } from "../../src/relayer/health/problems.ts";
+import type { MarketStatus } from "../../src/relayer/market/market-status.ts";
 import {
   NOW_MS,
   sampleConnection,
   sampleHead,
   sampleLateness,
+  sampleMarket,
+  sampleMarketWithoutCapacity,
   sampleReading,
   sampleStatus,
 } from "./status-samples.ts";
@@ -19,8 +22,8 @@ const limits: HealthLimits = {
 };
 
 function facts(fields: Partial<HealthFacts> = {}): HealthFacts {
-  const { local, account, connections, gate } = sampleStatus();
-  return { nowMs: NOW_MS, isLoaded: true, local, account, connections, gate, queries: [], limits, ...fields };
+  const status = sampleStatus();
+  return { ...status, isLoaded: true, limits, ...fields };
 }
 
 /** Returns the problems as `code: text`. */
@@ -193,6 +196,23 @@ describe("findProblems", () => {
       "queries-overdue: connection-0: 1 query is overdue; query 1 by 8 blocks, 8 s",
       "queries-failing: connection-0: 2 overdue queries fail at each try; query 5, late by 25 blocks, 25 s, 12 times: read-failed: the node refused the search",
     ]);
+  });
+
+  it("names a demand above the fee market as the reason for overdue queries", () => {
+    const lateness = sampleLateness({ blocks: 2_000n, ms: 2_000_000, isOverdue: true });
+    const queries = [{ id: 1n, connectionId: "connection-0", lateness, error: undefined, failures: 0 }];
+    const above = sampleMarketWithoutCapacity();
+    const textWith = (market: MarketStatus): string => found({ queries, market })[0] ?? "";
+    const late = (lateBlocks: number): MarketStatus => ({
+      ...above,
+      forecast: { ...above.forecast, lateBlocks },
+    });
+    expect(textWith(late(2_000.4))).toBe(
+      "queries-overdue: connection-0: 1 query is overdue; query 1 by 2000 blocks, 33 min 20 s; the demand is above the fee market: each result is 2000 blocks late in the steady state",
+    );
+    expect(textWith(late(Infinity))).toMatch(/above the fee market: others use its whole target$/);
+    for (const market of [sampleMarket(), { ...above, sinceReadMs: 60_001 }])
+      expect(textWith(market)).toMatch(/by 2000 blocks, 33 min 20 s$/);
   });
 
   it("says why nothing is sent, and expects nothing of a standby", () => {

@@ -1,8 +1,10 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { DEC18_ONE } from "../../platform/base/decimal.ts";
 import { maxInt } from "../../platform/base/integers.ts";
-import { formatDuration } from "../../platform/base/text.ts";
+import { counted, formatDuration } from "../../platform/base/text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
+import { isDemandAboveMarket, isFresh } from "../market/market-outputs.ts";
+import type { MarketStatus } from "../market/market-status.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { HeadView } from "./head-watch.ts";
 import { latestOf, lateText, type Lateness } from "./lateness.ts";
@@ -80,6 +82,8 @@ export interface HealthFacts {
   };
   readonly connections: readonly ConnectionFacts[];
   readonly queries: readonly QueryLateness[];
+  /** undefined on a chain without a fee market, and before its first read. */
+  readonly market: MarketStatus | undefined;
   readonly gate: GateFacts;
   readonly limits: HealthLimits;
 }
@@ -268,7 +272,7 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
 }
 
 /** A query that fails again and again is late for a reason of its own, which the problem names. */
-function overdueProblems({ queries, gate }: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
+function overdueProblems({ queries, gate, market }: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
   // The results of another process are read only now and then.
   if (gate.role === "standby" || gate.role === "unknown") return [];
   const overdue = queries.filter(({ connectionId, lateness }) => connectionId === id && lateness.isOverdue);
@@ -278,13 +282,24 @@ function overdueProblems({ queries, gate }: HealthFacts, { id }: ConnectionFacts
   return [
     latest && {
       code: "queries-overdue",
-      text: `${late.length === 1 ? "1 query is" : `${late.length} queries are`} overdue; query ${latest.id} by ${lateText(latest.lateness)}`,
+      text: `${late.length === 1 ? "1 query is" : `${late.length} queries are`} overdue; query ${latest.id} by ${lateText(latest.lateness)}${marketReason(market)}`,
     },
     failed && {
       code: "queries-failing",
       text: `${failing.length === 1 ? "1 overdue query fails" : `${failing.length} overdue queries fail`} at each try; query ${failed.id}, late by ${lateText(failed.lateness)}, ${failed.failures} times: ${failed.error?.code}: ${failed.error?.reason}`,
     },
   ];
+}
+
+/** The reason for results that are later than the market may explain without a problem. */
+function marketReason(market: MarketStatus | undefined): string {
+  if (market === undefined || !isFresh(market) || !isDemandAboveMarket(market)) return "";
+  const { lateBlocks } = market.forecast;
+  const effect =
+    lateBlocks === Infinity
+      ? "others use its whole target"
+      : `each result is ${counted(Math.round(lateBlocks), "block")} late in the steady state`;
+  return `; the demand is above the fee market: ${effect}`;
 }
 
 function cycleProblem({ error }: ConnectionFacts): Found {

@@ -188,7 +188,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const { role, holder, error: leaseError } = leadership;
   const gate = { role, holder, leaseError, storeError: store.error, refusal };
-  const common = { nowMs, local, account, connections, queries, gate };
+  const common = { nowMs, local, account, connections, queries, market, gate };
   const facts: HealthFacts = { ...common, isLoaded: engine.isLoaded(), limits: deps.limits };
   return {
     ...common,
@@ -199,7 +199,6 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     problems: findProblems(facts),
     endpoints: deps.endpoints(),
     spending,
-    market,
     reserve: reserve.reserve,
     deadLetters: deps.journal.deadLetters().length,
   };

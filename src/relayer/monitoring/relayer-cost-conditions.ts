@@ -147,7 +147,7 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
         "If some contracts need their values on time at any price, list them under `urgency`.",
       ],
       after: [
-        "If this lateness is acceptable, silence the alert. `/readyz` is not affected: results are overdue only when they are later than the market explains.",
+        "If this lateness is acceptable, silence the alert. `/readyz` is not affected up to 1,000 blocks: results are overdue only when they are later than the market explains, or than that.",
       ],
     },
   },

@@ -40,7 +40,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
       ],
       fix: [
         "If all queries of a connection are late, check its endpoints and the block's gas limit. The relayer uses at most `batch.block_share` of it.",
-        "If blocks are full, raise `gas.max_price` as far as you want to pay.",
+        'If the demand is above the fee market (the problem names it, and `market.demand_above_market` of `/api/status`), results are late at any price: longer periods or cheaper callbacks help, which the page compares in its section "Cost".',
         "If one query is late, run `relaywatch relayer inspect ID`: it shows the attempts and their errors.",
       ],
       after: ["If this lateness is acceptable, raise `health.overdue_blocks`."],
