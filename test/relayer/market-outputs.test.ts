@@ -34,6 +34,7 @@ describe("the fee market as JSON", () => {
       target_gas: "15000000",
       others_gas: "3400000",
       budget_gas: "11600000",
+      fee_factor: "1.050000000000000000",
       demand_above_market: false,
       sustainable_gas: "11600000",
       demand_gas: "8700000",

@@ -140,10 +140,23 @@ export function sampleMarket(fields: Partial<MarketStatus> = {}): MarketStatus {
     targetGas: 15_000_000n,
     othersGas: 3_400_000n,
     budgetGas: 11_600_000n,
+    feeFactor: parseDec18("1.05"),
     blocks: [
-      { height: 10n, price: parseDec18("0.0025"), ownGas: 8_700_000n, othersGas: undefined },
-      { height: 11n, price: parseDec18("0.0025"), ownGas: 11_600_000n, othersGas: 6_800_000n },
-      { height: 12n, price: parseDec18("0.0026"), ownGas: 5_800_000n, othersGas: 3_400_000n },
+      { height: 10n, price: parseDec18("0.0025"), ownGas: 8_700_000n, ownFee: 22_800n, othersGas: undefined },
+      {
+        height: 11n,
+        price: parseDec18("0.0025"),
+        ownGas: 11_600_000n,
+        ownFee: 30_500n,
+        othersGas: 6_800_000n,
+      },
+      {
+        height: 12n,
+        price: parseDec18("0.0026"),
+        ownGas: 5_800_000n,
+        ownFee: 15_800n,
+        othersGas: 3_400_000n,
+      },
     ],
     day: [
       { startMs: NOW_MS - 600_000, low: parseDec18("0.0025"), high: parseDec18("0.0031") },

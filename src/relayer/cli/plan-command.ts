@@ -53,7 +53,7 @@ export function planCommand(context: CliContext): Command {
     .addOption(
       urlOption(
         "--url <url>",
-        "HTTP API of the running relayer: the gas that its results use, instead of estimates",
+        "HTTP API of the running relayer: what its results use and pay, instead of estimates",
       ),
     )
     .addOption(
@@ -129,6 +129,11 @@ async function plan(options: PlanOptions, context: CliContext): Promise<void> {
 }
 
 function planWithDefaults(options: PlanOptions): Plan {
+  if (options.url !== undefined)
+    throw new CliError(
+      EXIT.usage,
+      "--url needs --config or --from-env: the relayer does not tell its market's parameters",
+    );
   if (options.queries === undefined)
     throw new CliError(
       EXIT.usage,
@@ -157,14 +162,11 @@ async function planForChain(options: PlanOptions, context: CliContext): Promise<
         `${selected.config.chain.id} has no fee market: its price does not depend on the queries`,
       );
     const blockMs = options.blockTime ?? market.blockMs;
-    if (options.queries !== undefined) return toPlan(options, selected.config, { source: "chain", market });
-    const measured = await measuredGas(options, context.signal);
+    const { gas: measured, feeFactor } = await readMeasured(options, context.signal);
+    const facts = { source: "chain", market, feeFactor } as const;
+    if (options.queries !== undefined) return toPlan(options, selected.config, facts);
     const loads = await presentLoads(preview, { blockMs, measured }, context.signal);
-    return toPlan(options, selected.config, {
-      source: "chain",
-      market,
-      present: { loads, measured: measured.size },
-    });
+    return toPlan(options, selected.config, { ...facts, present: { loads, measured: measured.size } });
   } finally {
     preview.close();
   }
@@ -176,26 +178,48 @@ const amount = z
   .transform(BigInt);
 const queriesSchema = z.array(z.object({ id: amount, results: z.int(), gas: amount }));
 
-/** Reads the mean gas of a result from a running relayer, by query id. Empty without `--url`. Throws `CliError`. */
-async function measuredGas({ url }: PlanOptions, signal: AbortSignal): Promise<ReadonlyMap<bigint, bigint>> {
-  if (url === undefined) return new Map();
+const statusSchema = z.object({
+  market: z.object({ fee_factor: z.string().transform(parseDec18) }).nullable(),
+});
+
+/** What a running relayer has measured. */
+interface Measured {
+  /** Mean gas of a result, by query id. */
+  readonly gas: ReadonlyMap<bigint, bigint>;
+  readonly feeFactor: Dec18 | undefined;
+}
+
+/** Reads what a running relayer has measured; nothing without `--url`. Throws `CliError`. */
+async function readMeasured({ url }: PlanOptions, signal: AbortSignal): Promise<Measured> {
+  if (url === undefined) return { gas: new Map(), feeFactor: undefined };
   const queries = queriesSchema.safeParse(await readRelayer({ url }, "/api/queries", signal));
-  if (!queries.success) throw new CliError(EXIT.unseen, `${url} is not the HTTP API of a relayer`);
-  return new Map(
-    queries.data.flatMap(({ id, results, gas }) =>
-      results > 0 && gas > 0n ? [[id, gas / BigInt(results)] as const] : [],
+  const status = statusSchema.safeParse(await readRelayer({ url }, "/api/status", signal));
+  if (!queries.success || !status.success)
+    throw new CliError(EXIT.unseen, `${url} is not the HTTP API of a relayer of this version`);
+  return {
+    gas: new Map(
+      queries.data.flatMap(({ id, results, gas }) =>
+        results > 0 && gas > 0n ? [[id, gas / BigInt(results)] as const] : [],
+      ),
     ),
-  );
+    feeFactor: status.data.market?.fee_factor,
+  };
 }
 
 interface PlanFacts {
   readonly source: Plan["source"];
   readonly market: Omit<MarketPreview, "params"> & { readonly params: MarketParams };
+  /** undefined: not measured. */
+  readonly feeFactor?: Dec18 | undefined;
   /** Registered queries, for a plan without `--queries`, and how many of them have a measured gas. */
   readonly present?: { readonly loads: readonly QueryLoad[]; readonly measured: number };
 }
 
-function toPlan(options: PlanOptions, config: RelayerConfig, { source, market, present }: PlanFacts): Plan {
+function toPlan(
+  options: PlanOptions,
+  config: RelayerConfig,
+  { source, market, feeFactor, present }: PlanFacts,
+): Plan {
   const costs = configuredCosts(config, market.params);
   const input: ForecastInput = {
     ...costs,
@@ -203,6 +227,7 @@ function toPlan(options: PlanOptions, config: RelayerConfig, { source, market, p
     // A measured gas has its share of transaction and client update.
     batch: (present?.measured ?? 0) > 0 ? { ...costs.batch, fixedGas: 0n } : costs.batch,
     ceiling: options.ceiling ?? costs.ceiling,
+    feeFactor: feeFactor ?? costs.feeFactor,
     othersGas: options.others ?? market.othersGas ?? 0n,
     blockMs: options.blockTime ?? market.blockMs,
   };

@@ -67,6 +67,7 @@ const PREVIEW_COLUMNS = [
   column("outcome", "outcome"),
   column("results", "results"),
   column("gas", "gas"),
+  column("callback", "callback_gas"),
   column("before", "before"),
   column("reason", "reason"),
 ];
@@ -162,7 +163,7 @@ function inspectText(output: JsonValue): string {
         )
     : [`  ${at("attempts.error")}`];
   const proof = has("proof.outcome")
-    ? `${at("proof.outcome")} at remote height ${at("proof.remote_height")}, ${at("proof.gas")} gas, last result: ${at("proof.before")}, ${at("proof.reason")}`
+    ? `${at("proof.outcome")} at remote height ${at("proof.remote_height")}, ${at("proof.gas")} gas, ${at("proof.callback_gas")} of it the callback, last result: ${at("proof.before")}, ${at("proof.reason")}`
     : at("proof.error");
   return [...state, "attempts:", ...lines, `proof: ${proof}`].join("\n");
 }
@@ -209,6 +210,7 @@ function kvPreviewJson({ query, at, outcome, other }: KvPreview) {
     outcome: outcome.kind,
     results: isAccepted ? 1 : 0,
     gas: isAccepted ? `${outcome.gas}` : null,
+    callback_gas: isAccepted && outcome.callbackGas !== undefined ? `${outcome.callbackGas}` : null,
     bytes: isAccepted ? outcome.bytes : null,
     values: isAccepted
       ? outcome.values.map(({ storagePrefix, key, value }) => ({

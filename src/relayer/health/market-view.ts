@@ -6,20 +6,17 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { gasGuess } from "../kv/prove.ts";
 import type { Market } from "../market/create-market.ts";
-import {
-  ceilingOf,
-  type Forecast,
-  forecast,
-  type ForecastInput,
-  type QueryLoad,
-} from "../market/forecast.ts";
+import { ceilingOf, forecast, type ForecastInput, type QueryLoad } from "../market/forecast.ts";
 import type { MarketStatus } from "../market/market-status.ts";
 import { unchangedReadOf } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
 import type { Watches } from "./watches.ts";
 
-/** Fees are paid for gas limits at the offered price. Both are a little above what is used and charged: about this factor together. */
+/**
+ * Fees are paid for gas limits at the offered price. Both are a little above what is used and charged: about this factor together,
+ * while none was measured.
+ */
 const FEE_FACTOR = parseDec18("1.05");
 
 /** Returns the part of a forecast's input that the configuration decides. */
@@ -77,23 +74,26 @@ export function createMarketView(
   deps: MarketViewDeps,
 ): () => MarketStatus | undefined {
   // Several readers ask for the status of one block.
-  let last: { readonly height: bigint; readonly othersGas: bigint; readonly forecast: Forecast } | undefined;
+  let last: Pick<MarketStatus, "readAtHeight" | "othersGas" | "feeFactor" | "forecast"> | undefined;
   return () => {
     const status = deps.market.status();
     const params = deps.market.params();
     const blockMs = deps.watches.local.view().blockMs;
     if (status === undefined || params === undefined || blockMs === undefined) return undefined;
     const { readAtMs, ...market } = status;
-    const { readAtHeight: height, othersGas } = market;
-    if (last?.height !== height || last.othersGas !== othersGas) {
+    const { readAtHeight, othersGas } = market;
+    if (last?.readAtHeight !== readAtHeight || last.othersGas !== othersGas) {
       const costs = configuredCosts(config, params);
+      const feeFactor = market.feeFactor ?? costs.feeFactor;
+      const loads = loadsOf(config, deps, blockMs);
       last = {
-        height,
+        readAtHeight,
         othersGas,
-        forecast: forecast({ ...costs, loads: loadsOf(config, deps, blockMs), blockMs, othersGas }),
+        feeFactor,
+        forecast: forecast({ ...costs, feeFactor, loads, blockMs, othersGas }),
       };
     }
-    return { ...market, sinceReadMs: deps.clock.monotonicMs() - readAtMs, forecast: last.forecast };
+    return { ...market, ...last, sinceReadMs: deps.clock.monotonicMs() - readAtMs };
   };
 }
 

@@ -39,8 +39,8 @@ export interface Market {
   readonly recordState: (height: bigint, state: State) => void;
   /** Notes the expected gas of a broadcast at this height: the block after it probably includes it. */
   readonly recordSent: (height: bigint, gas: bigint) => void;
-  /** Notes the gas of an own transaction in a block. */
-  readonly recordOwn: (height: bigint, gas: bigint) => void;
+  /** Notes the gas and the fee of an own transaction in a block. */
+  readonly recordOwn: (height: bigint, gas: bigint, fee: bigint) => void;
   /** Notes that no further own transaction of a block up to this height can be found. */
   readonly recordComplete: (height: bigint) => void;
   /** Plans the budget of the block after `height`. Call it again when a state was read. */
@@ -56,7 +56,11 @@ export interface Market {
   /** Price above which only urgent results are sent; undefined without a fee market. */
   readonly ceiling: () => Dec18 | undefined;
   readonly status: () =>
-    | (Omit<MarketStatus, "forecast" | "sinceReadMs"> & { readonly readAtMs: number })
+    | (Omit<MarketStatus, "forecast" | "sinceReadMs" | "feeFactor"> & {
+        readonly readAtMs: number;
+        /** undefined without own transactions in the last blocks, and when fees are paid in another denom. */
+        readonly feeFactor: Dec18 | undefined;
+      })
     | undefined;
 }
 
@@ -79,6 +83,7 @@ interface Readings {
   readonly states: Map<bigint, State>;
   readonly sent: Map<bigint, bigint>;
   readonly own: Map<bigint, bigint>;
+  readonly fees: Map<bigint, bigint>;
   /** Height of the newest block that has an own transaction; 0 before the first one. */
   newestOwn: bigint;
   /** Height of the last block whose gas was divided into own and others'. */
@@ -138,8 +143,9 @@ export function createMarket(
       divide(params);
     },
     recordSent: (height, gas) => addTo(readings.sent, lastBlock(height), gas),
-    recordOwn: (height, gas) => {
+    recordOwn: (height, gas, fee) => {
       addTo(readings.own, height, gas);
+      addTo(readings.fees, height, fee);
       readings.newestOwn = maxInt(readings.newestOwn, height);
     },
     recordComplete: (height) => {
@@ -191,6 +197,7 @@ export function createMarket(
         targetGas: target,
         othersGas: others.mean,
         budgetGas: budget?.gas ?? params.maxBlockUtilization,
+        feeFactor: params.feeDenom === options.denom ? feeFactorOf(blocks) : undefined,
         blocks: [...blocks],
         day: [...day],
       };
@@ -209,6 +216,7 @@ function emptyReadings(): Readings {
     states: new Map(),
     sent: new Map(),
     own: new Map(),
+    fees: new Map(),
     newestOwn: 0n,
     divided: 0n,
     complete: 0n,
@@ -267,7 +275,7 @@ interface DividedBlock {
 
 /** Divides the gas of the blocks that are complete into own and others'. */
 function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlock> {
-  const { states, own, complete, latest } = readings;
+  const { states, own, fees, complete, latest } = readings;
   const end = minInt(complete, latest?.height ?? 0n);
   if (end <= readings.divided) return;
   const [oldest = end] = states.keys();
@@ -278,7 +286,8 @@ function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlo
     const ownGas = own.get(height) ?? 0n;
     const bound = maxInt(gas - ownGas, 0n);
     const othersGas = isExact ? bound : undefined;
-    yield { block: { height, price: before.baseGasPrice, ownGas, othersGas }, bound };
+    const ownFee = fees.get(height) ?? 0n;
+    yield { block: { height, price: before.baseGasPrice, ownGas, ownFee, othersGas }, bound };
   }
   readings.divided = end;
 }
@@ -293,6 +302,16 @@ function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock)
     mean: mean + ((othersGas - mean) * MEAN_WEIGHT) / PERMILLE,
     deviation: deviation + ((distance - deviation) * DEVIATION_WEIGHT) / PERMILLE,
   };
+}
+
+/** The chain charges at least its price. */
+function feeFactorOf(blocks: readonly MarketBlock[]): Dec18 | undefined {
+  let [fees, charged] = [0n, 0n];
+  for (const { price, ownGas, ownFee } of blocks) {
+    fees += ownFee;
+    charged += ownGas * price;
+  }
+  return charged === 0n ? undefined : maxInt((fees * DEC18_ONE * DEC18_ONE) / charged, DEC18_ONE);
 }
 
 function addPrice(day: PricePoint[], price: Dec18, nowMs: number): void {

@@ -69,6 +69,7 @@ export function marketJson(market: MarketStatus): JsonObject {
     target_gas: `${market.targetGas}`,
     others_gas: `${market.othersGas}`,
     budget_gas: `${market.budgetGas}`,
+    fee_factor: formatDec18(market.feeFactor),
     demand_above_market: isDemandAboveMarket(market),
     ...forecastJson(forecast),
   };

@@ -39,6 +39,8 @@ export interface MarketStatus {
   readonly budgetGas: bigint;
   /** Recent blocks, oldest first, at most 100. Blocks without a reading are absent. */
   readonly blocks: readonly MarketBlock[];
+  /** Fees of the last blocks, divided by gas used × price; an estimate without own transactions in them. */
+  readonly feeFactor: Dec18;
   /** Prices of the last day since the start, oldest first, at most 288. */
   readonly day: readonly PricePoint[];
   /** What the served queries cost at this market, and how late they will be. */
@@ -52,6 +54,8 @@ export interface MarketBlock {
   readonly price: Dec18;
   /** Gas used by this relayer's transactions. */
   readonly ownGas: bigint;
+  /** Their fees, in units of the relayer's fee denom. */
+  readonly ownFee: bigint;
   /** Gas used by others; undefined when only a bound of it is known, because the price stayed at the minimum. */
   readonly othersGas: bigint | undefined;
 }

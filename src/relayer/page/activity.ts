@@ -9,6 +9,8 @@ export interface ActivitySample {
   readonly failed: number;
   /** Local transactions with results. */
   readonly transactions: number;
+  /** Client updates that their results needed. */
+  readonly updates: number;
   readonly gas: bigint;
 }
 
@@ -33,6 +35,8 @@ interface OpenSample {
   failed: number;
   gas: bigint;
   readonly hashes: Set<string>;
+  /** Connection and remote height of each client update. */
+  readonly updates: Set<string>;
 }
 
 /** Creates an empty activity. `nowMs` is wall-clock time. */
@@ -45,7 +49,7 @@ export function createActivity(nowMs: () => number): Activity {
     const found = samples.get(span);
     if (found !== undefined) return found;
     for (const old of samples.keys()) if (old <= span - SAMPLES || old > span) samples.delete(old);
-    const fresh = { included: 0, failed: 0, gas: 0n, hashes: new Set<string>() };
+    const fresh = { included: 0, failed: 0, gas: 0n, hashes: new Set<string>(), updates: new Set<string>() };
     samples.set(span, fresh);
     return fresh;
   };
@@ -75,16 +79,20 @@ export function createActivity(nowMs: () => number): Activity {
   };
 }
 
-function addToSample(sample: OpenSample, { outcome, gas, txHash, localHeight }: Attempt): void {
-  if (outcome === "included") sample.included += 1;
-  else if (!NOT_NEEDED.has(outcome)) sample.failed += 1;
+function addToSample(sample: OpenSample, attempt: Attempt): void {
+  const { outcome, gas, txHash, localHeight, connectionId, remoteHeight } = attempt;
+  if (outcome === "included") {
+    sample.included += 1;
+    sample.updates.add(`${connectionId}/${remoteHeight}`);
+  } else if (!NOT_NEEDED.has(outcome)) sample.failed += 1;
   sample.gas += gas;
   if (txHash !== undefined && localHeight !== undefined) sample.hashes.add(txHash);
 }
 
 function toSample(span: number, sample: OpenSample | undefined): ActivitySample {
-  const { included = 0, failed = 0, gas = 0n, hashes } = sample ?? {};
-  return { startMs: span * SPAN_MS, included, failed, gas, transactions: hashes?.size ?? 0 };
+  const { included = 0, failed = 0, gas = 0n, hashes, updates } = sample ?? {};
+  const startMs = span * SPAN_MS;
+  return { startMs, included, failed, gas, transactions: hashes?.size ?? 0, updates: updates?.size ?? 0 };
 }
 
 function spanOf(atMs: number): number {

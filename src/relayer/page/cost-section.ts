@@ -192,8 +192,7 @@ function createCallbackGas(
 ): (cost: Pick<Cost, "gas" | "keys">) => bigint {
   const known = samples.filter((sample) => sample !== undefined);
   const gas = known.reduce((sum, sample) => sum + sample.gas, 0n);
-  const transactions = known.reduce((sum, sample) => sum + sample.transactions, 0);
-  const overhead = overheadGas(transactions, transactions);
+  const overhead = known.reduce((sum, one) => sum + overheadGas(one.transactions, one.updates), 0n);
   return (cost) =>
     callbackGas({
       gas: cost.gas,

@@ -1,4 +1,4 @@
-import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
+import type { SimulationOutcome, WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import {
   createTrustFinder,
@@ -12,6 +12,7 @@ import {
 } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { equalBytes } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 import { mapLimit } from "../../platform/base/waits.ts";
 import { readQueryResult } from "../chain/local-queries.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
@@ -40,6 +41,8 @@ export interface KvPreview {
     | {
         readonly kind: "accepted";
         readonly gas: bigint;
+        /** Part of `gas` that the contract uses; undefined when the chain does not call it. */
+        readonly callbackGas: bigint | undefined;
         readonly bytes: number;
         readonly values: readonly StorageValue[];
       }
@@ -85,13 +88,18 @@ export async function previewKv(
     const other = await compare(preview, connection, query, signal);
     const common = { query, at: view.stateAt, other };
     if (!result.ok) return { ...common, outcome: { kind: "unproven", reason: result.reason } as const };
-    const messages = [...updates, { typeUrl: submitUrl, value: result.message }];
-    const simulation = await account.simulate(messages, signal);
+    const simulate = (value: Uint8Array): Promise<SimulationOutcome> =>
+      account.simulate([...updates, { typeUrl: submitUrl, value }], signal);
+    const simulation = await simulate(result.message);
     if (!simulation.ok) return { ...common, outcome: refusalOf(failureText(simulation)) };
     const values = valuesOf(result.message);
+    const quiet = config.queries.allow_kv_callbacks
+      ? await simulate(withoutCallback(result.message))
+      : undefined;
     const outcome = {
       kind: "accepted",
       gas: simulation.gasUsed,
+      callbackGas: quiet?.ok === true ? maxInt(simulation.gasUsed - quiet.gasUsed, 0n) : undefined,
       bytes: result.message.length,
       values,
     } as const;
@@ -179,6 +187,13 @@ async function compare(
     signal.throwIfAborted();
     return { kind: "unreadable", at, reason: errorText(error) };
   }
+}
+
+/** The same result without a call of its contract. */
+function withoutCallback(message: Uint8Array): Uint8Array {
+  const decoded = MsgSubmitQueryResult.decode(message);
+  const result = decoded.result && { ...decoded.result, allowKvCallbacks: false };
+  return MsgSubmitQueryResult.encode({ ...decoded, result }).finish();
 }
 
 function valuesOf(message: Uint8Array): readonly StorageValue[] {

@@ -299,9 +299,14 @@ function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, 
     else others.push(attempt);
   }
   const parts = new Map<string, CallbackPart>();
-  for (const results of byTransaction.values()) {
+  const updates = new Set<string>();
+  for (const results of [...byTransaction.values()].toSorted(byBlock)) {
     const total = results.reduce((sum, { gas }) => sum + gas, 0n);
-    const overhead = overheadGas(1, new Set(results.map(({ connectionId }) => connectionId)).size);
+    const before = updates.size;
+    // The first transaction with results of a remote height has the client update of all. When it fails, the next one has it.
+    for (const { outcome, connectionId, remoteHeight } of results)
+      if (outcome === "included") updates.add(`${connectionId}/${remoteHeight}`);
+    const overhead = overheadGas(1, updates.size - before);
     for (const { owner, queryId, outcome, gas } of results) {
       const own = { gas, overheadGas: (overhead * gas) / total, keys: BigInt(keys.get(queryId) ?? 1) };
       const called = outcome === "included" ? callbackGas(own) : 0n;
@@ -310,4 +315,8 @@ function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, 
     }
   }
   return parts;
+}
+
+function byBlock([a]: readonly Attempt[], [b]: readonly Attempt[]): number {
+  return Number((a?.localHeight ?? 0n) - (b?.localHeight ?? 0n));
 }

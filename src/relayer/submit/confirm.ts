@@ -42,7 +42,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
   const { logger, metrics } = state.deps;
   if (confirmation.kind !== "lost") {
     countFees(state, sent);
-    state.market.recordOwn(confirmation.height, confirmation.gasUsed);
+    state.market.recordOwn(confirmation.height, confirmation.gasUsed, sent.tx.feeAmount);
   }
   if (confirmation.kind === "included") return recordIncluded(state, sent, confirmation);
   const entries = entriesOf(sent.slots);

@@ -132,6 +132,15 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     expect([row.outcome, row.results]).toEqual(
       row.outcome === "answered" ? ["answered", 0] : ["accepted", 1],
     );
+    await vi.waitFor(async () => {
+      const [{ outcome, gas, callback_gas: called }] = JSON.parse(
+        (await relayer("dry-run", "--config", config, "--json")).out,
+      );
+      expect(outcome).toBe("accepted");
+      // The contract stores the result. The rest are a transaction, a client update and the result.
+      expect(Number(called)).toBeGreaterThan(40_000);
+      expect(Number(gas) - Number(called)).toBeGreaterThan(100_000);
+    }, WAIT);
     // Bob never sent anything.
     const doctor = await relayer("doctor", "--config", config);
     expect(doctor.out).toMatch(/good {5}account: \w+, sequence 0/);

@@ -22,6 +22,7 @@ const planSchema = z.object({
   demand_gas: z.coerce.number(),
   demand_above_market: z.boolean(),
   late_blocks: z.number(),
+  fee_factor: z.coerce.number(),
   remedies: z.array(z.looseObject({ kind: z.string() })),
 });
 
@@ -140,7 +141,7 @@ ${more}`,
     expect(found).toMatchObject({ source: "chain", queries: 10, demand_gas: 223_500, late_blocks: 0 });
   });
 
-  it("takes the gas of a running relayer's results", async () => {
+  it("takes the gas of a running relayer's results, and what it paid for it", async () => {
     const { host, port } = await net.relayer.http.ready;
     const file = configOf("bob", 'queries: { ids: ["1"] }');
     const found = await planned("--config", file, "--url", `http://${host}:${port}`);
@@ -150,6 +151,10 @@ ${more}`,
     expect(mean).toBeGreaterThan(150_000);
     expect(found.demand_gas / (mean / Number(query?.updatePeriod))).toBeGreaterThan(0.9);
     expect(found.demand_gas / (mean / Number(query?.updatePeriod))).toBeLessThan(1.1);
+    const factor = Number(net.relayer.status().market?.feeFactor) / 1e18;
+    expect(Math.abs(factor - 1.05)).toBeGreaterThan(0.001);
+    expect(found.fee_factor / factor).toBeCloseTo(1, 1);
+    expect((await planned("--config", file)).fee_factor).toBe(1.05);
     expect(await relayer("plan", "--config", file, "--url", "http://127.0.0.1:1")).toMatchObject({
       exitCode: 3,
     });

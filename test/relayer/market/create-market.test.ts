@@ -17,13 +17,14 @@ function setUp(more: Partial<Parameters<typeof createMarket>[0]> = {}) {
   let state: State = initialState(PARAMS);
   let height = 100n;
   market.recordState(height, state);
-  /** Makes a block with own gas and that of others, and reads its state. */
-  const block = (own: bigint, others: bigint, isRead = true): void => {
+  /** Makes a block with own gas and that of others, and reads its state. `paid`: what the own gas costs, in percent of its price. */
+  const block = (own: bigint, others: bigint, isRead = true, paid = 105n): void => {
+    const fee = (own * state.baseGasPrice * paid) / (100n * DEC18_ONE);
     market.recordSent(height, own);
     const used = addUtilization(state, own + others, PARAMS);
     state = closeBlock("state" in used ? used.state : state, PARAMS);
     height += 1n;
-    market.recordOwn(height, own);
+    market.recordOwn(height, own, fee);
     if (isRead) market.recordState(height, state);
     market.recordComplete(height);
   };
@@ -64,6 +65,29 @@ describe("the gas of others", () => {
   });
 });
 
+describe("the factor of the fees", () => {
+  it("is what was paid for the gas of the last blocks at their prices, and unknown before", () => {
+    const { market, block } = setUp();
+    const factor = (): number => Number(market.status()?.feeFactor) / Number(DEC18_ONE);
+    block(0n, 9_000_000n);
+    expect(market.status()?.feeFactor).toBeUndefined();
+    block(14_000_000n, 9_000_000n, true, 120n);
+    expect(factor()).toBeCloseTo(1.2, 4);
+    block(14_000_000n, 0n, true, 110n);
+    // The second block has a higher price.
+    expect(factor()).toBeGreaterThan(1.145);
+    expect(factor()).toBeLessThan(1.15);
+    for (let count = 0; count < 100; count++) block(14_000_000n, 0n, true, 110n);
+    expect(factor()).toBeCloseTo(1.1, 4);
+  });
+
+  it("is unknown when fees are paid in another denom than the market's", () => {
+    const { market, block } = setUp({ denom: "uatom" });
+    block(14_000_000n, 0n);
+    expect(market.status()).toMatchObject({ blocks: [{ ownGas: 14_000_000n }], feeFactor: undefined });
+  });
+});
+
 describe("a market", () => {
   it("predicts the state of a block that was not read yet, from what was sent and what others use", () => {
     const { market, block, height, state } = setUp();
@@ -86,7 +110,7 @@ describe("a market", () => {
     const known = market.priceAt(before)?.price ?? 0n;
     expect(market.budget()).toMatchObject({ phase: "burst" });
     market.recordSent(before, 27_000_000n);
-    market.recordOwn(before + 1n, 27_000_000n);
+    market.recordOwn(before + 1n, 27_000_000n, 0n);
     market.plan(before, 50_000_000n);
     const next = market.priceAt(before)?.price ?? 0n;
     expect(Number(next) / Number(known)).toBeCloseTo(1.125, 2);

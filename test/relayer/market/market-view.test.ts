@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
+import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { localnetRelayerConfig } from "../../../src/relayer/cli/relayer-config-options.ts";
 import { createHeadWatch } from "../../../src/relayer/health/head-watch.ts";
@@ -22,15 +23,16 @@ function answeredState(id: bigint): QueryState {
   return answered(sent, { localHeight: 10n, remote: remote(5n) });
 }
 
-/** The demand of these queries in a chain with blocks of one second, results a block. */
-async function demandOf(states: readonly QueryState[]): Promise<number | undefined> {
+/** The market with these queries in a chain with blocks of one second. */
+async function viewOf(states: readonly QueryState[], feeFactor: bigint | undefined) {
   const clock = createManualClock(0);
   const local = createHeadWatch(clock, () => 0n);
   for (const latestHeight of [1n, 2n, 3n]) {
     await clock.advance(1_000);
     local.record({ latestHeight, latestTimeNs: 0n });
   }
-  const { forecast: _forecast, sinceReadMs, ...market } = sampleMarket();
+  const { forecast: _forecast, sinceReadMs, ...sample } = sampleMarket();
+  const market = { ...sample, feeFactor };
   const view = createMarketView(localnetRelayerConfig(portsAt(0), undefined), {
     market: {
       status: () => ({ ...market, readAtMs: clock.monotonicMs() - sinceReadMs }),
@@ -41,8 +43,11 @@ async function demandOf(states: readonly QueryState[]): Promise<number | undefin
     watches: { local, connections: [] },
     clock,
   });
-  return view()?.forecast.demandResults;
+  return view();
 }
+
+const demandOf = async (states: readonly QueryState[]): Promise<number | undefined> =>
+  (await viewOf(states, undefined))?.forecast.demandResults;
 
 describe("the forecast of a running relayer", () => {
   it("counts a query with unchanged values by the results that it still gets", async () => {
@@ -51,5 +56,15 @@ describe("the forecast of a running relayer", () => {
     const read = { at: remote(7n), hash: "a", localHeight: 12n, maxAge: 20n };
     const unchanged = states.slice(1).flatMap((state) => unchangedBy(state, read) ?? []);
     expect(await demandOf([...states.slice(0, 1), ...unchanged])).toBeCloseTo(1 / 2 + 2 / 20);
+  });
+
+  it("costs what was paid for gas in the last blocks, and 1.05 × the price while nothing was", async () => {
+    const states = [answeredState(1n)];
+    const [usual, measured] = [await viewOf(states, undefined), await viewOf(states, parseDec18("1.26"))];
+    expect([usual?.feeFactor, measured?.feeFactor]).toEqual([parseDec18("1.05"), parseDec18("1.26")]);
+    const costs = [usual, measured].map((market) => Number(market?.forecast.costPerDay));
+    // Gas of 28,500 and of half a transaction, in each second block.
+    expect(costs[0]).toBeCloseTo((28_500 / 2 + 195_000 / 2) * 0.0025 * 86_400 * 1.05, -1);
+    expect((costs[1] ?? 0) / (costs[0] ?? 0)).toBeCloseTo(1.2, 4);
   });
 });

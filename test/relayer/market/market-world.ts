@@ -74,7 +74,7 @@ export function runMarket(load: MarketLoad): {
     const others = minInt(load.others(index, { price: state.baseGasPrice, left }), left);
     const quote = market.priceAt(height);
     market.recordSent(height, own);
-    market.recordOwn(height + 1n, own);
+    market.recordOwn(height + 1n, own, 0n);
     backlog -= own;
     blocks.push({ price: state.baseGasPrice, own, others, budget, quote });
     const used = addUtilization(state, own + others, params);

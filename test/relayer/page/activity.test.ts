@@ -34,9 +34,9 @@ function scene() {
 }
 
 describe("the activity of the last hour", () => {
-  it("counts results, failures, transactions and gas by minute, and passes attempts on", () => {
+  it("counts results, failures, transactions, client updates and gas by minute, and passes attempts on", () => {
     const { clock, activity, note, passedOn } = scene();
-    note({}, { queryId: 2n }, { txHash: "BB" });
+    note({}, { queryId: 2n }, { txHash: "BB" }, { txHash: "CC", remoteHeight: 5n });
     clock.nowMs += MINUTE;
     note(
       { outcome: "rejected", txHash: undefined, localHeight: undefined, gas: 0n, fee: 0n },
@@ -46,10 +46,10 @@ describe("the activity of the last hour", () => {
     );
     expect(activity.samples().slice(-3)).toEqual([
       undefined,
-      { startMs: START, included: 3, failed: 0, transactions: 2, gas: 30n },
-      { startMs: START + MINUTE, included: 0, failed: 1, transactions: 0, gas: 0n },
+      { startMs: START, included: 4, failed: 0, transactions: 3, updates: 2, gas: 40n },
+      { startMs: START + MINUTE, included: 0, failed: 1, transactions: 0, updates: 0, gas: 0n },
     ]);
-    expect(passedOn).toHaveLength(7);
+    expect(passedOn).toHaveLength(8);
   });
 
   it("has one sample for each minute, also for those without an attempt, and forgets older ones", () => {

@@ -45,6 +45,12 @@ describe("what the page says about the fee market", () => {
     );
   });
 
+  it("says how late results will be when that is more than a market may explain without a problem", () => {
+    const market = sampleMarketWithoutCapacity();
+    const late = { ...market, forecast: { ...market.forecast, lateBlocks: 2_000 } };
+    expect(textOf({ market: late })).toContain("in the steady state each result is 2000 blocks late.");
+  });
+
   it("says that no result is on time while others use the whole target", () => {
     const market = sampleMarketWithoutCapacity();
     const remedies = [{ kind: "fewer-callbacks", lateBlocks: Infinity, costPerDay: 0n }] as const;
@@ -150,8 +156,10 @@ it("the callback of an owner's result is what is left of its gas without the cha
     textOf({ spending: { ...spending, gasByOwner }, queries, ...fields }, samples);
   expect(text({})).toContain(" 93 000 36 600 0 ");
   // Ten transactions with a client update each are a tenth of the gas of the last hour.
-  const sample = { startMs: 0, included: 200, failed: 0, transactions: 10, gas: 19_500_000n };
+  const sample = { startMs: 0, included: 200, failed: 0, transactions: 10, updates: 10, gas: 19_500_000n };
   expect(text({}, [undefined, sample])).toContain(" 93 000 27 300 0 ");
+  // Of two transactions, one has the client update of both.
+  expect(text({}, [{ ...sample, updates: 5, gas: 15_250_000n }])).toContain(" 93 000 27 300 0 ");
   expect(text({ queries: [sampleView({ results: 10, keyCount: 4, cost })] })).toContain(" 93 000 0 0 ");
   // A TX query has no keys, and its results cost the chain something too.
   expect(text({ queries: [sampleView({ type: "tx", results: 10, keyCount: 0, cost })] })).toContain(

@@ -77,13 +77,19 @@ describe("the data of a relayer report", () => {
       fee: gas / 100n,
       ...fields,
     });
+    const later = (SAMPLE.localHeight ?? 0n) + 1n;
     const attempts = [
       // 195,000 of the 390,000 are the transaction's, so half of each share.
       at(240_000n, { queryId: 1n, owner: "a", txHash: "AA" }),
       at(150_000n, { queryId: 2n, owner: "b", txHash: "AA" }),
       // A second client update.
-      at(280_000n, { queryId: 3n, owner: "c", txHash: "BB" }),
+      at(280_000n, { queryId: 3n, owner: "c", txHash: "BB", remoteHeight: 9n }),
       at(280_000n, { queryId: 3n, owner: "c", txHash: "BB", connectionId: "connection-1" }),
+      // A later block, for which the first transaction has updated the client.
+      at(203_200n, { queryId: 6n, owner: "f", txHash: "EE", localHeight: later }),
+      // The update of a transaction that failed is not there for the next one.
+      at(300_000n, { queryId: 7n, owner: "g", txHash: "FF", remoteHeight: 10n, outcome: "rejected" }),
+      at(288_200n, { queryId: 8n, owner: "g", txHash: "GG", remoteHeight: 10n, localHeight: later }),
       at(500_000n, { queryId: 4n, owner: "d", txHash: "CC", outcome: "rejected" }),
       at(0n, { queryId: 5n, owner: "e", txHash: undefined, outcome: "read-failed" }),
     ];
@@ -99,6 +105,8 @@ describe("the data of a relayer report", () => {
       c: 560_000n - 280_000n - 2n * 28_200n,
       d: 0n,
       e: undefined,
+      f: 203_200n - 110_000n - 28_200n,
+      g: 288_200n - 195_000n - 28_200n,
     });
   });
 

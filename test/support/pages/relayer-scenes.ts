@@ -42,6 +42,7 @@ function samplesOf(failing: boolean): readonly (ActivitySample | undefined)[] {
       included,
       failed: failing && index > 45 ? 12 : 0,
       transactions: stands ? 0 : 10 + (index % 3),
+      updates: stands ? 0 : 10,
       gas: BigInt(included) * 180_000n,
     };
   });
@@ -65,6 +66,7 @@ function marketOver(market: MarketStatus): MarketStatus {
       height: BigInt(index + 1),
       price: market.price,
       ownGas: index % 40 < 4 ? 27_000_000n : 11_600_000n + BigInt((index * 37) % 9) * 90_000n,
+      ownFee: 0n,
       othersGas: index % 5 === 0 ? undefined : 2_400_000n + BigInt((index * 53) % 11) * 200_000n,
     })),
     day: Array.from({ length: 240 }, (_, index) => ({

@@ -58,7 +58,7 @@ function attempt(index: number, startedAtMs: number): Attempt {
     type: "kv",
     startedAtMs,
     dueHeight,
-    remoteHeight: 77_000n + BigInt(index),
+    remoteHeight: 77_000n + BigInt(Math.floor(index / 20)),
     txHash: isFailed ? undefined : `${Math.floor(index / 20)}`.padStart(64, "CD"),
     outcome: isFailed ? "absence-not-provable" : "included",
     reason: isFailed ? "a neighbouring key has an empty value" : undefined,
