@@ -81,6 +81,19 @@ describe("config validate", () => {
   });
 });
 
+describe("a file without a size", () => {
+  it.each([
+    ["config", "from-env", "/dev/zero"],
+    ["relayer", "doctor", "--from-env", "/dev/zero"],
+    ["relayer", "dead-letters", "resubmit", "--token-file", "/dev/zero", `1/${"0".repeat(64)}`],
+    ["tx", "staking", "create-validator", "/dev/zero", "--from", "alice"],
+  ])("is read no further than the limit: %s %s %s", async (...words) => {
+    const { stderr, error } = await run(...words);
+    const causes = [error, error instanceof Error ? error.cause : undefined].map(String);
+    expect([stderr, ...causes].join("\n")).toMatch(/it is larger than \d+ bytes/);
+  });
+});
+
 describe("an unknown command", () => {
   it.each([
     [["upp"], "up"],

@@ -1,9 +1,9 @@
-import { readFileSync, statSync } from "node:fs";
 import { Command } from "commander";
 import { z } from "zod";
 import { equalBytes, fromBase64, fromHex, sha256, toHex } from "../../platform/base/bytes.ts";
 import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
+import { readTextFile } from "../../platform/base/read-text.ts";
 import { counted } from "../../platform/base/text.ts";
 import { NS_PER_SECOND, parseRfc3339Ns } from "../../platform/base/time.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -347,8 +347,7 @@ export function verifyProofFile(path: string): readonly ProofResult[] {
 
 function readJson(path: string): unknown {
   try {
-    if (statSync(path).size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
-    return JSON.parse(readFileSync(path, "utf8"));
+    return JSON.parse(readTextFile(path, MAX_FILE_BYTES));
   } catch (cause) {
     throw new CliError(EXIT.fatal, `${path} cannot be read as JSON`, { cause });
   }

@@ -1,8 +1,8 @@
-import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
 import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
+import { readTextFile } from "../../platform/base/read-text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
@@ -86,9 +86,7 @@ function readGenesis(file: string, { chainId }: ChainProfile): GenesisDoc {
 
 function readJson(file: string): unknown {
   try {
-    if (statSync(file).size > MAX_GENESIS_BYTES)
-      throw new Error(`it is larger than ${MAX_GENESIS_BYTES} bytes`);
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(readTextFile(file, MAX_GENESIS_BYTES));
   } catch (cause) {
     throw new CliError(EXIT.badConfig, `${file} cannot be read as JSON`, { cause });
   }

@@ -7,6 +7,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import type { Logger } from "../../platform/base/logger.ts";
+import { readTextBody } from "../../platform/base/read-text.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type Service, supervise } from "../../platform/base/service.ts";
 import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
@@ -298,12 +299,7 @@ async function fetchResult(url: URL, signal: AbortSignal): Promise<Readonly<Reco
     headersTimeout: RESPONSE_TIMEOUT_MS,
     bodyTimeout: RESPONSE_TIMEOUT_MS,
   });
-  let text = "";
-  for await (const chunk of response.body.setEncoding("utf8")) {
-    text += String(chunk);
-    if (text.length > MAX_RESPONSE_BYTES) throw new Error("the response of the remote chain is too long");
-  }
-  const parsed: unknown = JSON.parse(text);
+  const parsed: unknown = JSON.parse(await readTextBody(response.body, MAX_RESPONSE_BYTES));
   const result = isRecord(parsed) ? parsed["result"] : undefined;
   if (!isRecord(result)) throw new Error(`the remote chain has no block yet (status ${response.statusCode})`);
   return result;

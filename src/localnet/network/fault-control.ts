@@ -7,6 +7,7 @@ import {
   UnknownFaultError,
 } from "../../platform/base/fault-switches.ts";
 import { isRecord } from "../../platform/base/json.ts";
+import { readTextBody } from "../../platform/base/read-text.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
 import { parseDurationMs } from "../../platform/config/config-fields.ts";
@@ -22,6 +23,8 @@ import type { Sidecar } from "../sidecar/sidecar.ts";
 
 /** Deadline of a request to the process of another part. */
 const REMOTE_DEADLINE_MS = 5_000;
+
+const MAX_REPLY_BYTES = 1_048_576;
 
 /** The faults of one part of the localnet, or of all. */
 export interface FaultControl {
@@ -91,7 +94,7 @@ export function remoteSidecarFaultControl(url: string, token: Secret): FaultCont
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(REMOTE_DEADLINE_MS),
       });
-      const reply: unknown = await response.body.json();
+      const reply: unknown = JSON.parse(await readTextBody(response.body, MAX_REPLY_BYTES));
       if (response.statusCode === 200) return reply;
       const reason = isRecord(reply) ? String(reply["message"]) : `status ${response.statusCode}`;
       throw new Error(reason);

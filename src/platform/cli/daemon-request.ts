@@ -2,6 +2,7 @@ import { request } from "undici";
 import { withDeadline } from "../base/abort.ts";
 import { EXIT } from "../base/errors.ts";
 import { isRecord, parseJson } from "../base/json.ts";
+import { readTextBody } from "../base/read-text.ts";
 import type { Secret } from "../base/secret.ts";
 import { CliError } from "./cli-error.ts";
 
@@ -56,11 +57,6 @@ function send(
       // Commands send requests rarely. The daemon can close an idle connection just before the next request.
       reset: true,
     });
-    let text = "";
-    for await (const chunk of response.body.setEncoding("utf8")) {
-      text += String(chunk);
-      if (text.length > MAX_BODY_BYTES) throw new Error("the reply is too long");
-    }
-    return { status: response.statusCode, text };
+    return { status: response.statusCode, text: await readTextBody(response.body, MAX_BODY_BYTES) };
   });
 }

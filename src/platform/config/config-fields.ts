@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { z } from "zod";
 import { parseDec18 } from "../base/decimal.ts";
 import { errorText } from "../base/errors.ts";
 import { LOG_LEVELS } from "../base/logger.ts";
+import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
 import { Secret } from "../base/secret.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time.ts";
 
@@ -147,7 +147,7 @@ export interface SecretSource {
 /** Reads from the process environment and the file system. Relative paths start at the working directory. */
 export const processSecretSource: SecretSource = {
   environment: (name) => process.env[name],
-  file: (path) => readFileSync(path, "utf8"),
+  file: (path) => readTextFile(path, MAX_SETTINGS_BYTES),
 };
 
 /** Field for a reference to a secret, `{file: path}` or `{env: NAME}`. Returns the secret itself, trimmed. */

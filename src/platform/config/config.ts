@@ -1,4 +1,3 @@
-import { closeSync, openSync, readSync } from "node:fs";
 import {
   type Document,
   isMap,
@@ -13,10 +12,9 @@ import {
 } from "yaml";
 import type { z } from "zod";
 import { CodedError, errorText } from "../base/errors.ts";
+import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
 import { counted } from "../base/text.ts";
 import { issueText, receivedText } from "./config-fields.ts";
-
-const MAX_FILE_BYTES = 1024 * 1024;
 
 /** YAML text. `file` is its name in error messages. */
 export interface ConfigText {
@@ -93,25 +91,10 @@ interface Source {
  */
 export function readConfigText(file: string): ConfigText {
   try {
-    return { file, text: readAtMost(file, MAX_FILE_BYTES) };
+    return { file, text: readTextFile(file, MAX_SETTINGS_BYTES) };
   } catch (cause) {
     const text = `cannot be read: ${errorText(cause)} (expected a readable YAML file)`;
     throw new ConfigError([{ file, line: 1, column: 1, path: "", text }], { cause });
-  }
-}
-
-/** The size of a device or a pipe is 0, so only reading shows that a file is too large. */
-function readAtMost(file: string, limit: number): string {
-  const descriptor = openSync(file, "r");
-  try {
-    const bytes = Buffer.alloc(limit + 1);
-    let length = 0;
-    for (let read = -1; read !== 0 && length < bytes.length; length += read)
-      read = readSync(descriptor, bytes, length, bytes.length - length, null);
-    if (length > limit) throw new Error(`it is larger than ${limit} bytes`);
-    return bytes.toString("utf8", 0, length);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -3,6 +3,7 @@ import { request } from "undici";
 import { withDeadline } from "../../platform/base/abort.ts";
 import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
+import { readTextBody } from "../../platform/base/read-text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";
@@ -114,6 +115,8 @@ interface TxName {
 /** Maximum wait for one transaction: longer than the relayer's own. */
 const DEADLINE_MS = 180_000;
 
+const MAX_REPLY_BYTES = 1_048_576;
+
 async function resubmitLetters(
   names: readonly string[],
   options: ResubmitOptions,
@@ -171,7 +174,7 @@ export async function sendLetter(
       signal: inner,
       headersTimeout: DEADLINE_MS,
     });
-    return { status: response.statusCode, text: await response.body.text() };
+    return { status: response.statusCode, text: await readTextBody(response.body, MAX_REPLY_BYTES) };
   }).catch((error: unknown) => {
     signal.throwIfAborted();
     throw new CliError(EXIT.unseen, `icq-relayer does not respond: ${errorText(error)}`);

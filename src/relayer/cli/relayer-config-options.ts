@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { type Command, Option } from "commander";
 import { errorText, EXIT, unreachable } from "../../platform/base/errors.ts";
 import { LOCALNET_RELAYER_MNEMONIC, type Ports, portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
+import { MAX_SETTINGS_BYTES, readTextFile } from "../../platform/base/read-text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
@@ -89,7 +89,7 @@ async function configFromEnv(
 export function readEnvironment(source: true | string): Environment {
   if (source === true) return process.env;
   try {
-    return { ...parseEnv(readFileSync(source, "utf8")), ...process.env };
+    return { ...parseEnv(readTextFile(source, MAX_SETTINGS_BYTES)), ...process.env };
   } catch (cause) {
     throw new CliError(EXIT.badConfig, `${source} cannot be read: ${errorText(cause)}`, { cause });
   }

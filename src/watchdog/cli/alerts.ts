@@ -85,14 +85,16 @@ function listCommand(context: CliContext): Command {
     .action(async (options: Options & { readonly all?: true }) => {
       const reply = await askWatchdog({ path: "/api/alerts" }, options, context);
       const { alerts, silences, dead_letters: letters } = listReply.parse(reply);
-      const own = alerts.filter(({ validator }) => validator === (options.validator ?? validator));
+      const isOwn = ({ validator }: { readonly validator: string }): boolean =>
+        validator === (options.validator ?? validator);
+      const own = alerts.filter(isOwn);
       if (options.json) context.print(stringifyJson(reply, 2));
       else {
         const shown = own.filter(({ state }) => options.all === true || state !== "inactive");
         for (const alert of shown) context.print(alertLine(alert));
         if (shown.length === 0) context.print("no alert is pending, firing or recently resolved");
         for (const silence of silences) context.print(silenceLine(silence));
-        for (const { channel, alert, validator, kind, at, error } of letters)
+        for (const { channel, alert, validator, kind, at, error } of letters.filter(isOwn))
           context.print(
             `never delivered to ${channel}: ${validator}  ${alert}  ${kind} at ${formatMinute(Date.parse(at))} UTC: ${error}`,
           );

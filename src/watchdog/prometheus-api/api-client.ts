@@ -143,6 +143,15 @@ const SAMPLE = "{{[{[[";
 /** Brackets that can be open at the same time. The API has 6, and a few more in its statistics. */
 const MAX_DEPTH = 16;
 
+/** Characters that are stored before they are parsed: of a sample, of a series without its samples, and of all else. */
+const MAX_TEXT = 65_536;
+
+/** What a parsed part takes of such a text: "0," and white space. */
+const MAX_PLACE = 4;
+
+/** Mean number of labels of a series. A label takes about 100 bytes of memory. */
+const MAX_LABELS = 20;
+
 /**
  * Reads the result of a range selector in chunks. Each sample and each series is parsed when its text is complete, so memory
  * holds what is returned and a few chunks, and a response that exceeds a limit is not read further. Throws {@link SourceError}.
@@ -152,6 +161,7 @@ async function readMatrix(body: Body, limits: ReplyLimits): Promise<readonly Ser
   const all: Series[] = [];
   let points: Point[] = [];
   let pointCount = 0;
+  let labelCount = 0;
   let byteCount = 0;
   /** Texts that are not complete: of the response, of a series in it, of a sample in that. A parsed part is a 0 there. */
   const texts = [""];
@@ -165,16 +175,20 @@ async function readMatrix(body: Body, limits: ReplyLimits): Promise<readonly Ser
       points.push(toPoint(parseJson(text)));
     } else {
       if (all.length >= limits.maxSeries) throw tooLarge(limits.maxSeries, "series", "max_series");
-      all.push(toSeries(parseJson(text), points));
+      const series = toSeries(parseJson(text), points);
+      labelCount += series.labels.size;
+      const maxLabels = MAX_LABELS * limits.maxSeries;
+      if (labelCount > maxLabels) throw tooLarge(maxLabels, "labels", "max_series");
+      all.push(series);
       points = [];
     }
   };
   const push = (chunk: string): void => {
     let from = 0;
-    const take = (to: number): string => {
-      const text = (texts.pop() ?? "") + chunk.slice(from, to);
+    const take = (to: number, isBeforePart = false): string => {
+      const own = chunk.slice(from, to);
       from = to;
-      return text;
+      return (texts.pop() ?? "") + (isBeforePart ? own.trimEnd() : own);
     };
     for (let at = 0; at < chunk.length; at++) {
       const char = chunk[at];
@@ -186,13 +200,19 @@ async function readMatrix(body: Body, limits: ReplyLimits): Promise<readonly Ser
       else if (char === "{" || char === "[") {
         open += char;
         if (open.length > MAX_DEPTH) throw notPrometheus();
-        if (open === SERIES || open === SAMPLE) texts.push(`${take(at)}0`, "");
+        if (open === SERIES || open === SAMPLE) texts.push(`${take(at, true)}0`, "");
       } else if (char === "}" || char === "]") {
         if (open === SERIES || open === SAMPLE) complete(take(at + 1));
         open = open.slice(0, -1);
       }
     }
     texts.push(take(chunk.length));
+    const length = texts.reduce((sum, text) => sum + text.length, 0);
+    if (length > MAX_TEXT + MAX_PLACE * (all.length + pointCount))
+      throw new SourceError(
+        { code: "too-large" },
+        `the response of Prometheus has a series, a sample or a message of more than ${MAX_TEXT} characters; check prometheus.url and the labels`,
+      );
   };
   for await (const chunk of body) {
     byteCount += chunk.length;

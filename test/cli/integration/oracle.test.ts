@@ -30,6 +30,7 @@ const world = {
   validators: [] as readonly ValidatorData[],
   alerts: [] as readonly object[],
   silences: [] as object[],
+  letters: [] as object[],
   channelError: null as string | null,
 };
 
@@ -43,7 +44,8 @@ const routes: readonly HttpRoute[] = [
   {
     method: "GET",
     path: "/api/alerts",
-    handle: () => jsonReply(200, { alerts: world.alerts, silences: world.silences }),
+    handle: () =>
+      jsonReply(200, { alerts: world.alerts, silences: world.silences, dead_letters: world.letters }),
   },
   {
     method: "POST",
@@ -305,6 +307,23 @@ describe("alerts", () => {
     const ended = { ...SIDECAR_DOWN, state: "resolved", resolved_at: "2026-10-20T04:05:06.000Z" };
     world.alerts = [ended];
     expect((await cli("alerts", "list", "--all")).out).toContain("resolved at 2026-10-20 04:05 UTC");
+    const at = "2026-10-20T03:00:05.000Z";
+    world.letters = [
+      {
+        channel: "team",
+        alert: "sidecar-down",
+        validator: "validator-02",
+        kind: "firing",
+        at,
+        error: "HTTP 422",
+      },
+    ];
+    const listed = await cli("alerts", "list", "--validator", "validator-02");
+    expect(listed.out).toContain(
+      "never delivered to team: validator-02  sidecar-down  firing at 2026-10-20 03:00 UTC: HTTP 422",
+    );
+    expect((await cli("alerts", "list", "--validator", "validator-01")).out).not.toContain("delivered");
+    world.letters = [];
   });
 
   it("are silenced and unsilenced with the token, by somebody, for a reason", async () => {

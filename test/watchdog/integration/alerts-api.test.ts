@@ -79,6 +79,27 @@ describe("GET /api/alerts", () => {
   });
 });
 
+describe("a notification that the receiver rejects", () => {
+  it("is a dead letter, with its channel and error", async () => {
+    receiver.status = 422;
+    world.set("sidecar-down", true);
+    await clock.advance(10 * MINUTE);
+    const { json } = await call("GET", "/api/alerts", undefined, "");
+    const letterOf = (alert: string) => ({
+      channel: "webhook",
+      id: expect.stringContaining(alert),
+      alert,
+      validator: "default",
+      kind: "firing",
+      at: expect.stringMatching(/^2026-11-21T12:0\d:/),
+      reason: expect.any(String),
+      failed_at: expect.stringMatching(/^2026-11-21T12:0\d:/),
+      error: "the webhook answered HTTP 422",
+    });
+    expect(json).toHaveProperty("dead_letters", ["oracle-calls-failing", "sidecar-down"].map(letterOf));
+  });
+});
+
 describe("silences", () => {
   it("are created, listed, kept over a restart, and deleted", async () => {
     const created = await call("POST", "/api/silences", { ...SILENCE, alerts: ["sidecar-down"] });

@@ -126,6 +126,13 @@ describe("queries of the Prometheus API", () => {
     ]);
   });
 
+  it("read a response with a line for each bracket", async () => {
+    const text = matrixOf([9000, 500].map((points, job) => seriesOf({ job: String(job) }, points)));
+    const url = await startApi(answer(200, JSON.stringify(JSON.parse(text), null, 8)));
+    const series = await read(url, { maxResponseBytes: 10_000_000 });
+    expect(series.map(({ points }) => points.length)).toEqual([9000, 500]);
+  });
+
   it("use the share of the limits that they are given", async () => {
     const url = await startApi(answer(200, matrixOf([seriesOf({}, 2001)])));
     const query = (share: number) =>
@@ -221,7 +228,7 @@ describe("queries of the Prometheus API", () => {
     ],
     [
       "a response that is too large",
-      answer(200, JSON.stringify({ status: "success", data: "x".repeat(2_000_000) })),
+      answer(200, matrixOf([seriesOf({}, 9000)]).replaceAll('"1"', `"${"1".repeat(200)}"`)),
       "too-large",
       "the response of Prometheus has more than 1000000 bytes; select fewer series with labels, shorten prometheus.stale_after, or raise prometheus.max_response_bytes",
     ],
@@ -237,6 +244,33 @@ describe("queries of the Prometheus API", () => {
       "too-large",
       "the response of Prometheus has more than 10000 samples; select fewer series with labels, shorten prometheus.stale_after, or raise prometheus.max_points",
     ],
+    [
+      "a response with too many labels",
+      answer(
+        200,
+        matrixOf(
+          Array(101).fill(seriesOf(Object.fromEntries(Array.from({ length: 200 }, (_, i) => [i, ""])), 1)),
+        ),
+      ),
+      "too-large",
+      "the response of Prometheus has more than 20000 labels; select fewer series with labels, shorten prometheus.stale_after, or raise prometheus.max_series",
+    ],
+    ...[
+      [
+        "objects beside the series",
+        `{"status":"success","data":{"resultType":"matrix","result":[]},"x":[${"{},".repeat(60_000)}0]}`,
+      ],
+      ["lists in a sample", matrixOf([`{"metric":{},"values":[[1,"1",${"[],".repeat(60_000)}0]]}`])],
+      ["labels of a series", matrixOf([seriesOf({ a: "x".repeat(180_000) }, 1)])],
+    ].map(
+      ([what, body = ""]) =>
+        [
+          `too many ${what}`,
+          answer(200, body),
+          "too-large",
+          "the response of Prometheus has a series, a sample or a message of more than 65536 characters; check prometheus.url and the labels",
+        ] satisfies [string, Handler, string, string],
+    ),
     [
       "a sample that is not a time and a text",
       answer(200, matrixOf(['{"metric":{},"values":[["1","1"]]}'])),

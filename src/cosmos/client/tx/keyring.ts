@@ -1,9 +1,10 @@
 import { createDecipheriv, pbkdf2Sync } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { concat, fromBase64, fromUtf8, utf8 } from "../../../platform/base/bytes.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import { isRecord, parseJson } from "../../../platform/base/json.ts";
+import { readTextFile } from "../../../platform/base/read-text.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
 import { Record as KeyringRecord } from "../../proto/gen/cosmos/crypto/keyring/v1/record.ts";
 import { PrivKey } from "../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
@@ -42,8 +43,7 @@ function readKeyFile(folder: string, { name }: KeyringKey): string {
   // As the SDK's store: a slash cannot be in a file name.
   const file = join(folder, `${name.replaceAll("%", "%25").replaceAll("/", "%2F")}.info`);
   try {
-    if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
-    return readFileSync(file, "utf8");
+    return readTextFile(file, MAX_FILE_BYTES);
   } catch (cause) {
     throw badKeyring(`${file} cannot be read (${errorText(cause)}); ${namesIn(folder)}`);
   }

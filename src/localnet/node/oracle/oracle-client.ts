@@ -5,6 +5,7 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import { isRecord } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
+import { readTextBody } from "../../../platform/base/read-text.ts";
 import type { OracleVote } from "./oracle-metrics.ts";
 
 /** Faults that can be injected into the oracle part of a node, with their visible effect. */
@@ -204,12 +205,8 @@ const MAX_BODY_BYTES = 1_048_576;
 const httpTransport: SidecarTransport = {
   get: async (url, signal) => {
     const { statusCode, headers, body } = await request(url, { signal });
-    let text = "";
     // The body is read in any case. An unread body would block the connection.
-    for await (const chunk of body.setEncoding("utf8")) {
-      text += String(chunk);
-      if (text.length > MAX_BODY_BYTES) throw new Error("the response of the sidecar is too long");
-    }
+    const text = await readTextBody(body, MAX_BODY_BYTES);
     const contentType = headers["content-type"];
     return {
       status: statusCode,

@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from "node:fs";
 import { Command } from "commander";
 import { EXIT } from "../../../../../platform/base/errors.ts";
+import { readTextFile } from "../../../../../platform/base/read-text.ts";
 import {
   MsgRemoveInterchainQueryRequest,
   MsgSubmitQueryResult,
@@ -67,9 +67,7 @@ function readResult(file: string, chainName: string): QueryResult {
 
 function readJson(file: string): unknown {
   try {
-    if (statSync(file).size > MAX_RESULT_FILE_BYTES)
-      throw new Error(`it is larger than ${MAX_RESULT_FILE_BYTES} bytes`);
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(readTextFile(file, MAX_RESULT_FILE_BYTES));
   } catch (cause) {
     if (cause instanceof SyntaxError) throw unusable(file, cause);
     throw new CliError(EXIT.fatal, `failed to read query result file: ${file}`, { cause });

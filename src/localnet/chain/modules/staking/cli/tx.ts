@@ -1,8 +1,8 @@
-import { readFileSync, statSync } from "node:fs";
 import { Argument, Command, Option } from "commander";
 import { z } from "zod";
 import { errorText, EXIT } from "../../../../../platform/base/errors.ts";
 import type { JsonObject } from "../../../../../platform/base/json.ts";
+import { readTextFile } from "../../../../../platform/base/read-text.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
@@ -244,8 +244,7 @@ function checkedBy<T>(parse: (text: string) => T): (text: string, context: z.Ref
 
 function readJson(file: string): unknown {
   try {
-    if (statSync(file).size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-    return JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(readTextFile(file, MAX_BYTES));
   } catch (error) {
     throw unusable(file, errorText(error));
   }

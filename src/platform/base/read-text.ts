@@ -1,0 +1,66 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+
+/** Largest file of a configuration, of variables, or of a secret. */
+export const MAX_SETTINGS_BYTES = 1_048_576;
+
+const CHUNK_BYTES = 65_536;
+
+/** Time that a pipe or a terminal may be silent. Signals are not handled until then, as reading is synchronous. */
+const SILENCE_MS = 10_000;
+const PAUSE_MS = 10;
+
+/**
+ * Reads a UTF-8 file of at most `maxBytes`, also a device or a pipe, which has no size. Throws when the file cannot be read, is
+ * larger, or is a pipe or a terminal that nobody writes to for `silenceMs`.
+ */
+export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE_MS): string {
+  // Without O_NONBLOCK, opening a named pipe that nobody writes to would never return. Windows does not have it.
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for (;;) {
+      const chunk = readChunk(descriptor, length === 0, silenceMs);
+      if (chunk.length === 0) return Buffer.concat(chunks, length).toString("utf8");
+      length += chunk.length;
+      if (length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
+      chunks.push(chunk);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Waits for the next bytes; none at the end of the file. Before the first ones, a pipe may still be without a writer. */
+function readChunk(descriptor: number, isFirst: boolean, silenceMs: number): Buffer {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  const isUnopened = isFirst && fstatSync(descriptor).isFIFO();
+  for (let leftMs = silenceMs; leftMs > 0; leftMs -= PAUSE_MS) {
+    const length = readNow(descriptor, chunk);
+    if (length !== undefined && (length > 0 || !isUnopened)) return chunk.subarray(0, length);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+  }
+  throw new Error(`nothing was written to it for ${silenceMs / 1000} s`);
+}
+
+/** Returns undefined if the next bytes have not arrived. */
+function readNow(descriptor: number, chunk: Buffer): number | undefined {
+  try {
+    return readSync(descriptor, chunk);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EAGAIN") return undefined;
+    throw error;
+  }
+}
+
+/** Reads the rest of a body of at most `maxBytes` as UTF-8. Throws for a larger one, which also closes its connection. */
+export async function readTextBody(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > maxBytes) throw new Error(`the response has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length).toString("utf8");
+}
