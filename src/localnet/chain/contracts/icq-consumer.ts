@@ -1,14 +1,13 @@
 import {
   concat,
   decodeBech32,
-  fromUtf8,
   prefixEnd,
   readUint64BigEndian,
   toBase64,
   uint64BigEndian,
   utf8,
 } from "../../../platform/base/bytes.ts";
-import { isRecord, type JsonField, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
+import { isRecord, type JsonField, type JsonObject } from "../../../platform/base/json.ts";
 import {
   type ContractCode,
   ContractError,
@@ -18,7 +17,7 @@ import {
   subMessage,
   type MessageJson,
 } from "../modules/wasm/contract.ts";
-import { copyMessage, printMessageJson } from "../modules/wasm/message-json.ts";
+import { copyMessage, parseMessageJson, printMessageJson } from "../modules/wasm/message-json.ts";
 import { readMessage, text, unknownVariant } from "./messages.ts";
 
 /** Prefix of balances in the SDK's bank store. */
@@ -59,7 +58,7 @@ export const icqConsumer: ContractCode = {
     throw unknownVariant("SudoMsg", name, ["kv_query_result", "tx_query_result"]);
   },
   reply: () => NO_RESPONSE,
-  query: (scope, message): JsonValue => {
+  query: (scope, message): MessageJson => {
     const [name, fields] = readMessage(message);
     return queryState(scope, name, fields);
   },
@@ -164,8 +163,8 @@ function recordKvResult(scope: ContractScope, fields: JsonField): ContractRespon
   const queryId = queryIdOf(fields);
   const { storage } = scope;
   // The callback has only the id of the query, so the contract queries the result.
-  const result = scope.query({ custom: { interchain_query_result: { query_id: Number(queryId) } } });
-  storage.set(concat(KV_RESULT, uint64BigEndian(queryId)), utf8(JSON.stringify(result)));
+  const result = scope.query({ custom: { interchain_query_result: { query_id: queryId } } });
+  storage.set(concat(KV_RESULT, uint64BigEndian(queryId)), utf8(printMessageJson(result)));
   const countKey = concat(KV_COUNT, uint64BigEndian(queryId));
   storage.set(countKey, uint64BigEndian(countAt(scope, countKey) + 1n));
   return callbackResponse("kv_query_result", queryId);
@@ -187,7 +186,7 @@ function recordTx(scope: ContractScope, fields: JsonField): ContractResponse {
 }
 
 /** Runs a smart query of the contract. */
-function queryState(scope: ContractScope, name: string, fields: JsonField): JsonValue {
+function queryState(scope: ContractScope, name: string, fields: JsonField): MessageJson {
   switch (name) {
     case "failure":
       return { ...callbackFailures.get(scope) };
@@ -201,19 +200,19 @@ function queryState(scope: ContractScope, name: string, fields: JsonField): Json
 }
 
 /** Returns the last result (null before the first) and the number of callbacks. */
-function kvResult(scope: ContractScope, id: bigint): JsonObject {
+function kvResult(scope: ContractScope, id: bigint): MessageJson {
   const bytes = scope.storage.get(concat(KV_RESULT, uint64BigEndian(id)));
-  const stored: JsonValue = bytes === undefined ? null : JSON.parse(fromUtf8(bytes));
+  const stored = bytes === undefined ? null : parseMessageJson(bytes);
   return {
     ...(isRecord(stored) ? stored : { result: null }),
     callbacks: Number(countAt(scope, concat(KV_COUNT, uint64BigEndian(id)))),
   };
 }
 
-function transactions(scope: ContractScope, id: bigint): JsonObject {
+function transactions(scope: ContractScope, id: bigint): MessageJson {
   const prefix = concat(TRANSACTION, uint64BigEndian(id));
-  const entries: JsonValue[] = [...scope.storage.iterate(prefix, prefixEnd(prefix))].map(([, value]) =>
-    JSON.parse(fromUtf8(value)),
+  const entries = [...scope.storage.iterate(prefix, prefixEnd(prefix))].map(([, value]) =>
+    parseMessageJson(value),
   );
   return { transactions: entries };
 }

@@ -400,6 +400,18 @@ describe("queries of contracts", () => {
     expect(request({ wasm: { raw: { contract_addr: address, key: "AQ==" } } })).toBeNull();
   });
 
+  it("answer with all digits of integers beyond 2^53, also through another contract", () => {
+    const { address, chain: own } = withCode(querying);
+    own.bank.fund(address, 1_000_000n);
+    own.deliver([register({ sender: address, updatePeriod: 2n ** 64n - 1n })]);
+    const custom = { custom: { registered_interchain_query: { query_id: 1 } } };
+    const msg = toBase64(utf8(JSON.stringify(custom)));
+    for (const request of [custom, { wasm: { smart: { contract_addr: address, msg } } }]) {
+      const response = own.wasm.host.query(own.world.context(), address, utf8(JSON.stringify(request)));
+      expect(fromUtf8(response)).toContain('"update_period":18446744073709551615,');
+    }
+  });
+
   it.each([
     [
       { stargate: { path: "/cosmos.bank.v1beta1.Query/Balance", data: "" } },

@@ -3,11 +3,12 @@ import * as wire from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx
 import type { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
-import { isRecord, JsonField, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
+import { isRecord, JsonField } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, wrapErrors } from "../../runtime/errors.ts";
 import type { HandlerResult } from "../../runtime/module.ts";
-import { customFields, asUintNumber } from "../wasm/custom-json.ts";
+import type { MessageJson } from "../wasm/contract.ts";
+import { customFields, asUintNumber, toUintNumber } from "../wasm/custom-json.ts";
 import { registerQuery, removeQuery, updateQuery } from "./handlers.ts";
 import { getQuery, getResult, queries } from "./keeper.ts";
 import type { KeyList } from "./messages.ts";
@@ -128,12 +129,12 @@ function keyList(field: JsonField): KeyList {
 
 /**
  * Answers a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`.
- * Integers are JSON numbers, unlike in the REST API. Returns undefined for any other query.
+ * Integers are JSON numbers with all digits, unlike in the REST API. Returns undefined for any other query.
  */
 export function handleCustomQuery(
   context: Context,
   request: Readonly<Record<string, unknown>>,
-): JsonValue | undefined {
+): MessageJson | undefined {
   const {
     interchain_query_result: result,
     registered_interchain_query: query,
@@ -150,7 +151,7 @@ export function handleCustomQuery(
  * Filters by owners and connection; empty matches all. Returns all matches and ignores `pagination`, unlike the gRPC
  * query.
  */
-function listQueries(context: Context, request: JsonField): JsonValue {
+function listQueries(context: Context, request: JsonField): MessageJson {
   const owners = request
     .member("owners")
     .elements()
@@ -164,7 +165,7 @@ function listQueries(context: Context, request: JsonField): JsonValue {
 }
 
 /** Leaves out empty and zero members, as Go's `omitempty` tags do. Key and value are never left out. */
-function resultJson({ kvResults, height, revision }: QueryResult): JsonObject {
+function resultJson({ kvResults, height, revision }: QueryResult): MessageJson {
   const values = kvResults.map(({ storagePrefix, key, value }) => ({
     ...(storagePrefix === "" ? {} : { storage_prefix: storagePrefix }),
     key: toBase64(key),
@@ -177,17 +178,17 @@ function resultJson({ kvResults, height, revision }: QueryResult): JsonObject {
   };
 }
 
-function queryJson(query: RegisteredQuery): JsonObject {
+function queryJson(query: RegisteredQuery): MessageJson {
   const remote = query.lastSubmittedResultRemoteHeight;
   return {
-    id: Number(query.id),
+    id: toUintNumber(query.id),
     owner: query.owner,
     keys: query.keys.map(({ path, key }) => ({ path, key: toBase64(key) })),
     transactions_filter: query.transactionsFilter,
     query_type: query.queryType,
     connection_id: query.connectionId,
-    update_period: Number(query.updatePeriod),
-    last_submitted_result_local_height: Number(query.lastSubmittedResultLocalHeight),
+    update_period: toUintNumber(query.updatePeriod),
+    last_submitted_result_local_height: toUintNumber(query.lastSubmittedResultLocalHeight),
     ...(remote === undefined
       ? {}
       : {
@@ -197,13 +198,13 @@ function queryJson(query: RegisteredQuery): JsonObject {
           },
         }),
     deposit: query.deposit.map(({ denom, amount }) => ({ denom, amount })),
-    submit_timeout: Number(query.submitTimeout),
-    registered_at_height: Number(query.registeredAtHeight),
+    submit_timeout: toUintNumber(query.submitTimeout),
+    registered_at_height: toUintNumber(query.registeredAtHeight),
   };
 }
 
-function numberMember(name: string, value: bigint): JsonObject {
-  return value === 0n ? {} : { [name]: Number(value) };
+function numberMember(name: string, value: bigint): Readonly<Record<string, number | bigint>> {
+  return value === 0n ? {} : { [name]: toUintNumber(value) };
 }
 
 function queryId(request: JsonField): bigint {

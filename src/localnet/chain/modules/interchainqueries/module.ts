@@ -3,7 +3,6 @@ import { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchain
 import * as queryTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import * as txTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
-import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";
 import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
@@ -16,6 +15,7 @@ import { MODULE_NAME, QUERY_PREFIX } from "./keys.ts";
 import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrProtoUnmarshal } from "./errors.ts";
 import { submitQueryResult } from "./submit-result.ts";
 import { requireClientMessage } from "./tx-proof.ts";
+import type { MessageJson } from "../wasm/contract.ts";
 import type { Keepers, IbcKeeper, InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
 import { cleanUpRemovedQueries, getQuery, getResult, queries } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
@@ -32,7 +32,7 @@ export interface InterchainqueriesModule extends ChainModule {
   readonly handleCustomQuery: (
     context: Context,
     request: Readonly<Record<string, unknown>>,
-  ) => JsonValue | undefined;
+  ) => MessageJson | undefined;
 }
 
 /** Creates the module `interchainqueries`. */

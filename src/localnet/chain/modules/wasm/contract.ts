@@ -1,4 +1,3 @@
-import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 
@@ -33,7 +32,7 @@ export interface ContractScope {
    * Queries the chain in CosmWasm's JSON (`{"stargate":…}`, `{"wasm":{"smart":…}}`, …). Throws `ModuleError` or
    * `ContractError`.
    */
-  readonly query: (request: Readonly<Record<string, MessageJson>>) => JsonValue;
+  readonly query: (request: Readonly<Record<string, MessageJson>>) => MessageJson;
   /** Consumes gas of the call, as the instructions of a WebAssembly contract do. Throws `ModuleError` when it runs out. */
   readonly useGas: (amount: bigint) => void;
 }

@@ -10,6 +10,11 @@ function decodeError(path: string, expected: string): Error {
   return unregisteredError(`failed to decode incoming custom cosmos message: ${path}: not ${expected}`);
 }
 
+/** Returns the JSON number of an integer: a bigint where a number would round it. */
+export function toUintNumber(value: bigint): number | bigint {
+  return value > Number.MAX_SAFE_INTEGER ? value : Number(value);
+}
+
 /**
  * Returns an unsigned integer. CosmWasm bindings carry integers as JSON numbers only; text is rejected. Absent counts
  * as 0.

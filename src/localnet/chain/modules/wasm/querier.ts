@@ -1,4 +1,4 @@
-import { fromUtf8, toBase64 } from "../../../../platform/base/bytes.ts";
+import { toBase64 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonValue, JsonField } from "../../../../platform/base/json.ts";
 import { messageToJson } from "../../../../cosmos/proto/json.ts";
@@ -6,13 +6,14 @@ import { findService, toCanonicalTypeUrl } from "../../../../cosmos/proto/regist
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidAddress, ErrNotSupported, QueryError } from "../../runtime/errors.ts";
 import { readAddress } from "./loading.ts";
-import { ContractError } from "./contract.ts";
+import { ContractError, type MessageJson } from "./contract.ts";
 import { ErrQueryFailed } from "./keys.ts";
 import { contractStore } from "./keeper.ts";
+import { parseMessageJson } from "./message-json.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
 /** Answers a contract's query in CosmWasm's JSON. Throws `ModuleError` or `ContractError`. */
-export type ContractQuerier = (context: Context, request: Readonly<Record<string, unknown>>) => JsonValue;
+export type ContractQuerier = (context: Context, request: Readonly<Record<string, unknown>>) => MessageJson;
 
 type SmartQuery = (context: Context, address: string, message: Uint8Array) => Uint8Array;
 
@@ -79,7 +80,7 @@ function wrapQueryError<T>(query: () => T): T {
   }
 }
 
-function queryBinding(context: Context, body: Readonly<Record<string, unknown>>, deps: WasmDeps): JsonValue {
+function queryBinding(context: Context, body: Readonly<Record<string, unknown>>, deps: WasmDeps): MessageJson {
   const response = deps.customQueries?.(context, body);
   if (response === undefined) throw ErrNotSupported("custom queries of this kind");
   return response;
@@ -98,12 +99,12 @@ function queryContract(
   body: JsonField,
   { bech32Prefix }: WasmOptions,
   smart: SmartQuery,
-): JsonValue {
+): MessageJson {
   const [smartBody, rawBody] = [body.member("smart"), body.member("raw")];
   if (isRecord(smartBody.value)) {
     const message = smartBody.member("msg").required().asBase64();
     const response = smart(context, smartBody.member("contract_addr").required().asText(), message);
-    return JSON.parse(fromUtf8(response));
+    return parseMessageJson(response);
   }
   if (!isRecord(rawBody.value)) throw ErrNotSupported("not implemented: contract queries but smart and raw");
   const text = rawBody.member("contract_addr").required().asText();

@@ -1,8 +1,7 @@
-import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { HandlerResult, MessageHandler, QueryHandler } from "../../runtime/module.ts";
-import type { ContractCode } from "./contract.ts";
+import type { ContractCode, MessageJson } from "./contract.ts";
 
 export interface WasmOptions {
   readonly chainName: string;
@@ -44,7 +43,7 @@ export interface CustomMessageResult {
 type CustomQueryHandler = (
   context: Context,
   request: Readonly<Record<string, unknown>>,
-) => JsonValue | undefined;
+) => MessageJson | undefined;
 
 /** Routes are looked up at each use, because they include modules that are created after this one. */
 export interface WasmDeps {
