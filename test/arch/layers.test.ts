@@ -23,6 +23,8 @@ const FORBIDDEN_IN_DETERMINISTIC: readonly RegExp[] = [
   /\bawait\b/,
   /\bsetTimeout\b/,
   /\bparseFloat\b/,
+  // Go trims other characters: `trimGoSpace`.
+  /\.trim(?:Start|End)?\(/,
 ];
 
 /** What deterministic files may import of Node. */

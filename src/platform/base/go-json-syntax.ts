@@ -15,14 +15,29 @@ type Step = (byte: number, parents: Parents) => Step | string;
  * (expecting 'u')", "unexpected end of JSON input"), or undefined for one valid JSON value. Linear and not recursive.
  */
 export function goJsonSyntaxError(bytes: Uint8Array): string | undefined {
+  return firstError(bytes)?.text;
+}
+
+/**
+ * Returns the first JSON value of the bytes: what Go's `json.Decoder` reads, and so the SDK's codec. Bytes that do not begin
+ * with a value are cut where the error is.
+ */
+export function firstGoJson(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(0, firstError(bytes)?.at);
+}
+
+function firstError(bytes: Uint8Array): { readonly at: number; readonly text: string } | undefined {
   const parents: Parents = [];
   let step: Step = beginValue;
+  let at = 0;
   for (const byte of bytes) {
     const next = step(byte, parents);
-    if (typeof next === "string") return `invalid character ${quoteByte(byte)} ${next}`;
+    if (typeof next === "string") return { at, text: `invalid character ${quoteByte(byte)} ${next}` };
     step = next;
+    at += 1;
   }
-  return step(0x20, parents) === endTop ? undefined : "unexpected end of JSON input";
+  if (step(0x20, parents) === endTop) return undefined;
+  return { at, text: "unexpected end of JSON input" };
 }
 
 function beginValue(byte: number, parents: Parents): Step | string {

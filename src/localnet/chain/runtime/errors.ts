@@ -26,7 +26,7 @@ export class ModuleError extends Error {
     this.codespace = codespace;
     this.code = code;
     const given = typeof origin === "string" ? { description: origin } : origin;
-    this.description = given?.description ?? text.slice(text.lastIndexOf(": ") + 1).trim();
+    this.description = given?.description ?? text.split(": ").at(-1) ?? text;
     this.wraps = given?.wraps ?? wrapsBefore(text, this.description);
   }
 

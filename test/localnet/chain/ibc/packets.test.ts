@@ -3,6 +3,7 @@ import { utf8 } from "../../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";
 import { getChannel, getSequence } from "../../../../src/localnet/chain/modules/ibc/channel/channel-store.ts";
 import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
+import { requireCanonicalReply } from "../../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { sendPacket } from "../../../../src/localnet/chain/modules/ibc/channel/keeper.ts";
 import { exportGenesis, initGenesis } from "../../../../src/localnet/chain/modules/ibc/genesis.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
@@ -91,8 +92,19 @@ describe("a packet on an unordered channel", () => {
     ['{"result":"AQ=="}', "done"],
     ['{"error":"\\u003c"}', "done"],
     ["{}", "done"],
-    ["[1]", "done"],
-    ...['{"result": "AQ=="}', '{"error":"<"}', '{"error":"a","error":"a"}', "{ }"].map((text) => [
+    ["[]", "done"],
+    ['{"error":5}', "done"],
+    ['{"error":"a","x":1}', "done"],
+    ['x{"error":"a"}', "done"],
+    ...[
+      '{"result": "AQ=="}',
+      '{"error":"<"}',
+      '{"error":"a","error":"a"}',
+      '{"error":"a","result":"AQ=="}',
+      '{"result":"AQ=="}x',
+      "{ }",
+      "null",
+    ].map((text) => [
       text,
       "channel/16 acknowledge packet verification failed: acknowledgement marshalling error: invalid acknowledgement",
     ]),
@@ -110,6 +122,12 @@ describe("a packet on an unordered channel", () => {
     expect(calls.a.filter((call) => call.startsWith("acknowledge"))).toHaveLength(
       expected === "done" ? 1 : 0,
     );
+  });
+
+  it("has an acknowledgement whose invalid UTF-8 ibc-go reads as U+FFFD", () => {
+    const invalid = Uint8Array.of(...utf8('{"error":"'), 0xff, ...utf8('"}'));
+    expect(() => requireCanonicalReply(invalid)).toThrow("acknowledgement marshalling error");
+    expect(requireCanonicalReply(utf8('{"error":"\uFFFD"}'))).toBeUndefined();
   });
 
   it("may overtake another", () => {

@@ -235,6 +235,7 @@ describe("the query DenomHash", () => {
     ["-/channel-0/uatom", "invalid port ID at position 0: identifier - has invalid length: 1"],
     ["transfer/channel-0/uatom", "transfer/channel-0/uatom: denomination trace not found"],
     ["", "base denomination cannot be blank"],
+    [" ", " : denomination trace not found"],
   ])("of %j fails", (trace, expected) => {
     const { a } = openTransferPair();
     const request = QueryDenomHashRequest.encode({ trace }).finish();
@@ -253,6 +254,8 @@ describe("denominations", () => {
     ["transfer/channelx/untrn", "", "transfer/channelx/untrn"],
     ["transfer/channel-18446744073709551615/untrn", "transfer/channel-18446744073709551615", "untrn"],
     ["transfer/channel-18446744073709551616/untrn", "", "transfer/channel-18446744073709551616/untrn"],
+    // ibc-go accepts 20 digits.
+    ["transfer/channel-000000000000000000001/untrn", "", "transfer/channel-000000000000000000001/untrn"],
   ])("%s has the path %j", (denom, path, baseDenom) => {
     const trace = parseTrace(denom);
     expect(trace).toEqual({ path, baseDenom });

@@ -80,7 +80,11 @@ function wrapQueryError<T>(query: () => T): T {
   }
 }
 
-function queryBinding(context: Context, body: Readonly<Record<string, unknown>>, deps: WasmDeps): MessageJson {
+function queryBinding(
+  context: Context,
+  body: Readonly<Record<string, unknown>>,
+  deps: WasmDeps,
+): MessageJson {
   const response = deps.customQueries?.(context, body);
   if (response === undefined) throw ErrNotSupported("custom queries of this kind");
   return response;

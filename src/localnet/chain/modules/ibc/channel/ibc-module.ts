@@ -4,8 +4,10 @@ import {
   type Order,
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { messageFromJson } from "../../../../../cosmos/proto/json.ts";
-import { equalBytes, fromUtf8, toBase64, utf8 } from "../../../../../platform/base/bytes.ts";
+import { equalBytes, fromLossyUtf8, toBase64, utf8 } from "../../../../../platform/base/bytes.ts";
 import { printGoString } from "../../../../../platform/base/go-json.ts";
+import { firstGoJson } from "../../../../../platform/base/go-json-syntax.ts";
+import { isRecord } from "../../../../../platform/base/json.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { ErrInvalidAcknowledgement } from "../host/errors.ts";
 import type { ChannelEndpoint, Packet, Timeout } from "../host/packet.ts";
@@ -80,10 +82,19 @@ export function encodeReply(reply: Reply): Uint8Array {
   );
 }
 
-/** Decodes a reply in any spelling; undefined for one without result and error. Throws a plain error for other bytes. */
+/**
+ * Decodes a reply in any spelling that Go's decoder takes; undefined for one without result and error. Throws a plain error for
+ * other bytes.
+ */
 export function decodeReply(bytes: Uint8Array): Reply | undefined {
-  const json: unknown = JSON.parse(fromUtf8(bytes));
-  const { response } = EncodedReply.decode(messageFromJson("ibc.core.channel.v1.Acknowledgement", json));
+  const json: unknown = JSON.parse(fromLossyUtf8(firstGoJson(bytes)));
+  if (json !== null && !isRecord(json)) throw new Error("not an object");
+  // Of a result and an error together, Go takes either one at random.
+  const responses = Object.entries(json ?? {}).map(([name, value]) => {
+    const member = messageFromJson("ibc.core.channel.v1.Acknowledgement", { [name]: value });
+    return EncodedReply.decode(member).response;
+  });
+  const response = responses.at(-1);
   if (response === undefined) return undefined;
   return response.$case === "result"
     ? { kind: "result", result: response.value }
