@@ -1,3 +1,4 @@
+import { benchAttack } from "./attack.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
 import { benchChain } from "./chain.ts";
 import { benchClient } from "./client.ts";
@@ -33,4 +34,5 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   "start-up": benchStartUp,
   system: benchSystem,
   relayer: benchRelayer,
+  attack: benchAttack,
 };

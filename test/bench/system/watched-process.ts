@@ -17,6 +17,7 @@ export interface Ended {
 
 /** A `relaywatch` command that runs in a process of its own. */
 export interface WatchedProcess {
+  readonly pid: number;
   /** Resolves with the rest of the first line of stdout that begins with `start`; rejects when it ends before. */
   readonly untilLine: (start: string, signal: AbortSignal) => Promise<string>;
   /** Asks it to stop; kills it when it does not. */
@@ -42,6 +43,7 @@ export function startRelaywatch(
   const lines = watchLines(child);
   const ended = watchEnd(child);
   return {
+    pid: child.pid ?? 0,
     untilLine: (start, signal) =>
       withDeadline(`"${start}" of ${args.join(" ")}`, LINE_DEADLINE_MS, signal, () =>
         Promise.race([lines.until(start), ended.then((end) => Promise.reject(endedEarly(args, end)))]),

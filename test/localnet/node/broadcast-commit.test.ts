@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
-import { handleRequest } from "../../../src/localnet/node/rpc/json-rpc.ts";
+import { handleRequest, turnOf } from "../../../src/localnet/node/rpc/json-rpc.ts";
 import type { RpcContext } from "../../../src/localnet/node/rpc/method.ts";
 import { startTestNode, testGenesis, type TestNode } from "../../support/test-node.ts";
 
@@ -36,7 +36,9 @@ describe("broadcast_tx_commit", () => {
     const commit = async (text: string): Promise<unknown> => {
       const params = { tx: toBase64(utf8(text)) };
       const request = { id: 1, method: "broadcast_tx_commit", params };
-      const { result, error } = await handleRequest(request, context, stop.signal);
+      const response: unknown = JSON.parse(await handleRequest(request, context, turnOf(stop.signal)));
+      if (!isRecord(response)) return response;
+      const { result, error } = response;
       return isRecord(result) && isRecord(result["check_tx"]) ? result["check_tx"]["code"] : error;
     };
     const rejected = async (calls: number): Promise<void> => {

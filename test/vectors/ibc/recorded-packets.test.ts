@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { fromBase64, fromHex, toBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { runGrpcQuery } from "../../../src/localnet/chain/runtime/query-router.ts";
-import { createSearchQueue } from "../../../src/localnet/node/base/search-queue.ts";
+import { createWorkQueue } from "../../../src/localnet/node/base/work-queue.ts";
+import { createSendBudget } from "../../../src/platform/http/http-connections.ts";
 import { createGateway } from "../../../src/localnet/node/rest/rest-server.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { comparedParts, DIFFERENT, expectedParts } from "../../support/ibc/recorded-differences.ts";
@@ -158,9 +159,10 @@ describe("recorded REST calls of clients, connections, channels and transfers", 
       const gateway = createGateway({
         chainName: "neutron",
         logger: silentLogger,
+        budget: createSendBudget(1),
         router: {
           paths: [...handlers.keys()],
-          searches: createSearchQueue(),
+          queue: createWorkQueue(),
           query: () => {
             throw new Error("REST calls methods only");
           },

@@ -4,7 +4,8 @@ import { fromBase64, toBase64 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { toQueryFailure } from "../../../src/localnet/chain/runtime/query-router.ts";
 import type { CallRouter } from "../../../src/localnet/node/grpc/call-router.ts";
-import { createSearchQueue } from "../../../src/localnet/node/base/search-queue.ts";
+import { createWorkQueue } from "../../../src/localnet/node/base/work-queue.ts";
+import { createSendBudget } from "../../../src/platform/http/http-connections.ts";
 import { createGateway } from "../../../src/localnet/node/rest/rest-server.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { record, text } from "../../support/recorded-client.ts";
@@ -75,9 +76,14 @@ async function get(world: StakeWorld, { method, path }: Call): Promise<Got> {
   const router = {
     ...routerOf(world),
     query: () => expect.unreachable("no abci_query"),
-    searches: createSearchQueue(),
+    queue: createWorkQueue(),
   };
-  const gateway = createGateway({ router, chainName: "neutron", logger: silentLogger });
+  const gateway = createGateway({
+    router,
+    chainName: "neutron",
+    logger: silentLogger,
+    budget: createSendBudget(1),
+  });
   const url = new URL(path, "http://127.0.0.1");
   const { status, body } = await gateway(
     {

@@ -7,7 +7,7 @@ import {
   openHttpServer,
   type OpenHttpServer,
 } from "../../../platform/http/http-server.ts";
-import { BusyError, RETRY_AFTER } from "./search-queue.ts";
+import { BusyError, RETRY_AFTER } from "./work-queue.ts";
 
 /** Address of a server, and the command line option that changes its port. */
 export interface ServerAddress {

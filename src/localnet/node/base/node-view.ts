@@ -42,7 +42,8 @@ export interface SearchRequest {
 
 /** One page of a search result. `total` counts the items of all pages. */
 export interface SearchPage<T> {
-  readonly items: readonly T[];
+  /** Reads and decodes an item when it is its turn; can be read once. */
+  readonly items: Iterable<T>;
   readonly total: number;
 }
 

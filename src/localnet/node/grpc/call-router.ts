@@ -10,12 +10,12 @@ import {
 } from "../../chain/runtime/errors.ts";
 import { errorResponse, okResponse, toQueryFailure } from "../../chain/runtime/query-router.ts";
 import type { NodeServer } from "../base/node-server.ts";
-import { BusyError, createSearchQueue, type SearchQueue } from "../base/search-queue.ts";
 import type { NodeView } from "../base/node-view.ts";
+import { BusyError, createWorkQueue, type Waiter, type WorkQueue } from "../base/work-queue.ts";
 import { blockHeightOf, type NodeMethod, requireQueryHeight, type ServiceContext } from "./node-method.ts";
 import { INTERFACE_METHODS, NODE_METHODS } from "./node-service.ts";
 import { TENDERMINT_METHODS } from "./tendermint-service.ts";
-import { BROADCAST_PATH, SEARCH_PATHS, TX_METHODS } from "./tx-service.ts";
+import { BROADCAST_PATH, TX_METHODS } from "./tx-service.ts";
 
 interface UnaryCall {
   /** Under the chain's own name: "/acme.interchainqueries.Query/Params". */
@@ -47,8 +47,8 @@ export interface CallRouter {
   readonly paths: readonly string[];
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
-  /** The searches of all servers of the node. */
-  readonly searches: SearchQueue;
+  /** The requests of all servers of the node. */
+  readonly queue: WorkQueue;
   /** Runs an `abci_query`: a method by its gRPC path, or one of the application's other paths. */
   readonly query: (request: QueryRequest) => QueryResponse;
 }
@@ -63,7 +63,7 @@ const OWN_METHODS = [...TX_METHODS, ...TENDERMINT_METHODS, ...NODE_METHODS, ...I
 export function createCallRouter(
   context: ServiceContext,
   logger: Logger,
-  searches: SearchQueue = createSearchQueue(),
+  queue: WorkQueue = createWorkQueue(),
 ): CallRouter {
   const own = new Map(OWN_METHODS.map((method) => [method.path, method]));
   const appPaths = context.view.queryPaths().filter((path) => !own.has(path));
@@ -83,7 +83,7 @@ export function createCallRouter(
   };
   return {
     paths: [...paths],
-    searches,
+    queue,
     call: (call) =>
       paths.has(call.path) ? callNow(call) : failed(GrpcCode.Unimplemented, `unknown method ${call.path}`),
     query: (request) => routeAbciQuery(request, own, context, logger),
@@ -91,21 +91,22 @@ export function createCallRouter(
 }
 
 /**
- * Calls a method. A search of transactions waits in the queue of the node; without capacity there, the reply is Unavailable.
- * `isGone` tells whether the client has left.
+ * Calls a method when it is its turn in the queue of the node, and passes the reply on to `convert` in the same turn. Without
+ * capacity there, the reply is Unavailable.
  */
-export function callInQueue(
-  { call, searches }: Pick<CallRouter, "call" | "searches">,
+export function callInQueue<T>(
+  { call, queue }: Pick<CallRouter, "call" | "queue">,
   request: UnaryCall,
-  isGone: () => boolean,
-): UnaryReply | Promise<UnaryReply> {
-  if (!SEARCH_PATHS.has(request.path)) return call(request);
-  return searches
-    .run([() => call(request)], isGone)
-    .then(([reply = failed(GrpcCode.Internal, "internal error")]) => reply)
-    .catch((thrown: unknown) =>
-      failed(thrown instanceof BusyError ? GrpcCode.Unavailable : GrpcCode.Canceled, errorText(thrown)),
-    );
+  waiter: Waiter,
+  convert: (reply: UnaryReply) => T,
+): Promise<T> {
+  return queue.run([() => convert(call(request))], waiter).then(
+    ([result]) => result ?? convert(failed(GrpcCode.Internal, "internal error")),
+    (thrown: unknown) =>
+      convert(
+        failed(thrown instanceof BusyError ? GrpcCode.Unavailable : GrpcCode.Canceled, errorText(thrown)),
+      ),
+  );
 }
 
 function callApp({ path, data }: UnaryCall, height: bigint, view: NodeView): UnaryReply {

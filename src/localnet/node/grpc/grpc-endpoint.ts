@@ -148,9 +148,10 @@ function unaryHandler(
       else done({ code: reply.code, details: reply.message });
     };
     const heights = call.metadata.get(BLOCK_HEIGHT_KEY).map(String);
-    const reply = callInQueue(router, { path, data: call.request, heights }, () => call.cancelled);
-    if (reply instanceof Promise) void reply.then((later) => !call.cancelled && send(later));
-    else send(reply);
+    const waiter = { isGone: () => call.cancelled, budget };
+    void callInQueue(router, { path, data: call.request, heights }, waiter, (reply) => reply).then(
+      (reply) => !call.cancelled && send(reply),
+    );
   };
   return (call, done) => {
     const capacity = budget.untilCapacity();

@@ -1,4 +1,4 @@
-import type { TxResponse } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
+import { TxResponse } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import {
   BroadcastMode,
@@ -39,12 +39,6 @@ import { nodeMethod, type NodeMethod, type ServiceContext } from "./node-method.
 import { protoBlock, protoBlockId } from "./tendermint-service.ts";
 
 const SERVICE = "/cosmos.tx.v1beta1.Service";
-
-/** Methods that search the index or decode a whole block. */
-export const SEARCH_PATHS: ReadonlySet<string> = new Set([
-  `${SERVICE}/GetTxsEvent`,
-  `${SERVICE}/GetBlockWithTxs`,
-]);
 
 /** The method that an `abci_query` cannot call. */
 export const BROADCAST_PATH = `${SERVICE}/BroadcastTx`;
@@ -146,18 +140,32 @@ function decodeHash(hash: string): Uint8Array {
  */
 function searchTxs(request: GetTxsEventRequest, context: ServiceContext): GetTxsEventResponse {
   const { items, total } = search(request, context.view);
-  const decoded = items.flatMap((stored) => {
+  const txs: Tx[] = [];
+  const txResponses: TxResponse[] = [];
+  let bytes = 0;
+  for (const stored of items) {
     const tx = decodeIfTx(stored, context.chainName);
-    return tx === undefined ? [] : [{ stored, tx }];
-  });
+    if (tx === undefined) continue;
+    txs.push(tx);
+    const response = storedTxResponse(stored, tx, blockTimeNs(context.view, stored.height));
+    txResponses.push(response);
+    bytes += stored.tx.length + TxResponse.encode(response).finish().length;
+    if (bytes > MAX_PAGE_BYTES) throw pageTooLarge(bytes);
+  }
   return {
-    txs: decoded.map(({ tx }) => tx),
-    txResponses: decoded.map(({ stored, tx }) =>
-      storedTxResponse(stored, tx, blockTimeNs(context.view, stored.height)),
-    ),
+    txs,
+    txResponses,
     pagination: undefined,
     total: BigInt(total),
   };
+}
+
+/** The SDK's default `max-recv-msg-size`, of the gateway's connection to the gRPC server. */
+const MAX_PAGE_BYTES = 10 * 1024 * 1024;
+
+function pageTooLarge(bytes: number): QueryError {
+  const text = `grpc: received message larger than max (${bytes} vs. ${MAX_PAGE_BYTES})`;
+  return new QueryError(GrpcCode.ResourceExhausted, text);
 }
 
 function search(request: GetTxsEventRequest, view: NodeView): SearchPage<StoredTx> {

@@ -3,10 +3,11 @@ import { messageToJson } from "../../../cosmos/proto/json.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText, errorMessage } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
+import { createSendBudget } from "../../../platform/http/http-connections.ts";
 import { type HttpReply, type HttpRequest, textReply } from "../../../platform/http/http-route.ts";
 import { GrpcCode } from "../../chain/runtime/errors.ts";
-import { createNodeHttpServer, type ServerAddress } from "../base/node-server.ts";
-import { RETRY_AFTER } from "../base/search-queue.ts";
+import { createNodeHttpServer, NODE_HTTP_LIMITS, type ServerAddress } from "../base/node-server.ts";
+import { RETRY_AFTER, type Waiter } from "../base/work-queue.ts";
 import { callInQueue, type CallRouter, type ServerFactory, type UnaryReply } from "../grpc/call-router.ts";
 import { BLOCK_HEIGHT_KEY } from "../grpc/node-method.ts";
 import { type FormValues, goUnescape, joinForms, parseForm } from "./form.ts";
@@ -28,7 +29,8 @@ export function createRestServer(options: RestServerOptions, deps: RestServerDep
   const { host, port, portOption, access, chainName } = options;
   const logger = deps.logger.child({ server: "rest" });
   return (router) => {
-    const gateway = createGateway({ router, chainName, logger });
+    const budget = createSendBudget(NODE_HTTP_LIMITS.maxUnsentBytes);
+    const gateway = createGateway({ router, chainName, logger, budget });
     return createNodeHttpServer(
       "rest",
       { host, port, portOption, ...(access === undefined ? {} : { access }) },
@@ -38,6 +40,7 @@ export function createRestServer(options: RestServerOptions, deps: RestServerDep
           const serverTime = String(Math.floor(deps.clock.nowMs() / 1000));
           return { ...reply, headers: { ...headers, "X-Server-Time": serverTime } };
         },
+        budget,
       },
       { logger: deps.logger },
     );
@@ -50,6 +53,7 @@ const HTTP_STATUS_BY_CODE: readonly number[] = [
 ];
 
 interface GatewayDeps {
+  readonly budget: Waiter["budget"];
   readonly router: CallRouter;
   readonly chainName: string;
   readonly logger: Logger;
@@ -117,7 +121,12 @@ async function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Ar
     return failure(GrpcCode.InvalidArgument, errorMessage(thrown));
   }
   const call = { path: route.path, data, heights: requestedHeights(request) };
-  const reply = await callInQueue(deps.router, call, () => request.signal.aborted);
+  const waiter = { isGone: () => request.signal.aborted, budget: deps.budget };
+  // In the same turn: printing a response takes longer than the call.
+  return callInQueue(deps.router, call, waiter, (reply) => toHttpReply(reply, found, deps));
+}
+
+function toHttpReply(reply: UnaryReply, { route }: FoundRoute, deps: GatewayDeps): HttpReply {
   // The gateway forwards the call's metadata also for a failed call, so errors carry the height too.
   const headers = reply.code === GrpcCode.Unavailable ? RETRY_AFTER : heightHeaders(reply);
   if (reply.code !== GrpcCode.OK) return failure(reply.code, reply.message, headers);

@@ -1,8 +1,14 @@
-import { isRecord, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
+import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
 import { goKind } from "../base/go-decoding.ts";
-import { SEARCH_PATHS } from "../grpc/tx-service.ts";
 import { BLOCK_METHODS, CHAIN_METHODS } from "./chain-methods.ts";
-import { type Parameters, parametersFromJson, type RpcContext, type RpcMethod } from "./method.ts";
+import {
+  type CallTurn,
+  JsonText,
+  type Parameters,
+  parametersFromJson,
+  type RpcContext,
+  type RpcMethod,
+} from "./method.ts";
 import { RpcError, rpcErrorToJson, toRpcError } from "./rpc-error.ts";
 import { TX_METHODS } from "./tx-methods.ts";
 
@@ -18,13 +24,27 @@ export const WEBSOCKET_METHODS: ReadonlyMap<string, readonly string[]> = new Map
   ["unsubscribe_all", []],
 ]);
 
-const SEARCHES: ReadonlySet<string> = new Set(["tx_search", "block_search"]);
+/** Methods that read a few values, or none. They do not wait in the node's queue, so that a busy node can be monitored. */
+const CHEAP_METHODS: ReadonlySet<string> = new Set([
+  "health",
+  "status",
+  "net_info",
+  "abci_info",
+  "consensus_state",
+  "num_unconfirmed_txs",
+]);
 
-/** Returns whether a request searches the index, itself or by an `abci_query`. Such requests wait in the node's queue. */
-export function isSearch({ method, params }: Pick<RpcRequest, "method" | "params">): boolean {
-  if (method !== "abci_query") return SEARCHES.has(method);
-  const path: unknown = Array.isArray(params) ? params[0] : isRecord(params) ? params.path : undefined;
-  return typeof path === "string" && SEARCH_PATHS.has(path);
+/** The method that waits for a block. In the queue, it would delay all other requests. */
+const WAITING_METHOD = "broadcast_tx_commit";
+
+/** Returns whether calls of a method wait in the node's queue. */
+export function isQueued(method: string): boolean {
+  return !CHEAP_METHODS.has(method) && method !== WAITING_METHOD;
+}
+
+/** A turn outside of the queue. */
+export function turnOf(signal: AbortSignal): CallTurn {
+  return { signal, pause: () => Promise.resolve() };
 }
 
 /** Id of a request. Its response repeats it. */
@@ -63,14 +83,19 @@ function parseId(id: unknown): RpcId | undefined {
   throw new Error(`JSON-RPC ID (${JSON.stringify(id)}) is of unknown type (${goKind(id)})`);
 }
 
-/** A response with a result. */
-export function resultResponse(id: RpcId, result: JsonValue): JsonObject {
-  return { jsonrpc: "2.0", id, result };
+/** A response with a result, printed. */
+export function resultResponse(id: RpcId, result: JsonValue | JsonText): string {
+  if (!(result instanceof JsonText)) return JSON.stringify({ jsonrpc: "2.0", id, result });
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
 }
 
-/** A response with an error. As in CometBFT, the one to a request without a readable id has no `id`. */
-export function errorResponse(id: RpcId | undefined, error: RpcError): JsonObject {
-  return { jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error: rpcErrorToJson(error) };
+/** A response with an error, printed. As in CometBFT, the one to a request without a readable id has no `id`. */
+export function errorResponse(id: RpcId | undefined, error: RpcError): string {
+  return JSON.stringify({
+    jsonrpc: "2.0",
+    ...(id === undefined ? {} : { id }),
+    error: rpcErrorToJson(error),
+  });
 }
 
 /** Decodes parameters with `read`. Throws `RpcError` of this kind with CometBFT's text when `read` throws. */
@@ -88,22 +113,22 @@ export function readParameters(
 }
 
 /**
- * Calls the method of a JSON-RPC request and returns the response. Rejects only for a bug of the node.
+ * Calls the method of a JSON-RPC request and returns the printed response. Rejects only for a bug of the node.
  * `invalidParams` is the kind of error for unreadable parameters: CometBFT reports them as -32602 over POST and as
  * -32603 over WebSocket.
  */
 export async function handleRequest(
   request: RpcRequest & { readonly id: RpcId },
   context: RpcContext,
-  signal: AbortSignal,
+  turn: CallTurn,
   invalidParams: "invalid-params" | "internal" = "invalid-params",
-): Promise<JsonObject> {
+): Promise<string> {
   try {
     const method = RPC_METHODS.get(request.method);
     if (method === undefined) throw new RpcError("method-not-found");
     const read = (): Parameters => parametersFromJson(method.parameters, request.params);
     const parameters = readParameters(read, invalidParams, "json");
-    return resultResponse(request.id, await method.call(parameters, context, signal));
+    return resultResponse(request.id, await method.call(parameters, context, turn));
   } catch (thrown) {
     const error = toRpcError(thrown);
     if (error === undefined) throw thrown;

@@ -21,6 +21,22 @@ export interface RpcContext {
   readonly rpcAddress: () => string;
 }
 
+/** A result that was printed in parts, because it is long. */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** How a call runs. */
+export interface CallTurn {
+  /** Aborts when the node stops. */
+  readonly signal: AbortSignal;
+  /** Lets other work of the node run. A call that computes for long awaits it between its parts. */
+  readonly pause: () => Promise<void>;
+}
+
 export interface RpcMethod {
   /** In the order of positional calls. */
   readonly parameters: ParameterList;
@@ -28,8 +44,8 @@ export interface RpcMethod {
   readonly call: (
     parameters: Parameters,
     context: RpcContext,
-    signal: AbortSignal,
-  ) => JsonValue | Promise<JsonValue>;
+    turn: CallTurn,
+  ) => JsonValue | JsonText | Promise<JsonValue | JsonText>;
 }
 
 /** Type of a parameter, by its JSON encoding: `int64` is a string of digits, `bytes` is base64, `hex` is hex text. */

@@ -1,7 +1,6 @@
 import { fromLossyUtf8 } from "../../../platform/base/bytes.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
-import type { JsonObject } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { createSendBudget } from "../../../platform/http/http-connections.ts";
 import { type HttpReply, type HttpRequest, textReply } from "../../../platform/http/http-route.ts";
@@ -13,19 +12,22 @@ import {
   type NodeServer,
   type ServerAddress,
 } from "../base/node-server.ts";
+import type { Waiter } from "../base/work-queue.ts";
 import {
   errorResponse,
   handleRequest,
-  isSearch,
+  isQueued,
   URI_CALL_ID,
   parseRequest,
   readParameters,
   resultResponse,
   RPC_METHODS,
+  type RpcId,
   type RpcRequest,
+  turnOf,
   WEBSOCKET_METHODS,
 } from "./json-rpc.ts";
-import { parametersFromUri, type RpcContext } from "./method.ts";
+import { type CallTurn, parametersFromUri, type RpcContext } from "./method.ts";
 import { publishedEvents } from "./published-events.ts";
 import { RpcError, toRpcError } from "./rpc-error.ts";
 import {
@@ -71,7 +73,7 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
     const params = context.genesis.consensusParams;
     subscriptions.publish(publishedEvents({ block, results, params }));
   });
-  const handle = createHttpRpc(context, deps.clock, signal);
+  const handle = createHttpRpc(context, { clock: deps.clock, signal, budget });
   const http = createNodeHttpServer(
     "rpc",
     options.rpc,
@@ -96,11 +98,12 @@ const MAX_BATCH = 10;
 /** Creates the handler of the RPC port: index page, URI calls, single and batched JSON-RPC requests. */
 function createHttpRpc(
   context: RpcContext,
-  clock: Clock,
-  signal: AbortSignal,
+  { clock, signal, budget }: Pick<RpcServerDeps, "clock" | "signal"> & Pick<Waiter, "budget">,
 ): (request: HttpRequest) => Promise<HttpReply> {
   return async (request) => {
-    const reply = await route(request, await request.readBody(), context, signal);
+    const body = await request.readBody();
+    const isGone = (): boolean => request.signal.aborted;
+    const reply = await route(request, body, context, { signal, waiter: { isGone, budget } });
     const serverTime = String(Math.floor(clock.nowMs() / 1000));
     return { ...reply, headers: { ...reply.headers, "X-Server-Time": serverTime } };
   };
@@ -111,26 +114,24 @@ function route(
   request: HttpRequest,
   body: Uint8Array,
   context: RpcContext,
-  signal: AbortSignal,
+  caller: Caller,
 ): HttpReply | Promise<HttpReply> {
   const { url, headers } = request;
-  const isGone = (): boolean => request.signal.aborted;
   if (url.pathname === "/") {
-    return body.length === 0
-      ? indexPage(headers.host)
-      : callJson(fromLossyUtf8(body), context, signal, isGone);
+    return body.length === 0 ? indexPage(headers.host) : callJson(fromLossyUtf8(body), context, caller);
   }
   const isForm = headers["content-type"]?.startsWith("application/x-www-form-urlencoded") === true;
   const parameters = uriParameters(url, isForm ? fromLossyUtf8(body) : "");
-  return callUri(url.pathname.slice(1), parameters, context, { signal, isGone });
+  return callUri(url.pathname.slice(1), parameters, context, caller);
 }
 
-async function callJson(
-  body: string,
-  context: RpcContext,
-  signal: AbortSignal,
-  isGone: () => boolean,
-): Promise<HttpReply> {
+interface Caller {
+  readonly waiter: Waiter;
+  /** Aborts when the node stops. */
+  readonly signal: AbortSignal;
+}
+
+async function callJson(body: string, context: RpcContext, { waiter, signal }: Caller): Promise<HttpReply> {
   let requests: readonly RpcRequest[];
   try {
     const parsed = goJsonParse(body);
@@ -138,51 +139,48 @@ async function callJson(
   } catch (error) {
     // One unreadable request fails the complete batch: Go decodes the array as one value.
     const text = `error unmarshaling request: ${errorText(error)}`;
-    return json(500, errorResponse(undefined, new RpcError("parse", text)));
+    return jsonText(500, errorResponse(undefined, new RpcError("parse", text)));
   }
   if (requests.length > MAX_BATCH) {
     const text = `batch request exceeds maximum (${MAX_BATCH}) allowed number of requests`;
-    return json(500, errorResponse(undefined, new RpcError("invalid-request", text)));
+    return jsonText(500, errorResponse(undefined, new RpcError("invalid-request", text)));
   }
+  // A notification (no id) gets no response. CometBFT does not even call the method.
   const calls = requests.flatMap(({ id, method, params }) =>
-    // A notification (no id) gets no response. CometBFT does not even call the method.
-    id === undefined ? [] : [() => handleRequest({ id, method, params }, context, signal)],
+    id === undefined ? [] : [{ id, method, params }],
   );
-  const { searches } = context.router;
-  const print = createBatchPrinter();
-  const texts = requests.some(isSearch)
-    ? await searches.run(
-        calls.map((call) => async () => print(await call())),
-        isGone,
-      )
-    : await runInTurns(calls.map((call) => async () => print(await call())));
+  const mayWait = calls.some(({ method }) => !isQueued(method));
+  const limited = createLengthBound(mayWait ? MAX_WAITING_BATCH_LENGTH : MAX_BATCH_LENGTH);
+  const run = (call: (typeof calls)[number], turn: CallTurn): Promise<string> =>
+    limited(call.id, () => handleRequest(call, context, turn));
+  const queued = (some: typeof calls): Promise<readonly string[]> =>
+    context.router.queue.run(
+      some.map((call) => (pause) => run(call, { signal, pause })),
+      waiter,
+    );
+  const texts: string[] = [];
+  if (!mayWait) texts.push(...(await queued(calls)));
+  else {
+    for (const call of calls)
+      texts.push(...(isQueued(call.method) ? await queued([call]) : [await run(call, turnOf(signal))]));
+  }
   const [first] = texts;
   if (first === undefined) return { status: 200, body: "" };
   // CometBFT writes an array only for two or more responses: a batch of one gets a plain object.
   return jsonText(200, texts.length > 1 ? `[${texts.join(",")}]` : first);
 }
 
-/** Runs calls in order, each in a turn of its own of the event loop. */
-async function runInTurns<T>(calls: readonly (() => Promise<T>)[]): Promise<readonly T[]> {
-  const results: T[] = [];
-  for (const [index, call] of calls.entries()) {
-    if (index > 0) await new Promise((resolve) => setImmediate(resolve));
-    results.push(await call());
-  }
-  return results;
-}
-
-/** Length of the responses of a batch above which the node leaves out further ones. */
+/** Length of the responses of a batch above which the node runs no further calls of it. */
 const MAX_BATCH_LENGTH = 67_108_864;
+/** The same for a batch whose responses wait in memory between its calls while other requests run. */
+const MAX_WAITING_BATCH_LENGTH = 1_048_576;
 
-/** Prints the responses of a batch as soon as they exist: the text takes less memory than the objects. */
-function createBatchPrinter(): (response: JsonObject) => string {
+/** Returns a function that runs the calls of a batch, and responds with an error once the responses are too long. */
+function createLengthBound(maxLength: number): (id: RpcId, call: () => Promise<string>) => Promise<string> {
   let length = 0;
-  return (response) => {
-    const { id } = response;
-    const isFull = length > MAX_BATCH_LENGTH && (typeof id === "string" || typeof id === "number");
-    const words = `the responses of the batch are longer than ${MAX_BATCH_LENGTH} bytes: ask for fewer or smaller pages`;
-    const text = JSON.stringify(isFull ? errorResponse(id, new RpcError("server", words)) : response);
+  return async (id, call) => {
+    const words = `the responses of the batch are longer than ${maxLength} bytes: ask for fewer or smaller pages`;
+    const text = length > maxLength ? errorResponse(id, new RpcError("server", words)) : await call();
     length += text.length;
     return text;
   };
@@ -193,10 +191,10 @@ async function callUri(
   name: string,
   search: URLSearchParams,
   context: RpcContext,
-  { signal, isGone }: { readonly signal: AbortSignal; readonly isGone: () => boolean },
+  { waiter, signal }: Caller,
 ): Promise<HttpReply> {
   if (WEBSOCKET_METHODS.has(name))
-    return json(404, errorResponse(URI_CALL_ID, new RpcError("method-not-found")));
+    return jsonText(404, errorResponse(URI_CALL_ID, new RpcError("method-not-found")));
   const method = RPC_METHODS.get(name);
   if (method === undefined) return textReply(404, "404 page not found\n");
   try {
@@ -205,16 +203,15 @@ async function callUri(
       "invalid-params",
       "http",
     );
-    const call = async () =>
-      json(200, resultResponse(URI_CALL_ID, await method.call(parameters, context, signal)));
-    if (!isSearch({ method: name, params: { path: parameters.text("path") } })) return await call();
-    const [reply] = await context.router.searches.run([call], isGone);
-    if (reply !== undefined) return reply;
-    return json(500, errorResponse(URI_CALL_ID, new RpcError("internal")));
+    const call = async (turn: CallTurn) =>
+      jsonText(200, resultResponse(URI_CALL_ID, await method.call(parameters, context, turn)));
+    if (!isQueued(name)) return await call(turnOf(signal));
+    const [reply] = await context.router.queue.run([(pause) => call({ signal, pause })], waiter);
+    return reply ?? jsonText(500, errorResponse(URI_CALL_ID, new RpcError("internal")));
   } catch (thrown) {
     const error = toRpcError(thrown);
     if (error === undefined) throw thrown;
-    return json(500, errorResponse(URI_CALL_ID, error));
+    return jsonText(500, errorResponse(URI_CALL_ID, error));
   }
 }
 
@@ -225,10 +222,6 @@ function uriParameters(url: URL, form: string): URLSearchParams {
     if (!search.has(name)) search.set(name, value);
   }
   return search;
-}
-
-function json(status: number, value: JsonObject): HttpReply {
-  return jsonText(status, JSON.stringify(value));
 }
 
 function jsonText(status: number, body: string): HttpReply {

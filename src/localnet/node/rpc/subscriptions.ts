@@ -203,7 +203,7 @@ function notificationHead(id: RpcId, query: string): Uint8Array {
 function cancelAll({ outlet, subscriptions }: Client): void {
   const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";
   const messages = [...subscriptions.values()].map(({ id }) =>
-    utf8(JSON.stringify(errorResponse(id, new RpcError("server", reason)))),
+    utf8(errorResponse(id, new RpcError("server", reason))),
   );
   subscriptions.clear();
   outlet.send(messages);

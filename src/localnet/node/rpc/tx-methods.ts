@@ -3,11 +3,19 @@ import { equalBytes, toBase64, upperHex } from "../../../platform/base/bytes.ts"
 import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
 import { createDeferred } from "../../../platform/process/deferred.ts";
 import type { TxResult } from "../../chain/runtime/abci.ts";
-import type { SearchRequest } from "../base/node-view.ts";
+import type { SearchPage, SearchRequest, StoredTx } from "../base/node-view.ts";
 import { MAX_QUERY_LENGTH, parseQuery } from "../query-language/parse-query.ts";
-import { type Parameters, type RpcContext, type RpcMethod, toPerPage, toSearchPage } from "./method.ts";
+import {
+  type CallTurn,
+  JsonText,
+  type Parameters,
+  type RpcContext,
+  type RpcMethod,
+  toPerPage,
+  toSearchPage,
+} from "./method.ts";
 import { resultBlockJson, resultTxJson, txResultJson } from "./result-json.ts";
-import { internal } from "./rpc-error.ts";
+import { internal, RpcError } from "./rpc-error.ts";
 
 /** Methods for transactions: search, broadcast, mempool. */
 export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
@@ -31,14 +39,13 @@ export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
       ["per_page", "int64"],
       ["order_by", "string"],
     ],
-    call: (parameters, { view }) => {
+    call: (parameters, { view }, { pause }) => {
       // Without order_by, CometBFT sorts transactions in ascending order and blocks (below) in descending order.
       const found = view.searchTxs(toSearch(parameters, "asc"));
       const prove = parameters.flag("prove");
-      return {
-        txs: found.items.map((tx) => resultTxJson(tx, prove ? view.block(tx.height)?.txs : undefined)),
-        total_count: found.total.toString(),
-      };
+      const toJson = (tx: StoredTx): JsonObject =>
+        resultTxJson(tx, prove ? view.block(tx.height)?.txs : undefined);
+      return printPage("txs", found, toJson, pause);
     },
   },
   block_search: {
@@ -48,10 +55,8 @@ export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
       ["per_page", "int64"],
       ["order_by", "string"],
     ],
-    call: (parameters, { view }) => {
-      const found = view.searchBlocks(toSearch(parameters, "desc"));
-      return { blocks: found.items.map(resultBlockJson), total_count: found.total.toString() };
-    },
+    call: (parameters, { view }, { pause }) =>
+      printPage("blocks", view.searchBlocks(toSearch(parameters, "desc")), resultBlockJson, pause),
   },
   broadcast_tx_sync: {
     parameters: [["tx", "bytes"]],
@@ -67,7 +72,7 @@ export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
   },
   broadcast_tx_commit: {
     parameters: [["tx", "bytes"]],
-    call: (parameters, context, signal) => broadcastCommit(parameters.bytes("tx"), context, signal),
+    call: (parameters, context, { signal }) => broadcastCommit(parameters.bytes("tx"), context, signal),
   },
   check_tx: {
     parameters: [["tx", "bytes"]],
@@ -89,6 +94,33 @@ export const TX_METHODS: Readonly<Record<string, RpcMethod>> = {
     },
   },
 };
+
+/** Length of a page above which a search fails. */
+const MAX_PAGE_LENGTH = 67_108_864;
+
+/** Prints a page item by item, with pauses: a page of full transactions takes seconds. */
+async function printPage<T>(
+  name: string,
+  { items, total }: SearchPage<T>,
+  toJson: (item: T) => JsonObject,
+  pause: CallTurn["pause"],
+): Promise<JsonText> {
+  const texts: string[] = [];
+  let length = 0;
+  for (const item of items) {
+    const text = JSON.stringify(toJson(item));
+    texts.push(text);
+    length += text.length;
+    if (length > MAX_PAGE_LENGTH) {
+      throw new RpcError(
+        "server",
+        `the page is longer than ${MAX_PAGE_LENGTH} bytes: ask for a smaller per_page`,
+      );
+    }
+    await pause();
+  }
+  return new JsonText(`{"${name}":[${texts.join(",")}],"total_count":"${total}"}`);
+}
 
 /** Go's zero value, printed for a result that does not exist (yet). */
 const NO_RESULT: TxResult = {

@@ -2,22 +2,23 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { errorText } from "../../../platform/base/errors.ts";
-import { isRecord, type JsonObject } from "../../../platform/base/json.ts";
+import { isRecord } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { refuseUpgrade, type SendBudget } from "../../../platform/http/http-connections.ts";
 import { goJsonParse } from "../base/go-decoding.ts";
-import { BusyError } from "../base/search-queue.ts";
+import { BusyError } from "../base/work-queue.ts";
 import {
   errorResponse,
   handleRequest,
-  isSearch,
+  isQueued,
   parseRequest,
   resultResponse,
   type RpcId,
   type RpcRequest,
+  turnOf,
   WEBSOCKET_METHODS,
 } from "./json-rpc.ts";
-import type { RpcContext } from "./method.ts";
+import type { CallTurn, RpcContext } from "./method.ts";
 import { RpcError, toRpcError } from "./rpc-error.ts";
 import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 
@@ -168,7 +169,7 @@ function serveClient(
         deps,
         () => client.readyState !== client.OPEN,
       );
-      if (response !== undefined) send([JSON.stringify(response)]);
+      if (response !== undefined) send([response]);
       // While a client is paused, its pongs do not arrive.
       liveness.extend();
     },
@@ -216,7 +217,7 @@ async function handleMessage(
   subscriptions: ClientSubscriptions,
   deps: WebSocketDeps,
   isGone: () => boolean,
-): Promise<JsonObject | undefined> {
+): Promise<string | undefined> {
   let request: RpcRequest;
   try {
     request = parseRequest(goJsonParse(toText(data)));
@@ -226,10 +227,14 @@ async function handleMessage(
   const { id, method, params } = request;
   if (id === undefined) return undefined;
   if (WEBSOCKET_METHODS.has(method)) return subscribe({ id, method, params }, subscriptions);
-  const call = () => handleRequest({ id, method, params }, deps.context, deps.signal, "internal");
-  if (!isSearch(request)) return call();
+  const call = (turn: CallTurn) => handleRequest({ id, method, params }, deps.context, turn, "internal");
+  const { budget, context, signal } = deps;
+  if (!isQueued(method)) return call(turnOf(signal));
   try {
-    const [response] = await deps.context.router.searches.run([call], isGone);
+    const [response] = await context.router.queue.run([(pause) => call({ signal, pause })], {
+      isGone,
+      budget,
+    });
     return response;
   } catch (thrown) {
     if (thrown instanceof BusyError) return errorResponse(id, new RpcError("server", thrown.message));
@@ -246,7 +251,7 @@ function toText(data: RawData): string {
 function subscribe(
   { id, method, params }: RpcRequest & { readonly id: RpcId },
   subscriptions: ClientSubscriptions,
-): JsonObject {
+): string {
   try {
     if (method === "unsubscribe_all") subscriptions.unsubscribeAll();
     else if (method === "subscribe") subscriptions.subscribe(id, readQueryParameter(params));

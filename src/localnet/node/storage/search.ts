@@ -161,5 +161,12 @@ function readPage<P, T>(
 ): SearchPage<T> {
   requirePage(page, matches.total, perPage);
   const places = matches.slice({ order, offset: (page - 1) * perPage, limit: perPage });
-  return { items: places.flatMap((place) => load(place) ?? []), total: matches.total };
+  return { items: loadEach(places, load), total: matches.total };
+}
+
+function* loadEach<P, T>(places: readonly P[], load: (place: P) => T | undefined): Iterable<T> {
+  for (const place of places) {
+    const item = load(place);
+    if (item !== undefined) yield item;
+  }
 }

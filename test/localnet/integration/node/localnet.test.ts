@@ -206,9 +206,11 @@ describe("a localnet", () => {
     ]);
     await expect
       .poll(() =>
-        view
-          .searchTxs({ query: `transfer.recipient='${address}'`, order: "asc", page: 1, perPage: 5 })
-          .items.map((tx) => tx.result.code),
+        Array.from(
+          view.searchTxs({ query: `transfer.recipient='${address}'`, order: "asc", page: 1, perPage: 5 })
+            .items,
+          (tx) => tx.result.code,
+        ),
       )
       .toEqual([0, 0]);
   });

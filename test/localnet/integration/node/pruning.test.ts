@@ -17,7 +17,10 @@ function produce(node: TestNode, blocks: number): void {
 }
 
 const search = (node: TestNode, query: string): bigint[] =>
-  node.view.searchTxs({ query, order: "asc", page: 1, perPage: 100 }).items.map(({ height }) => height);
+  Array.from(
+    node.view.searchTxs({ query, order: "asc", page: 1, perPage: 100 }).items,
+    ({ height }) => height,
+  );
 
 describe("a node that keeps its last 20 blocks", () => {
   let node: TestNode;

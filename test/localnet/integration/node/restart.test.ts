@@ -146,9 +146,10 @@ describe("a node with a home directory", () => {
   it("continues a home with tables of version 1", async () => {
     copyFileSync(fixtureFile("homes/node-v1.db"), join(home, "node.db"));
     const search = (node: TestNode, query: string) =>
-      node.view
-        .searchTxs({ query, order: "asc", page: 1, perPage: 100 })
-        .items.map(({ height, tx }) => `${height} ${fromUtf8(tx)}`);
+      Array.from(
+        node.view.searchTxs({ query, order: "asc", page: 1, perPage: 100 }).items,
+        ({ height, tx }) => `${height} ${fromUtf8(tx)}`,
+      );
     // An export reads the tables as they are.
     expect(exportHomeGenesis(home, createKvApplication).initialHeight).toBe(13n);
     for (const restart of [0n, 1n]) {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MAX_WAITING_SEARCHES } from "../../../../src/localnet/node/base/search-queue.ts";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { MAX_WAITING_REQUESTS } from "../../../../src/localnet/node/base/work-queue.ts";
 import { callInQueue } from "../../../../src/localnet/node/grpc/call-router.ts";
 import { createDeferred } from "../../../../src/platform/process/deferred.ts";
 import { fromBase64, fromUtf8, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
@@ -66,34 +66,70 @@ describe("the RPC port", () => {
     });
   });
 
-  it("replies 503 to searches while too many wait, and to nothing else", async () => {
+  const STAYS = { isGone: () => false, budget: { untilCapacity: () => undefined } };
+  const search = { jsonrpc: "2.0", id: 1, method: "tx_search", params: { query: "tx.height>0" } };
+  const path = "/cosmos.tx.v1beta1.Service/GetTxsEvent";
+  /** Occupies the queue of the node until the returned function is called. */
+  const occupy = (): (() => Promise<unknown>) => {
     const running = createDeferred<void>();
-    const { searches } = node.router;
-    const first = searches.run([() => running.promise], () => false);
-    const calls = Array.from({ length: MAX_WAITING_SEARCHES }, () => () => undefined);
-    const waiting = searches.run(calls, () => false);
-    const search = { jsonrpc: "2.0", id: 1, method: "tx_search", params: { query: "tx.height>0" } };
-    const path = "/cosmos.tx.v1beta1.Service/GetTxsEvent";
+    const held = node.router.queue.run([() => running.promise], STAYS);
+    return () => {
+      running.resolve();
+      return held;
+    };
+  };
+
+  const pushOut = (): void => {
+    for (let other = 0; other < MAX_WAITING_REQUESTS; other++)
+      node.router.queue.run([() => undefined], STAYS).catch(() => undefined);
+  };
+
+  it("replies 503 to requests that others have pushed out of the queue", async () => {
+    const release = occupy();
     const requests = [
       () => post(JSON.stringify([health(0), search])),
       () => post(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "abci_query", params: { path } })),
       () => fetch(`${node.rpcUrl}/block_search?query="block.height>0"`),
-      () => fetch(`${node.rpcUrl}/abci_query?path="${path}"`),
+      () => fetch(`${node.rpcUrl}/block_results?height=5`),
     ];
     for (const request of requests) {
-      const refused = await request();
+      const received = createDeferred<void>();
+      const { run } = node.router.queue;
+      vi.spyOn(node.router.queue, "run").mockImplementationOnce((calls, waiter) => {
+        received.resolve();
+        return run(calls, waiter);
+      });
+      const response = request();
+      await received.promise;
+      pushOut();
+      const refused = await response;
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
       expect(await refused.text()).toContain("try again later");
+      expect((await post(JSON.stringify([health(0), health(1)]))).status).toBe(200);
     }
-    expect(
-      await callInQueue(node.router, { path, data: new Uint8Array(0), heights: [] }, () => false),
-    ).toMatchObject({
-      code: 14,
-    });
-    expect((await post(JSON.stringify([health(0), health(1)]))).status).toBe(200);
-    running.resolve();
-    await Promise.all([first, waiting]);
+    const code = callInQueue(
+      node.router,
+      { path, data: new Uint8Array(0), heights: [] },
+      STAYS,
+      (reply) => reply.code,
+    );
+    pushOut();
+    expect(await code).toBe(14);
+    await release();
     for (const request of requests) expect((await request()).status).toBeLessThan(503);
+  });
+
+  it("responds to health, status and a transaction that waits for its block while others are served", async () => {
+    const release = occupy();
+    const commit = { jsonrpc: "2.0", id: 2, method: "broadcast_tx_commit", params: { tx: "YT0x" } };
+    expect((await fetch(`${node.rpcUrl}/status`)).status).toBe(200);
+    const late = await (await post(JSON.stringify([health(0), commit]))).text();
+    expect(late).toContain("timed out waiting for tx to be included in a block");
+    await release();
+    // While this one waits for its block, others are served.
+    const committing = post(JSON.stringify([commit, search]));
+    expect((await post(JSON.stringify(search))).status).toBe(200);
+    expect(await (await committing).json()).toHaveLength(2);
   });
 
   it("rejects a body over the limit", async () => {

@@ -57,9 +57,7 @@ const query = (conditions: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   );
 
 /** Returns all pages of a search. */
-function allPages<T>(
-  search: (page: number) => { readonly items: readonly T[]; readonly total: number },
-): T[] {
+function allPages<T>(search: (page: number) => { readonly items: Iterable<T>; readonly total: number }): T[] {
   const { items, total } = search(1);
   const found = [...items];
   for (let page = 2; found.length < total; page++) found.push(...search(page).items);
