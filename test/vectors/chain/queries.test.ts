@@ -9,7 +9,8 @@ import { continueTestChain, startTestChain, testGenesis } from "../../support/te
 import { createTestKey } from "../../support/test-keys.ts";
 import { buildTx, sendMessage } from "../../support/test-tx.ts";
 
-// SOURCE: recorded on a real chain of release 6.0.3: test/fixtures/rest.json (bodies) and test/fixtures/rpc.json (abci_query).
+// SOURCE: recorded on a real chain of release 6.0.3: test/fixtures/rest.json (bodies), test/fixtures/rpc.json (abci_query), and
+// test/fixtures/ibc/store.json (refusals).
 
 interface RestCall {
   readonly method: string;
@@ -274,6 +275,29 @@ describe("recorded ABCI queries", () => {
       hasHeight: expected?.height !== "0",
       hasValue: expected?.value !== null,
     });
+  });
+
+  it("are refused as recorded for a store of IBC", () => {
+    const REFUSED: Readonly<Record<string, readonly [store: string, key: string, height: bigint]>> = {
+      "query a height in the future": ["ibc", "connections/connection-0", 1_000_000n],
+      "query height 1 with proof": ["ibc", "connections/connection-0", 1n],
+      "unknown store": ["nope", "connections/connection-0", 0n],
+      "empty key": ["ibc", "", 0n],
+    };
+    const recorded: readonly { readonly note: string; readonly response?: { readonly code: number } }[] =
+      JSON.parse(readFileSync(fixtureFile("ibc/store.json"), "utf8"));
+    const refusals = recorded.filter(({ response }) => response !== undefined && response.code !== 0);
+    expect(refusals).toHaveLength(8);
+    for (const { note, response } of refusals) {
+      const [store, key, height] = REFUSED[note] ?? ["", "", 0n];
+      const { code, codespace, log } = chain.app.query({
+        path: `/store/${store}/key`,
+        data: utf8(key),
+        height,
+        prove: true,
+      });
+      expect(response, note).toMatchObject({ code, codespace, log });
+    }
   });
 
   it("return a subspace as a list of pairs", () => {

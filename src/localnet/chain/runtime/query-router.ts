@@ -197,11 +197,19 @@ function queryStore(path: readonly string[], request: QueryRequest, state: Query
   }
   const [name = "", ...rest] = path;
   if (!state.latest.has(name)) return errorResponse(ErrStoreUnknownRequest(`no such store: ${name}`));
-  if (request.data.length === 0) return errorResponse(ErrStoreTxDecode("query cannot be zero length"));
   const kind = `/${rest.join("/")}`;
+  if (request.data.length === 0)
+    // With a proof, the SDK drops the error of the IAVL store and misses the proof.
+    return errorResponse(
+      request.prove && kind === "/key" ? emptyProof() : ErrStoreTxDecode("query cannot be zero length"),
+    );
   if (kind === "/subspace") return querySubspace(name, request.data, height, state.latest);
   if (kind !== "/key") return errorResponse(ErrStoreUnknownRequest(`unexpected query path: ${kind}`));
   return queryKey(name, { ...request, height }, state.view(height));
+}
+
+function emptyProof(): ModuleError {
+  return ErrStoreInvalidRequest("proof is unexpectedly empty; ensure height has not been pruned");
 }
 
 function queryKey(name: string, request: QueryRequest, view: StoreView | undefined): QueryResponse {
@@ -210,9 +218,7 @@ function queryKey(name: string, request: QueryRequest, view: StoreView | undefin
   // versions before its upgrade.
   if (view === undefined || !view.has(name)) {
     return request.prove
-      ? errorResponse(
-          ErrStoreInvalidRequest("proof is unexpectedly empty; ensure height has not been pruned"),
-        )
+      ? errorResponse(emptyProof())
       : okResponse({ key, height, log: "version does not exist" });
   }
   const value = view.store(name).get(key) ?? new Uint8Array(0);

@@ -57,6 +57,7 @@ describe("headers and active sets of past blocks", () => {
     for (let count = 0; count < 12; count += 1) block();
     expect(heights(world)).toEqual([10, 11, 12]);
     expect(infoAt(world.query, 9)).toBe("historical info for height 9 not found");
+    expect(infoAt(world.query, 0)).toBe("historical info for height 0 not found");
     expect(infoAt(world.query, -1)).toBe("height cannot be negative");
     block(() => world.run(withEntries(1)));
     block();

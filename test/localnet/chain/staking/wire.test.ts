@@ -1,5 +1,6 @@
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
 import { fractionOf } from "../../../../src/localnet/chain/modules/slashing/params.ts";
+import { moduleParams } from "../../../../src/localnet/chain/modules/staking/params.ts";
 import { toInteger } from "../../../../src/localnet/chain/modules/staking/records.ts";
 import { expect, it } from "vitest";
 import {
@@ -63,6 +64,14 @@ it.each<[string, PackedMessage]>([
 it("numbers are read as Go reads them", () => {
   expect([toInteger("010"), toInteger(""), fractionOf(utf8("-0x10"))]).toEqual([8n, 0n, -16n]);
   expect(() => fractionOf(utf8(""))).toThrow('not a decimal: ""');
+  const params = {
+    ...moduleParams.defaults,
+    unbondingTime: { seconds: 1n, nanos: 0 },
+    maxValidators: 1,
+    maxEntries: 1,
+    bondDenom: "untrn",
+  };
+  expect(() => moduleParams.validate({ ...params, minCommissionRate: "-010" })).toThrow("negative: -8");
   const chain = startTestChain(testGenesis([{ key: alice, untrn: 100_000_000n }]));
   const small = create({ minSelfDelegation: "010", value: { denom: "untrn", amount: "011" } });
   const tx = buildTx({ key: alice, messages: [small], sequence: 0n, gas: 500_000n });
