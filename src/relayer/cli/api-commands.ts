@@ -10,10 +10,10 @@ import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table
 import { QUERY_STATUSES, type QueryStatus } from "../registry/query-state.ts";
 import {
   addRelayerApiOptions,
-  defaultUrl,
   readRelayer,
   readTokenFile,
   type RelayerApiOptions,
+  relayerUrl,
 } from "./relayer-api-options.ts";
 
 interface QueriesOptions extends RelayerApiOptions {
@@ -130,7 +130,7 @@ async function resubmitLetters(
       : (await readLetters(options, context)).flatMap((letter) => nameOf(letter) ?? []);
   const token = readTokenFile(options.tokenFile);
   for (const tx of txs) {
-    await sendLetter(tx, { url: options.url ?? defaultUrl(), token: token?.reveal() }, context.signal);
+    await sendLetter(tx, { url: relayerUrl(options), token: token?.reveal() }, context.signal);
     // The hash alone does not identify a dead letter: two queries may have the same transaction.
     const left = (await readLetters(options, context)).find((letter) => isNamed(letter, tx));
     const reason = left === undefined ? undefined : cellText(fieldAt(left, "message"));

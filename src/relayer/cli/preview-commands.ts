@@ -13,7 +13,7 @@ import { runDoctor } from "../doctor/run-doctor.ts";
 import { openPreview, type Preview, servedQueries } from "../preview/open-preview.ts";
 import { type Comparison, type KvPreview, previewKv } from "../preview/preview-kv.ts";
 import { previewTx, type TxComparison, type TxPreview } from "../preview/preview-tx.ts";
-import { addRelayerApiOptions, readRelayer, type RelayerApiOptions } from "./relayer-api-options.ts";
+import { readRelayer, type RelayerApiOptions, urlOption } from "./relayer-api-options.ts";
 import {
   addRelayerConfigOptions,
   queryIdsOption,
@@ -97,13 +97,15 @@ async function previewAll(
   return rows;
 }
 
-interface InspectOptions extends RelayerApiOptions, RelayerConfigOptions {
+interface InspectOptions extends Omit<RelayerApiOptions, "portOffset">, RelayerConfigOptions {
   readonly verbose?: true;
 }
 
 /** `relaywatch relayer inspect ID`. */
 export function inspectCommand(context: CliContext): Command {
-  return addRelayerConfigOptions(addRelayerApiOptions(new Command()))
+  return addRelayerConfigOptions(new Command())
+    .addOption(urlOption("--url <url>"))
+    .option("--json", "print JSON")
     .addArgument(queryIdArgument())
     .option("--verbose", "print everything: the query's keys, ten attempts, the proven values")
     .addHelpText(

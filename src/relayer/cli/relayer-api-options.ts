@@ -5,16 +5,22 @@ import type { Secret } from "../../platform/base/secret.ts";
 import { isPlainHttpUrl, secretField } from "../../platform/config/config-fields.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
+import { portOffsetOption } from "../../platform/cli/options.ts";
 
 /** Options that select a running relayer's HTTP API. */
 export interface RelayerApiOptions {
   readonly url?: string;
+  /** Without a URL: of the relayer on this machine. Default: 0. */
+  readonly portOffset?: number;
   readonly json?: true;
 }
 
 /** Adds the options of {@link RelayerApiOptions} to a command. */
 export function addRelayerApiOptions(command: Command): Command {
-  return command.addOption(urlOption("--url <url>")).option("--json", "print JSON");
+  return command
+    .addOption(urlOption("--url <url>"))
+    .addOption(portOffsetOption())
+    .option("--json", "print JSON");
 }
 
 /** An option with the API's base URL. */
@@ -26,19 +32,15 @@ export function urlOption(
 }
 
 /** Reads an API path. Throws `CliError`. */
-export function readRelayer(
-  { url = defaultUrl() }: RelayerApiOptions,
-  path: string,
-  signal: AbortSignal,
-): Promise<unknown> {
-  return askDaemon({ daemon: "icq-relayer", url, path, hint: HINT }, signal);
+export function readRelayer(options: RelayerApiOptions, path: string, signal: AbortSignal): Promise<unknown> {
+  return askDaemon({ daemon: "icq-relayer", url: relayerUrl(options), path, hint: HINT }, signal);
 }
 
-const HINT = "start it, or select another one with --url";
+const HINT = "start it, or select another one with --url or --port-offset";
 
-/** The default address in `http.listen`. */
-export function defaultUrl(): string {
-  return `http://127.0.0.1:${portsAt(0).relayer}`;
+/** The selected URL. Default: the address in `http.listen`. */
+export function relayerUrl({ url, portOffset = 0 }: RelayerApiOptions): string {
+  return url ?? `http://127.0.0.1:${portsAt(portOffset).relayer}`;
 }
 
 function parseUrl(text: string): string {

@@ -163,6 +163,17 @@ describe("without a watchdog", () => {
     ]);
   });
 
+  it.each([["queries"], ["dead-letters", "list"], ["dead-letters", "resubmit", "--all"], ["inspect", "1"]])(
+    "relayer %s %s asks the relayer at the port offset",
+    async (...words) => {
+      const offset = String(silent.offset);
+      const { out, message } = await runCommand(["relayer", ...words, "--port-offset", offset], stop.signal);
+      expect(`${out}${message}`).toContain(
+        `icq-relayer does not respond at 127.0.0.1:${portsAt(silent.offset).relayer}; start it, or select another one with --url or --port-offset`,
+      );
+    },
+  );
+
   it("says that nothing was read yet", async () => {
     world.validators = [];
     world.polledAtMs = undefined;
