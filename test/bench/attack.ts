@@ -103,7 +103,7 @@ const unfinished: Attack["run"] = async ({ http, grpc }, clients) => {
     for (let index = 0; index < each; index += 100)
       sockets.push(...(await Promise.all(Array.from({ length: 100 }, () => begin(port, first)))));
   }
-  for (const socket of sockets) socket.once("close", () => (cut += 1));
+  for (const socket of sockets) socket.resume().once("close", () => (cut += 1));
   const answers = await Promise.all(http.map((port) => health(port, "/health")));
   await wait(12_000);
   for (const socket of sockets) socket.destroy();

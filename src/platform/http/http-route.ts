@@ -27,6 +27,7 @@ export interface HttpRoute {
 export class HttpRequestError extends CodedError<
   | { readonly code: "bad-request"; readonly status: 400 }
   | { readonly code: "body-too-large"; readonly status: 413; readonly limitBytes: number }
+  | { readonly code: "too-many-bodies"; readonly status: 503 }
 > {}
 
 /** A request whose head has arrived. */
@@ -96,9 +97,20 @@ export function errorReply(status: number, code: string, message: string): HttpR
 /** Server values that {@link IncomingRequest} needs. */
 interface RequestContext {
   readonly maxBodyBytes: number;
+  readonly largeBodies: LargeBodies;
   /** Aborts when the server begins to close. */
   readonly closing: AbortSignal;
 }
+
+/** The bodies above 64 KiB of all requests without a reply. */
+export interface LargeBodies {
+  readonly maxBytes: number;
+  /** Received bytes. */
+  bytes: number;
+}
+
+/** Bodies up to this size are always read: the number of connections bounds them. */
+const SMALL_BODY_BYTES = 65_536;
 
 const NO_BODY = new Uint8Array(0);
 
@@ -126,7 +138,7 @@ export class IncomingRequest implements HttpRequest {
   }
 
   readBody(): Promise<Uint8Array> {
-    return (this.#body ??= readBody(this.#incoming, this.#context.maxBodyBytes));
+    return (this.#body ??= readBody(this.#incoming, this.#outgoing, this.#context));
   }
 
   // Not in the constructor: a controller with its listeners costs several microseconds, and few handlers wait.
@@ -159,7 +171,11 @@ export function requestSignal(outgoing: ServerResponse, closing: AbortSignal): A
   return controller.signal;
 }
 
-function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Uint8Array> {
+function readBody(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { maxBodyBytes: limitBytes, largeBodies }: RequestContext,
+): Promise<Uint8Array> {
   const { "content-length": declared, "transfer-encoding": encoding } = incoming.headers;
   if (declared === undefined && encoding === undefined) return Promise.resolve(NO_BODY);
   return new Promise((resolve, reject) => {
@@ -168,19 +184,36 @@ function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Uint8A
     if (incoming.destroyed) throw new Error("the client has disconnected");
     const chunks: Buffer[] = [];
     let length = 0;
+    let held = 0;
+    // Not at the end of the body: what was parsed from it is in memory until the reply.
+    outgoing.once("close", () => (largeBodies.bytes -= held));
+    const refuse = (error: HttpRequestError): void => {
+      // Stops reading from the socket. A destroy would also cut the reply.
+      incoming.pause();
+      chunks.length = 0;
+      reject(error);
+    };
     incoming.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length <= limitBytes) chunks.push(chunk);
-      else {
-        // Stops reading from the socket. A destroy would also cut the reply.
-        incoming.pause();
-        reject(bodyTooLarge(limitBytes));
+      if (length > limitBytes) return refuse(bodyTooLarge(limitBytes));
+      if (length > SMALL_BODY_BYTES) {
+        if (largeBodies.bytes + length - held > largeBodies.maxBytes) return refuse(tooManyBodies());
+        largeBodies.bytes += length - held;
+        held = length;
       }
+      chunks.push(chunk);
     });
     incoming.on("end", () => resolve(Buffer.concat(chunks, length)));
     incoming.on("error", reject);
     incoming.on("close", () => reject(new Error("the client has disconnected")));
   });
+}
+
+function tooManyBodies(): HttpRequestError {
+  return new HttpRequestError(
+    { code: "too-many-bodies", status: 503 },
+    "too many large request bodies are arriving; try again later",
+  );
 }
 
 function bodyTooLarge(limitBytes: number): HttpRequestError {

@@ -18,6 +18,7 @@ import {
   HttpRequestError,
   type HttpStream,
   IncomingRequest,
+  type LargeBodies,
   requestSignal,
   textReply,
   type WriteChunk,
@@ -27,6 +28,8 @@ import { listen, type ListenOptions } from "./listen.ts";
 /** Bounds of an HTTP server. */
 export interface HttpLimits {
   readonly maxBodyBytes: number;
+  /** Bytes of all bodies above 64 KiB whose requests have no reply. The server refuses further ones with 503. Default: 64 MiB. */
+  readonly maxLargeBodiesBytes?: number;
   /** Open connections. A further one replaces the longest idle one, else the one with the longest incomplete request, else it is cut. */
   readonly maxConnections: number;
   /** Time for the head of a request to arrive. */
@@ -70,6 +73,7 @@ export interface OpenHttpServer {
 }
 
 const MAX_HEADERS = 100;
+const MAX_LARGE_BODIES_BYTES = 67_108_864;
 
 /** Opens an HTTP server. Rejects with `ListenError` when it cannot bind the address. */
 export async function openHttpServer(
@@ -94,6 +98,7 @@ export async function openHttpServer(
     checkAccess,
     closing: closing.signal,
     maxBodyBytes: limits.maxBodyBytes,
+    largeBodies: { bytes: 0, maxBytes: limits.maxLargeBodiesBytes ?? MAX_LARGE_BODIES_BYTES },
   };
   const server = createServer(
     {
@@ -123,6 +128,7 @@ interface ServerContext {
   /** Aborts when the server begins to close. */
   readonly closing: AbortSignal;
   readonly maxBodyBytes: number;
+  readonly largeBodies: LargeBodies;
 }
 
 function createUpgrade(

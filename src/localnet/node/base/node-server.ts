@@ -77,12 +77,15 @@ export function toNodeServer(name: string, open: () => Promise<OpenHttpServer>):
   };
 }
 
+function busyReply({ message }: Error): HttpReply {
+  const reply = textReply(503, `${message}\n`);
+  return { ...reply, headers: { ...reply.headers, ...RETRY_AFTER } };
+}
+
 function failureReply(error: unknown): HttpReply {
-  if (error instanceof BusyError) {
-    const reply = textReply(503, `${error.message}\n`);
-    return { ...reply, headers: { ...reply.headers, ...RETRY_AFTER } };
-  }
+  if (error instanceof BusyError) return busyReply(error);
   if (!(error instanceof HttpRequestError)) return textReply(500, "internal error\n");
   const { code, status } = error.facts;
+  if (status === 503) return busyReply(error);
   return textReply(status, code === "bad-request" ? "bad request target\n" : "request body too large\n");
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { createDeferred } from "../../../../src/platform/process/deferred.ts";
-import { textReply } from "../../../../src/platform/http/http-route.ts";
+import { HttpRequestError, textReply } from "../../../../src/platform/http/http-route.ts";
 import {
   type HttpLimits,
   type HttpServerOptions,
@@ -116,6 +116,43 @@ describe("a connection with pipelined requests", () => {
     stalled.socket.on("data", (chunk: Buffer) => (received += chunk.length));
     await stalled.closed;
     expect(received).toBeLessThan(BIG.length);
+  });
+});
+
+describe("large bodies", () => {
+  it("are bounded together until their replies, and small ones are still read", async () => {
+    const reply = createDeferred<void>();
+    const { port, url } = await start(
+      { maxBodyBytes: MB, maxLargeBodiesBytes: 300_000 },
+      {
+        handle: async (request) => {
+          const { length } = await request.readBody();
+          if (length === 200_000) await reply.promise;
+          return textReply(200, `${length}`);
+        },
+        failureReply: (error) =>
+          error instanceof HttpRequestError ? textReply(error.facts.status, "") : textReply(500, ""),
+      },
+    );
+    const post = async (bytes: number) => {
+      const response = await fetch(url, { method: "POST", body: "x".repeat(bytes) });
+      return [response.status, await response.text()];
+    };
+    const { socket, closed } = await open(port);
+    socket.write(
+      `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 250000\r\n\r\n${"x".repeat(240_000)}`,
+    );
+    await expect.poll(() => post(100_000)).toEqual([503, ""]);
+    expect(await post(60_000)).toEqual([200, "60000"]);
+    socket.destroy();
+    await closed;
+    await expect.poll(() => post(100_000)).toEqual([200, "100000"]);
+    // What was parsed from a body takes memory until the reply.
+    const waiting = post(200_000);
+    await expect.poll(() => post(150_000)).toEqual([503, ""]);
+    reply.resolve();
+    expect(await waiting).toEqual([200, "200000"]);
+    await expect.poll(() => post(150_000)).toEqual([200, "150000"]);
   });
 });
 
