@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -53,6 +54,19 @@ describe("a command line that cannot work", () => {
   it("ends with 75 when no chain answers", async () => {
     const result = await home.run("query", "icq", "params", "$PORTS");
     expectRefusal(result, 75, `127.0.0.1:${ports.localRpc}`, "--port-offset");
+  });
+
+  it("ends with 1 when it is interrupted before its result", async () => {
+    // A node that accepts the connection and never responds.
+    const server = createServer();
+    const connected = once(server, "connection");
+    const node = `http://127.0.0.1:${await listen(server, 0)}`;
+    const words = ["dist/src/cli/main.js", "query", "staking", "validators", "--node", node];
+    const child = spawn(process.execPath, words, { stdio: "ignore" });
+    await connected;
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([1, null]);
+    await close(server);
   });
 
   it("ends with 1 when a port is in use, and names it and the option that moves it", async () => {

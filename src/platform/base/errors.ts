@@ -51,9 +51,9 @@ export function bad<F>(error: F): { readonly ok: false; readonly error: F } {
 
 /** Exit codes of every Relaywatch process. */
 export const EXIT = {
-  /** The process was asked to stop, or a check found no problem. */
+  /** Done, a check found no problem, or a daemon was asked to stop. */
   ok: 0,
-  /** Fatal error, or a check found a problem. */
+  /** Fatal error, an interrupted command, or a check found a problem. */
   fatal: 1,
   /** Wrong command line. */
   usage: 2,

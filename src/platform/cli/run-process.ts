@@ -19,17 +19,24 @@ export async function runProcess(
   });
   // A reader that closes the pipe early (`| head`) is not an error, and asks to stop. The result of a command stays what it is.
   process.stdout.on("error", shutdown.stop);
+  let isDaemon = false;
   try {
     const program = await create(toContext(shutdown.signal));
+    program.hook("preAction", (_program, command) => {
+      isDaemon = DAEMON_COMMANDS.has(command.name());
+    });
     await program.parseAsync(process.argv);
   } catch (error) {
-    const { exitCode, message } = toExit(error);
+    const { exitCode, message } = toExit(error, isDaemon);
     if (message !== undefined) process.stderr.write(`${name}: ${message}\n`);
     process.exitCode = exitCode;
   } finally {
     shutdown.dispose();
   }
 }
+
+/** Commands that run until they are asked to stop, which is then their success. */
+const DAEMON_COMMANDS: ReadonlySet<string> = new Set(["start", "up"]);
 
 /** Opens the screen of a terminal that understands escape sequences. */
 function openScreen({ stdout, env }: NodeJS.Process): LiveScreen | undefined {
@@ -86,13 +93,13 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
 ]);
 
 /** Maps a command's error to the process exit code and the message for stderr, if any. */
-export function toExit(error: unknown): {
-  readonly exitCode: ExitCode;
-  readonly message: string | undefined;
-} {
-  // A command that ended before its result was known must not look like success to a pipe with `pipefail`.
+export function toExit(
+  error: unknown,
+  isDaemon = false,
+): { readonly exitCode: ExitCode; readonly message: string | undefined } {
+  // A command that ended before its result was known must not look like success to a script.
   if (error instanceof StopRequest)
-    return { exitCode: error.by === "SIGPIPE" ? EXIT.fatal : EXIT.ok, message: undefined };
+    return { exitCode: isDaemon && error.by !== "SIGPIPE" ? EXIT.ok : EXIT.fatal, message: undefined };
   if (error instanceof CheckExit) return { exitCode: error.exitCode, message: undefined };
   if (error instanceof CliError) return { exitCode: error.facts.exitCode, message: errorText(error) };
   if (error instanceof CommanderError) {

@@ -10,7 +10,7 @@ const FAULT = { file: "a.yaml", line: 2, column: 3, path: "b", text: "is missing
 
 describe("toExit", () => {
   it.each([
-    ["a stop that was asked for", new StopRequest("SIGINT"), 0, undefined],
+    ["a stop before the result", new StopRequest("SIGINT"), 1, undefined],
     ["a pipe that nobody reads any more", new StopRequest("SIGPIPE"), 1, undefined],
     ["help that was printed", new CommanderError(0, "commander.help", "help"), 0, undefined],
     ["a wrong command line", new CommanderError(1, "commander.unknownOption", "what?"), 2, undefined],
@@ -28,5 +28,10 @@ describe("toExit", () => {
     ["no error at all", "text", 1, "text"],
   ])("%s", (_name, error, exitCode, message) => {
     expect(toExit(error)).toEqual({ exitCode, message });
+  });
+
+  it("is 0 for a daemon that was asked to stop, and not for one that nobody reads any more", () => {
+    const codes = (["SIGINT", "SIGTERM", "SIGPIPE"] as const).map((by) => toExit(new StopRequest(by), true));
+    expect(codes.map(({ exitCode }) => exitCode)).toEqual([0, 0, 1]);
   });
 });
