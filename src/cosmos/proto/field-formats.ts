@@ -5,8 +5,14 @@ import {
   type DescMessage,
   getOption,
 } from "@bufbuild/protobuf";
-import { formatDec18, formatPrecDec, parseDec18, parsePrecDec } from "../../platform/base/decimal.ts";
-import { parseGoBigInt } from "../../platform/base/integers.ts";
+import {
+  formatDec18,
+  formatPrecDec,
+  parseDec18,
+  parsePrecDec,
+  parseWirePrecDec,
+} from "../../platform/base/decimal.ts";
+import { parseGoBigInt, parseInt256 } from "../../platform/base/integers.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import { protoRegistry } from "./registry.ts";
 
@@ -104,6 +110,21 @@ export function extensionOf(name: string): DescExtension {
 
 /** Meaning of digits on the wire: "dec" is v × 10^18 for a decimal v, "prec-dec" is v × 10^27, "int" is the integer itself. */
 type NumberFormat = "dec" | "prec-dec" | "int";
+
+/** Bits of the SDK's `LegacyDec`. */
+const MAX_DEC_BITS = 315;
+
+/** Throws a plain error, with Go's text, for digits on the wire that Go's number types do not decode. */
+export function checkNumber(wire: string, format: NumberFormat): void {
+  if (wire === "") return;
+  if (format === "int") parseInt256(wire);
+  else if (format === "prec-dec") parseWirePrecDec(wire);
+  else {
+    const value = parseGoBigInt(wire);
+    const bits = (value < 0n ? -value : value).toString(2).length;
+    if (bits > MAX_DEC_BITS) throw new Error(`decimal out of range; got: ${bits}, max: ${MAX_DEC_BITS}`);
+  }
+}
 
 /**
  * Converts digits on the wire to a JSON string. As "dec", `500000000000000000` is "0.500000000000000000". Empty input is "0".

@@ -1,5 +1,6 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
+import { latin1 } from "../../platform/base/bytes.ts";
 import {
   decodeByDescriptor,
   readTag,
@@ -11,6 +12,7 @@ import {
   wireTypeOf,
 } from "./wire-fields.ts";
 import { ProtoError, findMessageByTypeUrl, requireMessage, CANONICAL_CHAIN_NAME } from "./registry.ts";
+import { checkNumber, formatOf } from "./field-formats.ts";
 import { goTypeName } from "./go-names.ts";
 
 export interface UnknownFieldRules {
@@ -34,11 +36,12 @@ const NON_CRITICAL_BIT = 1 << 10;
 const MAX_DEPTH = 100;
 
 /**
- * Throws if an encoded message has a field that its type does not declare. Checks nested messages and the content of every
- * Any. The SDK makes this check before it decodes a transaction (`codec/unknownproto`); the error texts are the SDK's.
- * Returns whether it accepted unknown non-critical fields.
+ * Throws if an encoded message has a field that its type does not declare, or digits that Go does not decode. Checks nested
+ * messages and the content of every Any. The SDK looks for unknown fields (`codec/unknownproto`) before it decodes a
+ * transaction with its numbers; the error texts are the SDK's. Returns whether it accepted unknown non-critical fields.
  *
- * Throws ProtoError `unknown-field`, `wrong-wire-type`, `unresolvable-type-url`, `bad-bytes` or `too-deep`.
+ * Throws ProtoError `unknown-field`, `wrong-wire-type`, `unresolvable-type-url`, `bad-bytes` or `too-deep`, and a plain error for
+ * digits.
  */
 export function rejectUnknownFields(
   typeName: string,
@@ -70,6 +73,8 @@ function checkMessage(desc: DescMessage, bytes: Uint8Array, context: CheckContex
     const value = skipValue(bytes, tag);
     if (typeof value === "string") throw badValue(desc, tag, value);
     at = value.end;
+    const format = field === undefined ? undefined : formatOf(field).number;
+    if (format !== undefined) checkNumber(latin1(contentOf(bytes, tag.end, at)), format);
     if (field?.message !== undefined && field.fieldKind !== "map") {
       // Call first: `||` must not skip the check of a nested message.
       hasNonCritical = checkNested(field.message, contentOf(bytes, tag.end, at), context) || hasNonCritical;

@@ -9,6 +9,8 @@ import { messageToJson } from "../../../src/cosmos/proto/json.ts";
 import { PubKey } from "../../../src/cosmos/proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../../src/cosmos/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { AuthInfo, SignDoc, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { MsgSend } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
+import { MsgEditValidator } from "../../../src/cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import { TYPE_URL } from "../../../src/cosmos/proto/registry.ts";
 
 describe("the canonical encoding of a transaction", () => {
@@ -32,7 +34,7 @@ describe("the canonical encoding of a transaction", () => {
 });
 
 describe("bytes that are not a transaction", () => {
-  const { app } = startTestChain(testGenesis([{ key: createTestKey("a"), untrn: 1n }]));
+  const { app } = startTestChain(testGenesis([{ key: createTestKey("a"), untrn: 1_000_000n }]));
 
   it.each([
     [
@@ -49,6 +51,46 @@ describe("bytes that are not a transaction", () => {
       log,
       gasWanted: 0n,
       gasUsed: 0n,
+    });
+  });
+
+  const key = createTestKey("a");
+  const coins = (...amount: readonly string[]) => amount.map((each) => ({ denom: "untrn", amount: each }));
+  const pay = (amount: string) => {
+    const value = MsgSend.encode({ fromAddress: key.address, toAddress: key.address, amount: coins(amount) });
+    return { typeUrl: TYPE_URL.send, value: value.finish() };
+  };
+  const edit = (commissionRate: string) => ({
+    typeUrl: "/cosmos.staking.v1beta1.MsgEditValidator",
+    value: MsgEditValidator.encode({
+      description: undefined,
+      validatorAddress: "",
+      commissionRate,
+      minSelfDelegation: "",
+    }).finish(),
+  });
+
+  // Go decodes numbers with the transaction, so nobody pays for a malformed one.
+  it.each([
+    ["an amount", { messages: [pay("1e3")] }, 'math/big: cannot unmarshal "1e3" into a *big.Int'],
+    [
+      "a large amount",
+      { messages: [pay((2n ** 256n).toString())] },
+      "integer out of range; got: 257, max: 256",
+    ],
+    ["a fee", { messages: [pay("1")], fee: coins("08") }, 'math/big: cannot unmarshal "08" into a *big.Int'],
+    ["a decimal", { messages: [edit("0.5")] }, 'math/big: cannot unmarshal "0.5" into a *big.Int'],
+    [
+      "a large decimal",
+      { messages: [edit((-(2n ** 315n)).toString())] },
+      "decimal out of range; got: 316, max: 315",
+    ],
+  ])("are refused for %s that Go does not decode", (_what, parts, log) => {
+    const tx = buildTx({ key, sequence: 0n, ...parts });
+    expect(app.checkTx(tx, false)).toMatchObject({
+      codespace: "undefined",
+      code: 1,
+      log: `failed to decode tx: ${log}: tx parse error`,
     });
   });
 
