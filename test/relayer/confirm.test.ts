@@ -90,6 +90,16 @@ async function values(metric: Counter | Histogram): Promise<Readonly<Record<stri
 }
 
 describe("a transaction in a block", () => {
+  it("tells the fee market its gas and its fee, also when it failed", async () => {
+    for (const confirmation of [included, failed("failed to execute message; message index: 1: no")]) {
+      const { state, end } = setUp();
+      const own: (readonly bigint[])[] = [];
+      Object.assign(state.market, { recordOwn: (...paid: readonly bigint[]) => void own.push(paid) });
+      await end(confirmation);
+      expect(own).toEqual([[101n, 300_000n, 4_000n]]);
+    }
+  });
+
   it("settles its results with their shares of gas and fee, and ends all doubt about them", async () => {
     const { sample, state, end, places, released } = setUp();
     state.queries.isolated.set(1n, "x");

@@ -79,7 +79,7 @@ async function expectedFee(preview: Preview, signal: AbortSignal): Promise<bigin
   return transactionFee(
     config,
     kv.map((query) => gasGuess(query, config.queries.allow_kv_callbacks)),
-    price,
+    { price },
   );
 }
 

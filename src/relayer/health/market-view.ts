@@ -116,9 +116,13 @@ function loadsOf(
 type FeeConfig = Pick<RelayerConfig, "gas" | "batch" | "connections">;
 
 /** Returns the expected fee of a transaction with these results, as far as one can hold them. `price` is for one unit of gas. */
-export function transactionFee(config: FeeConfig, resultGas: readonly bigint[], price: Dec18): bigint {
+export function transactionFee(
+  config: FeeConfig,
+  resultGas: readonly bigint[],
+  { price, feeFactor = FEE_FACTOR }: { readonly price: Dec18; readonly feeFactor?: Dec18 | undefined },
+): bigint {
   const gas = resultGas.reduce((sum, one) => sum + one, fixedGasOf(config));
-  return feeFor(mulDec18(price, FEE_FACTOR), minInt(gas, config.batch.gas));
+  return feeFor(mulDec18(price, feeFactor), minInt(gas, config.batch.gas));
 }
 
 /** Returns the expected fee of a transaction with a result of each served KV query, at the present price. */
@@ -129,11 +133,10 @@ export function createTransactionFee(
   const callbacks = config.queries.allow_kv_callbacks;
   return () => {
     const queries = registry.states().flatMap(({ query }) => (query.type === "kv" ? [query] : []));
-    const price = market.status()?.price ?? config.gas.fallback_price;
     return transactionFee(
       config,
       queries.map((query) => gasOf(query.id) ?? gasGuess(query, callbacks)),
-      price,
+      market.status() ?? { price: config.gas.fallback_price },
     );
   };
 }

@@ -304,14 +304,13 @@ function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock)
   };
 }
 
-/** The chain charges at least its price. */
 function feeFactorOf(blocks: readonly MarketBlock[]): Dec18 | undefined {
   let [fees, charged] = [0n, 0n];
   for (const { price, ownGas, ownFee } of blocks) {
     fees += ownFee;
     charged += ownGas * price;
   }
-  return charged === 0n ? undefined : maxInt((fees * DEC18_ONE * DEC18_ONE) / charged, DEC18_ONE);
+  return charged === 0n ? undefined : (fees * DEC18_ONE * DEC18_ONE) / charged;
 }
 
 function addPrice(day: PricePoint[], price: Dec18, nowMs: number): void {

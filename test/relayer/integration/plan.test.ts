@@ -154,6 +154,7 @@ ${more}`,
     const factor = Number(net.relayer.status().market?.feeFactor) / 1e18;
     expect(Math.abs(factor - 1.05)).toBeGreaterThan(0.001);
     expect(found.fee_factor / factor).toBeCloseTo(1, 1);
+    expect(found.fee_factor).not.toBe(1.05);
     expect((await planned("--config", file)).fee_factor).toBe(1.05);
     expect(await relayer("plan", "--config", file, "--url", "http://127.0.0.1:1")).toMatchObject({
       exitCode: 3,

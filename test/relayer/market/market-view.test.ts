@@ -4,7 +4,7 @@ import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { localnetRelayerConfig } from "../../../src/relayer/cli/relayer-config-options.ts";
 import { createHeadWatch } from "../../../src/relayer/health/head-watch.ts";
-import { createMarketView } from "../../../src/relayer/health/market-view.ts";
+import { createMarketView, createTransactionFee } from "../../../src/relayer/health/market-view.ts";
 import {
   answered,
   handedOver,
@@ -23,7 +23,7 @@ function answeredState(id: bigint): QueryState {
   return answered(sent, { localHeight: 10n, remote: remote(5n) });
 }
 
-/** The market with these queries in a chain with blocks of one second. */
+/** The market with these queries in a chain with blocks of one second, and the fee of a transaction. */
 async function viewOf(states: readonly QueryState[], feeFactor: bigint | undefined) {
   const clock = createManualClock(0);
   const local = createHeadWatch(clock, () => 0n);
@@ -33,7 +33,8 @@ async function viewOf(states: readonly QueryState[], feeFactor: bigint | undefin
   }
   const { forecast: _forecast, sinceReadMs, ...sample } = sampleMarket();
   const market = { ...sample, feeFactor };
-  const view = createMarketView(localnetRelayerConfig(portsAt(0), undefined), {
+  const config = localnetRelayerConfig(portsAt(0), undefined);
+  const deps = {
     market: {
       status: () => ({ ...market, readAtMs: clock.monotonicMs() - sinceReadMs }),
       params: () => defaultParams("untrn"),
@@ -42,12 +43,12 @@ async function viewOf(states: readonly QueryState[], feeFactor: bigint | undefin
     registry: { states: () => states },
     watches: { local, connections: [] },
     clock,
-  });
-  return view();
+  };
+  return { market: createMarketView(config, deps)(), transactionFee: createTransactionFee(config, deps)() };
 }
 
 const demandOf = async (states: readonly QueryState[]): Promise<number | undefined> =>
-  (await viewOf(states, undefined))?.forecast.demandResults;
+  (await viewOf(states, undefined)).market?.forecast.demandResults;
 
 describe("the forecast of a running relayer", () => {
   it("counts a query with unchanged values by the results that it still gets", async () => {
@@ -61,10 +62,14 @@ describe("the forecast of a running relayer", () => {
   it("costs what was paid for gas in the last blocks, and 1.05 × the price while nothing was", async () => {
     const states = [answeredState(1n)];
     const [usual, measured] = [await viewOf(states, undefined), await viewOf(states, parseDec18("1.26"))];
-    expect([usual?.feeFactor, measured?.feeFactor]).toEqual([parseDec18("1.05"), parseDec18("1.26")]);
-    const costs = [usual, measured].map((market) => Number(market?.forecast.costPerDay));
+    const views = [usual, measured];
+    expect(views.map(({ market }) => market?.feeFactor)).toEqual([parseDec18("1.05"), parseDec18("1.26")]);
+    const costs = views.map(({ market }) => Number(market?.forecast.costPerDay));
     // Gas of 28,500 and of half a transaction, in each second block.
     expect(costs[0]).toBeCloseTo((28_500 / 2 + 195_000 / 2) * 0.0025 * 86_400 * 1.05, -1);
     expect((costs[1] ?? 0) / (costs[0] ?? 0)).toBeCloseTo(1.2, 4);
+    // At the present price, for a transaction with the result.
+    const fees = views.map(({ transactionFee }) => Number(transactionFee) / (223_500 * 0.0026));
+    expect(fees).toEqual([expect.closeTo(1.05, 2), expect.closeTo(1.26, 2)]);
   });
 });
