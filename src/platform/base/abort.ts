@@ -52,12 +52,28 @@ export function onAbort(signal: AbortSignal, callback: (reason: Error) => void):
 function listen(signal: AbortSignal): Set<(reason: Error) => void> {
   const callbacks = new Set<(reason: Error) => void>();
   callbacksOf.set(signal, callbacks);
-  const fire = (): void => {
-    callbacksOf.delete(signal);
-    for (const callback of callbacks) callback(abortReason(signal));
-  };
-  signal.addEventListener("abort", fire, { once: true });
+  signal.addEventListener("abort", () => fire(signal, callbacks), { once: true });
   return callbacks;
+}
+
+function fire(signal: AbortSignal, callbacks: ReadonlySet<(reason: Error) => void>): void {
+  callbacksOf.delete(signal);
+  for (const callback of callbacks) callback(abortReason(signal));
+}
+
+/** The signal of one call. Its callbacks need no event listener, which would take longer than the rest of a short wait. */
+function createOwnSignal(): Pick<AbortController, "signal" | "abort"> {
+  const own = new AbortController();
+  const callbacks = new Set<(reason: Error) => void>();
+  callbacksOf.set(own.signal, callbacks);
+  return {
+    signal: own.signal,
+    abort: (reason) => {
+      if (own.signal.aborted) return;
+      own.abort(reason);
+      fire(own.signal, callbacks);
+    },
+  };
 }
 
 /** Resolves when the signal aborts. */
@@ -85,13 +101,13 @@ export async function withDeadline<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const own = new AbortController();
+  const own = createOwnSignal();
   const unwatch = onAbort(signal, (reason) => own.abort(reason));
-  const error = new DeadlineError(
-    { code: "deadline", what, afterMs },
-    `${what} took longer than ${afterMs} ms`,
-  );
-  const timer = setTimeout(() => own.abort(error), afterMs);
+  const timer = setTimeout(() => {
+    // Not before: an error captures a stack, which takes longer than all else here.
+    const text = `${what} took longer than ${afterMs} ms`;
+    own.abort(new DeadlineError({ code: "deadline", what, afterMs }, text));
+  }, afterMs);
   try {
     own.signal.throwIfAborted();
     return await raceAbort(work(own.signal), own.signal);
@@ -114,7 +130,7 @@ export async function withTimeout<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
-  const own = new AbortController();
+  const own = createOwnSignal();
   const unwatch = onAbort(signal, (reason) => own.abort(reason));
   let timeout: Error | undefined;
   clock.sleep(delayMs, own.signal).then(
