@@ -81,11 +81,10 @@ export function sameEnd(one: ChannelEnd, other: ChannelEnd): boolean {
 }
 
 function openTry(theirs: ChannelView, connectionId: string): Work {
-  const { portId } = theirs.counterparty;
   return step("open-try", theirs, ({ proofs, height, signer }) => ({
     typeUrl: `${PACKAGE}MsgChannelOpenTry`,
     value: MsgChannelOpenTry.encode({
-      portId,
+      portId: theirs.counterparty.portId,
       previousChannelId: "",
       channel: {
         state: State.STATE_TRYOPEN,

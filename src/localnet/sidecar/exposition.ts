@@ -35,16 +35,22 @@ interface Series {
 export function createFamily(options: FamilyOptions): Family {
   const bounds = options.bounds ?? [];
   const series = new Map<string, Series>();
+  // Sorting and escaping the labels of each event took most of the time of a sidecar's tick.
+  const keys = new Map<string, string>();
+  const keyOf = (labels: SeriesLabels): string => {
+    const given = JSON.stringify(labels);
+    const key = keys.get(given) ?? labelText(labels);
+    keys.set(given, key);
+    return key;
+  };
   const seriesOf = (labels: SeriesLabels): Series => {
-    const key = labelText(labels);
+    const key = keyOf(labels);
     const existing = series.get(key) ?? { labels, value: 0, sum: 0, buckets: bounds.map(() => 0) };
     series.set(key, existing);
     return existing;
   };
   return {
-    name: options.name,
-    help: options.help,
-    type: options.type,
+    ...options,
     add: (labels, amount = 1) => {
       seriesOf(labels).value += amount;
     },
@@ -52,7 +58,7 @@ export function createFamily(options: FamilyOptions): Family {
       seriesOf(labels).value = value;
     },
     delete: (labels) => {
-      series.delete(labelText(labels));
+      series.delete(keyOf(labels));
     },
     observe: (labels, value) => observe(seriesOf(labels), bounds, value),
     write: () => writeFamily(options, [...series.entries()], bounds),

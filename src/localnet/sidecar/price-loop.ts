@@ -33,6 +33,10 @@ export interface PriceLoop {
 
 interface LoopState {
   readonly walk: PriceWalk;
+  /** Sorted by pair. */
+  readonly markets: readonly Market[];
+  /** In the order of the markets. */
+  readonly feedsByProvider: ReadonlyMap<string, readonly Feed[]>;
   /** Time of the last price, by feed key. */
   readonly feedUpdatedMs: Map<string, number>;
   readonly sockets: Map<string, SocketState>;
@@ -46,6 +50,8 @@ interface LoopState {
 export function createPriceLoop(options: PriceLoopOptions): PriceLoop {
   const state: LoopState = {
     walk: createPriceWalk(options.markets, options.seed),
+    markets: options.markets.toSorted((a, b) => (a.pair < b.pair ? -1 : 1)),
+    feedsByProvider: byProvider(options.markets.flatMap((market) => market.feeds)),
     feedUpdatedMs: new Map(),
     sockets: new Map(),
     failedMapMs: Number.NEGATIVE_INFINITY,
@@ -83,14 +89,18 @@ function recordMissingMap(families: SidecarFamilies, state: LoopState, nowMs: nu
 }
 
 function queryProviders(options: PriceLoopOptions, state: LoopState, nowMs: number, faults: FaultSet): void {
-  const feeds = options.markets.flatMap((market) => market.feeds);
-  for (const provider of new Set(feeds.map((feed) => feed.provider))) {
-    const own = feeds.filter((feed) => feed.provider === provider);
+  for (const [provider, own] of state.feedsByProvider) {
     const failure = own[0] === undefined ? undefined : failureOf(own[0], faults, nowMs);
     if (!recordProvider(options, state, own, { provider, failure, nowMs })) continue;
     for (const feed of own) recordFeed(options.families, feed, failure, nowMs);
     if (failure === undefined) for (const feed of own) state.feedUpdatedMs.set(feedKey(feed), nowMs);
   }
+}
+
+function byProvider(feeds: readonly Feed[]): LoopState["feedsByProvider"] {
+  const groups = new Map<string, Feed[]>();
+  for (const feed of feeds) groups.set(feed.provider, [...(groups.get(feed.provider) ?? []), feed]);
+  return groups;
 }
 
 /** Records the exchange with one provider. Returns false when there was none. */
@@ -133,7 +143,7 @@ function recordFeed(
 
 function aggregate(options: PriceLoopOptions, state: LoopState, nowMs: number, faults: FaultSet): void {
   const prices = new Map<string, bigint>();
-  for (const market of options.markets.toSorted((a, b) => (a.pair < b.pair ? -1 : 1))) {
+  for (const market of state.markets) {
     const isFaulty = isWithoutPrice(options, market.pair, faults);
     const usable = market.feeds.filter((feed) => {
       const updatedMs = state.feedUpdatedMs.get(feedKey(feed));

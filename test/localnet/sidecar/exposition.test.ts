@@ -51,4 +51,13 @@ describe("writeExposition", () => {
       ].join("\n"),
     );
   });
+
+  it("has no series that was deleted, and begins it anew, with its labels in any order", () => {
+    const count = createFamily({ name: "a_total", help: "Count.", type: "counter" });
+    count.add({ status: "b", chain: "c" }, 5);
+    count.delete({ chain: "c", status: "b" });
+    expect(count.write()).toBe("");
+    count.add({ status: "b", chain: "c" });
+    expect(count.write()).toContain('a_total{chain="c",status="b"} 1\n');
+  });
 });
