@@ -148,8 +148,8 @@ export function createWatchdogMetrics(registry: Registry, channels: readonly str
   const gauges = STATUS_GAUGES.map(({ name, help, labelNames, values }) => ({
     gauge: new Gauge({ name, help, labelNames: [...labelNames], registers }),
     values,
-    /** Labels of the series that are on the page, by validator. */
-    shown: new Map<string, readonly Series["labels"][]>(),
+    /** Labels of the series that are on the page, by validator and by their text. */
+    shown: new Map<string, ReadonlyMap<string, Series["labels"]>>(),
   }));
   const scrapes = new Counter({ ...SCRAPES, registers });
   const duration = new Histogram({ ...SCRAPE_DURATION, buckets: SCRAPE_DURATION_BUCKETS, registers });
@@ -174,12 +174,11 @@ export function createWatchdogMetrics(registry: Registry, channels: readonly str
     showStatus: (status) => {
       for (const each of gauges) {
         const shown = each.values(status);
+        const before = each.shown.get(status.validator);
+        const now = new Map(shown.map(({ labels }) => [JSON.stringify(labels), labels]));
         // Removes series of the validator's last status, such as the ratio of a month that is over.
-        for (const labels of each.shown.get(status.validator) ?? []) each.gauge.remove({ ...labels });
-        each.shown.set(
-          status.validator,
-          shown.map(({ labels }) => labels),
-        );
+        for (const [key, labels] of before ?? []) if (!now.has(key)) each.gauge.remove({ ...labels });
+        each.shown.set(status.validator, now);
         for (const { labels, value } of shown) each.gauge.set({ ...labels }, value);
       }
     },

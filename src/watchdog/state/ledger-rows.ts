@@ -197,7 +197,7 @@ export function writeLedger(
   before: Ledger = EMPTY_LEDGER,
 ): void {
   if (ledger === before) return;
-  database.prepare("INSERT OR REPLACE INTO ledgers VALUES (?, ?)").run(validator, encodeLedgerBody(ledger));
+  prepared(database, "INSERT OR REPLACE INTO ledgers VALUES (?, ?)").run(validator, encodeLedgerBody(ledger));
   for (const source of LEDGER_SOURCES)
     writePeriods(
       database,
@@ -215,11 +215,23 @@ export function writeLedger(
   }
 }
 
+/** Statements that write, by file and SQL. Each save needs them for each validator; preparing one takes as long as running it. */
+const writers = new WeakMap<Database.Database, Map<string, Database.Statement>>();
+
+function prepared(database: Database.Database, sql: string): Database.Statement {
+  const ofFile = writers.get(database) ?? new Map<string, Database.Statement>();
+  writers.set(database, ofFile);
+  const statement = ofFile.get(sql) ?? database.prepare(sql);
+  ofFile.set(sql, statement);
+  return statement;
+}
+
 type PeriodsOf = Omit<RollupsOf, "span">;
 
 function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollups, before: Rollups): void {
   const { validator, source } = of;
-  const month = database.prepare(
+  const month = prepared(
+    database,
     "INSERT OR REPLACE INTO ledger_months VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   for (const [name, record] of rollups.months) {
@@ -236,7 +248,8 @@ function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollu
       ...backfilledValues(record),
     );
   }
-  const rollup = database.prepare(
+  const rollup = prepared(
+    database,
     "INSERT OR REPLACE INTO rollups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
   for (const span of SPAN_NAMES) {
