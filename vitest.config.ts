@@ -26,6 +26,8 @@ const FIRST = [
   SIMULATION,
   "test/stack/relayer-alerts",
   "test/stack/watchdog-alerts",
+  "test/stack/monitoring",
+  "test/stack/two-relayers",
   "test/e2e/sidecar-restart",
   "test/e2e/ibc-relayer",
   "test/e2e/",
