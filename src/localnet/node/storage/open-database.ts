@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
+import { errorText } from "../../../platform/base/errors.ts";
 import { FolderInUseError, lockFolder } from "../../../platform/process/folder-lock.ts";
 import { createPrivateFile } from "../../../platform/process/private-file.ts";
+import { isDamaged } from "../../../platform/storage/sqlite-database.ts";
 import { NodeError } from "../base/errors.ts";
 import { decodeResults } from "./block-codec.ts";
 import { createEventIndex } from "./event-index.ts";
@@ -87,9 +89,12 @@ function open(path: string, release: () => void): OpenDatabase {
 }
 
 function unusable(home: string, cause: unknown): NodeError {
+  const advice = isDamaged(cause)
+    ? `its ${DATABASE_FILE} is damaged: put a backup in its place, or choose another --home`
+    : "choose another --home";
   return new NodeError(
     { code: "home-unusable", home },
-    `the home directory ${home} cannot be used as a node's home`,
+    `the home directory ${home} cannot be used as a node's home: ${errorText(cause)}; ${advice}`,
     { cause },
   );
 }

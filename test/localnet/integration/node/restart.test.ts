@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
@@ -180,6 +180,16 @@ describe("a node with a home directory", () => {
     const unusable = { facts: { code: "home-unusable" } };
     await expect(startTestNode({ home })).rejects.toMatchObject(unusable);
     await expect(startTestNode({ home: join(home, "node.db") })).rejects.toMatchObject(unusable);
+  });
+
+  it("says of a damaged home and of one that cannot be created why, and what to do", async () => {
+    writeFileSync(join(home, "node.db"), "not a database".repeat(99));
+    await expect(startTestNode({ home })).rejects.toThrow(
+      /: file is not a database; its node\.db is damaged: put a backup in its place, or choose another --home$/,
+    );
+    await expect(startTestNode({ home: "/proc/none" })).rejects.toThrow(
+      /: ENOENT: .*; choose another --home$/,
+    );
   });
 
   it("names the port that is in use and the option that changes it", async () => {
