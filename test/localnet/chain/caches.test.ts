@@ -2,7 +2,12 @@ import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../../src/localnet/chain/runtime/address.ts";
 import { verifySecp256k1 } from "../../../src/localnet/chain/runtime/signature-steps.ts";
-import { createItem, rememberingCodec, uint64Codec } from "../../../src/localnet/chain/store/collections.ts";
+import {
+  createItem,
+  rememberingCodec,
+  textCodec,
+  uint64Codec,
+} from "../../../src/localnet/chain/store/collections.ts";
 import type { KVStore } from "../../../src/localnet/chain/store/kv-store.ts";
 import { createTestKey } from "../../support/test-keys.ts";
 
@@ -50,6 +55,14 @@ describe("a cached address", () => {
   it("is rejected every time when it is invalid", () => {
     for (let time = 0; time < 2; time++) expect(() => parseAddress("neutron", "neutron1")).toThrow("bech32");
   });
+});
+
+it("keys of text follow any bytes of a prefix", () => {
+  const after = (...prefix: readonly number[]) => textCodec.encodeAfter?.(Uint8Array.of(...prefix))("\u00e9");
+  expect([after(0x7f), after(0x80)]).toEqual([
+    Uint8Array.of(0x7f, 0xc3, 0xa9),
+    Uint8Array.of(0x80, 0xc3, 0xa9),
+  ]);
 });
 
 describe("a remembering codec", () => {

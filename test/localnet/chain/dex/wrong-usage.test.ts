@@ -1,7 +1,9 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { beforeAll, describe, expect, it } from "vitest";
+import { MsgMultiHopSwap } from "../../../../src/cosmos/proto/gen/neutron/dex/tx.ts";
 import type { JsonObject, JsonValue } from "../../../../src/platform/base/json.ts";
 import { getTrancheCount, setTrancheCount } from "../../../../src/localnet/chain/modules/dex/store.ts";
+import { parseMultiHopSwap } from "../../../../src/localnet/chain/modules/dex/messages.ts";
 import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { AUTHORITY, createDexWorld, DEX_ADDRESS, type DexWorld } from "../../../support/dex-world.ts";
@@ -255,6 +257,12 @@ describe("malformed numbers on the wire", () => {
       });
     },
   );
+
+  it("are told from numbers in Go's notations", () => {
+    const valid = messageFromJson("neutron.dex.MsgMultiHopSwap", VALID["MultiHopSwap"]);
+    const message = { ...MsgMultiHopSwap.decode(valid), amountIn: "0x1_0", exitLimitPrice: "010" };
+    expect(parseMultiHopSwap(message, "neutron")).toMatchObject({ amountIn: 16n, exitLimitPrice: 8n });
+  });
 });
 
 /** Removes a field, of which the last value would otherwise count. */

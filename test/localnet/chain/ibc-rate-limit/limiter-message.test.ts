@@ -89,6 +89,7 @@ describe("the data of a packet", () => {
 
   it("has a receiver whatever the other members are", () => {
     expect(readReceiver(utf8('{"amount":7,"receiver":"me"}'))).toBe("me");
+    expect(readReceiver(utf8("null"))).toBe("");
     expect(() => readReceiver(utf8('{"receiver":7}'))).toThrow(
       "json: cannot unmarshal number into Go struct field FungibleTokenPacketData.receiver of type string",
     );

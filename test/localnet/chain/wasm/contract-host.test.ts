@@ -10,6 +10,7 @@ import {
   NO_RESPONSE,
   subMessage,
 } from "../../../../src/localnet/chain/modules/wasm/contract.ts";
+import { gasBurner } from "../../../../src/localnet/chain/contracts/gas-burner.ts";
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import { fromBase64, fromUtf8, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
@@ -201,6 +202,18 @@ describe("MsgExecuteContract", () => {
     expect(short).toBeGreaterThan(60_000n);
     expect(long - short).toBeGreaterThanOrEqual(5_000n);
   });
+});
+
+it("the gas burner uses the gas that it is asked for", () => {
+  const { chain: own, address } = withCode(gasBurner);
+  const gasOf = (message: string): bigint => {
+    const gas = createGasMeter(10_000_000n);
+    const context = own.world.context().withGas(gas);
+    own.wasm.host.execute(context, address, { sender: ALICE, funds: [] }, utf8(message));
+    return gas.used();
+  };
+  expect(gasOf('{"burn":{"gas":"1000"}}') - gasOf('{"burn":{"gas":"1"}}')).toBe(999n + 3n * 5n);
+  expect(() => gasOf('{"x":{}}')).toThrow("unknown variant `x`, expected `burn`");
 });
 
 describe("sub-messages", () => {
