@@ -124,6 +124,15 @@ describe("a simulation does not look at the public key", () => {
     expect(simulate(unsigned([fresh, first], [known, second])).code).toBe(0);
   });
 
+  it("charges for the bytes of a missing signature, and for the account that it is of", () => {
+    const without = unsigned([known, OWN]);
+    const raw = TxRaw.decode(without);
+    const signed = TxRaw.encode({ ...raw, signatures: [new Uint8Array(64)] }).finish();
+    const gasOf = (tx: Uint8Array): bigint => simulate(tx).gasUsed - 10n * BigInt(tx.length);
+    // 112 bytes at 10 each, and 177 bytes of key and value of the account.
+    expect(gasOf(without) - gasOf(signed)).toBe(1_120n + 1_000n + 3n * 177n);
+  });
+
   it("still requires that the account exists", () => {
     expect(simulate(unsigned([absent, EMPTY]))).toMatchObject({ code: 9, codespace: "sdk" });
     expect(simulate(unsigned([known, EMPTY], [absent, EMPTY]))).toMatchObject({ code: 9, codespace: "sdk" });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { MsgPlaceLimitOrder } from "../../../../src/cosmos/proto/gen/neutron/dex/tx.ts";
+import { seedDex } from "../../../../src/localnet/chain/modules/dex/seed.ts";
 import { moduleParams } from "../../../../src/localnet/chain/modules/dex/params.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../../src/platform/base/json.ts";
@@ -101,4 +103,21 @@ describe("the purge of expired orders", () => {
     expect(beginWith(1_300n)).toEqual(["TickUpdate", "neutron"]);
     expect(ticksOf(world)).toEqual([]);
   });
+});
+
+it("a seeded book holds what its makers have paid", () => {
+  const order = { ...PARTIES, token_in: "TokenA", token_out: "TokenB", amount_in: "600" };
+  const message = messageFromJson("neutron.dex.MsgPlaceLimitOrder", { ...order, tick_index_in_to_out: 0 });
+  const { balances } = seedDex({
+    chainName: "neutron",
+    bech32Prefix: "neutron",
+    authority: OWNER,
+    timeNs: NOW_NS,
+    balances: [{ address: OWNER, coins: [{ denom: "TokenA", amount: 1_000n }] }],
+    deposits: [],
+    orders: [MsgPlaceLimitOrder.decode(message)],
+  });
+  const held = balances.map(({ address, coins }) => [address === OWNER, coins]);
+  expect(held).toContainEqual([true, [{ denom: "TokenA", amount: 400n }]]);
+  expect(held).toContainEqual([false, [{ denom: "TokenA", amount: 600n }]]);
 });
