@@ -1,3 +1,4 @@
+import { ascending } from "../../src/platform/base/order.ts";
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import type { AlertState } from "../../src/watchdog/alerts/alert-state.ts";
@@ -230,5 +231,14 @@ describe("the status in the API, on the page and in the metrics", () => {
       'oracle_watchdog_alert_firing{validator="default",chain_id="",alert="all-prices-missing",severity="critical"} 0',
     );
     expect(metrics).not.toContain("oracle_watchdog_month_success_ratio{");
+  });
+
+  it("has only the series of the last status", async () => {
+    const registry = new Registry();
+    const metrics = createWatchdogMetrics(registry, []);
+    const last = statusOf({ state: EMPTY_STATE, last: undefined, lastSuccessMs: new Map() });
+    for (const status of [statusOf(), last]) metrics.showStatus(status);
+    const lines = (page: string): readonly string[] => page.split("\n").toSorted(ascending);
+    expect(lines(await registry.metrics())).toEqual(lines((await shown(last)).metrics));
   });
 });
