@@ -128,7 +128,7 @@ export async function createRelayer(
   const engine = createEngine({
     ...common,
     chainName: config.chain.name,
-    local: chains.local.client,
+    local: watchedClient(chains.local.client, watches.local),
     checkHistory,
     subscription,
     workers: chains.remotes.map(({ connectionId, client }) => ({
@@ -154,7 +154,6 @@ export async function createRelayer(
       resubmissions,
     },
     reloadMs: config.queries.reload_every,
-    onLocalError: watches.local.recordError,
     window,
     submission: submitterOptions(config),
     readBlockLimits: local.blockLimits,

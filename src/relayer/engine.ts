@@ -9,6 +9,7 @@ import type { LocalQueries } from "./chain/local-queries.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";
 import { type ConnectionWorker, createSubmissionHealth } from "./connection/worker.ts";
 import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
+import { createListWatch, type ListView } from "./health/head-watch.ts";
 import type { Market } from "./market/create-market.ts";
 import type { Urgency } from "./market/urgency.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
@@ -44,8 +45,6 @@ export interface EngineDeps {
   readonly attempts: AttemptSink;
   /** Interval of the regular reload of the list of queries. */
   readonly reloadMs: number;
-  /** Called with the error of each read of the local chain that failed. */
-  readonly onLocalError: (error: unknown) => void;
   /** Notices that the local chain was reset (`src/relayer/state/history.ts`). */
   readonly checkHistory: FollowDeps["checkHistory"];
   readonly gate: SubmitGate;
@@ -63,8 +62,7 @@ export interface EngineDeps {
 export interface Engine {
   readonly services: readonly Service[];
   readonly localHeight: () => bigint;
-  /** True once the query list has been read. */
-  readonly isLoaded: () => boolean;
+  readonly list: () => ListView;
   /** The error of each connection's last cycle; undefined when it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
   readonly submitter: () => SubmitterStatus;
@@ -84,16 +82,13 @@ export function createEngine(deps: EngineDeps): Engine {
     TYPES.map((type) => ({ parts, type, name: nameOf(parts, type) })),
   );
   const submitter = createSubmitter({ ...deps.submission, connections: deps.workers.length }, deps);
-  let isLoaded = false;
-  const onLoaded = (): void => {
-    isLoaded = true;
-  };
+  const { view: list, ...listEvents } = createListWatch(deps.clock);
   return {
     services: [
       { name: "local chain subscription", run: (signal) => deps.subscription.run(signal) },
       {
         name: "query registry",
-        run: (signal) => followChain({ ...deps, onLoaded }, signal),
+        run: (signal) => followChain({ ...deps, ...listEvents }, signal),
       },
       { name: "submitter", run: submitter.run },
       ...loops.map(({ parts, type, name }) => ({
@@ -114,7 +109,7 @@ export function createEngine(deps: EngineDeps): Engine {
       })),
     ],
     localHeight: deps.height.now,
-    isLoaded: () => isLoaded,
+    list,
     submitter: submitter.status,
     gasOf: submitter.gasOf,
     workerErrors: () =>

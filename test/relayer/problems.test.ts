@@ -22,8 +22,7 @@ const limits: HealthLimits = {
 };
 
 function facts(fields: Partial<HealthFacts> = {}): HealthFacts {
-  const status = sampleStatus();
-  return { ...status, isLoaded: true, limits, ...fields };
+  return { ...sampleStatus(), list: { isLoaded: true, failure: undefined }, limits, ...fields };
 }
 
 /** Returns the problems as `code: text`. */
@@ -50,7 +49,7 @@ describe("findProblems", () => {
     const client = { reading: undefined, sinceReadMs: 1_000, error: undefined };
     const starting = findProblems(
       facts({
-        isLoaded: false,
+        list: { isLoaded: false, failure: undefined },
         local: sampleHead(unread),
         account: { ...sampleStatus().account, balance: undefined },
         connections: [sampleConnection({ remote: sampleHead(unread), client })],
@@ -76,6 +75,18 @@ describe("findProblems", () => {
     expect(found({ local: sampleHead({ sinceReadMs: 4_000, error: "refused" }) })).toEqual([]);
     expect(found({ local: sampleHead({ sinceReadMs: 5_000, error: "refused" }) })).toEqual([
       "local-not-followed: the local chain is not followed: no response for 5 s (refused); check chain.rpc",
+    ]);
+  });
+
+  it("takes no state for the present that its node or its list of queries does not show", () => {
+    expect(found({ local: sampleHead({ catchingUp: true }) })).toEqual([
+      "local-not-followed: the local chain is not followed: its node is catching up and at height 12; check chain.rpc",
+    ]);
+    const failing = (sinceMs: number) =>
+      found({ list: { isLoaded: true, failure: { sinceMs, reason: "refused" } } });
+    expect(failing(15_000)).toEqual([]);
+    expect(failing(16_000)).toEqual([
+      "local-not-followed: the local chain is not followed: its list of queries could not be read for 16 s (refused); check chain.rpc",
     ]);
   });
 
@@ -235,13 +246,25 @@ describe("findProblems", () => {
     expect(found({ gate: { ...gate, role: "standby" }, queries: [late] })).toEqual([]);
   });
 
+  it("is not ready while this process has the lease and cannot send yet", () => {
+    const gate = { role: "starting", storeError: undefined, refusal: undefined } as const;
+    expect(found({ gate })).toEqual(["starting: the transactions of the previous process were not read yet"]);
+    expect(found({ gate: { ...gate, roleError: "the search was refused" } })).toEqual([
+      "not-sending: nothing is sent: this process cannot submit yet: the search was refused",
+    ]);
+  });
+
   it("says that nobody knows whether results are sent, while the lease cannot be read", () => {
     const gate = { role: "unknown", storeError: undefined, refusal: "this process is a standby" } as const;
     expect(found({ gate })).toEqual(["starting: the lease was not read yet"]);
-    const leaseError = "the lease cannot be read: connect ECONNREFUSED 127.0.0.1:5432";
-    const unknown = `lease-unknown: this process sends nothing, and it is not known whether another one does: ${leaseError}; repair the database`;
-    expect(found({ gate: { ...gate, leaseError } })).toEqual([unknown]);
-    expect(found({ gate: { ...gate, leaseError, storeError: "disk full" } })).toEqual([
+    // The database responded before, and hangs now.
+    expect(found({ gate: { ...gate, holder: "other-host/7" } })[0]).toMatch(
+      /^lease-unknown: .*: the lease cannot be read: no response; repair/,
+    );
+    const roleError = "the lease cannot be read: connect ECONNREFUSED 127.0.0.1:5432";
+    const unknown = `lease-unknown: this process sends nothing, and it is not known whether another one does: ${roleError}; repair the database`;
+    expect(found({ gate: { ...gate, roleError } })).toEqual([unknown]);
+    expect(found({ gate: { ...gate, roleError, storeError: "disk full" } })).toEqual([
       unknown,
       "store-not-writable: nothing is sent while the store cannot write: disk full; free its disk or repair it",
     ]);

@@ -148,26 +148,36 @@ function inspectText(output: JsonValue): string {
               `reason: ${at("state.error.code")}: ${at("state.error.reason")}; failures: ${at("state.failures")}, next try in ${at("state.retry_in_ms")} ms`,
             ]
           : []),
-        ...(has("state.unanswerable") ? [`no result is possible: ${at("state.unanswerable")}`] : []),
+        ...(has("state.unanswerable") && at("state.late_blocks") !== "0"
+          ? [`no result is possible: ${at("state.unanswerable")}`]
+          : []),
         `late: ${at("state.late_blocks")} blocks of at most ${at("state.overdue_limit_blocks")}, ${at("state.late_seconds")} s`,
         `last result: local height ${at("state.last_local_height")}, remote height ${at("state.last_remote_height")}, ${at("state.result_age_blocks")} blocks ago`,
         `query: ${at("state.type")} over ${at("state.connection_id")}, every ${at("state.update_period")} blocks, of ${at("state.owner")}`,
         `since the start: ${at("state.results")} results, ${at("state.gas")} gas, fee ${at("state.fee")}`,
       ]
     : [`query ${at("id")}: its state is unknown: ${at("state.error")}`];
+  const withReason = (text: string, reason: string): string => (reason === "-" ? text : `${text}, ${reason}`);
   const attempts = fieldAt(output, "attempts");
   const lines = Array.isArray(attempts)
     ? attempts
         .slice(0, SHOWN_ATTEMPTS)
-        .map(
-          (one: JsonValue) =>
-            `  ${at("started_at", one)} ${at("outcome", one)}, block ${at("local_height", one)}, ${at("gas", one)} gas, fee ${at("fee", one)}, ${at("reason", one)}`,
+        .map((one: JsonValue) =>
+          withReason(
+            `  ${at("started_at", one)} ${at("outcome", one)}, block ${at("local_height", one)}, ${at("gas", one)} gas, fee ${at("fee", one)}`,
+            at("reason", one),
+          ),
         )
     : [`  ${at("attempts.error")}`];
   const proof = has("proof.outcome")
-    ? `${at("proof.outcome")} at remote height ${at("proof.remote_height")}, ${at("proof.gas")} gas, ${at("proof.callback_gas")} of it the callback, last result: ${at("proof.before")}, ${at("proof.reason")}`
+    ? withReason(
+        `${at("proof.outcome")} at remote height ${at("proof.remote_height")}, ${at("proof.gas")} gas, ${at("proof.callback_gas")} of it the callback, last result: ${at("proof.before")}`,
+        at("proof.reason"),
+      )
     : at("proof.error");
-  return [...state, "attempts:", ...lines, `proof: ${proof}`].join("\n");
+  return [...state, lines.length === 0 ? "attempts: none" : "attempts:", ...lines, `proof: ${proof}`].join(
+    "\n",
+  );
 }
 
 function isFailed(part: unknown): boolean {

@@ -76,13 +76,13 @@ const FLUSH_MS = 1_500;
  * included.
  */
 export function createGate(deps: GateDeps): RelayerGate {
-  let refusal: string | undefined;
+  let refusal: { readonly reason: string; readonly lasts: () => boolean } | undefined;
   return {
     admit: async (request, signal) => {
-      const admission = await admit(deps, request, signal);
+      const { admission, lasts = () => true } = await admit(deps, request, signal);
+      if (admission.admitted) refusal = undefined;
       // Without the budget of a rule, its results wait like all others.
-      if (admission.admitted || admission.rules === undefined)
-        refusal = admission.admitted ? undefined : admission.reason;
+      else if (admission.rules === undefined) refusal = { reason: admission.reason, lasts };
       return admission;
     },
     status: () => {
@@ -92,26 +92,39 @@ export function createGate(deps: GateDeps): RelayerGate {
         store: { kind: deps.store.kind, pendingWrites: pending, droppedWrites: dropped, error },
         spending: { ...deps.spending.today(), limits: deps.limits, lastDay: deps.spending.lastDay() },
         reserve: deps.reserve.status(),
-        refusal,
+        refusal: refusal?.lasts() === true ? refusal.reason : undefined,
       };
     },
   };
 }
 
-async function admit(deps: GateDeps, request: AdmissionRequest, signal: AbortSignal): Promise<Admission> {
-  if (!deps.leadership.leads()) return refused(standbyText(deps.leadership.status()));
-  const overLimit = deps.spending.check(request);
-  if (overLimit !== undefined) return { admitted: false, ...overLimit };
-  const belowReserve = await deps.reserve.check(request.fee, signal);
+interface Decision {
+  readonly admission: Admission;
+  /** Whether the cause of a refusal lasts; absent: only the next request shows it, and while nothing is due there is none. */
+  readonly lasts?: () => boolean;
+}
+
+async function admit(deps: GateDeps, request: AdmissionRequest, signal: AbortSignal): Promise<Decision> {
+  const { leadership, spending, reserve, store } = deps;
+  const withoutLease = (): Decision => refused(standbyText(leadership.status()), () => !leadership.leads());
+  if (!leadership.leads()) return withoutLease();
+  const overLimit = spending.check(request);
+  if (overLimit !== undefined)
+    return {
+      admission: { admitted: false, ...overLimit },
+      lasts: () => spending.check(request) !== undefined,
+    };
+  const belowReserve = await reserve.check(request.fee, signal);
   if (belowReserve !== undefined) return refused(belowReserve);
-  const release = deps.spending.charge(request);
+  const release = spending.charge(request);
   const error = await flush(deps, signal);
-  if (error === undefined && deps.leadership.leads()) {
-    deps.reserve.pay(request.fee);
-    return { admitted: true, release };
+  if (error === undefined && leadership.leads()) {
+    reserve.pay(request.fee);
+    return { admission: { admitted: true, release } };
   }
   release();
-  return refused(error ?? standbyText(deps.leadership.status()));
+  if (error === undefined) return withoutLease();
+  return refused(error, () => store.queue.status().pending > 0);
 }
 
 /** Waits until the writes are durable. Returns the reason when they are not. */
@@ -137,8 +150,8 @@ function standbyText({ role, holder, error }: LeadershipStatus): string {
   return `this process is a standby: ${error ?? `${holder} has the lease`}`;
 }
 
-function refused(reason: string): Admission {
-  return { admitted: false, reason };
+function refused(reason: string, lasts?: () => boolean): Decision {
+  return { admission: { admitted: false, reason }, ...(lasts && { lasts }) };
 }
 
 interface GatePartsDeps {

@@ -105,6 +105,39 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
   };
 }
 
+/** The reads of the local chain's query list. */
+export interface ListView {
+  /** True once the list has been read. */
+  readonly isLoaded: boolean;
+  /** Failures since its last read: the list may lack changes. `sinceMs` is the time since the first one, `reason` the last error. */
+  readonly failure: { readonly sinceMs: number; readonly reason: string } | undefined;
+}
+
+/** Records the reads of the query list. */
+interface ListWatch {
+  readonly onLoaded: () => void;
+  readonly onLocalError: (error: unknown) => void;
+  readonly view: () => ListView;
+}
+
+/** Creates a watch of a list that was not read yet. */
+export function createListWatch(clock: Pick<Clock, "monotonicMs">): ListWatch {
+  let isLoaded = false;
+  let failure: { readonly fromMs: number; readonly reason: string } | undefined;
+  return {
+    onLoaded: () => {
+      [isLoaded, failure] = [true, undefined];
+    },
+    onLocalError: (error) => {
+      failure = { fromMs: failure?.fromMs ?? clock.monotonicMs(), reason: errorText(error) };
+    },
+    view: () => ({
+      isLoaded,
+      failure: failure && { sinceMs: clock.monotonicMs() - failure.fromMs, reason: failure.reason },
+    }),
+  };
+}
+
 /** A height of a chain, and when this process first saw it. */
 export interface HeightMark {
   readonly height: bigint;

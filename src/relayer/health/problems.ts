@@ -6,7 +6,7 @@ import type { LeadershipStatus } from "../gate/leadership.ts";
 import { isDemandAboveMarket, isFresh } from "../market/market-outputs.ts";
 import type { MarketStatus } from "../market/market-status.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
-import type { HeadView } from "./head-watch.ts";
+import type { HeadView, ListView } from "./head-watch.ts";
 import { latestOf, lateText, type Lateness } from "./lateness.ts";
 import type { AccountView, ClientReading, ClientView } from "./watches.ts";
 
@@ -73,8 +73,7 @@ interface QueryLateness {
 export interface HealthFacts {
   /** Wall-clock time, ms. */
   readonly nowMs: number;
-  /** True once the query list has been read. */
-  readonly isLoaded: boolean;
+  readonly list: ListView;
   readonly local: HeadView;
   readonly account: AccountView & {
     /** Expected fee of one transaction. */
@@ -91,8 +90,8 @@ export interface HealthFacts {
 /** Whether this process may send, in {@link HealthFacts}. */
 export interface GateFacts {
   readonly role: LeadershipStatus["role"];
-  /** The last error of the lease; undefined without one. */
-  readonly leaseError?: string | undefined;
+  /** The last error of the lease or of the start as the leader; undefined without one. */
+  readonly roleError?: string | undefined;
   /** The process with the lease; undefined without a lease, and before it was read. */
   readonly holder?: string | undefined;
   /** Why the store cannot write; undefined when it can. */
@@ -153,15 +152,21 @@ export function findProblems(facts: HealthFacts): readonly Problem[] {
   ];
 }
 
-function starting({ isLoaded }: HealthFacts): readonly Problem[] {
+function starting({ list: { isLoaded } }: HealthFacts): readonly Problem[] {
   return isLoaded ? [] : [general("starting", "the list of queries was not read yet")];
 }
 
-function localProblems({ local, limits }: HealthFacts): readonly Problem[] {
-  if (isUnread(local))
-    return [
-      general("local-not-followed", `the local chain is not followed: ${unread(local)}; check chain.rpc`),
-    ];
+function localProblems({ local, list: { failure }, limits }: HealthFacts): readonly Problem[] {
+  const notFollowed = (text: string) => [
+    general("local-not-followed", `the local chain is not followed: ${text}; check chain.rpc`),
+  ];
+  // Between two tries of the list nothing else is read, so the list comes first.
+  if (failure !== undefined && failure.sinceMs > UNREAD_HEAD_MS && local.error === undefined)
+    return notFollowed(
+      `its list of queries could not be read for ${formatDuration(failure.sinceMs)} (${failure.reason})`,
+    );
+  if (isUnread(local)) return notFollowed(unread(local));
+  if (local.catchingUp) return notFollowed(`its node is catching up and at height ${local.height}`);
   if (local.sinceBlockMs === undefined)
     return [general("starting", "no block of the local chain was read yet")];
   if (!hasNoNewBlock(local, limits)) return [];
@@ -188,18 +193,22 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
 
 /** A standby sends nothing, and that is in order. */
 function gateProblems({ gate }: HealthFacts): readonly Problem[] {
-  const { role, leaseError, storeError, refusal } = gate;
+  const { role, holder, roleError, storeError, refusal } = gate;
   if (role === "standby") return [];
-  if (role === "unknown" && leaseError === undefined)
+  if (role === "unknown" && holder === undefined && roleError === undefined)
     return [general("starting", "the lease was not read yet")];
+  if (role === "starting" && roleError === undefined)
+    return [general("starting", "the transactions of the previous process were not read yet")];
   const found = [];
   if (role === "unknown")
     found.push(
       general(
         "lease-unknown",
-        `this process sends nothing, and it is not known whether another one does: ${leaseError}; repair the database`,
+        `this process sends nothing, and it is not known whether another one does: ${roleError ?? "the lease cannot be read: no response"}; repair the database`,
       ),
     );
+  if (role === "starting")
+    found.push(general("not-sending", `nothing is sent: this process cannot submit yet: ${roleError}`));
   if (storeError !== undefined)
     found.push(
       general(
@@ -241,7 +250,7 @@ function remoteProblem({ limits }: HealthFacts, { chainId, remote }: ConnectionF
   if (!hasNoNewBlock(remote, limits)) return undefined;
   return {
     code: "remote-no-new-block",
-    text: `the remote chain ${chainId} has had ${noBlock(remote)}; no newer value can be proven until it goes on`,
+    text: `the remote chain ${chainId} has had ${noBlock(remote)}; no newer value can be proven; check whether it has halted or its endpoints are behind`,
   };
 }
 

@@ -14,7 +14,7 @@ import type { Registry } from "../registry/registry.ts";
 import { expectedLateBlocks } from "../market/market-outputs.ts";
 import type { MarketStatus } from "../market/market-status.ts";
 import type { Journal } from "../state/journal.ts";
-import type { HeadView } from "./head-watch.ts";
+import type { HeadView, ListView } from "./head-watch.ts";
 import { type Lateness, latenessOf } from "./lateness.ts";
 import {
   hasNoNewBlock,
@@ -129,8 +129,7 @@ interface ResultAge {
 /** The part of the engine's state that the status shows. */
 interface EngineState {
   readonly localHeight: () => bigint;
-  /** True once the query list has been read. */
-  readonly isLoaded: () => boolean;
+  readonly list: () => ListView;
   /** By connection id: the error of the last cycle; undefined when it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
 }
@@ -186,16 +185,16 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
       return { ...toView(state, monotonicMs), lateness: lateness(state), resultAge: ageOf(state), cost };
     })
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const { role, holder, error: leaseError } = leadership;
-  const gate = { role, holder, leaseError, storeError: store.error, refusal };
+  const { role, holder, error: roleError } = leadership;
+  const gate = { role, holder, roleError, storeError: store.error, refusal };
   const common = { nowMs, local, account, connections, queries, market, gate };
-  const facts: HealthFacts = { ...common, isLoaded: engine.isLoaded(), limits: deps.limits };
+  const facts: HealthFacts = { ...common, list: engine.list(), limits: deps.limits };
   return {
     ...common,
     address: account.address,
     localHeight: engine.localHeight(),
     connected: deps.isConnected(),
-    loaded: facts.isLoaded,
+    loaded: facts.list.isLoaded,
     problems: findProblems(facts),
     endpoints: deps.endpoints(),
     spending,

@@ -10,9 +10,9 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-local-chain-unreachable",
     severity: "critical",
-    title: "The relayer cannot reach the local chain",
+    title: "The relayer does not follow the local chain",
     description:
-      "No endpoint of chain.rpc responds, so the relayer neither sees due queries nor sends results.",
+      "No endpoint of chain.rpc responds, its node is catching up, or the list of queries cannot be read, so the relayer does not see which results are due.",
     impact: `No result is submitted. ${STALE} Nothing is spent.`,
     problems: ["local-not-followed"],
     for: "1m",
@@ -35,6 +35,8 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
       ],
       fix: [
         "Start the node, or open its port 26657 for the relayer.",
+        "If the node is catching up, use another endpoint until it is synchronised.",
+        "If only the list of queries cannot be read, the endpoint limits or blocks `abci_query`: use another one.",
         "Add a second endpoint to `chain.rpc`, and restart the relayer.",
         "If the relayer refuses the endpoint, compare `chain.id`: the endpoint belongs to another chain.",
       ],
@@ -119,7 +121,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
           "How long, and at which height?",
           "ready",
           ready(
-            "remote-no-new-block: connection-0: the remote chain remote-1 has had no new block for 2 min (height 87); no newer value can be proven until it goes on",
+            "remote-no-new-block: connection-0: the remote chain remote-1 has had no new block for 2 min (height 87); no newer value can be proven; check whether it has halted or its endpoints are behind",
           ),
         ),
         check("Compare with an explorer of the remote chain. Upgrades are announced with a height."),

@@ -54,8 +54,6 @@ export function summarize({ problems, queries, gate, market }: RelayerStatus): S
       : { tone: "bad", headline: found.headline };
   }
   if (gate.role === "standby") return { tone: "good", headline: "Standby: another process has the lease" };
-  if (gate.role === "starting")
-    return { tone: "unknown", headline: "Starting: this process does not send yet" };
   if (market !== undefined && isFresh(market) && isDemandAboveMarket(market))
     return { tone: "warn", headline: "Demand is above what the fee market bears" };
   const failing = queries.filter(({ error }) => error !== undefined).length;
@@ -90,8 +88,12 @@ export function isBlind({ problems }: Pick<RelayerStatus, "problems">): boolean 
 }
 
 function queriesText(status: RelayerStatus): string {
-  if (!isBlind(status)) return latenessText(status.queries);
-  return `${counted(status.queries.length, "query", "queries")}; their lateness is not known without the local chain.`;
+  const { queries, gate } = status;
+  const all = counted(queries.length, "query", "queries");
+  if (isBlind(status)) return `${all}; their lateness is not known without the local chain.`;
+  // A standby reads the results of the other process only now and then.
+  if (gate.role === "standby") return `${all}; the process with the lease knows how late they are.`;
+  return latenessText(queries);
 }
 
 function latenessText(queries: readonly QueryView[]): string {

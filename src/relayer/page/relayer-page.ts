@@ -194,13 +194,16 @@ function connectionSection(status: RelayerStatus): Html {
     {
       name: "queries",
       isNumber: true,
-      cell: ({ id }) => lateCell(queries.filter((query) => query.connectionId === id)),
+      cell: ({ id }) => {
+        const own = queries.filter((query) => query.connectionId === id);
+        return status.gate.role === "standby" ? own.length : lateCell(own);
+      },
     },
     {
       name: "last cycle",
       cell: ({ id, error }) => {
         if (error !== undefined) return html`<span class="bad">${error}</span>`;
-        if (isBlind(status)) return "none while the local chain is unreachable";
+        if (isBlind(status)) return "not known while the local chain is not followed";
         if (!hasLease(status)) return "none without the lease";
         return hasCycled(status, id) ? "fine" : "none yet";
       },
@@ -263,7 +266,9 @@ function lateCell(queries: readonly QueryView[]): Html | string {
 /** The endpoints with an error, and a list of all endpoints, collapsed by default. */
 function endpointSection(endpoints: readonly EndpointStatus[]): Html {
   const bad = endpoints.filter((endpoint) => reasonOf(endpoint) !== undefined);
-  const title = `${counted(endpoints.length, "endpoint")}, ${bad.length === 0 ? "all sound" : `${bad.length} not sound`}`;
+  const unchecked = endpoints.filter(({ state }) => state === "unchecked").length;
+  const sound = unchecked === 0 ? "all sound" : `${unchecked} not checked yet`;
+  const title = `${counted(endpoints.length, "endpoint")}, ${bad.length === 0 ? sound : `${bad.length} not sound`}`;
   return html`<h2>Endpoints</h2>${bad.length > 0 && endpointTable("Not sound", bad)}
 <details id="endpoint-list"><summary>${title}</summary>${endpointTable("Endpoints of the chains", endpoints)}</details>`;
 }

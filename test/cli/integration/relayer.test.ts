@@ -190,6 +190,7 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     const lines = (await relayer(...inspect)).out.split("\n");
     expect(lines.length).toBeLessThanOrEqual(11);
     expect(lines[0]).toMatch(/^query 1: (?:answered|backing_off)/);
+    expect(lines.filter((line) => line.endsWith(", -"))).toEqual([]);
     expect(lines.slice(-5).join("\n")).toMatch(
       /^(?:.*\n)?attempts:\n(?: {2}20\d\d-.*\n){1,3}proof: (?:accepted|answered) at/,
     );

@@ -31,6 +31,18 @@ const CASES: readonly Case[] = [
     text: /the local chain is not followed: no response for \d+ s \(sim is unreachable\)/,
   },
   {
+    code: "local-not-followed",
+    set: ({ local }, isOn) => local.set("catching-up", isOn),
+    within: 65,
+    text: /the local chain is not followed: its node is catching up and at height \d+; check chain.rpc/,
+  },
+  {
+    code: "local-not-followed",
+    set: ({ local }, isOn) => local.set("no-lists", isOn),
+    within: 80,
+    text: /its list of queries could not be read for \d+ s \(unknown query path\); check chain.rpc/,
+  },
+  {
     code: "local-no-new-block",
     set: ({ local }, isOn) => local.set("halts", isOn),
     within: 25,

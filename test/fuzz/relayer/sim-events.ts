@@ -21,6 +21,9 @@ export type LocalFault =
   | "no-client-queries"
   /** the node does not respond to queries of balances */
   | "no-balances"
+  /** the node does not respond to queries of the list of queries */
+  | "no-lists"
+  | "catching-up"
   | "empty-account"
   | "no-events"
   | "events-shuffled"

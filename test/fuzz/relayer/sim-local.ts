@@ -88,7 +88,7 @@ export function createSimLocal(
         latestHeight: state.height,
         latestTimeNs: 0n,
         earliestHeight: 1n,
-        catchingUp: false,
+        catchingUp: faults.has("catching-up"),
       })),
     queries: {
       ...createSimQueries(chain),
@@ -215,9 +215,10 @@ function createSimQueries({
 }: SimChain): Omit<LocalQueries, "blockLimits" | "marketState"> {
   return {
     registeredQueries: (connectionId, signal) =>
-      respond(signal, () =>
-        [...state.queries.values()].filter((query) => query.connectionId === connectionId),
-      ),
+      respond(signal, () => {
+        if (faults.has("no-lists")) throw new Refusal("unknown query path");
+        return [...state.queries.values()].filter((query) => query.connectionId === connectionId);
+      }),
     registeredQuery: (id, signal) =>
       respond(signal, () => {
         const query = state.queries.get(id);

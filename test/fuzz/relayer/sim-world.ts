@@ -251,7 +251,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
   const engine = createEngine({
     ...common,
     chainName: "neutron",
-    local,
+    local: watchedClient(local, watches.local),
     checkHistory: createLocalHistoryCheck({
       journal,
       registry,
@@ -263,7 +263,6 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     height,
     tx: { journal, lookbackBlocks: 100n },
     reloadMs: 60_000,
-    onLocalError: watches.local.recordError,
     gate: parts.gate,
     funds: watches.account,
     upkeep: clients,

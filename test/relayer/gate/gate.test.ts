@@ -94,6 +94,32 @@ describe("the gate", () => {
     expect(reads()).toBe(0);
   });
 
+  it("shows a refusal no longer than its cause lasts, also when nothing is due after it", async () => {
+    const { gate, admit, world, clock, store } = await openGateTest({ dailyFee: 10n, reserve: 1n });
+    world.role = "unknown";
+    await admit(5n);
+    expect(gate.status().refusal).toMatch(/^it is not known/);
+    world.role = "leader";
+    expect(gate.status().refusal).toBeUndefined();
+    let isFull = true;
+    store.queue.push(async () => {
+      if (isFull) throw new Error("database or disk is full");
+    });
+    const refused = admit(5n);
+    await clock.advance(2_000);
+    await refused;
+    expect(gate.status().refusal).toMatch(/^the store is too slow/);
+    isFull = false;
+    await clock.advance(2_000);
+    await store.queue.flushed(SIGNAL);
+    expect(gate.status().refusal).toBeUndefined();
+    await admit(5n);
+    await admit(6n);
+    expect(gate.status().refusal).toMatch(/^spending.daily_fee is used up/);
+    await clock.advance(DAY_MS);
+    expect(gate.status().refusal).toBeUndefined();
+  });
+
   it("refuses while nobody knows which process has the lease", async () => {
     const { admit, world } = await openGateTest();
     world.role = "unknown";

@@ -80,7 +80,9 @@ describe("the relayer's page", () => {
     const problems = [{ code: "local-not-followed", connectionId: undefined, text: "no response" }] as const;
     const { part } = pageOf({ ...known, problems });
     expect(part("verdict")).toContain("1 query; their lateness is not known without the local chain.");
-    expect(part("connections")).toMatch(/\? <\/span>not known<.*none while the local chain is unreachable/s);
+    expect(part("connections")).toMatch(
+      /\? <\/span>not known<.*not known while the local chain is not followed/s,
+    );
     expect(part("connections")).not.toContain("fine");
     const well = pageOf(known).part("connections");
     expect(well).toMatch(/✓ <\/span>fine<.*>fine</s);
@@ -105,9 +107,13 @@ describe("the relayer's page", () => {
     const unknown = pageOf({ gate: { role: "unknown", storeError: undefined, refusal: undefined } });
     expect(unknown.part("facts")).toContain(`<dd class="unknown">unknown`);
     expect(unknown.part("connections")).toMatch(/not known.*none without the lease/s);
-    expect(headline({ gate: { role: "starting", storeError: undefined, refusal: undefined } })).toContain(
-      "? Starting",
-    );
+    // A standby reads the results of the other process only now and then.
+    const late = { queries: [sampleView({ lateness: sampleLateness({ blocks: 41n, isOverdue: true }) })] };
+    const gate = { role: "standby", storeError: undefined, refusal: undefined } as const;
+    const standby = pageOf({ ...late, connections: [sampleConnection()], gate });
+    expect(standby.part("verdict")).toContain("1 query; the process with the lease knows how late they are.");
+    expect(standby.part("connections")).not.toContain("overdue");
+    expect(pageOf({ ...late, connections: [sampleConnection()] }).part("connections")).toContain("1 overdue");
   });
 
   it.each(PROBLEM_CODES)("is never in order with the problem %s", (code) => {
@@ -237,6 +243,10 @@ describe("the relayer's page", () => {
     expect(list).toContain("3 endpoints, 2 not sound");
     expect(list).toContain("sound:1");
     expect(pageOf({ endpoints: [sound] }).part("endpoints")).toContain("1 endpoint, all sound");
+    const unchecked = { ...sound, name: "new:1", state: "unchecked", status: undefined } as const;
+    expect(pageOf({ endpoints: [sound, unchecked] }).part("endpoints")).toContain(
+      "2 endpoints, 1 not checked yet",
+    );
   });
 
   it("shows what was spent today, the limits, and which are used up", () => {
