@@ -259,7 +259,7 @@ describe("work that needs the account for itself", () => {
 
 describe("when nothing can be sent", () => {
   it("all that waits is settled, the reason is shown, and each kind of error is a warning once", async () => {
-    const { sample, log, node, addResult } = setUp();
+    const { sample, log, node, addResult, addPrepared } = setUp();
     const { state, clock } = sample;
     start(runSending, sample);
     await clock.advance(0);
@@ -270,9 +270,17 @@ describe("when nothing can be sent", () => {
     expect(entry.stage.kind).toBe("resolved");
     expect(sample.attempts).toMatchObject([{ outcome: "not-broadcast", reason: "x is down" }]);
     expect(state.pace.stopped).toBe("x is down");
-    // Without anything that waits nothing is read, so the loop is in order again.
-    expect(log).toEqual(["warn transactions cannot be sent", "info transactions can be sent again"]);
+    // Without anything that waits nothing is read, which does not show that something can be sent.
+    addResult(2n);
+    state.deps.height.set(102n, 0n);
+    await clock.advance(20_000);
+    expect(log.filter((line) => !line.startsWith("debug"))).toEqual(["warn transactions cannot be sent"]);
     expect(state.prepared).toEqual([]);
+    node.isDown = false;
+    addPrepared(3n);
+    state.deps.height.set(103n, 0n);
+    await clock.advance(5_000);
+    expect(log.at(-1)).toBe("info transactions can be sent again");
   });
 
   it("it is tried again with growing pauses", async () => {

@@ -57,8 +57,12 @@ export async function runSending(state: SubmitterState, signal: AbortSignal): Pr
     const seen = versions(state);
     try {
       await step(state, rhythm, signal);
-      if (lastError !== undefined) deps.logger.info("transactions can be sent again", { failures });
-      [failures, lastError] = [0, undefined];
+      failures = 0;
+      // A step without anything to send says nothing. The node has accepted a transaction when there is no reason any more.
+      if (lastError !== undefined && state.pace.stopped === undefined) {
+        deps.logger.info("transactions can be sent again");
+        lastError = undefined;
+      }
       await changedSince(state, seen, pauseMs(state, rhythm), signal);
     } catch (error) {
       if (signal.aborted) return;
