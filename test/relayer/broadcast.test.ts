@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { silentLogger } from "../../src/platform/base/logger.ts";
 import { confirm } from "../../src/relayer/submit/confirm.ts";
 import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
 import { GAS_PER_TRANSACTION } from "../../src/relayer/submit/plan.ts";
@@ -81,7 +82,12 @@ describe("an account with too few coins", () => {
     const tx = { hash: new Uint8Array(), sequence: 1n, size: 1, gasLimit: 1n, feeAmount: 54_796n };
     const refused = { kind: "refused", tx, code: 5, codespace: "sdk", log } as const;
     Object.assign(state.deps.window, { broadcast: async () => [refused] });
+    // The problem is logged once, and each further try would be another line.
+    const lines: string[] = [];
+    const logLine = (message: string): void => void lines.push(message);
+    Object.assign(state.deps, { logger: { ...silentLogger, info: logLine, warn: logLine } });
     await send();
+    expect(lines).toEqual([]);
     expect(sample.funds).toEqual([`sdk/5: ${log}`]);
     expect(sample.outcomes.map(([, outcome]) => outcome)).toEqual(
       entries.map(() => ({ kind: "unsent", reason: `sdk/5: ${log}`, error: undefined })),

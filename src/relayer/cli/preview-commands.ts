@@ -157,7 +157,6 @@ function inspectText(output: JsonValue): string {
         `since the start: ${at("state.results")} results, ${at("state.gas")} gas, fee ${at("state.fee")}`,
       ]
     : [`query ${at("id")}: its state is unknown: ${at("state.error")}`];
-  const withReason = (text: string, reason: string): string => (reason === "-" ? text : `${text}, ${reason}`);
   const attempts = fieldAt(output, "attempts");
   const lines = Array.isArray(attempts)
     ? attempts
@@ -178,6 +177,10 @@ function inspectText(output: JsonValue): string {
   return [...state, lines.length === 0 ? "attempts: none" : "attempts:", ...lines, `proof: ${proof}`].join(
     "\n",
   );
+}
+
+function withReason(text: string, reason: string): string {
+  return reason === "-" ? text : `${text}, ${reason}`;
 }
 
 function isFailed(part: unknown): boolean {
