@@ -67,6 +67,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("./commands/tx.ts")).txCommand,
   },
   {
+    name: "wasm",
+    description: "check the code of a contract",
+    load: async () => (await import("../localnet/cli/wasm-inspect.ts")).wasmCommand,
+  },
+  {
     name: "proof",
     description: "check recorded proofs",
     load: async () => (await import("../cosmos/cli/proof-verify.ts")).proofCommand,

@@ -7,7 +7,7 @@ const files = sourceFiles();
 /** Files without clock, randomness, environment and async: codecs, proofs, and the state machine without its command line. */
 function isDeterministic({ path }: SourceFile): boolean {
   return (
-    /^src\/cosmos\/(?:proto|merkle|comet)\//.test(path) ||
+    /^src\/(?:cosmos\/(?:proto|merkle|comet)|localnet\/vm)\//.test(path) ||
     (path.startsWith("src/localnet/chain/") && !path.includes("/cli/"))
   );
 }
@@ -79,6 +79,17 @@ describe("the house", () => {
       .filter((file) => !file.path.startsWith("src/platform/base/"))
       .filter((file) => /AbortSignal\.any\b|addEventListener\("abort"/.test(file.code))
       .map((file) => file.path);
+    expect(offences).toEqual([]);
+  });
+
+  it("keeps the virtual machine below the state machine", () => {
+    const offences = files
+      .filter(({ path }) => path.startsWith("src/localnet/vm/"))
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter((target) => !/^src\/(?:localnet\/vm|platform\/base|cosmos\/comet)\//.test(target))
+          .map((target) => `${path} imports ${target}`),
+      );
     expect(offences).toEqual([]);
   });
 

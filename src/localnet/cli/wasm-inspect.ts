@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { Command, Option } from "commander";
+import { EXIT, errorMessage } from "../../platform/base/errors.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
+import { decodeModule } from "../vm/decode-module.ts";
+import { ENTRY_POINTS } from "../vm/host.ts";
+import type { WasmModule } from "../vm/module.ts";
+import { requiredCapabilities, STATIC_CHECKS } from "../vm/static-checks.ts";
+import { createVm } from "../vm/vm.ts";
+
+/** Largest code that the deployed chain stores, unpacked. */
+const MAX_CODE_BYTES = 1_677_722;
+/** Bounds what is read of a wrong file. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+interface Check {
+  readonly name: string;
+  /** What is wrong, in the words of the deployed chain; undefined if nothing is. */
+  readonly problem: string | undefined;
+}
+
+/** What is known of a contract's code without running it. */
+export interface Inspection {
+  readonly checksum: string;
+  readonly bytes: number;
+  readonly packedBytes: number | undefined;
+  readonly module: WasmModule | undefined;
+  readonly checks: readonly Check[];
+  /** Why no instance could be made of code that the chain stores. */
+  readonly instantiation: string | undefined;
+}
+
+/** `relaywatch wasm`. */
+export function wasmCommand(context: CliContext): Command {
+  const inspect = new Command("inspect")
+    .description("check a contract's code as the deployed chain does; exits 1 if the chain would refuse it")
+    .argument("<file>", "WebAssembly, plain or compressed with gzip")
+    .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
+    .action((file: string, { output }: { readonly output: string }) => {
+      const inspection = inspectCode(readCode(file));
+      context.print(output === "json" ? stringifyJson(toJson(inspection), 2) : toText(inspection));
+      if (problemOf(inspection) !== undefined) throw new CheckExit(EXIT.fatal);
+    });
+  return new Command().addCommand(inspect);
+}
+
+function readCode(file: string): Uint8Array {
+  try {
+    if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
+    return new Uint8Array(readFileSync(file));
+  } catch (cause) {
+    throw new CliError(EXIT.badConfig, `${file} cannot be read`, { cause });
+  }
+}
+
+/** Inspects code, plain or compressed. Never throws for what the code contains. */
+export function inspectCode(file: Uint8Array): Inspection {
+  const isPacked = file[0] === 0x1f && file[1] === 0x8b;
+  let code = file;
+  const checks: Check[] = [];
+  if (isPacked) {
+    const problem = attempt(() => {
+      code = new Uint8Array(gunzipSync(file, { maxOutputLength: MAX_FILE_BYTES }));
+    });
+    checks.push({ name: "gzip", problem });
+  }
+  checks.push({
+    name: "size",
+    problem: code.length > MAX_CODE_BYTES ? `${code.length} bytes, at most ${MAX_CODE_BYTES}` : undefined,
+  });
+  let module: WasmModule | undefined;
+  const decoding = attempt(() => {
+    module = decodeModule(code);
+  });
+  checks.push({ name: "module", problem: decoding });
+  const { instantiation, more } = module === undefined ? NOTHING_MORE : checkModule(module, code);
+  return {
+    checksum: createHash("sha256").update(code).digest("hex"),
+    bytes: code.length,
+    packedBytes: isPacked ? file.length : undefined,
+    module,
+    checks: [...checks, ...more],
+    instantiation,
+  };
+}
+
+const NOTHING_MORE = { instantiation: undefined, more: [] } as const;
+
+function checkModule(
+  module: WasmModule,
+  code: Uint8Array,
+): { readonly instantiation: string | undefined; readonly more: readonly Check[] } {
+  const rules = STATIC_CHECKS.map(({ name, problem }) => ({ name, problem: problem(module) }));
+  if (rules.some(({ problem }) => problem !== undefined)) return { instantiation: undefined, more: rules };
+  const vm = createVm();
+  const bodies = attempt(() => vm.store("inspected", code));
+  return {
+    instantiation: bodies === undefined ? vm.instantiationProblem("inspected") : undefined,
+    more: [...rules, { name: "function bodies", problem: bodies }],
+  };
+}
+
+function attempt(action: () => void): string | undefined {
+  try {
+    action();
+    return undefined;
+  } catch (thrown) {
+    return errorMessage(thrown);
+  }
+}
+
+/** Returns the first reason for which the chain refuses the code, or cannot run it. */
+function problemOf({ checks, instantiation }: Inspection): string | undefined {
+  return checks.find(({ problem }) => problem !== undefined)?.problem ?? instantiation;
+}
+
+function describeModule(module: WasmModule): Readonly<Record<string, Fact>> {
+  const functions = module.exports.filter(({ kind }) => kind === "func").map(({ name }) => name);
+  return {
+    entry_points: Object.keys(ENTRY_POINTS).filter((name) => functions.includes(name)),
+    imports: module.imports.map(({ module: from, name }) => `${from}.${name}`),
+    capabilities: requiredCapabilities(module),
+    migrate_version: module.migrateVersion?.toString() ?? null,
+    functions: module.bodies.length,
+    memory_pages: module.memories[0]?.minimum ?? 0,
+    table_entries: module.tables[0]?.minimum ?? 0,
+    sections: Object.fromEntries(
+      module.customSections.map(({ name, range }) => [name, range.end - range.start]),
+    ),
+    code_bytes: module.bodies.reduce((sum, { start, end }) => sum + end - start, 0),
+  };
+}
+
+function toJson(inspection: Inspection) {
+  const { checksum, bytes, packedBytes, module, checks, instantiation } = inspection;
+  return {
+    checksum,
+    bytes,
+    gzip_bytes: packedBytes ?? null,
+    accepted: problemOf(inspection) === undefined,
+    error: problemOf(inspection) ?? null,
+    checks: checks.map(({ name, problem }) => ({ name, error: problem ?? null })),
+    instantiation_error: instantiation ?? null,
+    module: module === undefined ? null : describeModule(module),
+  };
+}
+
+function toText(inspection: Inspection): string {
+  const { checksum, bytes, packedBytes, module, checks } = inspection;
+  const problem = problemOf(inspection);
+  const size = packedBytes === undefined ? "" : `, ${packedBytes} compressed`;
+  const facts = module === undefined ? [] : Object.entries(describeModule(module)).map(factLine);
+  return [
+    `checksum         ${checksum}`,
+    `bytes            ${bytes}${size}`,
+    ...facts,
+    "checks",
+    ...checks.map(({ name, problem: found }) => `  ${name.padEnd(17)} ${found ?? "ok"}`),
+    problem === undefined
+      ? "The deployed chain would accept this code."
+      : `The deployed chain would refuse this code: ${problem}`,
+  ].join("\n");
+}
+
+type Fact = string | number | null | readonly string[] | Readonly<Record<string, number>>;
+
+function factLine([name, value]: readonly [string, Fact]): string {
+  const text = textOfFact(value);
+  return `${name.replaceAll("_", " ").padEnd(16)} ${text === "" ? "none" : text}`;
+}
+
+function textOfFact(value: Fact): string {
+  if (value === null) return "none";
+  if (typeof value !== "object") return String(value);
+  return Object.entries(value)
+    .map(([key, item]) => (Array.isArray(value) ? String(item) : `${key} ${item}`))
+    .join(", ");
+}

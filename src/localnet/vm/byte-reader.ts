@@ -1,0 +1,112 @@
+import { moduleError, type VmError } from "./errors.ts";
+
+/** Longest name in a module, in bytes. */
+const MAX_STRING_LENGTH = 100_000;
+
+const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads the binary format between two offsets of a module. Errors have the deployed parser's words and the offset in the module.
+ */
+export class ByteReader {
+  readonly bytes: Uint8Array;
+  position: number;
+  readonly end: number;
+
+  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
+    this.bytes = bytes;
+    this.position = start;
+    this.end = end;
+  }
+
+  eof(): boolean {
+    return this.position >= this.end;
+  }
+
+  /** Error of a problem in the byte just read. */
+  errorAtLast(message: string): VmError {
+    return moduleError(message, this.position - 1);
+  }
+
+  peek(): number {
+    const byte = this.position < this.end ? this.bytes[this.position] : undefined;
+    if (byte === undefined) throw moduleError("unexpected end-of-file", this.position);
+    return byte;
+  }
+
+  u8(): number {
+    const byte = this.peek();
+    this.position++;
+    return byte;
+  }
+
+  /** Skips `length` bytes and returns where they started. */
+  skip(length: number): number {
+    if (length > this.end - this.position) throw moduleError("unexpected end-of-file", this.position);
+    const start = this.position;
+    this.position += length;
+    return start;
+  }
+
+  varU32(): number {
+    let byte = this.u8();
+    if (byte < 0x80) return byte;
+    let result = byte & 0x7f;
+    for (let shift = 7; ; shift += 7) {
+      byte = this.u8();
+      if (shift >= 28 && byte >> 4 !== 0)
+        throw this.errorAtLast(
+          `invalid var_u32: integer ${byte & 0x80 ? "representation too long" : "too large"}`,
+        );
+      result |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return result >>> 0;
+    }
+  }
+
+  /** Checks a signed integer of `bits` bits (32, 33 or 64) without computing it, as no check depends on its value. */
+  skipSigned(bits: 32 | 33 | 64): void {
+    const last = bits === 64 ? 63 : 28;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.u8();
+      if (shift >= last) {
+        const unused = ((byte << 25) >> 24) >> (bits - shift);
+        if (byte >= 0x80 || (unused !== 0 && unused !== -1))
+          throw this.errorAtLast(
+            `invalid var_${bits === 33 ? "s" : "i"}${bits}: integer ${byte >= 0x80 || bits === 33 ? "representation too long" : "too large"}`,
+          );
+        return;
+      }
+      if (byte < 0x80) return;
+    }
+  }
+
+  /** Reads a signed 32-bit integer. */
+  varI32(): number {
+    const start = this.position;
+    this.skipSigned(32);
+    let result = 0;
+    let shift = 0;
+    for (let at = start; at < this.position; at++, shift += 7)
+      result |= ((this.bytes[at] ?? 0) & 0x7f) << shift;
+    return shift < 32 ? (result << (32 - shift)) >> (32 - shift) : result;
+  }
+
+  /** Reads a count or size that must not exceed `limit`. */
+  size(limit: number, description: string): number {
+    const position = this.position;
+    const size = this.varU32();
+    if (size > limit) throw moduleError(`${description} size is out of bounds`, position);
+    return size;
+  }
+
+  string(): string {
+    const length = this.varU32();
+    if (length > MAX_STRING_LENGTH) throw this.errorAtLast("string size out of bounds");
+    const start = this.skip(length);
+    try {
+      return utf8Decoder.decode(this.bytes.subarray(start, this.position));
+    } catch {
+      throw this.errorAtLast("invalid UTF-8 encoding");
+    }
+  }
+}

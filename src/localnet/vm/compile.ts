@@ -1,0 +1,113 @@
+import { createNames } from "./decode-module.ts";
+import { vmError } from "./errors.ts";
+import type { ResolvedExports } from "./execution.ts";
+import { hostFunctionType, isHostFunction } from "./host-functions.ts";
+import { type FunctionType, typeName, type WasmModule } from "./module.ts";
+import { REWRITER_VERSION, rewriteModule } from "./rewrite.ts";
+import { validateFunction } from "./validate-function.ts";
+
+/** Node's `WebAssembly`, which the types of this project do not include. */
+declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
+
+/** A module that is ready to be called. */
+export interface CompiledModule extends ResolvedExports {
+  readonly compiled: object;
+  /** Why an instance cannot be made: imports of another type, segments out of range, a start function. */
+  readonly instantiationProblem: string | undefined;
+  /** Bytes of rewritten code. */
+  readonly size: number;
+}
+
+export interface ModuleCache {
+  get(checksum: string): CompiledModule | undefined;
+  add(checksum: string, module: CompiledModule): void;
+  bytes(): number;
+}
+
+function keyOf(checksum: string): string {
+  return `${REWRITER_VERSION}/${checksum}`;
+}
+
+/** Cache of compiled modules by checksum and version of the rewriter; the least recently used ones leave when it is full. */
+export function createModuleCache(limit: number): ModuleCache {
+  const modules = new Map<string, CompiledModule>();
+  let bytes = 0;
+  const remove = (key: string): void => {
+    bytes -= modules.get(key)?.size ?? 0;
+    modules.delete(key);
+  };
+  return {
+    get: (checksum) => {
+      const key = keyOf(checksum);
+      const module = modules.get(key);
+      if (module === undefined) return undefined;
+      modules.delete(key);
+      modules.set(key, module);
+      return module;
+    },
+    add: (checksum, module) => {
+      const key = keyOf(checksum);
+      remove(key);
+      modules.set(key, module);
+      bytes += module.size;
+      for (const oldest of modules.keys()) {
+        if (bytes <= limit || oldest === key) return;
+        remove(oldest);
+      }
+    },
+    bytes: () => bytes,
+  };
+}
+
+/** Validates function bodies, rewrites and compiles. */
+export function compileModule(module: WasmModule): CompiledModule {
+  const shapes = module.bodies.map((_, at) => validateFunction(module, at));
+  const bytes = rewriteModule(module, shapes);
+  return {
+    compiled: compileBytes(bytes),
+    instantiationProblem: instantiationProblem(module),
+    size: bytes.length,
+    otherExports: new Set(module.exports.filter(({ kind }) => kind !== "func").map(({ name }) => name)),
+    functionName: createNames(module),
+  };
+}
+
+/** V8 refuses what is beyond its own limits, such as a function of more than 7.6 MB. */
+function compileBytes(bytes: Uint8Array): object {
+  try {
+    return new WebAssembly.Module(bytes);
+  } catch (thrown) {
+    throw vmError("compile", thrown instanceof Error ? thrown.message : String(thrown));
+  }
+}
+
+/** Returns why V8 or the deployed VM could make no instance, in the deployed words. */
+function instantiationProblem(module: WasmModule): string | undefined {
+  for (const { name, type } of module.imports) {
+    if (!isHostFunction(name)) return `Error while importing "env"."${name}": unknown import.`;
+    const expected = typeText(module.types[type]);
+    const received = typeText(hostFunctionType(name));
+    if (expected !== received)
+      return `Error while importing "env"."${name}": incompatible import type. Expected ${expected} but received ${received}`;
+  }
+  const memory = module.exports.find(({ name }) => name === "memory");
+  const table = module.tables[0]?.minimum ?? 0;
+  const bytes = (module.memories[0]?.minimum ?? 0) * 65_536;
+  if (module.elementSegments.some(({ offset, length }) => (offset ?? 0) + length > table))
+    return "RuntimeError: undefined element: out of bounds table access";
+  if (module.dataSegments.some(({ offset, length }) => (offset ?? 0) + length > bytes))
+    return "RuntimeError: out of bounds memory access";
+  // It runs before the call has gas.
+  if (module.start !== undefined) return "RuntimeError: unreachable";
+  if (memory?.kind !== "memory")
+    return `Could not get memory 'memory': ${memory === undefined ? "Missing export memory" : "Incompatible Export Type"}`;
+  return undefined;
+}
+
+function typeText({ params, results }: FunctionType = { params: [], results: [] }): string {
+  return `Function(FunctionType { params: [${typeNames(params)}], results: [${typeNames(results)}] })`;
+}
+
+function typeNames(types: readonly number[]): string {
+  return types.map((type) => typeName(type).toUpperCase()).join(", ");
+}

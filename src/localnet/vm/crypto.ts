@@ -1,0 +1,261 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { bls12_381 } from "@noble/curves/bls12-381.js";
+import { p256 } from "@noble/curves/nist.js";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { concat } from "../../platform/base/bytes.ts";
+import { unreachable } from "../../platform/base/errors.ts";
+import { verifyFast, verifyZip215 } from "../../cosmos/comet/validator-key.ts";
+
+/** Codes that the crypto functions return to a contract (cosmwasm-crypto 2.3, `errors.rs`). */
+export const CRYPTO_CODE = {
+  valid: 0,
+  invalid: 1,
+  hashFormat: 3,
+  signatureFormat: 4,
+  publicKeyFormat: 5,
+  recoveryParameter: 6,
+  batch: 7,
+  point: 8,
+  hashFunction: 9,
+  other: 10,
+  pairingG1: 11,
+  pairingG2: 12,
+  pairingCounts: 13,
+  noPoints: 14,
+  pointBytes: 15,
+} as const;
+
+export const G1_LENGTH = 48;
+export const G2_LENGTH = 96;
+
+/** Bytes, or the code of an error. */
+export type BytesOrCode = Uint8Array | number;
+
+export type EcdsaCurve = "secp256k1" | "secp256r1";
+const CURVES = { secp256k1, secp256r1: p256 } as const;
+
+export interface EcdsaSignature {
+  readonly hash: Uint8Array;
+  /** r and s, 64 bytes. */
+  readonly signature: Uint8Array;
+}
+
+/** Verifies a signature of a hash, with high or low s. Returns a code. */
+export function verifyEcdsa(
+  curve: EcdsaCurve,
+  { hash, signature }: EcdsaSignature,
+  publicKey: Uint8Array,
+): number {
+  if (hash.length !== 32) return CRYPTO_CODE.hashFormat;
+  if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
+  const form = publicKey[0];
+  const length = form === 2 || form === 3 ? 33 : form === 4 ? 65 : -1;
+  if (publicKey.length !== length) return CRYPTO_CODE.publicKeyFormat;
+  const { Point, Signature, verify } = CURVES[curve];
+  try {
+    Signature.fromBytes(signature, "compact");
+    Point.fromBytes(publicKey);
+  } catch {
+    return CRYPTO_CODE.other;
+  }
+  return verify(signature, hash, publicKey, { prehash: false, lowS: false })
+    ? CRYPTO_CODE.valid
+    : CRYPTO_CODE.invalid;
+}
+
+/** Returns the uncompressed public key that made a signature. Parameters 2 and 3 exist for secp256r1 only. */
+export function recoverEcdsa(
+  curve: EcdsaCurve,
+  { hash, signature }: EcdsaSignature,
+  parameter: number,
+): BytesOrCode {
+  if (hash.length !== 32) return CRYPTO_CODE.hashFormat;
+  if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
+  if (parameter > (curve === "secp256k1" ? 1 : 3)) return CRYPTO_CODE.recoveryParameter;
+  try {
+    return CURVES[curve].Signature.fromBytes(signature, "compact")
+      .addRecoveryBit(parameter)
+      .recoverPublicKey(hash)
+      .toBytes(false);
+  } catch {
+    return CRYPTO_CODE.other;
+  }
+}
+
+/** Verifies an ed25519 signature under the rules of ZIP-215. Returns a code. */
+export function verifyEd25519(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): number {
+  if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
+  if (publicKey.length !== 32) return CRYPTO_CODE.publicKeyFormat;
+  const signed = { message, signature, publicKey };
+  return (verifyFast(signed) ?? verifyZip215(signed)) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
+}
+
+/** Verifies signatures of one message or of as many, by one key or as many. Returns a code. */
+export function verifyEd25519Batch(
+  messages: readonly Uint8Array[],
+  signatures: readonly Uint8Array[],
+  publicKeys: readonly Uint8Array[],
+): number {
+  const count = signatures.length;
+  const hasAll = messages.length === count && publicKeys.length === count;
+  const hasOneMessage = messages.length === 1 && publicKeys.length === count;
+  const hasOneKey = publicKeys.length === 1 && messages.length === count;
+  if (!hasAll && !hasOneMessage && !hasOneKey) return CRYPTO_CODE.batch;
+  const empty = new Uint8Array();
+  const codes = signatures.map((signature, at) => () => {
+    const message = (hasAll || hasOneKey ? messages[at] : messages[0]) ?? empty;
+    return verifyEd25519(
+      message,
+      signature,
+      (hasAll || hasOneMessage ? publicKeys[at] : publicKeys[0]) ?? empty,
+    );
+  });
+  // A malformed item is an error before any signature is verified.
+  for (const [at, signature] of signatures.entries()) {
+    if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
+    const key = hasAll || hasOneMessage ? publicKeys[at] : publicKeys[0];
+    if (key?.length !== 32) return CRYPTO_CODE.publicKeyFormat;
+  }
+  return codes.every((code) => code() === CRYPTO_CODE.valid) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
+}
+
+const { G1, G2, fields, pairingBatch } = { ...bls12_381, pairingBatch: bls12_381.pairingBatch };
+type G1Point = typeof G1.Point.BASE;
+type G2Point = typeof G2.Point.BASE;
+
+/** Bits of the first byte of a compressed point. */
+const COMPRESSED = 0x80;
+const INFINITY = 0x40;
+
+/** Decodes a compressed point. The flag of infinity decides, whatever the other bytes are. Undefined: not a point of the subgroup. */
+function decodePoint<P extends { assertValidity(): void }>(
+  bytes: Uint8Array,
+  length: number,
+  group: { readonly ZERO: P; fromBytes(bytes: Uint8Array): P },
+): P | undefined {
+  const flags = bytes[0] ?? 0;
+  if (bytes.length !== length || (flags & COMPRESSED) === 0) return undefined;
+  if ((flags & INFINITY) !== 0) return group.ZERO;
+  try {
+    const point = group.fromBytes(bytes);
+    point.assertValidity();
+    return point;
+  } catch {
+    return undefined;
+  }
+}
+
+function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
+  return Array.from({ length: bytes.length / length }, (_, at) =>
+    bytes.subarray(at * length, (at + 1) * length),
+  );
+}
+
+/** Adds points of one group. */
+function aggregate<
+  P extends { assertValidity(): void; add(other: P): P; toBytes(isCompressed: boolean): Uint8Array },
+>(
+  bytes: Uint8Array,
+  length: number,
+  group: { readonly ZERO: P; fromBytes(bytes: Uint8Array): P },
+): BytesOrCode {
+  if (bytes.length === 0) return CRYPTO_CODE.noPoints;
+  if (bytes.length % length !== 0) return CRYPTO_CODE.pointBytes;
+  let sum = group.ZERO;
+  for (const chunk of chunks(bytes, length)) {
+    const point = decodePoint(chunk, length, group);
+    if (point === undefined) return CRYPTO_CODE.point;
+    sum = sum.add(point);
+  }
+  return sum.toBytes(true);
+}
+
+/** Adds compressed points of G1. */
+export function aggregateG1(points: Uint8Array): BytesOrCode {
+  return aggregate<G1Point>(points, G1_LENGTH, G1.Point);
+}
+
+/** Adds compressed points of G2. */
+export function aggregateG2(points: Uint8Array): BytesOrCode {
+  return aggregate<G2Point>(points, G2_LENGTH, G2.Point);
+}
+
+export interface PairingEquality {
+  readonly ps: Uint8Array;
+  readonly qs: Uint8Array;
+  readonly r: Uint8Array;
+  readonly s: Uint8Array;
+}
+
+/** Returns whether the product of the pairings of ps and qs is the pairing of r and s, as a code. */
+export function pairingEquality({ ps, qs, r, s }: PairingEquality): number {
+  if (ps.length % G1_LENGTH !== 0) return CRYPTO_CODE.pairingG1;
+  if (qs.length % G2_LENGTH !== 0) return CRYPTO_CODE.pairingG2;
+  if (ps.length / G1_LENGTH !== qs.length / G2_LENGTH) return CRYPTO_CODE.pairingCounts;
+  const g1s = [...chunks(ps, G1_LENGTH), r].map((bytes) => decodePoint<G1Point>(bytes, G1_LENGTH, G1.Point));
+  const g2s = [...chunks(qs, G2_LENGTH), s].map((bytes) => decodePoint<G2Point>(bytes, G2_LENGTH, G2.Point));
+  const pairs: { g1: G1Point; g2: G2Point }[] = [];
+  for (const [at, g1] of g1s.entries()) {
+    const g2 = g2s[at];
+    if (g1 === undefined || g2 === undefined) return CRYPTO_CODE.point;
+    // A pairing with infinity is one.
+    if (!g1.is0() && !g2.is0()) pairs.push({ g1: at === g1s.length - 1 ? g1.negate() : g1, g2 });
+  }
+  if (pairs.length === 0) return CRYPTO_CODE.valid;
+  const product = pairingBatch(pairs);
+  return fields.Fp12.eql(product, fields.Fp12.ONE) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
+}
+
+function sha256(...parts: readonly Uint8Array[]): Uint8Array {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return new Uint8Array(hash.digest());
+}
+
+const OVERSIZE_DST = Buffer.from("H2C-OVERSIZE-DST-");
+
+/** `expand_message_xmd` of RFC 9380 with SHA-256. Unlike the RFC, the deployed chain takes an empty domain separation tag. */
+function expandMessage(message: Uint8Array, tag: Uint8Array, length: number): Uint8Array {
+  const dst = tag.length > 255 ? sha256(OVERSIZE_DST, tag) : tag;
+  const suffix = concat(dst, Uint8Array.of(dst.length));
+  const first = sha256(new Uint8Array(64), message, Uint8Array.of(length >> 8, length & 0xff, 0), suffix);
+  const blocks = [sha256(first, Uint8Array.of(1), suffix)];
+  while (blocks.length * 32 < length) {
+    const last = blocks[blocks.length - 1] ?? first;
+    const mixed = first.map((byte, at) => byte ^ (last[at] ?? 0));
+    blocks.push(sha256(mixed, Uint8Array.of(blocks.length + 1), suffix));
+  }
+  return concat(...blocks).subarray(0, length);
+}
+
+/** Returns `count` field elements of 64 uniform bytes each, reduced. */
+function hashToField(message: Uint8Array, tag: Uint8Array, count: number): bigint[] {
+  return chunks(expandMessage(message, tag, count * 64), 64).map(
+    (bytes) => BigInt(`0x${Buffer.from(bytes).toString("hex")}`) % fields.Fp.ORDER,
+  );
+}
+
+/** The library's types call the mapped point affine, and its code returns a point. */
+function mappedPoint<P>(mapped: unknown, group: new (...coordinates: never[]) => P): P {
+  return mapped instanceof group ? mapped : unreachable("a mapped element is not a point");
+}
+
+/** Hashes a message to a compressed point of G1 (RFC 9380, BLS12381G1_XMD:SHA-256_SSWU_RO_). */
+export function hashToG1(message: Uint8Array, tag: Uint8Array): Uint8Array {
+  // Its types want a list here, and its code the one element of a prime field as a number.
+  const map: (element: never) => unknown = G1.mapToCurve;
+  const points = hashToField(message, tag, 2).map((element) =>
+    mappedPoint<G1Point>(Reflect.apply(map, G1, [element]), G1.Point),
+  );
+  return points.reduce((sum, point) => sum.add(point)).toBytes(true);
+}
+
+/** Hashes a message to a compressed point of G2 (RFC 9380, BLS12381G2_XMD:SHA-256_SSWU_RO_). */
+export function hashToG2(message: Uint8Array, tag: Uint8Array): Uint8Array {
+  const elements = hashToField(message, tag, 4);
+  const points = [elements.slice(0, 2), elements.slice(2)].map((pair) =>
+    mappedPoint<G2Point>(G2.mapToCurve(pair), G2.Point),
+  );
+  return points.reduce((sum, point) => sum.add(point)).toBytes(true);
+}

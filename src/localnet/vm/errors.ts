@@ -1,0 +1,89 @@
+import { CodedError } from "../../platform/base/errors.ts";
+
+/** Kinds of errors of the deployed VM, each with the words that it puts before the detail. */
+const PREFIXES = {
+  aborted: "Aborted: ",
+  backend: "Error calling into the VM's backend: ",
+  "call-depth": "Maximum call depth exceeded.",
+  communication: "Error in guest/host communication: ",
+  compile: "Error compiling Wasm: Could not compile: ",
+  conversion: "Couldn't convert from ",
+  gas: "Ran out of gas during contract execution",
+  generic: "Generic error: ",
+  instantiation: "Error instantiating a Wasm module: Error instantiating module: ",
+  resolve: "Error resolving Wasm function: Could not get export: ",
+  "result-gas": "insufficient gas left to deserialize contract execution result ",
+  "result-mismatch": "Unexpected number of result values when calling ",
+  runtime: "Error executing Wasm: Wasmer runtime error: RuntimeError: ",
+  "static-validation": "Error during static Wasm validation: ",
+  "write-access": "Must not call a writing storage function in this context.",
+} as const;
+
+export type VmErrorCode = keyof typeof PREFIXES;
+
+/** One frame of a WebAssembly stack, innermost first: the function's index, and its name if the module has one. */
+export interface WasmFrame {
+  readonly index: number;
+  readonly name: string | undefined;
+}
+
+export interface VmErrorFacts {
+  readonly code: VmErrorCode;
+  readonly stack?: readonly WasmFrame[];
+}
+
+/** Error of the virtual machine. Its message is the deployed VM's (cosmwasm-vm 2.1.6, `errors/vm_error.rs`). */
+export class VmError extends CodedError<VmErrorFacts> {}
+
+/** Creates an error with the deployed words for its kind. */
+export function vmError(code: VmErrorCode, detail = "", stack?: readonly WasmFrame[]): VmError {
+  return new VmError({ code, ...(stack !== undefined && { stack }) }, `${PREFIXES[code]}${detail}`);
+}
+
+/** Returns an error as the chain reports it (wasmvm 2.1.5): "Out of gas", or the VM's message with its prefix. */
+export function reportedText(error: VmError): string {
+  const { code } = error.facts;
+  if (code === "gas") return "Out of gas";
+  return code === "result-gas" ? error.message : `Error calling the VM: ${error.message}`;
+}
+
+/** Error of a malformed or invalid module at a byte offset, in the words of the deployed parser (wasmparser 0.121). */
+export function moduleError(message: string, offset: number): VmError {
+  return vmError(
+    "static-validation",
+    `Wasm bytecode could not be deserialized. Deserialization error: "${message} (at offset 0x${offset.toString(16)})"`,
+  );
+}
+
+/** Failures that a host reports to the VM. They end the call, except that of an address, which is a value. */
+export type HostFailure =
+  | { readonly kind: "out-of-gas" }
+  | { readonly kind: "panic" }
+  | { readonly kind: "no-iterator"; readonly id: number }
+  | { readonly kind: "unknown"; readonly message: string };
+
+/** Thrown by a host. The gas of the access that failed is not charged by the VM. */
+export class HostError extends Error {
+  readonly problem: HostFailure;
+
+  constructor(problem: HostFailure) {
+    super(problem.kind);
+    this.problem = problem;
+  }
+}
+
+/** Maps what a host threw to the VM's error. Anything but a `HostError` is a bug and is thrown on. */
+export function fromHostError(thrown: unknown): VmError {
+  if (!(thrown instanceof HostError)) throw thrown;
+  const { problem } = thrown;
+  switch (problem.kind) {
+    case "out-of-gas":
+      return vmError("gas");
+    case "panic":
+      return vmError("backend", "Panic in FFI call");
+    case "no-iterator":
+      return vmError("backend", `Iterator with ID ${problem.id} does not exist`);
+    case "unknown":
+      return vmError("backend", `Unknown error during call into backend: ${problem.message}`);
+  }
+}

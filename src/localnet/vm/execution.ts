@@ -1,0 +1,221 @@
+import { fromHostError, VmError, vmError, type WasmFrame } from "./errors.ts";
+import { type GasCosts, regionCost } from "./gas.ts";
+import type { Host } from "./host.ts";
+import { readRegion, regionAt, writeRegion } from "./regions.ts";
+import { EXPORTS } from "./rewrite.ts";
+
+/** Calls of exported functions within calls: an entry point, and `allocate` from a host function. */
+const MAX_CALL_DEPTH = 2;
+
+/** Most bytes of a result. */
+const MAX_RESULT = 64 * 1024 * 1024;
+
+/** A global of a rewritten module. */
+interface WasmGlobal<T> {
+  value: T;
+}
+
+/** Exports of a rewritten module, as V8 returns them. */
+export interface WasmExports {
+  readonly [EXPORTS.memory]: { readonly buffer: ArrayBuffer };
+  readonly [EXPORTS.table]?: { readonly length: number; get(index: number): unknown };
+  readonly [EXPORTS.gas]: WasmGlobal<bigint>;
+  readonly [EXPORTS.stack]: WasmGlobal<number>;
+  readonly [EXPORTS.tableIndex]: WasmGlobal<number>;
+  readonly [EXPORTS.notANumber]: WasmGlobal<number>;
+  readonly [name: `/${string}`]: ((...args: number[]) => unknown) | undefined;
+}
+
+/** Errors of V8 (Node 20 to 24) and what the deployed VM says instead. */
+const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
+  ["unreachable", "unreachable"],
+  ["memory access out of bounds", "out of bounds memory access"],
+  ["divide by zero", "integer divide by zero"],
+  ["remainder by zero", "integer divide by zero"],
+  ["divide result unrepresentable", "integer overflow"],
+  ["float unrepresentable in integer range", "integer overflow"],
+  ["table index is out of bounds", "undefined element: out of bounds table access"],
+  ["Maximum call stack size exceeded", "call stack exhausted"],
+];
+
+/** Function of a contract that an error is about: what a name resolves to, for errors. */
+export interface ResolvedExports {
+  /** Exports by name that are no functions. */
+  readonly otherExports: ReadonlySet<string>;
+  /** Name of a function of the module, if it has one. */
+  readonly functionName: (index: number) => string | undefined;
+}
+
+/** One call of a contract: its fresh instance, its gas, and the host behind it. */
+export class Execution {
+  readonly host: Host;
+  readonly costs: GasCosts;
+  readonly isReadOnly: boolean;
+  /** VM gas used outside of the VM: storage and queries. */
+  external = 0n;
+  private readonly exports: WasmExports;
+  private readonly module: ResolvedExports;
+  private callDepth = 0;
+
+  constructor(
+    exports: WasmExports,
+    module: ResolvedExports,
+    options: { readonly host: Host; readonly costs: GasCosts; readonly isReadOnly: boolean },
+  ) {
+    this.exports = exports;
+    this.module = module;
+    this.host = options.host;
+    this.costs = options.costs;
+    this.isReadOnly = options.isReadOnly;
+  }
+
+  /** Writes the arguments, calls the entry point, reads the result and frees its region. */
+  run(entryPoint: string, args: readonly Uint8Array[]): Uint8Array {
+    const pointers = args.map((arg) => this.allocate(arg));
+    const pointer = this.callWithResult(entryPoint, pointers);
+    const result = this.read(pointer, MAX_RESULT);
+    this.callWithoutResult("deallocate", [pointer]);
+    return result;
+  }
+
+  private buffer(): ArrayBuffer {
+    return this.exports.memory.buffer;
+  }
+
+  gasLeft(): bigint {
+    const left = this.exports.gas.value;
+    return left < 0n ? 0n : left;
+  }
+
+  stackLeft(): number {
+    return this.exports.stack.value;
+  }
+
+  /** Takes VM gas. If too little is left, all of it is taken and the call ends. */
+  charge(cost: bigint): void {
+    const { gas } = this.exports;
+    const left = gas.value - cost;
+    gas.value = left < 0n ? 0n : left;
+    if (left < 0n) throw vmError("gas");
+  }
+
+  chargeExternal(used: bigint): void {
+    this.external += used;
+    this.charge(used);
+  }
+
+  /** Asks the host and takes the gas that it used. */
+  ask<T>(question: (host: Host) => { readonly value: T; readonly gas: bigint }): T {
+    let reply: { readonly value: T; readonly gas: bigint };
+    try {
+      reply = question(this.host);
+    } catch (thrown) {
+      throw fromHostError(thrown);
+    }
+    this.chargeExternal(reply.gas);
+    return reply.value;
+  }
+
+  /** Reads a region. Its gas is taken before its length is checked. */
+  read(pointer: number, maxLength: number): Uint8Array {
+    const buffer = this.buffer();
+    const region = regionAt(buffer, pointer);
+    this.charge(regionCost(this.costs, region.length));
+    if (region.length > maxLength)
+      throw vmError("communication", `Region length too big. Got ${region.length}, limit ${maxLength}`);
+    return readRegion(buffer, region);
+  }
+
+  /** Reads a region, or undefined for a null pointer. */
+  readOptional(pointer: number, maxLength: number): Uint8Array | undefined {
+    return pointer === 0 ? undefined : this.read(pointer, maxLength);
+  }
+
+  write(pointer: number, data: Uint8Array): void {
+    writeRegion(this.buffer(), pointer, data);
+  }
+
+  /** Writes `data` into a new region that the contract allocates. Returns its pointer. */
+  allocate(data: Uint8Array): number {
+    const pointer = this.callWithResult("allocate", [data.length]);
+    if (pointer === 0) throw vmError("communication", "Got a zero Wasm address");
+    this.write(pointer, data);
+    return pointer;
+  }
+
+  /** Calls an exported function that returns a pointer. */
+  private callWithResult(name: string, args: readonly number[]): number {
+    const result = this.call(name, args);
+    if (result === undefined) throw mismatch(name, 1, 0);
+    if (typeof result !== "number")
+      throw vmError(
+        "conversion",
+        `wasmer value to u32. Input: ${typeof result === "bigint" ? result : "a float"}`,
+      );
+    return result >>> 0;
+  }
+
+  /** Calls an exported function that returns nothing. */
+  private callWithoutResult(name: string, args: readonly number[]): void {
+    if (this.call(name, args) !== undefined) throw mismatch(name, 0, 1);
+  }
+
+  private call(name: string, args: readonly number[]): unknown {
+    const called = this.exports[`${EXPORTS.functionPrefix}${name}`];
+    if (called === undefined)
+      throw vmError(
+        "resolve",
+        this.module.otherExports.has(name) ? "Incompatible Export Type" : `Missing export ${name}`,
+      );
+    if (++this.callDepth > MAX_CALL_DEPTH) throw vmError("call-depth");
+    if (called.length !== args.length)
+      throw vmError(
+        "runtime",
+        `Parameters of type [${args.map(() => "I32").join(", ")}] did not match signature`,
+      );
+    try {
+      return called(...args);
+    } catch (thrown) {
+      throw this.trapOf(thrown);
+    } finally {
+      this.callDepth--;
+    }
+  }
+
+  /** Maps what a call of the contract threw to the VM's error. */
+  private trapOf(thrown: unknown): VmError {
+    if (this.exports.gas.value < 0n) return vmError("gas");
+    if (thrown instanceof VmError) return runtimeError(thrown.message, thrown.facts.stack);
+    if (!(thrown instanceof Error)) throw thrown;
+    const text = this.trapText(thrown);
+    if (text === undefined) throw thrown;
+    return runtimeError(text, framesOf(thrown, this.module));
+  }
+
+  private trapText({ message }: Error): string | undefined {
+    const { stack, table, "not a number": notANumber, "table index": tableIndex } = this.exports;
+    if (message === "unreachable" && stack.value < 0) return "call stack exhausted";
+    if (message === "unreachable" && notANumber.value !== 0) return "invalid conversion to integer";
+    if (message.startsWith("null function or function signature"))
+      return table?.get(tableIndex.value >>> 0) === null
+        ? "uninitialized element"
+        : "indirect call type mismatch";
+    return TRAPS.find(([text]) => message === text)?.[1];
+  }
+}
+
+function runtimeError(text: string, stack: readonly WasmFrame[] | undefined): VmError {
+  return vmError("runtime", text, stack);
+}
+
+function mismatch(name: string, expected: number, actual: number): VmError {
+  return vmError("result-mismatch", `'${name}'. Expected: ${expected}, actual: ${actual}.`);
+}
+
+/** Reads the frames of WebAssembly from V8's stack text. */
+function framesOf({ stack }: Error, module: ResolvedExports): WasmFrame[] {
+  return [...(stack ?? "").matchAll(/wasm-function\[(\d+)\]/g)].map(([, digits = "0"]) => {
+    const index = Number(digits);
+    return { index, name: module.functionName(index) };
+  });
+}

@@ -1,0 +1,104 @@
+import { OP } from "./operators.ts";
+
+/** VM gas in one unit of chain gas. */
+export const GAS_MULTIPLIER = 140_000n;
+
+/** VM gas of an operator. */
+export const OPERATOR_COST = 115;
+/** VM gas of an operator that ends a basic block. */
+export const ACCOUNTING_COST = 14 * OPERATOR_COST;
+
+const ACCOUNTING: ReadonlySet<number> = new Set([
+  OP.loop,
+  OP.if,
+  OP.else,
+  OP.end,
+  OP.br,
+  OP.brIf,
+  OP.brTable,
+  OP.return,
+  OP.call,
+  OP.callIndirect,
+]);
+
+const IS_ACCOUNTING = Uint8Array.from({ length: 256 }, (_, opcode) => (ACCOUNTING.has(opcode) ? 1 : 0));
+
+/** Returns whether an operator is a source or target of branches, so that it ends a basic block. */
+export function isAccounting(opcode: number): boolean {
+  return IS_ACCOUNTING[opcode] === 1;
+}
+
+/** Costs of what the host does for a contract, in VM gas (cosmwasm-vm 2.1.6, `GasConfig`; addresses: wasmd 0.53). */
+export interface GasCosts {
+  readonly hostCall: bigint;
+  readonly regionBase: bigint;
+  readonly regionByte: bigint;
+  /** Of each byte of a region over 8,000,000 bytes, instead of the two above. */
+  readonly largeRegionByte: bigint;
+  readonly stringBase: bigint;
+  readonly stringByte: bigint;
+  readonly addrValidate: bigint;
+  readonly addrCanonicalize: bigint;
+  readonly addrHumanize: bigint;
+  readonly secp256k1Verify: bigint;
+  readonly secp256k1Recover: bigint;
+  readonly secp256r1Verify: bigint;
+  readonly secp256r1Recover: bigint;
+  readonly ed25519Verify: bigint;
+  readonly ed25519BatchBase: bigint;
+  readonly ed25519BatchItem: bigint;
+  /** With exactly one public key. */
+  readonly ed25519OneKeyBase: bigint;
+  readonly ed25519OneKeyItem: bigint;
+  readonly blsG1Base: bigint;
+  readonly blsG1Point: bigint;
+  readonly blsG2Base: bigint;
+  readonly blsG2Point: bigint;
+  readonly blsPairingBase: bigint;
+  readonly blsPairingPair: bigint;
+  readonly blsHashG1: bigint;
+  readonly blsHashG2: bigint;
+  /** Of each byte of the result: the chain decodes it. */
+  readonly resultByte: bigint;
+}
+
+/** The deployed costs. */
+export const GAS_COSTS: GasCosts = {
+  hostCall: 18_000n,
+  regionBase: 200_000n,
+  regionByte: 115n,
+  largeRegionByte: 520n,
+  stringBase: 28_700n,
+  stringByte: 1_400n,
+  addrValidate: 9n * GAS_MULTIPLIER,
+  addrCanonicalize: 4n * GAS_MULTIPLIER,
+  addrHumanize: 5n * GAS_MULTIPLIER,
+  secp256k1Verify: 96_000_000n,
+  secp256k1Recover: 194_000_000n,
+  secp256r1Verify: 279_000_000n,
+  secp256r1Recover: 592_000_000n,
+  ed25519Verify: 35_000_000n,
+  ed25519BatchBase: 24_000_000n,
+  ed25519BatchItem: 21_000_000n,
+  ed25519OneKeyBase: 36_000_000n,
+  ed25519OneKeyItem: 10_000_000n,
+  blsG1Base: 68_000_000n,
+  blsG1Point: 12_000_000n,
+  blsG2Base: 103_500_000n,
+  blsG2Point: 24_500_000n,
+  blsPairingBase: 2_112_000_000n,
+  blsPairingPair: 163_000_000n,
+  blsHashG1: 563_000_000n,
+  blsHashG2: 871_000_000n,
+  resultByte: GAS_MULTIPLIER,
+};
+
+/** Largest region whose read has a base cost and a small cost of each byte. */
+const LARGE_REGION = 8_000_000;
+
+/** Returns the VM gas of reading a region of `length` bytes. */
+export function regionCost(costs: GasCosts, length: number): bigint {
+  return length <= LARGE_REGION
+    ? costs.regionBase + costs.regionByte * BigInt(length)
+    : costs.largeRegionByte * BigInt(length);
+}

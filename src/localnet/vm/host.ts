@@ -1,0 +1,58 @@
+import type { Result } from "../../platform/base/errors.ts";
+
+/** Entry points that a chain calls, with the number of their arguments: env, info and message, or env and message. */
+export const ENTRY_POINTS = {
+  instantiate: 3,
+  execute: 3,
+  migrate: 2,
+  sudo: 2,
+  reply: 2,
+  query: 2,
+  ibc_channel_open: 2,
+  ibc_channel_connect: 2,
+  ibc_channel_close: 2,
+  ibc_packet_receive: 2,
+  ibc_packet_ack: 2,
+  ibc_packet_timeout: 2,
+} as const;
+
+export type EntryPoint = keyof typeof ENTRY_POINTS;
+
+/** A value and the VM gas that getting it used outside of the VM: it is taken from what the contract may still use. */
+export interface Metered<T> {
+  readonly value: T;
+  readonly gas: bigint;
+}
+
+/** An entry of a contract's storage. */
+export type StorageEntry = readonly [key: Uint8Array, value: Uint8Array];
+
+/** What a contract may still use when it asks the chain. */
+export interface QueryLimits {
+  /** VM gas. */
+  readonly gas: bigint;
+  /** Bytes of native stack for calls of other contracts on the same stack. */
+  readonly stack: number;
+}
+
+/**
+ * What the VM asks of the chain for one call. All methods are synchronous and depend on nothing but the chain's state. They throw
+ * `HostError` for failures that end the call; any other exception is a bug and passes through the VM.
+ */
+export interface Host {
+  get(key: Uint8Array): Metered<Uint8Array | undefined>;
+  /** Returns the VM gas used. */
+  set(key: Uint8Array, value: Uint8Array): bigint;
+  /** Returns the VM gas used. */
+  remove(key: Uint8Array): bigint;
+  /** Returns a new iterator over the keys from `start` to before `end`. The ids of a call count from 0, which contracts see. */
+  scan(start: Uint8Array | undefined, end: Uint8Array | undefined, isDescending: boolean): Metered<number>;
+  /** Moves an iterator and returns the entry that it leaves, or undefined after the last. */
+  next(iterator: number): Metered<StorageEntry | undefined>;
+  /** Returns the encoded response to an encoded query, as the contract gets it. */
+  query(request: Uint8Array, limits: QueryLimits): Metered<Uint8Array>;
+  /** Returns why a text is no address, for the contract. */
+  validateAddress(text: string): string | undefined;
+  canonicalizeAddress(text: string): Result<Uint8Array, string>;
+  humanizeAddress(canonical: Uint8Array): Result<string, string>;
+}

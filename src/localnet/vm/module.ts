@@ -1,0 +1,137 @@
+import { F64, I32 } from "./operators.ts";
+
+/** A function type. Value types are as encoded (`I32` and so on in operators.ts). */
+export interface FunctionType {
+  readonly params: readonly number[];
+  readonly results: readonly number[];
+}
+
+/** Kinds of imports and exports, as encoded. */
+export const KINDS = ["func", "table", "memory", "global", "tag"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Limits {
+  readonly minimum: number;
+  readonly maximum: number | undefined;
+}
+
+export interface GlobalType {
+  readonly type: number;
+  readonly isMutable: boolean;
+}
+
+interface ModuleImport {
+  readonly module: string;
+  readonly name: string;
+  readonly kind: Kind;
+  /** Index of the type, for functions. */
+  readonly type: number;
+}
+
+interface ModuleExport {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly index: number;
+}
+
+/** Bytes of a module from `start` to `end`. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An active segment of a table or the memory. */
+interface Segment {
+  /** First index or address. Undefined if it is the value of an imported global. */
+  readonly offset: number | undefined;
+  readonly length: number;
+}
+
+/** A decoded module: everything that checks and the rewriter need, as ranges of the original bytes where they are copied. */
+export interface WasmModule {
+  readonly bytes: Uint8Array;
+  readonly types: FunctionType[];
+  readonly imports: ModuleImport[];
+  /** Type index of every function, imported ones first. */
+  readonly functions: number[];
+  importedFunctions: number;
+  readonly tables: Limits[];
+  readonly memories: Limits[];
+  /** Memories without the imported ones. */
+  readonly ownMemories: Limits[];
+  /** Tables without the imported ones. */
+  readonly ownTables: Limits[];
+  readonly globals: GlobalType[];
+  importedGlobals: number;
+  readonly exports: ModuleExport[];
+  start: number | undefined;
+  readonly elementSegments: Segment[];
+  readonly dataSegments: Segment[];
+  readonly bodies: ByteRange[];
+  /** Content of each section but custom ones, by id. */
+  readonly sections: Map<number, ByteRange>;
+  /** Content of each custom section without its name. */
+  readonly customSections: { readonly name: string; readonly range: ByteRange }[];
+  migrateVersion: bigint | undefined;
+}
+
+/** Section ids. */
+export const SECTION = {
+  custom: 0,
+  type: 1,
+  import: 2,
+  function: 3,
+  table: 4,
+  memory: 5,
+  global: 6,
+  export: 7,
+  start: 8,
+  element: 9,
+  code: 10,
+  data: 11,
+  dataCount: 12,
+  tag: 13,
+} as const;
+
+/** Returns an empty module over `bytes`. */
+export function newModule(bytes: Uint8Array): WasmModule {
+  return {
+    bytes,
+    types: [],
+    imports: [],
+    functions: [],
+    importedFunctions: 0,
+    tables: [],
+    memories: [],
+    ownMemories: [],
+    ownTables: [],
+    globals: [],
+    importedGlobals: 0,
+    exports: [],
+    start: undefined,
+    elementSegments: [],
+    dataSegments: [],
+    bodies: [],
+    sections: new Map(),
+    customSections: [],
+    migrateVersion: undefined,
+  };
+}
+
+/** Returns the type of a function, or undefined if there is no such function. */
+export function functionType(module: WasmModule, index: number): FunctionType | undefined {
+  const type = module.functions[index];
+  return type === undefined ? undefined : module.types[type];
+}
+
+const TYPE_NAMES: Readonly<Record<number, string>> = { 0x7f: "i32", 0x7e: "i64", 0x7d: "f32", 0x7c: "f64" };
+
+/** Returns the name of a value type. */
+export function typeName(type: number): string {
+  return TYPE_NAMES[type] ?? "unknown";
+}
+
+/** Returns whether a byte is one of the four value types of WebAssembly 1.0. */
+export function isValueType(byte: number): boolean {
+  return byte >= F64 && byte <= I32;
+}

@@ -1,0 +1,144 @@
+import type { ByteWriter } from "./byte-writer.ts";
+import { EMPTY_BLOCK, F32, F64, I32, I64, OP } from "./operators.ts";
+
+/** Helper functions that the rewriter appends: what replaces an operator, by opcode. */
+const CANONICAL_F32 = "canonical f32";
+const CANONICAL_F64 = "canonical f64";
+export const CHARGE = "charge";
+
+export interface Helper {
+  readonly params: readonly number[];
+  readonly results: readonly number[];
+  readonly code: (writer: ByteWriter, globals: Globals) => void;
+}
+
+/** Indices of the globals that the rewriter appends. */
+export interface Globals {
+  readonly gas: number;
+  readonly stack: number;
+  readonly tableIndex: number;
+  readonly notANumber: number;
+}
+
+export const OP_I32_ADD = 0x6a;
+export const OP_I32_SUB = 0x6b;
+export const OP_I64_SUB = 0x7d;
+const OP_I32_LT_S = 0x48;
+const OP_I64_LT_S = 0x53;
+const OP_F32_PROMOTE = 0xbb;
+const OP_F64_DEMOTE = 0xb6;
+/** Truncations to integers that trap, of f32 and of f64. */
+const TRUNCATIONS = [
+  [0xa8, 0xa9, 0xae, 0xaf],
+  [0xaa, 0xab, 0xb0, 0xb1],
+] as const;
+const REPLACED: ReadonlySet<number> = new Set([...TRUNCATIONS.flat(), OP_F32_PROMOTE, OP_F64_DEMOTE]);
+
+/** Appends an access of a global. */
+export function globalAccess(writer: ByteWriter, opcode: number, index: number): void {
+  writer.u8(opcode);
+  writer.varU32(index);
+}
+
+/** Ends the call if a counter is below zero; the counter says why. */
+export function trapIfNegative(writer: ByteWriter, global: number, type: number): void {
+  globalAccess(writer, OP.globalGet, global);
+  const compare = type === I64 ? [OP.i64Const, 0x00, OP_I64_LT_S] : [OP.i32Const, 0x00, OP_I32_LT_S];
+  writeBytes(writer, ...compare, OP.if, EMPTY_BLOCK, OP.unreachable, OP.end);
+}
+
+/** Operators with arithmetic results have canonical NaNs; `neg`, `abs`, `copysign` and reinterpretations only touch bits. */
+function canonicalHelper(opcode: number): string | undefined {
+  if (opcode >= 0x8d && opcode <= 0x97) return CANONICAL_F32;
+  return opcode >= 0x9b && opcode <= 0xa5 ? CANONICAL_F64 : undefined;
+}
+
+/** Returns a helper function by its name. */
+export function helperOf(name: string): Helper {
+  if (name === CHARGE) return { params: [I64], results: [], code: writeCharge };
+  if (name === CANONICAL_F32) return { params: [F32], results: [F32], code: writeCanonicalF32 };
+  if (name === CANONICAL_F64) return { params: [F64], results: [F64], code: writeCanonicalF64 };
+  const opcode = Number(name.slice("operator ".length));
+  if (opcode === OP_F32_PROMOTE) return { params: [F32], results: [F64], code: writePromote };
+  if (opcode === OP_F64_DEMOTE) return { params: [F64], results: [F32], code: writeDemote };
+  const isDouble = TRUNCATIONS[1].some((truncation) => truncation === opcode);
+  return {
+    params: [isDouble ? F64 : F32],
+    results: [opcode < 0xac ? I32 : I64],
+    code: (writer, globals) => writeTruncate(writer, globals, { opcode, isDouble }),
+  };
+}
+
+const LOCAL_0 = [OP.localGet, 0x00] as const;
+
+function writeBytes(writer: ByteWriter, ...bytes: readonly number[]): void {
+  for (const byte of bytes) writer.u8(byte);
+}
+
+function writeCharge(writer: ByteWriter, { gas }: Globals): void {
+  globalAccess(writer, OP.globalGet, gas);
+  writeBytes(writer, ...LOCAL_0, OP_I64_SUB);
+  globalAccess(writer, OP.globalSet, gas);
+  trapIfNegative(writer, gas, I64);
+}
+
+/** `select(x, NaN, x == x)` */
+function writeCanonicalF32(writer: ByteWriter): void {
+  writeBytes(writer, ...LOCAL_0, OP.f32Const, 0, 0, 0xc0, 0x7f);
+  writeBytes(writer, ...LOCAL_0, ...LOCAL_0, 0x5b, OP.select);
+}
+
+function writeCanonicalF64(writer: ByteWriter): void {
+  writeBytes(writer, ...LOCAL_0, OP.f64Const, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f);
+  writeBytes(writer, ...LOCAL_0, ...LOCAL_0, 0x61, OP.select);
+}
+
+/** V8 says "unrepresentable" for a NaN and for a number out of range; the deployed VM has two errors. */
+function writeTruncate(
+  writer: ByteWriter,
+  { notANumber }: Globals,
+  { opcode, isDouble }: { readonly opcode: number; readonly isDouble: boolean },
+): void {
+  writeBytes(writer, ...LOCAL_0, ...LOCAL_0, isDouble ? 0x62 : 0x5c, OP.if, EMPTY_BLOCK, OP.i32Const, 0x01);
+  globalAccess(writer, OP.globalSet, notANumber);
+  writeBytes(writer, OP.unreachable, OP.end, ...LOCAL_0, opcode);
+}
+
+/**
+ * `promote` and `demote` keep the sign and the upper bits of a NaN's payload and set its quiet bit. WebAssembly leaves the payload
+ * open, so that bits are computed with integers.
+ */
+function writePromote(writer: ByteWriter): void {
+  const bits = [...LOCAL_0, 0xbc, 0xad] as const; // i32.reinterpret_f32, i64.extend_i32_u
+  writeBytes(writer, ...LOCAL_0, ...LOCAL_0, 0x5b, OP.if, F64, ...LOCAL_0, OP_F32_PROMOTE, OP.else);
+  writeBytes(writer, ...bits, OP.i64Const);
+  writer.varSigned(0x80000000);
+  writeBytes(writer, 0x83, OP.i64Const, 32, 0x86); // i64.and, i64.shl: the sign
+  writeBytes(writer, ...bits, OP.i64Const);
+  writer.varSigned(0x003fffff);
+  writeBytes(writer, 0x83, OP.i64Const, 29, 0x86, 0x84); // i64.or: the payload
+  writeBytes(writer, OP.i64Const);
+  writer.varSigned(0x7ff8);
+  writeBytes(writer, OP.i64Const, 48, 0x86, 0x84, 0xbf, OP.end); // f64.reinterpret_i64
+}
+
+function writeDemote(writer: ByteWriter): void {
+  const bits = [...LOCAL_0, 0xbd] as const; // i64.reinterpret_f64
+  writeBytes(writer, ...LOCAL_0, ...LOCAL_0, 0x61, OP.if, F32, ...LOCAL_0, OP_F64_DEMOTE, OP.else);
+  writeBytes(writer, ...bits, OP.i64Const, 32, 0x88, 0xa7, OP.i32Const); // i64.shr_u, i32.wrap_i64
+  writer.varSigned(-0x80000000);
+  writeBytes(writer, 0x71, ...bits, OP.i64Const, 29, 0x88, 0xa7, OP.i32Const); // i32.and: the sign
+  writer.varSigned(0x003fffff);
+  writeBytes(writer, 0x71, 0x72, OP.i32Const); // i32.or: the payload
+  writer.varSigned(0x7fc00000);
+  writeBytes(writer, 0x72, 0xbe, OP.end); // f32.reinterpret_i32
+}
+
+/** How an operator with an undetermined NaN is made exact: a helper that is called behind it, or instead of it. */
+export function floatHelper(
+  opcode: number,
+): { readonly name: string; readonly isInstead: boolean } | undefined {
+  const canonical = canonicalHelper(opcode);
+  if (canonical !== undefined) return { name: canonical, isInstead: false };
+  return REPLACED.has(opcode) ? { name: `operator ${opcode}`, isInstead: true } : undefined;
+}

@@ -1,0 +1,319 @@
+import { Buffer } from "node:buffer";
+import { ByteReader } from "./byte-reader.ts";
+import { ByteWriter } from "./byte-writer.ts";
+import { vmError } from "./errors.ts";
+import { isAccounting, OPERATOR_COST, ACCOUNTING_COST } from "./gas.ts";
+import { type ByteRange, functionType, SECTION, type WasmModule } from "./module.ts";
+import { EMPTY_BLOCK, I32, I64, newOperator, OP, readOperator } from "./operators.ts";
+import {
+  CHARGE,
+  floatHelper,
+  globalAccess,
+  type Globals,
+  type Helper,
+  helperOf,
+  OP_I32_ADD,
+  OP_I32_SUB,
+  OP_I64_SUB,
+  trapIfNegative,
+} from "./rewrite-helpers.ts";
+import { MAX_MEMORY_PAGES } from "./static-checks.ts";
+import type { FunctionShape } from "./validate-function.ts";
+
+/** Changes when the rewriter's output changes, so that compiled modules of an older one are not used. */
+export const REWRITER_VERSION = 1;
+
+/** Exports of a rewritten module. The names of the contract's own functions follow a slash. */
+export const EXPORTS = {
+  memory: "memory",
+  table: "table",
+  gas: "gas",
+  stack: "stack",
+  tableIndex: "table index",
+  notANumber: "not a number",
+  functionPrefix: "/",
+} as const;
+
+/** From this length in bytes, a body pays its gas by calls of a function, so that it grows four times at most. */
+const LARGE_BODY = 64 * 1024;
+/** A function without calls and with a smaller frame is not counted: it ends a recursion. */
+const UNCOUNTED_FRAME = 2048;
+
+/** Bytes of a frame of V8 besides locals and operands: return address, frame pointer, marker, instance, feedback (measured: 48). */
+const FRAME_OVERHEAD = 48;
+
+/**
+ * Returns a module that does the same and counts, for Node's own `WebAssembly`: gas of each basic block just before its accounting
+ * operator (as wasmer's metering), bytes of stack of each frame, canonical NaNs, at most 512 pages of memory. Indices of
+ * functions, types, globals and tables stay. `shapes` are the results of the validation of each body.
+ */
+export function rewriteModule(module: WasmModule, shapes: readonly FunctionShape[]): Uint8Array {
+  return new Rewriter(module).run(shapes);
+}
+
+/**
+ * Bytes of native stack that a frame of a function takes at most: V8 gives each local and operand 8 bytes or less, and passes
+ * about the first four arguments in registers.
+ */
+function frameSize(shape: FunctionShape): number {
+  return FRAME_OVERHEAD + 8 * (shape.locals + shape.height + Math.max(0, shape.arguments - 4));
+}
+
+class Rewriter {
+  private readonly module: WasmModule;
+  private readonly output: ByteWriter;
+  private readonly globals: Globals;
+  private readonly helpers = new Map<string, number>();
+
+  constructor(module: WasmModule) {
+    this.module = module;
+    this.output = new ByteWriter(module.bytes.length * 3);
+    const first = module.globals.length;
+    this.globals = { gas: first, stack: first + 1, tableIndex: first + 2, notANumber: first + 3 };
+  }
+
+  run(shapes: readonly FunctionShape[]): Uint8Array {
+    const code = this.rewriteBodies(shapes);
+    const { output } = this;
+    output.copy(Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00));
+    this.writeTypes();
+    this.copySection(SECTION.import);
+    this.writeFunctions();
+    this.copySection(SECTION.table);
+    this.writeMemory();
+    this.writeGlobals();
+    this.writeExports();
+    this.copySection(SECTION.element);
+    this.writeSection(SECTION.code, code);
+    this.copySection(SECTION.data);
+    return output.bytes();
+  }
+
+  private writeSection(id: number, content: ByteWriter): void {
+    this.output.u8(id);
+    this.output.nested(content);
+  }
+
+  private copySection(id: number): void {
+    const range = this.module.sections.get(id);
+    if (range === undefined) return;
+    this.output.u8(id);
+    this.output.varU32(range.end - range.start);
+    this.output.copy(this.module.bytes, range.start, range.end);
+  }
+
+  /** Writes a section with the original's items, without their count, and appended ones. */
+  private extendSection(id: number, count: number, append: (writer: ByteWriter) => void): void {
+    const range: ByteRange | undefined = this.module.sections.get(id);
+    const writer = new ByteWriter(range === undefined ? 64 : range.end - range.start + 64);
+    writer.varU32(count);
+    if (range !== undefined) {
+      const reader = new ByteReader(this.module.bytes, range.start, range.end);
+      reader.varU32();
+      writer.copy(this.module.bytes, reader.position, range.end);
+    }
+    append(writer);
+    this.writeSection(id, writer);
+  }
+
+  private usedHelpers(): Helper[] {
+    return [...this.helpers.keys()].map((name) => helperOf(name));
+  }
+
+  private writeTypes(): void {
+    const helpers = this.usedHelpers();
+    this.extendSection(SECTION.type, this.module.types.length + helpers.length, (writer) => {
+      for (const { params, results } of helpers) {
+        writer.u8(0x60);
+        for (const types of [params, results]) {
+          writer.varU32(types.length);
+          for (const type of types) writer.u8(type);
+        }
+      }
+    });
+  }
+
+  private writeFunctions(): void {
+    const { module } = this;
+    this.extendSection(SECTION.function, module.bodies.length + this.helpers.size, (writer) => {
+      for (let at = 0; at < this.helpers.size; at++) writer.varU32(module.types.length + at);
+    });
+  }
+
+  private writeMemory(): void {
+    const writer = new ByteWriter(16);
+    writer.varU32(1);
+    writer.u8(0x01);
+    writer.varU32(this.module.memories[0]?.minimum ?? 0);
+    writer.varU32(MAX_MEMORY_PAGES);
+    this.writeSection(SECTION.memory, writer);
+  }
+
+  private writeGlobals(): void {
+    this.extendSection(SECTION.global, this.module.globals.length + 4, (writer) => {
+      for (const type of [I64, I32, I32, I32]) {
+        writer.u8(type);
+        writer.u8(0x01);
+        writer.u8(type === I64 ? OP.i64Const : OP.i32Const);
+        writer.u8(0x00);
+        writer.u8(OP.end);
+      }
+    });
+  }
+
+  private writeExports(): void {
+    const { module, globals } = this;
+    const functions = module.exports.filter(({ kind }) => kind === "func");
+    const hasTable = module.tables.length > 0;
+    const writer = new ByteWriter(4096);
+    const add = (name: string, kind: number, index: number): void => {
+      const bytes = Buffer.from(name);
+      writer.varU32(bytes.length);
+      writer.copy(bytes);
+      writer.u8(kind);
+      writer.varU32(index);
+    };
+    writer.varU32(functions.length + 5 + (hasTable ? 1 : 0));
+    add(EXPORTS.memory, 2, 0);
+    if (hasTable) add(EXPORTS.table, 1, 0);
+    add(EXPORTS.gas, 3, globals.gas);
+    add(EXPORTS.stack, 3, globals.stack);
+    add(EXPORTS.tableIndex, 3, globals.tableIndex);
+    add(EXPORTS.notANumber, 3, globals.notANumber);
+    for (const { name, index } of functions) add(`${EXPORTS.functionPrefix}${name}`, 0, index);
+    this.writeSection(SECTION.export, writer);
+  }
+
+  private helper(name: string): number {
+    let at = this.helpers.get(name);
+    if (at === undefined) {
+      at = this.helpers.size;
+      this.helpers.set(name, at);
+    }
+    return this.module.functions.length + at;
+  }
+
+  private rewriteBodies(shapes: readonly FunctionShape[]): ByteWriter {
+    const { module, globals } = this;
+    const bodies = new ByteWriter(module.bytes.length * 3);
+    for (const [at, shape] of shapes.entries()) bodies.nested(this.rewriteBody(at, shape));
+    for (const { code } of this.usedHelpers()) {
+      const body = new ByteWriter(32);
+      body.varU32(0);
+      code(body, globals);
+      body.u8(OP.end);
+      bodies.nested(body);
+    }
+    const section = new ByteWriter(bodies.length + 8);
+    section.varU32(module.bodies.length + this.helpers.size);
+    section.copy(bodies.bytes());
+    return section;
+  }
+
+  private rewriteBody(bodyIndex: number, shape: FunctionShape): ByteWriter {
+    const { module } = this;
+    const { start, end } = module.bodies[bodyIndex] ?? { start: 0, end: 0 };
+    const size = frameSize(shape);
+    const isCounted = shape.calls || size > UNCOUNTED_FRAME;
+    const writer = new ByteWriter((end - start) * 3 + 64);
+    writer.copy(module.bytes, start, shape.code);
+    if (isCounted) {
+      this.addToStack(writer, OP_I32_SUB, size);
+      trapIfNegative(writer, this.globals.stack, I32);
+      writer.u8(OP.block);
+      writer.u8(resultBlock(functionType(module, module.importedFunctions + bodyIndex)?.results ?? []));
+    }
+    this.rewriteOperators(writer, { start: shape.code, end }, isCounted);
+    if (isCounted) {
+      this.addToStack(writer, OP_I32_ADD, size);
+      writer.u8(OP.end);
+    }
+    return writer;
+  }
+
+  private addToStack(writer: ByteWriter, operation: number, size: number): void {
+    const { stack } = this.globals;
+    globalAccess(writer, OP.globalGet, stack);
+    writer.u8(OP.i32Const);
+    writer.varSigned(size);
+    writer.u8(operation);
+    globalAccess(writer, OP.globalSet, stack);
+  }
+
+  /** Copies the operators of a body, with the gas of each basic block before its last operator. */
+  private rewriteOperators(writer: ByteWriter, range: ByteRange, isCounted: boolean): void {
+    const { bytes } = this.module;
+    const reader = new ByteReader(bytes, range.start, range.end);
+    const operator = newOperator();
+    const isLarge = range.end - range.start > LARGE_BODY;
+    let copied = range.start;
+    let cost = 0;
+    let depth = 0;
+    while (!reader.eof()) {
+      readOperator(reader, operator);
+      const { opcode, start } = operator;
+      if (isAccounting(opcode)) {
+        writer.copy(bytes, copied, start);
+        copied = start;
+        this.charge(writer, cost + ACCOUNTING_COST, isLarge);
+        cost = 0;
+        if (opcode === OP.loop || opcode === OP.if) depth++;
+        else if (opcode === OP.end) depth--;
+        else if (opcode === OP.return && isCounted) {
+          // The end of the function gives its frame back.
+          writer.u8(OP.br);
+          writer.varU32(depth);
+          copied = reader.position;
+        } else if (opcode === OP.callIndirect) this.noteTableIndex(writer);
+        continue;
+      }
+      cost += OPERATOR_COST;
+      if (opcode === OP.block) depth++;
+      else if (opcode >= 0x8b)
+        copied = this.replaceFloat(writer, { opcode, start, end: reader.position }, copied);
+    }
+    writer.copy(bytes, copied, range.end);
+  }
+
+  private charge(writer: ByteWriter, cost: number, isLarge: boolean): void {
+    if (isLarge) {
+      writer.u8(OP.i64Const);
+      writer.varSigned(cost);
+      writer.u8(OP.call);
+      writer.varU32(this.helper(CHARGE));
+      return;
+    }
+    const { gas } = this.globals;
+    globalAccess(writer, OP.globalGet, gas);
+    writer.u8(OP.i64Const);
+    writer.varSigned(cost);
+    writer.u8(OP_I64_SUB);
+    globalAccess(writer, OP.globalSet, gas);
+    trapIfNegative(writer, gas, I64);
+  }
+
+  /** V8 has one error for an empty element and a wrong signature. The index tells them apart. */
+  private noteTableIndex(writer: ByteWriter): void {
+    globalAccess(writer, OP.globalSet, this.globals.tableIndex);
+    globalAccess(writer, OP.globalGet, this.globals.tableIndex);
+  }
+
+  /** Adds or substitutes a helper for operators whose NaN is not determined. Returns up to where the original is copied. */
+  private replaceFloat(
+    writer: ByteWriter,
+    { opcode, start, end }: ByteRange & { readonly opcode: number },
+    copied: number,
+  ): number {
+    const helper = floatHelper(opcode);
+    if (helper === undefined) return copied;
+    writer.copy(this.module.bytes, copied, helper.isInstead ? start : end);
+    writer.u8(OP.call);
+    writer.varU32(this.helper(helper.name));
+    return end;
+  }
+}
+
+function resultBlock(results: readonly number[]): number {
+  if (results.length > 1) throw vmError("compile", "a function has more than 1 results");
+  return results[0] ?? EMPTY_BLOCK;
+}

@@ -1,0 +1,199 @@
+import { Buffer } from "node:buffer";
+import { vmError } from "./errors.ts";
+import type { WasmModule } from "./module.ts";
+
+/** Host functions that a contract may import from `env`, in the order in which the deployed VM lists them. */
+export const SUPPORTED_IMPORTS = [
+  "abort",
+  "db_read",
+  "db_write",
+  "db_remove",
+  "addr_validate",
+  "addr_canonicalize",
+  "addr_humanize",
+  "bls12_381_aggregate_g1",
+  "bls12_381_aggregate_g2",
+  "bls12_381_pairing_equality",
+  "bls12_381_hash_to_g1",
+  "bls12_381_hash_to_g2",
+  "secp256k1_verify",
+  "secp256k1_recover_pubkey",
+  "secp256r1_verify",
+  "secp256r1_recover_pubkey",
+  "ed25519_verify",
+  "ed25519_batch_verify",
+  "debug",
+  "query_chain",
+  "db_scan",
+  "db_next",
+  "db_next_key",
+  "db_next_value",
+] as const;
+
+export type HostFunctionName = (typeof SUPPORTED_IMPORTS)[number];
+
+/** Capabilities of the deployed chain that a contract may require. */
+const AVAILABLE_CAPABILITIES: readonly string[] = [
+  "iterator",
+  "staking",
+  "stargate",
+  "neutron",
+  "cosmwasm_1_1",
+  "cosmwasm_1_2",
+  "cosmwasm_1_3",
+  "cosmwasm_1_4",
+  "cosmwasm_2_0",
+  "cosmwasm_2_1",
+];
+
+/** Largest memory of a contract, in pages of 64 KiB. */
+export const MAX_MEMORY_PAGES = 512;
+const MAX_TABLE_SIZE = 2500;
+const MAX_IMPORTS = 100;
+const MAX_FUNCTIONS = 20_000;
+const MAX_FUNCTION_PARAMS = 100;
+const MAX_TOTAL_PARAMS = 10_000;
+const REQUIRED_EXPORTS = ["allocate", "deallocate"];
+const INTERFACE_VERSION = "interface_version_8";
+const VERSION_PREFIX = "interface_version_";
+const CAPABILITY_PREFIX = "requires_";
+/** Longest list of names in an error, in bytes. */
+const MAX_LIST_LENGTH = 200;
+
+/** One of the chain's rules for contracts. It returns what a module does wrong, in the deployed words. */
+export interface StaticCheck {
+  readonly name: string;
+  readonly problem: (module: WasmModule) => string | undefined;
+}
+
+/** The rules in the deployed order (cosmwasm-vm 2.1.6, `compatibility.rs`). Function bodies are checked after them. */
+export const STATIC_CHECKS: readonly StaticCheck[] = [
+  { name: "table", problem: tableProblem },
+  { name: "memory", problem: memoryProblem },
+  { name: "interface version", problem: versionProblem },
+  { name: "exports", problem: exportsProblem },
+  { name: "imports", problem: importsProblem },
+  { name: "capabilities", problem: capabilitiesProblem },
+  { name: "functions", problem: functionsProblem },
+];
+
+/** Applies the chain's rules to a decoded module. Throws for the first that it breaks. */
+export function checkStatically(module: WasmModule): void {
+  for (const { problem } of STATIC_CHECKS) {
+    const text = problem(module);
+    if (text !== undefined) throw vmError("static-validation", text);
+  }
+}
+
+/** Returns the names of the exported functions that begin with `prefix`. */
+function exportedFunctions(module: WasmModule, prefix = ""): string[] {
+  return module.exports
+    .filter(({ kind, name }) => kind === "func" && name.startsWith(prefix))
+    .map(({ name }) => name);
+}
+
+/** Returns the capabilities that a module requires with its exports `requires_…`, sorted. */
+export function requiredCapabilities(module: WasmModule): string[] {
+  return exportedFunctions(module, CAPABILITY_PREFIX)
+    .map((name) => name.slice(CAPABILITY_PREFIX.length))
+    .filter((name) => name !== "")
+    .toSorted(compareBytes);
+}
+
+function tableProblem({ ownTables }: WasmModule): string | undefined {
+  const [table] = ownTables;
+  if (table === undefined) return undefined;
+  if (table.maximum === undefined) return "Wasm contract must not have unbound table section";
+  return table.maximum > MAX_TABLE_SIZE
+    ? "Wasm contract's first table section has a too large max limit"
+    : undefined;
+}
+
+function memoryProblem({ ownMemories }: WasmModule): string | undefined {
+  const [memory] = ownMemories;
+  if (memory === undefined) return "Wasm contract must contain exactly one memory";
+  if (memory.minimum > MAX_MEMORY_PAGES)
+    return `Wasm contract memory's minimum must not exceed ${MAX_MEMORY_PAGES} pages.`;
+  return memory.maximum === undefined
+    ? undefined
+    : "Wasm contract memory's maximum must be unset. The host will set it for you.";
+}
+
+function versionProblem(module: WasmModule): string | undefined {
+  const versions = exportedFunctions(module, VERSION_PREFIX);
+  if (versions.length === 0) return "Wasm contract missing a required marker export: interface_version_*";
+  if (versions.length > 1) return "Wasm contract contains more than one marker export: interface_version_*";
+  return versions[0] === INTERFACE_VERSION
+    ? undefined
+    : "Wasm contract has unknown interface_version_* marker export (see https://github.com/CosmWasm/cosmwasm/blob/main/packages/vm/README.md)";
+}
+
+function exportsProblem(module: WasmModule): string | undefined {
+  const exported = new Set(exportedFunctions(module));
+  const missing = REQUIRED_EXPORTS.find((name) => !exported.has(name));
+  return missing === undefined
+    ? undefined
+    : `Wasm contract doesn't have required export: "${missing}". Exports required by VM: ${quotedList(REQUIRED_EXPORTS)}.`;
+}
+
+function importsProblem({ imports }: WasmModule): string | undefined {
+  if (imports.length > MAX_IMPORTS)
+    return `Import count exceeds limit. Imports: ${imports.length}. Limit: ${MAX_IMPORTS}.`;
+  const supported: readonly string[] = SUPPORTED_IMPORTS.map((name) => `env.${name}`);
+  const names = imports.map(({ module, name }) => `${module}.${name}`);
+  for (const [at, name] of names.entries()) {
+    if (!supported.includes(name))
+      return `Wasm contract requires unsupported import: "${name}". Required imports: ${limitedSet(names)}. Available imports: ${quotedList(supported)}.`;
+    if (imports[at]?.kind !== "func")
+      return `Wasm contract requires non-function import: "${name}". Right now, all supported imports are functions.`;
+  }
+  return undefined;
+}
+
+function capabilitiesProblem(module: WasmModule): string | undefined {
+  const missing = requiredCapabilities(module).filter((name) => !AVAILABLE_CAPABILITIES.includes(name));
+  return missing.length === 0
+    ? undefined
+    : `Wasm contract requires unavailable capabilities: ${limitedSet(missing)}`;
+}
+
+function functionsProblem({ bodies, types, functions, importedFunctions }: WasmModule): string | undefined {
+  if (bodies.length > MAX_FUNCTIONS) return `Wasm contract contains more than ${MAX_FUNCTIONS} functions`;
+  if (types.some(({ params }) => params.length > MAX_FUNCTION_PARAMS))
+    return `Wasm contract contains function with more than ${MAX_FUNCTION_PARAMS} parameters`;
+  if (types.some(({ results }) => results.length > 1))
+    return "Wasm contract contains function with more than 1 results";
+  const total = functions
+    .slice(importedFunctions)
+    .reduce((sum, type) => sum + (types[type]?.params.length ?? 0), 0);
+  return total > MAX_TOTAL_PARAMS
+    ? `Wasm contract contains more than ${MAX_TOTAL_PARAMS} function parameters in total`
+    : undefined;
+}
+
+function compareBytes(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+}
+
+function quotedList(names: readonly string[]): string {
+  return `[${names.map((name) => `"${name}"`).join(", ")}]`;
+}
+
+/** Formats a set of names, sorted, and leaves out as many at its end as it takes to stay within the limit. */
+function limitedSet(names: readonly string[]): string {
+  const quoted = [...new Set(names)].toSorted(compareBytes).map((name) => `"${name}"`);
+  const starts: number[] = [];
+  let length = 1;
+  for (const [at, name] of quoted.entries()) {
+    starts.push(length);
+    length += Buffer.byteLength(name) + (at === 0 ? 0 : 2);
+    if (length > MAX_LIST_LENGTH) break;
+  }
+  if (length < MAX_LIST_LENGTH) return `{${quoted.join(", ")}}`;
+  for (let shown = starts.length - 1; shown > 0; shown--) {
+    const more = `, ... ${quoted.length - shown} more`;
+    if ((starts[shown] ?? 0) + more.length + 1 <= MAX_LIST_LENGTH)
+      return `{${quoted.slice(0, shown).join(", ")}${more}}`;
+  }
+  return `{... ${quoted.length} elements}`;
+}

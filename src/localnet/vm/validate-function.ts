@@ -1,0 +1,358 @@
+import { ByteReader } from "./byte-reader.ts";
+import { moduleError } from "./errors.ts";
+import { type FunctionType, functionType, isValueType, typeName, type WasmModule } from "./module.ts";
+import {
+  EMPTY_BLOCK,
+  I32,
+  newOperator,
+  OP,
+  type Operator,
+  readOperator,
+  SIGNATURE_OF,
+  UNKNOWN,
+} from "./operators.ts";
+
+const MAX_LOCALS = 50_000;
+
+/** What the rewriter needs to know of a valid function. */
+export interface FunctionShape {
+  /** Offset of the first operator. */
+  readonly code: number;
+  /** Parameters and locals. */
+  readonly locals: number;
+  /** Most values on the operand stack. */
+  readonly height: number;
+  /** Whether it calls another function, so that it may be part of a recursion. */
+  readonly calls: boolean;
+  /** Most parameters of a function that it calls. */
+  readonly arguments: number;
+}
+
+/** A block that is open. */
+interface Frame {
+  readonly kind: number;
+  readonly params: readonly number[];
+  readonly results: readonly number[];
+  /** Operand stack below which the block must not pop. */
+  readonly height: number;
+  isUnreachable: boolean;
+}
+
+const NO_TYPES: readonly number[] = [];
+const ONE_TYPE: Readonly<Record<number, readonly number[]>> = {
+  0x7f: [0x7f],
+  0x7e: [0x7e],
+  0x7d: [0x7d],
+  0x7c: [0x7c],
+};
+
+/**
+ * Checks the body of the function with this index in the code section: types of the operand stack, labels, indices. Errors have
+ * the deployed words and offsets. Memory is linear in the body: a block costs a frame, an operator at most one operand.
+ */
+export function validateFunction(module: WasmModule, bodyIndex: number): FunctionShape {
+  const range = module.bodies[bodyIndex];
+  const type = functionType(module, module.importedFunctions + bodyIndex);
+  if (range === undefined || type === undefined)
+    throw moduleError("code section entry exceeds number of functions", 0);
+  const reader = new ByteReader(module.bytes, range.start, range.end);
+  return new FunctionValidator(module, reader, type).run();
+}
+
+class FunctionValidator {
+  private readonly module: WasmModule;
+  private readonly reader: ByteReader;
+  private readonly locals: number[];
+  private readonly operands: number[] = [];
+  private readonly frames: Frame[] = [];
+  private readonly operator: Operator = newOperator();
+  private height = 0;
+  private calls = false;
+  private arguments = 0;
+
+  constructor(module: WasmModule, reader: ByteReader, type: FunctionType) {
+    this.module = module;
+    this.reader = reader;
+    this.locals = [...type.params];
+    this.frames.push({
+      kind: OP.block,
+      params: NO_TYPES,
+      results: type.results,
+      height: 0,
+      isUnreachable: false,
+    });
+  }
+
+  run(): FunctionShape {
+    this.readLocals();
+    const { reader, operator, frames } = this;
+    const code = reader.position;
+    let ended = -1;
+    while (!reader.eof()) {
+      readOperator(reader, operator);
+      if (frames.length === 0) throw this.error("operators remaining after end of function");
+      this.check(operator);
+      if (frames.length === 0) ended = reader.position;
+      if (this.operands.length > this.height) this.height = this.operands.length;
+    }
+    if (frames.length > 0)
+      throw moduleError("control frames remain at end of function: END opcode expected", reader.position);
+    if (ended !== reader.position)
+      throw moduleError("operators remaining after end of function", reader.position);
+    return {
+      code,
+      locals: this.locals.length,
+      height: this.height,
+      calls: this.calls,
+      arguments: this.arguments,
+    };
+  }
+
+  private error(message: string): Error {
+    return moduleError(message, this.operator.start);
+  }
+
+  private readLocals(): void {
+    const { reader, locals } = this;
+    const groups = reader.varU32();
+    for (let group = 0; group < groups; group++) {
+      const offset = reader.position;
+      const count = reader.varU32();
+      const type = reader.peek();
+      if (type === 0x7b) throw moduleError("SIMD support is not enabled", offset);
+      if (type >= 0x63 && type <= 0x73) throw moduleError("reference types support is not enabled", offset);
+      if (!isValueType(type)) throw moduleError("invalid value type", reader.position);
+      reader.position++;
+      if (locals.length + count > MAX_LOCALS)
+        throw moduleError("too many locals: locals exceed maximum", offset);
+      for (let at = 0; at < count; at++) locals.push(type);
+    }
+  }
+
+  private frame(): Frame {
+    const frame = this.frames[this.frames.length - 1];
+    if (frame === undefined) throw this.error("operators remaining after end of function");
+    return frame;
+  }
+
+  /** Pops an operand of type `expected`, or of any type if that is `UNKNOWN`. Returns its type, `UNKNOWN` in code never reached. */
+  private pop(expected: number): number {
+    const { operands } = this;
+    const frame = this.frame();
+    if (operands.length === frame.height) {
+      if (frame.isUnreachable) return UNKNOWN;
+      const wanted = expected === UNKNOWN ? "a type" : typeName(expected);
+      throw this.error(`type mismatch: expected ${wanted} but nothing on stack`);
+    }
+    const actual = operands.pop() ?? UNKNOWN;
+    if (actual !== expected && actual !== UNKNOWN && expected !== UNKNOWN)
+      throw this.error(`type mismatch: expected ${typeName(expected)}, found ${typeName(actual)}`);
+    return actual;
+  }
+
+  private popAll(types: readonly number[]): void {
+    for (let at = types.length - 1; at >= 0; at--) this.pop(types[at] ?? UNKNOWN);
+  }
+
+  private pushAll(types: readonly number[]): void {
+    for (const type of types) this.operands.push(type);
+  }
+
+  /** Code up to the end of the block is not reached: its stack has any values that operators want. */
+  private leave(): void {
+    const frame = this.frame();
+    frame.isUnreachable = true;
+    this.operands.length = frame.height;
+  }
+
+  private enter(kind: number, params: readonly number[], results: readonly number[]): void {
+    this.frames.push({ kind, params, results, height: this.operands.length, isUnreachable: false });
+    this.pushAll(params);
+  }
+
+  private popFrame(): Frame {
+    const frame = this.frame();
+    this.popAll(frame.results);
+    if (this.operands.length !== frame.height)
+      throw this.error("type mismatch: values remaining on stack at end of block");
+    this.frames.pop();
+    return frame;
+  }
+
+  private labelTypes(depth: number): readonly number[] {
+    const frame = this.frames[this.frames.length - 1 - depth];
+    if (frame === undefined) throw this.error("unknown label: branch depth too large");
+    return frame.kind === OP.loop ? frame.params : frame.results;
+  }
+
+  private check(operator: Operator): void {
+    const { opcode } = operator;
+    const signature = SIGNATURE_OF[opcode];
+    if (signature === undefined) {
+      this.checkOther(operator);
+      return;
+    }
+    if (opcode <= 0x3e && this.module.memories.length === 0) throw this.error("unknown memory 0");
+    this.popAll(signature.params);
+    if (signature.result !== undefined) this.operands.push(signature.result);
+  }
+
+  private checkOther(operator: Operator): void {
+    switch (operator.opcode) {
+      case OP.nop:
+        return;
+      case OP.unreachable:
+        this.leave();
+        return;
+      case OP.drop:
+        this.pop(UNKNOWN);
+        return;
+      case OP.select:
+        this.checkSelect();
+        return;
+      case OP.localGet:
+      case OP.localSet:
+      case OP.localTee:
+        this.checkLocal(operator);
+        return;
+      case OP.globalGet:
+      case OP.globalSet:
+        this.checkGlobal(operator);
+        return;
+      case OP.memorySize:
+      case OP.memoryGrow:
+        if (this.module.memories.length === 0) throw this.error("unknown memory 0");
+        if (operator.opcode === OP.memoryGrow) this.pop(I32);
+        this.operands.push(I32);
+        return;
+      case OP.call:
+      case OP.callIndirect:
+        this.checkCall(operator);
+        return;
+      default:
+        this.checkControl(operator);
+    }
+  }
+
+  private checkSelect(): void {
+    this.pop(I32);
+    const second = this.pop(UNKNOWN);
+    const first = this.pop(UNKNOWN);
+    if (first !== second && first !== UNKNOWN && second !== UNKNOWN)
+      throw this.error("type mismatch: select operands have different types");
+    this.operands.push(first === UNKNOWN ? second : first);
+  }
+
+  private checkLocal({ opcode, index }: Operator): void {
+    const type = this.locals[index];
+    if (type === undefined) throw this.error(`unknown local ${index}: local index out of bounds`);
+    if (opcode !== OP.localGet) this.pop(type);
+    if (opcode !== OP.localSet) this.operands.push(type);
+  }
+
+  private checkGlobal({ opcode, index }: Operator): void {
+    const global = this.module.globals[index];
+    if (global === undefined) throw this.error("unknown global: global index out of bounds");
+    if (opcode === OP.globalGet) {
+      this.operands.push(global.type);
+      return;
+    }
+    if (!global.isMutable) throw this.error("global is immutable: cannot modify it with `global.set`");
+    this.pop(global.type);
+  }
+
+  private checkCall({ opcode, index }: Operator): void {
+    const { module } = this;
+    if (opcode === OP.callIndirect && module.tables.length === 0)
+      throw this.error("unknown table: table index out of bounds");
+    const type = opcode === OP.call ? functionType(module, index) : module.types[index];
+    if (type === undefined)
+      throw this.error(
+        opcode === OP.call
+          ? `unknown function ${index}: function index out of bounds`
+          : "unknown type: type index out of bounds",
+      );
+    if (opcode === OP.callIndirect) this.pop(I32);
+    this.popAll(type.params);
+    this.pushAll(type.results);
+    this.calls = true;
+    if (type.params.length > this.arguments) this.arguments = type.params.length;
+  }
+
+  private checkControl(operator: Operator): void {
+    switch (operator.opcode) {
+      case OP.block:
+      case OP.loop:
+      case OP.if:
+        this.checkBlock(operator);
+        return;
+      case OP.else: {
+        const frame = this.popFrame();
+        if (frame.kind !== OP.if) throw this.error("else found outside of an `if` block");
+        this.enter(OP.else, frame.params, frame.results);
+        return;
+      }
+      case OP.end:
+        this.checkEnd();
+        return;
+      case OP.br:
+        this.popAll(this.labelTypes(operator.index));
+        this.leave();
+        return;
+      case OP.brIf: {
+        this.pop(I32);
+        const types = this.labelTypes(operator.index);
+        this.popAll(types);
+        this.pushAll(types);
+        return;
+      }
+      case OP.brTable:
+        this.checkBranchTable(operator);
+        return;
+      case OP.return:
+        this.popAll(this.frames[0]?.results ?? NO_TYPES);
+        this.leave();
+        return;
+      default:
+        throw this.error(`illegal opcode: 0x${operator.opcode.toString(16)}`);
+    }
+  }
+
+  private checkBlock({ opcode, index, blockType }: Operator): void {
+    const type = index < 0 ? undefined : this.module.types[index];
+    if (index >= 0 && type === undefined) throw this.error("unknown type: type index out of bounds");
+    if (opcode === OP.if) this.pop(I32);
+    const params = type?.params ?? NO_TYPES;
+    this.popAll(params);
+    const result = blockType === EMPTY_BLOCK ? NO_TYPES : (ONE_TYPE[blockType] ?? NO_TYPES);
+    this.enter(opcode, params, type?.results ?? result);
+  }
+
+  private checkEnd(): void {
+    let frame = this.popFrame();
+    if (frame.kind === OP.if) {
+      // An `if` without `else`: its parameters must be its results.
+      this.enter(OP.else, frame.params, frame.results);
+      frame = this.popFrame();
+    }
+    this.pushAll(frame.results);
+  }
+
+  private checkBranchTable({ index, targets }: Operator): void {
+    this.pop(I32);
+    const defaults = this.labelTypes(index);
+    // Only the first of equal label types can fail, so a table of 131,072 equal targets is checked once.
+    const checked = new Set<readonly number[]>();
+    for (const target of targets) {
+      const types = this.labelTypes(target);
+      if (checked.has(types)) continue;
+      checked.add(types);
+      if (types.length !== defaults.length)
+        throw this.error("type mismatch: br_table target labels have different number of types");
+      const popped = types.map((_, at) => this.pop(types[types.length - 1 - at] ?? UNKNOWN));
+      this.pushAll(popped.toReversed());
+    }
+    this.popAll(defaults);
+    this.leave();
+  }
+}

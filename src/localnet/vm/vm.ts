@@ -1,0 +1,142 @@
+import { type CompiledModule, compileModule, createModuleCache } from "./compile.ts";
+import { decodeModule } from "./decode-module.ts";
+import { VmError, vmError } from "./errors.ts";
+import { Execution, type WasmExports } from "./execution.ts";
+import { GAS_COSTS, type GasCosts } from "./gas.ts";
+import type { EntryPoint, Host } from "./host.ts";
+import { createImports } from "./host-functions.ts";
+import type { WasmModule } from "./module.ts";
+import { checkStatically } from "./static-checks.ts";
+
+/** Node's `WebAssembly`, which the types of this project do not include. */
+declare const WebAssembly: {
+  Instance: new (module: object, imports: object) => { readonly exports: WasmExports };
+};
+
+/** Most VM gas that a counter holds. The chain gives 2^64 - 1 where it sets no limit. */
+const MAX_GAS = (1n << 63n) - 1n;
+
+/**
+ * Bytes of native stack for a call and the calls of other contracts within it. V8's stack is 984 KiB; the rest is for the frames of
+ * Node and the chain. The counter is the VM's own, so that it ends a recursion at the same depth everywhere. A small function
+ * reaches a depth of 10,000, as on the deployed chain.
+ */
+const STACK_BYTES = 840 * 1024;
+
+/** Default bound of the cache of compiled modules, in bytes of rewritten code. */
+const CACHE_BYTES = 256 * 1024 * 1024;
+
+interface Call {
+  /** SHA-256 of the code, hex. It identifies the module in the cache. */
+  readonly checksum: string;
+  /** Returns the code's bytes; called only if the module is not in the cache. */
+  readonly code: () => Uint8Array;
+  readonly entryPoint: EntryPoint;
+  /** JSON of env, info (instantiate and execute only) and message. */
+  readonly args: readonly Uint8Array[];
+  /** VM gas. */
+  readonly gasLimit: bigint;
+  readonly host: Host;
+  /** Bytes of native stack left, for a call within a call (`QueryLimits.stack`). */
+  readonly stackLimit?: number;
+}
+
+/** Outcome of a call. Gas is counted either way. */
+export interface CallOutcome {
+  /** Bytes of the result region, or the error. */
+  readonly result: Uint8Array | VmError;
+  /** VM gas used within the VM: operators, host functions, and the decoding of the result. */
+  readonly gasUsed: bigint;
+  /** VM gas used outside, as the host reported it. */
+  readonly gasUsedExternally: bigint;
+}
+
+export interface Vm {
+  /** Checks code as an upload does and compiles it. Throws a `VmError` for code that the deployed chain refuses. */
+  store(checksum: string, code: Uint8Array): WasmModule;
+  call(call: Call): CallOutcome;
+  /** Returns why no instance could be made of stored code: every call of it would fail with this text. */
+  instantiationProblem(checksum: string): string | undefined;
+  /** Bytes of rewritten code in the cache. */
+  cachedBytes(): number;
+}
+
+export interface VmOptions {
+  readonly cacheBytes?: number;
+  /** Costs other than the deployed ones, for tests. */
+  readonly costs?: GasCosts;
+}
+
+/** Creates a virtual machine for contracts: synchronous, deterministic, without state but its cache of compiled modules. */
+export function createVm({ cacheBytes = CACHE_BYTES, costs = GAS_COSTS }: VmOptions = {}): Vm {
+  const cache = createModuleCache(cacheBytes);
+  const running: Execution[] = [];
+  const imports = {
+    env: createImports(() => {
+      const execution = running[running.length - 1];
+      if (execution === undefined) throw new Error("this is a bug: a host function ran outside of a call");
+      return execution;
+    }),
+  };
+  const compile = (checksum: string, module: WasmModule): CompiledModule => {
+    const compiled = compileModule(module);
+    cache.add(checksum, compiled);
+    return compiled;
+  };
+  return {
+    store: (checksum, code) => {
+      const module = decodeModule(code);
+      checkStatically(module);
+      compile(checksum, module);
+      return module;
+    },
+    call: (call) => {
+      const module = cache.get(call.checksum) ?? compile(call.checksum, decodeModule(call.code()));
+      return runCall(call, module, { imports, running, costs });
+    },
+    instantiationProblem: (checksum) => cache.get(checksum)?.instantiationProblem,
+    cachedBytes: () => cache.bytes(),
+  };
+}
+
+interface Machine {
+  readonly imports: object;
+  readonly running: Execution[];
+  readonly costs: GasCosts;
+}
+
+function runCall(call: Call, module: CompiledModule, { imports, running, costs }: Machine): CallOutcome {
+  if (module.instantiationProblem !== undefined)
+    return {
+      result: vmError("instantiation", module.instantiationProblem),
+      gasUsed: 0n,
+      gasUsedExternally: 0n,
+    };
+  const limit = call.gasLimit > MAX_GAS ? MAX_GAS : call.gasLimit;
+  const { exports } = new WebAssembly.Instance(module.compiled, imports);
+  exports.gas.value = limit;
+  exports.stack.value = call.stackLimit ?? STACK_BYTES;
+  const isReadOnly = call.entryPoint === "query";
+  const execution = new Execution(exports, module, { host: call.host, costs, isReadOnly });
+  running.push(execution);
+  let result: Uint8Array | VmError;
+  try {
+    result = execution.run(call.entryPoint, call.args);
+  } catch (thrown) {
+    if (!(thrown instanceof VmError)) throw thrown;
+    result = thrown;
+  } finally {
+    running.pop();
+  }
+  const used = limit - execution.external - execution.gasLeft();
+  const outcome = { result, gasUsed: used < 0n ? 0n : used, gasUsedExternally: execution.external };
+  return result instanceof VmError ? outcome : withDecoding(outcome, result, limit, costs.resultByte);
+}
+
+/** Adds the gas of decoding the result, which the chain takes by its length whether or not it is JSON. */
+function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, perByte: bigint): CallOutcome {
+  const gasUsed = outcome.gasUsed + perByte * BigInt(result.length);
+  return gasUsed <= limit
+    ? { ...outcome, gasUsed }
+    : { ...outcome, result: vmError("result-gas", `(${result.length} bytes)`) };
+}

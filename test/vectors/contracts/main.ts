@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { createVm } from "../../../src/localnet/vm/vm.ts";
+import { type ProbeOutcome, replayProbe } from "../../support/contract-probe.ts";
+import { readBinary, readCalls, readSequences, replayCall } from "../../support/contract-calls.ts";
+
+/** Fewest recorded calls of each sequence that must agree. A sequence that is not listed must agree completely. */
+const expected = z
+  .record(z.string(), z.number())
+  .parse(JSON.parse(readFileSync("test/vectors/contracts/expected.json", "utf8")));
+
+/** `npm run conformance:contracts -- DIR`: replays the recorded calls of contracts, and prints `N of M` for each sequence. */
+function main(folders: readonly string[]): number {
+  if (folders.length === 0) {
+    process.stderr.write("usage: npm run conformance:contracts -- DIR…\n");
+    return 2;
+  }
+  const isGood = folders.flatMap((folder) => [
+    ...readSequences(folder).map((sequence) => replaySequence(folder, sequence)),
+    ...replayProbe(folder).map(printProbe),
+  ]);
+  return isGood.length > 0 && isGood.every(Boolean) ? 0 : 1;
+}
+
+/** Replays one sequence on a virtual machine of its own. Returns whether as many calls agree as expected. */
+function replaySequence(folder: string, sequence: string): boolean {
+  const vm = createVm();
+  const calls = readCalls(join(folder, sequence));
+  let equal = 0;
+  for (const call of calls) {
+    const difference = replayCall(vm, call, () => readBinary(folder, call.checksum));
+    if (difference === undefined) equal++;
+    else process.stdout.write(`${sequence} call ${call.id} ${call.fn}: ${difference}\n`);
+  }
+  const wanted = expected[sequence] ?? calls.length;
+  process.stdout.write(
+    `${sequence}: ${equal} of ${calls.length} VM calls${equal < wanted ? `, ${wanted} expected` : ""}\n`,
+  );
+  return equal >= wanted && calls.length > 0;
+}
+
+function printProbe({ name, total, differences }: ProbeOutcome): boolean {
+  for (const difference of differences) process.stdout.write(`${difference}\n`);
+  process.stdout.write(`${name}: ${total - differences.length} of ${total}\n`);
+  return total - differences.length >= (expected[name] ?? total);
+}
+
+process.exitCode = main(process.argv.slice(2));
