@@ -2,6 +2,7 @@ import { benchAttack } from "./attack.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
 import { benchChain } from "./chain.ts";
 import { benchClient } from "./client.ts";
+import { benchContracts } from "./contracts.ts";
 import { benchIbcRelayer } from "./ibc-relayer.ts";
 import { benchKeeper } from "./keeper.ts";
 import { benchLightClient } from "./light-client.ts";
@@ -28,6 +29,7 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   report: benchReport,
   keeper: benchKeeper,
   chain: benchChain,
+  contracts: benchContracts,
   staking: benchStaking,
   node: benchNode,
   "ibc-relayer": benchIbcRelayer,

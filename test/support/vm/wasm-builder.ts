@@ -188,7 +188,8 @@ export function buildContract(
       { params: [I32], results: [I32], locals: [[1, I32]], body: allocate, exportAs: "allocate" },
       { params: [I32], body: [], exportAs: "deallocate" },
       { ...entry, params: three, exportAs: "execute" },
-      { ...entry, params: three.slice(1), exportAs: "query" },
+      // With a local in place of info, the indices are those of execute.
+      { ...entry, params: three.slice(1), locals: [[1, I32], ...entry.locals], exportAs: "query" },
       ...(spec.functions ?? []),
     ],
     data: [
