@@ -5,7 +5,7 @@ import { p256 } from "@noble/curves/nist.js";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { concat } from "../../platform/base/bytes.ts";
 import { unreachable } from "../../platform/base/errors.ts";
-import { verifyFast, verifyZip215 } from "../../cosmos/comet/validator-key.ts";
+import { type SignedMessage, verifyFast, verifyZip215 } from "../../cosmos/comet/validator-key.ts";
 
 /** Codes that the crypto functions return to a contract (cosmwasm-crypto 2.3, `errors.rs`). */
 export const CRYPTO_CODE = {
@@ -28,6 +28,8 @@ export const CRYPTO_CODE = {
 
 export const G1_LENGTH = 48;
 export const G2_LENGTH = 96;
+
+const NOTHING = new Uint8Array();
 
 /** Bytes, or the code of an error. */
 export type BytesOrCode = Uint8Array | number;
@@ -87,8 +89,7 @@ export function recoverEcdsa(
 export function verifyEd25519(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): number {
   if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
   if (publicKey.length !== 32) return CRYPTO_CODE.publicKeyFormat;
-  const signed = { message, signature, publicKey };
-  return (verifyFast(signed) ?? verifyZip215(signed)) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
+  return isValid({ message, signature, publicKey }) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
 }
 
 /** Verifies signatures of one message or of as many, by one key or as many. Returns a code. */
@@ -102,25 +103,24 @@ export function verifyEd25519Batch(
   const hasOneMessage = messages.length === 1 && publicKeys.length === count;
   const hasOneKey = publicKeys.length === 1 && messages.length === count;
   if (!hasAll && !hasOneMessage && !hasOneKey) return CRYPTO_CODE.batch;
-  const empty = new Uint8Array();
-  const codes = signatures.map((signature, at) => () => {
-    const message = (hasAll || hasOneKey ? messages[at] : messages[0]) ?? empty;
-    return verifyEd25519(
-      message,
-      signature,
-      (hasAll || hasOneMessage ? publicKeys[at] : publicKeys[0]) ?? empty,
-    );
-  });
+  const signed = signatures.map((signature, at) => ({
+    signature,
+    message: (hasAll || hasOneKey ? messages[at] : messages[0]) ?? NOTHING,
+    publicKey: (hasAll || hasOneMessage ? publicKeys[at] : publicKeys[0]) ?? NOTHING,
+  }));
   // A malformed item is an error before any signature is verified.
-  for (const [at, signature] of signatures.entries()) {
+  for (const { signature, publicKey } of signed) {
     if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
-    const key = hasAll || hasOneMessage ? publicKeys[at] : publicKeys[0];
-    if (key?.length !== 32) return CRYPTO_CODE.publicKeyFormat;
+    if (publicKey.length !== 32) return CRYPTO_CODE.publicKeyFormat;
   }
-  return codes.every((code) => code() === CRYPTO_CODE.valid) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
+  return signed.every(isValid) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
 }
 
-const { G1, G2, fields, pairingBatch } = { ...bls12_381, pairingBatch: bls12_381.pairingBatch };
+function isValid(signed: SignedMessage): boolean {
+  return verifyFast(signed) ?? verifyZip215(signed);
+}
+
+const { G1, G2, fields } = bls12_381;
 type G1Point = typeof G1.Point.BASE;
 type G2Point = typeof G2.Point.BASE;
 
@@ -203,7 +203,7 @@ export function pairingEquality({ ps, qs, r, s }: PairingEquality): number {
     if (!g1.is0() && !g2.is0()) pairs.push({ g1: at === g1s.length - 1 ? g1.negate() : g1, g2 });
   }
   if (pairs.length === 0) return CRYPTO_CODE.valid;
-  const product = pairingBatch(pairs);
+  const product = bls12_381.pairingBatch(pairs);
   return fields.Fp12.eql(product, fields.Fp12.ONE) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
 }
 

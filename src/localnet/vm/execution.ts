@@ -38,7 +38,7 @@ const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
   ["Maximum call stack size exceeded", "call stack exhausted"],
 ];
 
-/** Function of a contract that an error is about: what a name resolves to, for errors. */
+/** What is known of a module for the texts of errors. */
 export interface ResolvedExports {
   /** Exports by name that are no functions. */
   readonly otherExports: ReadonlySet<string>;

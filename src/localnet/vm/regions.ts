@@ -49,9 +49,10 @@ export function writeRegion(buffer: ArrayBuffer, pointer: number, data: Uint8Arr
   if (region.offset + data.length > buffer.byteLength) throw accessError(region, buffer);
   new Uint8Array(buffer, region.offset, data.length).set(data);
   // The contract may have placed the region over its own description: what is written last stays.
-  new DataView(buffer, pointer, REGION_SIZE).setUint32(0, region.offset, true);
-  new DataView(buffer, pointer, REGION_SIZE).setUint32(4, region.capacity, true);
-  new DataView(buffer, pointer, REGION_SIZE).setUint32(8, data.length, true);
+  const view = new DataView(buffer, pointer, REGION_SIZE);
+  view.setUint32(0, region.offset, true);
+  view.setUint32(4, region.capacity, true);
+  view.setUint32(8, data.length, true);
 }
 
 function accessError({ offset, capacity, length }: Region, buffer: ArrayBuffer): VmError {
