@@ -130,6 +130,24 @@ describe("NaNs are canonical", () => {
   ])("%s", (_, body, bits) => expect(bitsOf(body, true)).toBe(bits));
 });
 
+describe("NaNs with a payload become canonical", () => {
+  const opcodes = (from: number, to: number): number[] =>
+    Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  const [one, wide] = [f32("ffc12345"), f64("fff8123456789abc")];
+  it.each(opcodes(0x8d, 0x91))("in the f32 operator %i", (opcode) =>
+    expect(bitsOf([...one, opcode, 0xbc])).toBe("7fc00000"),
+  );
+  it.each(opcodes(0x92, 0x97))("in the f32 operator %i of two values", (opcode) =>
+    expect(bitsOf([...one, ...one, opcode, 0xbc])).toBe("7fc00000"),
+  );
+  it.each(opcodes(0x9b, 0x9f))("in the f64 operator %i", (opcode) =>
+    expect(bitsOf([...wide, opcode, 0xbd], true)).toBe("7ff8000000000000"),
+  );
+  it.each(opcodes(0xa0, 0xa5))("in the f64 operator %i of two values", (opcode) =>
+    expect(bitsOf([...wide, ...wide, opcode, 0xbd], true)).toBe("7ff8000000000000"),
+  );
+});
+
 describe("limits", () => {
   it("of memory: 512 pages in total", () => {
     expect(bitsOf([...i32(510), OP.memoryGrow, 0])).toBe("00000002");
