@@ -155,7 +155,7 @@ const webSockets: Attack["run"] = async ({ rpc }) => {
 /** Searches over gRPC: 100 calls on each of ten connections. */
 const grpcSearches: Attack["run"] = async ({ grpc }, clients) => {
   const query = Buffer.from("tx.height>0");
-  const message = Buffer.concat([Buffer.from([0x20, 100, 0x32, query.length]), query]);
+  const message = Buffer.concat([Buffer.from([0x28, 100, 0x32, query.length]), query]);
   const prefix = Buffer.from([0, 0, 0, 0, message.length]);
   const sessions = Array.from({ length: Math.ceil(clients / 100) }, () =>
     connectHttp2(`http://127.0.0.1:${grpc}`).on("error", () => {}),

@@ -37,9 +37,14 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
 /** The method that waits for a block. In the queue, it would delay all other requests. */
 const WAITING_METHOD = "broadcast_tx_commit";
 
+/** Returns whether a method waits for a block. */
+export function waitsForBlock(method: string): boolean {
+  return method === WAITING_METHOD;
+}
+
 /** Returns whether calls of a method wait in the node's queue. */
 export function isQueued(method: string): boolean {
-  return !CHEAP_METHODS.has(method) && method !== WAITING_METHOD;
+  return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
 
 /** A turn outside of the queue. */

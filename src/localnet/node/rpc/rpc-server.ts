@@ -25,6 +25,7 @@ import {
   type RpcId,
   type RpcRequest,
   turnOf,
+  waitsForBlock,
   WEBSOCKET_METHODS,
 } from "./json-rpc.ts";
 import { type CallTurn, parametersFromUri, type RpcContext } from "./method.ts";
@@ -149,8 +150,8 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
   const calls = requests.flatMap(({ id, method, params }) =>
     id === undefined ? [] : [{ id, method, params }],
   );
-  const mayWait = calls.some(({ method }) => !isQueued(method));
-  const limited = createLengthBound(mayWait ? MAX_WAITING_BATCH_LENGTH : MAX_BATCH_LENGTH);
+  const isWaiting = calls.some(({ method }) => waitsForBlock(method));
+  const limited = createLengthBound(isWaiting ? MAX_WAITING_BATCH_LENGTH : MAX_BATCH_LENGTH);
   const run = (call: (typeof calls)[number], turn: CallTurn): Promise<string> =>
     limited(call.id, () => handleRequest(call, context, turn));
   const queued = (some: typeof calls): Promise<readonly string[]> =>
@@ -159,7 +160,7 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
       waiter,
     );
   const texts: string[] = [];
-  if (!mayWait) texts.push(...(await queued(calls)));
+  if (!isWaiting && calls.some(({ method }) => isQueued(method))) texts.push(...(await queued(calls)));
   else {
     for (const call of calls)
       texts.push(...(isQueued(call.method) ? await queued([call]) : [await run(call, turnOf(signal))]));
@@ -171,8 +172,8 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
 }
 
 /** Length of the responses of a batch above which the node runs no further calls of it. */
-const MAX_BATCH_LENGTH = 67_108_864;
-/** The same for a batch whose responses wait in memory between its calls while other requests run. */
+const MAX_BATCH_LENGTH = 33_554_432;
+/** The same for a batch that waits for a block: its responses are in memory while other requests run. */
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;
 
 /** Returns a function that runs the calls of a batch, and responds with an error once the responses are too long. */

@@ -206,4 +206,21 @@ describe("the RPC port", () => {
   it("replies 404 for methods that exist only on a WebSocket", async () => {
     expect((await fetch(`${node.rpcUrl}/subscribe?query="x"`)).status).toBe(404);
   });
+
+  it("bounds the responses of a batch that waits for a block, so that they do not fill the memory", async () => {
+    node.view.broadcast(utf8(`long=${"x".repeat(600_000)}`));
+    node.control.produce(1);
+    const commit = { jsonrpc: "2.0", id: 2, method: "broadcast_tx_commit", params: { tx: "YT0y" } };
+    const codes = async (requests: readonly object[]): Promise<readonly unknown[]> => {
+      const responses: unknown = await (await post(JSON.stringify(requests))).json();
+      return Array.isArray(responses) ? responses.map(({ error }) => error?.code) : [responses];
+    };
+    expect(await codes([health(0), search, search, search])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(await codes([search, search, search, commit])).toEqual([undefined, -32000, -32000, -32000]);
+  });
 });
