@@ -132,6 +132,17 @@ describe("the RPC port", () => {
     expect(await (await committing).json()).toHaveLength(2);
   });
 
+  it("pauses after each item of a page", async () => {
+    const pause = vi.fn(() => Promise.resolve());
+    vi.spyOn(node.router.queue, "run").mockImplementationOnce((calls) =>
+      Promise.all(calls.map((queued) => queued(pause))),
+    );
+    expect(await call("block_search", { query: "block.height>0", per_page: "7" })).toMatchObject({
+      result: { blocks: { length: 7 } },
+    });
+    expect(pause).toHaveBeenCalledTimes(7);
+  });
+
   it("rejects a body over the limit", async () => {
     expect((await post("x".repeat(4_000_001))).status).toBe(413);
   });
