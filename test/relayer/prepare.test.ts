@@ -177,18 +177,6 @@ describe("a simulation while the node checks its mempool again", () => {
   });
 });
 
-describe("the gas of a first result", () => {
-  it("is what its simulation used, less the fixed gas without a payout", async () => {
-    const sample = sampleSubmitter();
-    const { state } = sample;
-    // Of a transaction with one result of 28,000 gas on a real chain, a simulation says 102,000 and a block 138,000.
-    Object.assign(state.deps.window, { simulate: async () => ({ ok: true, gasUsed: 102_000n }) });
-    submitterOf(state).offer([sampleResult(1n, 100)]);
-    await prepare(state, signal);
-    expect(state.gas.known("1")).toBe(28_000n);
-  });
-});
-
 describe("a simulation of a command beside a busy relayer of the same account", () => {
   it("is tried again until the node expects its sequence, and not for ever", async () => {
     const clock = createManualClock(0);

@@ -3,7 +3,6 @@ import { cutTo } from "./admit.ts";
 import { applyFailure, groupOf, layOut, rereadQueries, toMessages } from "./apply-failure.ts";
 import { isAboveCeiling } from "./evaluate-result.ts";
 import type { Entry, ExpectedEntry } from "./pipeline.ts";
-import { GAS_OF_PAYOUT } from "./gas-estimates.ts";
 import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
 import {
   byNeed,
@@ -206,8 +205,7 @@ function toPrepared(
   gasUsed: bigint,
 ): Prepared {
   const { gas, block, batch } = state;
-  // A simulation pays nothing out.
-  gas.learn(slotItems(slots), gasUsed + GAS_OF_PAYOUT - GAS_PER_TRANSACTION);
+  gas.learn(slotItems(slots), gasUsed - GAS_PER_TRANSACTION);
   const limit = minInt(block.gas(), batch.limits().gas);
   const [fitting, rest] = fit(state, entries, limit);
   requeue(state, rest);
