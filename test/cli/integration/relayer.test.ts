@@ -83,7 +83,7 @@ describe("relaywatch relayer", () => {
     expect(down.out).toMatch(/unseen {3}remote-1: endpoint .*\n +→ start the node/);
   });
 
-  it("doctor names an account that does not exist", async () => {
+  it("doctor names an account that does not exist, or that has too few coins for one transaction", async () => {
     const words = join(folder, "new-words");
     writeFileSync(words, `${"abandon ".repeat(11)}about`);
     const file = join(folder, "new.yaml");
@@ -95,6 +95,12 @@ describe("relaywatch relayer", () => {
     );
     expect(out).toMatch(
       /PROBLEM {2}balance: neutron1\w+ has 0 untrn, and a transaction costs about [1-9]\d+\n +→ send untrn/,
+    );
+    // What pays no transaction is no good balance either.
+    const [address = ""] = /neutron1\w+/.exec(out) ?? [];
+    await net.send(net.alice.local, sendMessage(CHAINS.local, net.alice.local.address, address, 100n));
+    expect((await relayer("doctor", "--config", file)).out).toMatch(
+      /PROBLEM {2}balance: neutron1\w+ has 100 untrn, and a transaction costs about [1-9]\d+\n +→ send untrn/,
     );
   });
 

@@ -34,13 +34,13 @@ const CASES: readonly Case[] = [
     code: "local-not-followed",
     set: ({ local }, isOn) => local.set("catching-up", isOn),
     within: 65,
-    text: /the local chain is not followed: its node is catching up and at height \d+; check chain.rpc/,
+    text: /the local chain is not followed: its node is catching up and at height \d+; check SIM_CHAIN_RPC/,
   },
   {
     code: "local-not-followed",
     set: ({ local }, isOn) => local.set("no-lists", isOn),
     within: 80,
-    text: /its list of queries could not be read for \d+ s \(unknown query path\); check chain.rpc/,
+    text: /its list of queries could not be read for \d+ s \(unknown query path\); check SIM_CHAIN_RPC/,
   },
   {
     code: "local-no-new-block",

@@ -33,7 +33,8 @@ const NO_SPENDING = {
   fee: 0n,
   gasByOwner: new Map(),
   feeByRule: new Map(),
-  lastDay: { fee: 0n, ms: 600_000 },
+  // Fees of ten minutes. The balance lasts for as many times ten minutes as it has fees.
+  lastDay: { fee: 4n, ms: 600_000 },
 };
 const NO_LIMITS = { dailyFee: undefined, dailyGasPerOwner: undefined };
 
@@ -331,6 +332,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
         ...common,
         signal: stop.signal,
         build: { name: "sim", version: "0", commit: undefined, nodeVersion: "0" },
+        nameSettings: (text) => text.replace("chain.rpc", "SIM_CHAIN_RPC"),
       },
     },
   );

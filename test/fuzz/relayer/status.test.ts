@@ -46,6 +46,13 @@ describe("status and metrics of a running relayer", () => {
     expect(await sample(world.metrics, "query_list_reloads_total")).toBeGreaterThan(0);
   });
 
+  it("show how long the balance lasts at the fees of the last day, whatever the owner moved", async () => {
+    const seconds = (Number(status.account.balance) / 4) * 600;
+    expect(seconds).toBeGreaterThan(0);
+    expect(status.account.daysLeft).toBeCloseTo(seconds / 86_400, 9);
+    expect(await sample(world.metrics, "account_left_seconds")).toBeCloseTo(seconds, 6);
+  });
+
   it("show the heights of the last results as the local chain has them", () => {
     const heights = (queries: readonly Pick<QueryView, "id" | "lastLocalHeight" | "lastRemoteHeight">[]) =>
       queries.map(({ id, lastLocalHeight, lastRemoteHeight }) => [id, lastLocalHeight, lastRemoteHeight]);
