@@ -371,11 +371,14 @@ describe("the price that is offered on a market", () => {
   /** Returns the price that is offered for the results of these queries, when the next block charges `price` and it can rise by an eighth. */
   async function offered(price: string, ...ids: readonly bigint[]): Promise<string> {
     const prices: Dec18[] = [];
+    const own: (bigint | undefined)[] = [];
     const { state, prepare, send } = setUp({
       urgency: createUrgency([RULE], parseDec18("1")),
     });
     Object.assign(state.market, {
-      priceAt: () => ({ price: parseDec18(price), rise: parseDec18("1.125") }),
+      priceAt: (_height: bigint, ownGas: bigint) => (
+        own.push(ownGas), { price: parseDec18(price), rise: parseDec18("1.125") }
+      ),
       latestPrice: () => parseDec18(price),
       ceiling: () => parseDec18("0.005"),
     });
@@ -387,6 +390,8 @@ describe("the price that is offered on a market", () => {
     });
     prepare(ids.map((id) => ({ id })));
     await send();
+    // What leaves in this broadcast raises the price too.
+    expect(own).toEqual([200_000n]);
     return prices.map(formatDec18).join();
   }
 

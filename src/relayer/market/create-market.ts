@@ -49,8 +49,11 @@ export interface Market {
   readonly isKnown: (height: bigint) => boolean;
   /** The last plan; undefined without a fee market, and when only `batch.block_share` limits a block. */
   readonly budget: () => MarketBudget | undefined;
-  /** Price for a broadcast at `height` in the fee denom; undefined when it must be read from the chain. */
-  readonly priceAt: (height: bigint) => BlockPrice | undefined;
+  /**
+   * Price for a broadcast at `height` in the fee denom; undefined when it must be read from the chain. `ownGas` is what the next block
+   * has of this relayer then, the broadcast included.
+   */
+  readonly priceAt: (height: bigint, ownGas?: bigint) => BlockPrice | undefined;
   /** Price of the last state that was read; undefined without a fee market, and before the first read. */
   readonly latestPrice: () => Dec18 | undefined;
   /** Price above which only urgent results are sent; undefined without a fee market. */
@@ -167,14 +170,14 @@ export function createMarket(
     },
     isKnown: (height) => params !== undefined && stateAt(readings, params, height, others.mean) !== undefined,
     budget: () => budget,
-    priceAt: (at) => {
+    priceAt: (at, ownGas = 0n) => {
       const height = lastBlock(at);
       if (params === undefined || params.feeDenom !== options.denom) return undefined;
       // Others that have begun to fill blocks probably go on.
       const high = maxInt(others.mean + 2n * others.deviation, blocks.at(-1)?.othersGas ?? 0n);
       const state = stateAt(readings, params, height, high);
       if (state === undefined) return undefined;
-      const own = maxInt(readings.sent.get(height) ?? 0n, budget?.gas ?? targetOf(params));
+      const own = maxInt(ownGas, budget?.gas ?? targetOf(params));
       const next = priceAfter(state, own + high, params);
       return { price: state.baseGasPrice, rise: maxInt(quoDec18(next, state.baseGasPrice), DEC18_ONE) };
     },

@@ -93,7 +93,8 @@ async function currentPrice(
   const { window, height } = state.deps;
   const { gasPrice: policy } = state.options;
   const now = height.now();
-  const next = state.market.priceAt(now);
+  const going = chosen.reduce((sum, { gas }) => sum + gas, gasInFlight(state));
+  const next = state.market.priceAt(now, going);
   if (next !== undefined) {
     const offered = planGasPrice(next.price, { ...policy, multiplier: next.rise + PRICE_RESERVE });
     return minInt(offered, highestPrice(state, chosen));

@@ -132,6 +132,14 @@ describe("a market", () => {
     expect(calm.market.priceAt(calm.height())?.rise).toBeLessThan((DEC18_ONE * 102n) / 100n);
   });
 
+  it("covers the rise that the own gas of the next block causes, also without a budget", () => {
+    const { market, height } = setUp({ ceiling: DEC18_ONE });
+    market.plan(height(), 90_000_000n);
+    expect(market.budget()).toBeUndefined();
+    expect(market.priceAt(height())?.rise).toBe(DEC18_ONE);
+    expect(Number(market.priceAt(height(), 27_000_000n)?.rise) / 1e18).toBeCloseTo(1 + (0.125 * 12) / 15, 6);
+  });
+
   it("expects others that have begun to fill blocks to go on", () => {
     const { market, block, height, state } = setUp();
     for (let count = 0; count < 40; count++) block(13_000_000n, 2_000_000n);
