@@ -55,6 +55,13 @@ export async function startPostgres(): Promise<PostgresServer> {
     server.kill(signal);
     await exited;
   };
+  // The server's processes outlive their parent for a moment, and would still commit what arrives in it.
+  const crash = async (): Promise<void> => {
+    const processes = await run(port, "postgres", "SELECT pid FROM pg_stat_activity");
+    const ended = end("SIGKILL");
+    for (const { pid } of processes) kill(Number(pid));
+    await ended;
+  };
   await start();
   let databases = 0;
   const query: PostgresServer["query"] = (url, sql) => run(port, new URL(url).pathname.slice(1), sql);
@@ -78,13 +85,22 @@ export async function startPostgres(): Promise<PostgresServer> {
       password: new Secret(PASSWORD),
     }),
     query,
-    crash: () => end("SIGKILL"),
+    crash,
     start,
     close: async () => {
       await end("SIGINT");
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Ends a process at once; one that has already ended is ended. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }
 
 /** The account of the server process; empty for the own one. */
