@@ -15,7 +15,7 @@ const TEXTS = sourceFiles()
 describe("what the chain does not implement", () => {
   const page = readFileSync(join(ROOT, "docs/conformance.md"), "utf8");
 
-  it("is found", () => expect(TEXTS.length).toBeGreaterThan(4));
+  it("is found", () => expect(TEXTS.length).toBeGreaterThan(1));
 
   it.each(TEXTS)("docs/conformance.md has the text of $path: $text", ({ text }) => {
     expect(page).toContain(text);

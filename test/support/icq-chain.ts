@@ -1,3 +1,4 @@
+import { createVm } from "../../src/localnet/vm/vm.ts";
 import { utf8 } from "../../src/platform/base/bytes.ts";
 import type { JsonValue } from "../../src/platform/base/json.ts";
 import { echo } from "../../src/localnet/chain/contracts/echo.ts";
@@ -86,7 +87,17 @@ export function createIcqChain(options: IcqChainOptions = {}): IcqChain {
   const wasm = createWasmModule(
     { ...names, codes: [icqConsumer, echo, ...codes], allowedQueries: ALLOWED_QUERIES },
     {
-      bank,
+      vm: createVm(),
+      bank: {
+        ...bank,
+        requireSendEnabled: () => undefined,
+        balance: (_context, address, denom) => ({
+          denom,
+          amount: bank.balance(formatAddress("neutron", address)),
+        }),
+        balances: () => [],
+        burnCoins: () => undefined,
+      },
       accounts: { ensureAccount: () => undefined },
       findMessage: (typeUrl) => messages.get(typeUrl),
       findQuery: (path) => modules.flatMap((module) => module.queries).find((query) => query.path === path),

@@ -33,6 +33,7 @@ import { createTransferModule, type TransferModule } from "./modules/transfer/mo
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
 import type { WasmDeps } from "./modules/wasm/types.ts";
+import { createVm } from "../vm/vm.ts";
 import type { Application } from "./runtime/abci.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
 import { createAnteHandler } from "./runtime/ante-handler.ts";
@@ -57,6 +58,11 @@ export interface AppOptions {
   readonly version?: string;
   /** Number of recent heights that queries can read; default 1000. */
   readonly keepRecent?: number;
+  /**
+   * Accounts for payments as the deployed chain does, where its modules `tokenfactory` and `revenue` are: each payment pays for looking
+   * for hooks, and a block ends with the burning of its fees. Default: false.
+   */
+  readonly deployedPayments?: boolean;
   /** Contracts that a genesis may instantiate, in addition to those of `CODES`. */
   readonly contracts?: readonly ContractCode[];
 }
@@ -164,10 +170,13 @@ type Base = ReturnType<typeof createBase>;
 
 /** Creates the modules that no other module calls back. */
 function createBase(options: AppOptions & { readonly chainName: string }) {
-  const { kind, denom, chainName, bech32Prefix = "neutron" } = options;
+  const { kind, denom, chainName, bech32Prefix = "neutron", deployedPayments = false } = options;
   const moduleAccounts = kind === "local" ? LOCAL_MODULE_ACCOUNTS : REMOTE_MODULE_ACCOUNTS;
   const auth = createAuthModule({ bech32Prefix, moduleAccounts });
-  const bank = createBankModule({ blockedModules: Object.keys(moduleAccounts) }, auth.keeper);
+  const bank = createBankModule(
+    { blockedModules: Object.keys(moduleAccounts), hookLookups: deployedPayments },
+    auth.keeper,
+  );
   const feeRecipient = kind === "local" ? "revenue-fee-redistribute" : "fee_collector";
   return {
     names: {
@@ -180,7 +189,7 @@ function createBase(options: AppOptions & { readonly chainName: string }) {
     auth,
     bank,
     feemarket: createFeemarketModule(
-      { feeDenom: denom },
+      { feeDenom: denom, burnsFees: deployedPayments },
       { bank: bank.keeper, accounts: auth.keeper, feeRecipient },
     ),
   };
@@ -205,6 +214,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
     { ...names, codes: [...CODES, ...contractCodes], allowedQueries: CONTRACT_QUERIES },
     {
       ...addressedByText(base),
+      vm: createVm(),
       findMessage,
       findQuery: (path) => routes().queries.get(path),
       customMessages: (context, contract, message) =>
@@ -265,18 +275,30 @@ function addressedByText({
   auth,
   bank,
 }: Base): Pick<WasmDeps, "bank" | "accounts"> & Pick<InterchainqueriesDeps, "bank"> {
-  const { parseAddress: address, ensure } = auth.keeper;
-  const { send, sendToModule, sendFromModule, supply } = bank.keeper;
+  const { parseAddress: address, getOrCreate } = auth.keeper;
+  const { send, sendToModule, sendFromModule, requireSendEnabled, supply, balance, balances, burn } =
+    bank.keeper;
   return {
     bank: {
+      requireSendEnabled,
       supply,
+      balance,
+      balances,
+      burnCoins: (context, from, coins) => {
+        sendToModule(context, address(from), "wasm", coins);
+        burn(context, "wasm", coins);
+      },
       sendCoins: (context, from, to, coins) => send(context, address(from), address(to), coins),
       sendFromAccountToModule: (context, from, module, coins) =>
         sendToModule(context, address(from), module, coins),
       sendFromModuleToAccount: (context, module, to, coins) =>
         sendFromModule(context, module, address(to), coins),
     },
-    accounts: { ensureAccount: (context, text) => ensure(context, address(text)) },
+    accounts: {
+      ensureAccount: (context, text) => {
+        getOrCreate(context, address(text));
+      },
+    },
   };
 }
 

@@ -325,7 +325,7 @@ export function createImports(
         name,
         (...args: number[]) => {
           const execution = current();
-          execution.enterHost();
+          execution.charge(execution.costs.hostCall);
           return run(execution, args);
         },
       ];

@@ -1,5 +1,6 @@
 import { fromUtf8, utf8 } from "./bytes.ts";
 import { goJsonSyntaxError } from "./go-json-syntax.ts";
+import type { JsonValue } from "./json.ts";
 
 /** A JSON value as written. Numbers are stored as text; objects retain the order and repetition of their names. */
 export type GoJson =
@@ -130,10 +131,16 @@ const ESCAPED = /[<>&\u2028\u2029]/g;
  * Prints a text as Go's `encoding/json` does: as JSON, with `<`, `>`, `&` and the two line separators of Unicode as escapes.
  */
 export function printGoString(text: string): string {
-  return JSON.stringify(text).replace(
-    ESCAPED,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return printGoJson(text);
+}
+
+/** Prints a value of JSON without spaces, with the escapes of {@link printGoString}. */
+export function printGoJson(value: JsonValue): string {
+  return JSON.stringify(value).replace(ESCAPED, escapeCharacter);
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** Prints a JSON object without spaces. The values are JSON text, so that 64-bit numbers have all digits. */

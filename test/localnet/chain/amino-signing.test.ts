@@ -92,15 +92,15 @@ describe("an amino signature", () => {
     expect(app.checkTx(tx, false)).toMatchObject({ code: 0, log: "" });
   });
 
-  it("is invalid for a message without an amino form, and never an error of the node", () => {
+  it("of a message without an amino form is not checked: the message itself is refused", () => {
     const { app } = startTestChain(testGenesis([{ key, untrn: 1_000_000n }]));
     const value = messageFromJson("cosmwasm.wasm.v1.MsgExecuteContract", { sender: ME, contract, msg: 1 });
     const broken = value.with(value.length - 1, 0x7b);
     const message = { typeUrl: "/cosmwasm.wasm.v1.MsgExecuteContract", value: broken };
     expect(app.checkTx(signed(message, stdSignDoc("{}")), false)).toMatchObject({
-      code: 4,
-      codespace: "sdk",
-      log: "signature verification failed; please verify account number (0), sequence (0) and chain-id (test-1): unauthorized",
+      code: 14,
+      codespace: "wasm",
+      log: "payload msg: invalid",
     });
   });
 });

@@ -56,7 +56,10 @@ describe("contract queries", () => {
 
   it("answer what depends on no contract", () => {
     expect(ask(chain, "Params", {})).toMatchObject({
-      params: { code_upload_access: { permission: "Nobody" }, instantiate_default_permission: "Everybody" },
+      params: {
+        code_upload_access: { permission: "Everybody" },
+        instantiate_default_permission: "Everybody",
+      },
     });
     expect(ask(chain, "PinnedCodes", {})).toMatchObject({ code_ids: [] });
   });

@@ -72,7 +72,7 @@ describe("app hashes", () => {
     const chain = startTestChain(GENESIS, { ...OPTIONS, kind: "remote" });
     expect(hashesOf(chain, [0n, 1n])).toEqual([
       "78f30c737dcaaf6f2f75ab83a651e783759d38c537575f1bbf080677caedb23e",
-      "c27e2c2d0065e4d3d310c959c6754cb3f2b1c47d0e47563941fadb60b2e3b818",
+      "26eab6961dd5d0467f3b959591287d9f2ca81ff145fb77cb860bdb22dd43dc9d",
     ]);
   });
 });

@@ -1,3 +1,4 @@
+import { createVm } from "../../../src/localnet/vm/vm.ts";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../src/platform/base/json.ts";
 import { rateLimiter } from "../../../src/localnet/chain/contracts/rate-limiter/rate-limiter.ts";
@@ -93,9 +94,14 @@ function prepare(settings: Settings): {
     const wasm: ReturnType<typeof createWasmModule> = createWasmModule(
       { ...names, codes: [contract ?? rateLimiter], allowedQueries: [] },
       {
+        vm: createVm(),
         bank: {
           sendCoins: (context, from, to, coins) => bank.keeper.send(context, parse(from), parse(to), coins),
+          requireSendEnabled: bank.keeper.requireSendEnabled,
           supply: bank.keeper.supply,
+          balance: bank.keeper.balance,
+          balances: bank.keeper.balances,
+          burnCoins: () => undefined,
         },
         accounts: { ensureAccount: (context, text) => auth.keeper.ensure(context, parse(text)) },
         findMessage: (typeUrl) =>

@@ -21,8 +21,8 @@ export interface BuiltModule {
   readonly functions?: readonly BuiltFunction[];
   readonly memory?: readonly [minimum: number, maximum?: number];
   readonly table?: readonly [minimum: number, maximum?: number];
-  /** Mutable globals: a value of type i32, or a type with the code of its value. */
-  readonly globals?: readonly (number | readonly [type: number, value: readonly number[]])[];
+  /** Mutable globals of type i32. */
+  readonly globals?: readonly number[];
   /** Indices of functions from the table's start. */
   readonly elements?: readonly number[];
   readonly data?: readonly (readonly [address: number, bytes: Uint8Array])[];
@@ -92,10 +92,7 @@ export function buildModule(spec: BuiltModule): Uint8Array {
   list(3, functions, (writer, _, at) => writer.varU32(imports.length + at));
   if (spec.table !== undefined) list(4, [spec.table], (writer, limit) => limits(writer, limit, 0x70));
   if (spec.memory !== undefined) list(5, [spec.memory], (writer, limit) => limits(writer, limit));
-  list(6, spec.globals ?? [], (writer, global) => {
-    const [type, value] = typeof global === "number" ? [I32, i32(global)] : global;
-    writer.copy(Uint8Array.of(type, 1, ...value, OP.end));
-  });
+  list(6, spec.globals ?? [], (writer, value) => writer.copy(Uint8Array.of(I32, 1, ...i32(value), OP.end)));
   list(7, exportsOf(spec), (writer, [name, kind, index]) => {
     text(writer, name);
     writer.u8(kind);
@@ -167,6 +164,23 @@ export function regionBytes(offset: number, capacity: number, length: number): U
   return new Uint8Array(Uint32Array.of(offset, capacity, length).buffer);
 }
 
+/** What every contract has: a version, `allocate`, which never frees, and `deallocate`. */
+const BASICS: readonly BuiltFunction[] = [
+  { body: [], exportAs: "interface_version_8" },
+  { params: [I32], results: [I32], locals: [[1, I32]], body: allocateBody(), exportAs: "allocate" },
+  { params: [I32], body: [], exportAs: "deallocate" },
+];
+/** The start of the heap, which `allocate` reads at address 0. */
+const HEAP_START = [0, regionBytes(HEAP, 0, 0).subarray(0, 4)] as const;
+
+function allocateBody(): readonly number[] {
+  const pointer = [...i32(0), 0x28, 2, 0];
+  const region = [...pointer, ...set(1), ...get(1), ...get(1), ...i32(12), 0x6a, ...store(0)];
+  const sizes = [...get(1), ...get(0), ...store(4), ...get(1), ...i32(0), ...store(8)];
+  const heap = [...i32(0), ...get(1), ...i32(12), 0x6a, ...get(0), 0x6a, ...store(0), ...get(1)];
+  return [...region, ...sizes, ...heap];
+}
+
 /**
  * A contract whose `execute` and `query` run `body` and return `result`. Functions of the module, after the imports: 0
  * interface_version_8, 1 allocate (never frees), 2 deallocate, 3 execute, 4 query, then `spec.functions`.
@@ -176,31 +190,75 @@ export function buildContract(
   spec: BuiltModule & { readonly result?: string; readonly locals?: BuiltFunction["locals"] } = {},
 ): Uint8Array {
   const result = new TextEncoder().encode(spec.result ?? '{"ok":""}');
-  const pointer = [...i32(0), 0x28, 2, 0];
-  const region = [...pointer, ...set(1), ...get(1), ...get(1), ...i32(12), 0x6a, ...store(0)];
-  const sizes = [...get(1), ...get(0), ...store(4), ...get(1), ...i32(0), ...store(8)];
-  const heap = [...i32(0), ...get(1), ...i32(12), 0x6a, ...get(0), 0x6a, ...store(0), ...get(1)];
-  const allocate = [...region, ...sizes, ...heap];
   const three = [I32, I32, I32];
   const entry = { results: [I32], locals: spec.locals ?? [], body: [...body, ...i32(RESULT_POINTER)] };
   return buildModule({
     ...spec,
     memory: spec.memory ?? [2],
     functions: [
-      { body: [], exportAs: "interface_version_8" },
-      { params: [I32], results: [I32], locals: [[1, I32]], body: allocate, exportAs: "allocate" },
-      { params: [I32], body: [], exportAs: "deallocate" },
+      ...BASICS,
       { ...entry, params: three, exportAs: "execute" },
       // With a local in place of info, the indices are those of execute.
       { ...entry, params: three.slice(1), locals: [[1, I32], ...entry.locals], exportAs: "query" },
       ...(spec.functions ?? []),
     ],
     data: [
-      [0, regionBytes(HEAP, 0, 0).subarray(0, 4)],
+      HEAP_START,
       [RESULT_POINTER, regionBytes(RESULT_TEXT, result.length, result.length)],
       [RESULT_TEXT, result],
       ...(spec.data ?? []),
     ],
     exports: [["memory", 2, 0], ...(spec.exports ?? [])],
+  });
+}
+
+/**
+ * A contract that answers each call but `sudo` and `reply` with its message: the caller writes the response. `execute` stores env, info and
+ * message under `env`, `info`, `msg`; `reply` stores its message under `reply`. `sudo` sends its message to the chain as a query and
+ * stores the response under `msg`. Both answer with the attribute `called`. `migrateVersion`: of the section `cw_migrate_version`.
+ */
+export function buildEchoContract(migrateVersion?: string): Uint8Array {
+  const texts = ["env", "info", "msg", "reply", '{"ok":{"attributes":[{"key":"called","value":"yes"}]}}'];
+  const pointerOf = (index: number): number => RESULT_POINTER + 128 * index;
+  const write = (key: number, value: readonly number[]): number[] => [
+    ...i32(pointerOf(key)),
+    ...value,
+    ...call(0),
+  ];
+  const entry = (name: string, params: number, body: readonly number[]): BuiltFunction => ({
+    params: Array.from({ length: params }, () => I32),
+    results: [I32],
+    body,
+    exportAs: name,
+  });
+  return buildModule({
+    imports: [
+      { name: "db_write", params: [I32, I32] },
+      { name: "query_chain", params: [I32], results: [I32] },
+    ],
+    memory: [2],
+    functions: [
+      ...BASICS,
+      entry("instantiate", 3, get(2)),
+      entry("execute", 3, [...[0, 1, 2].flatMap((at) => write(at, get(at))), ...get(2)]),
+      entry("migrate", 2, get(1)),
+      entry("sudo", 2, [...write(2, [...get(1), ...call(1)]), ...i32(pointerOf(4))]),
+      entry("reply", 2, [...write(3, get(1)), ...i32(pointerOf(4))]),
+      entry("query", 2, get(1)),
+    ],
+    data: [
+      HEAP_START,
+      ...texts.flatMap((content, at) => {
+        const bytes = new TextEncoder().encode(content);
+        const address = pointerOf(at) + 12;
+        return [
+          [pointerOf(at), regionBytes(address, bytes.length, bytes.length)],
+          [address, bytes],
+        ] as const;
+      }),
+    ],
+    exports: [["memory", 2, 0]],
+    custom:
+      migrateVersion === undefined ? [] : [["cw_migrate_version", new TextEncoder().encode(migrateVersion)]],
   });
 }

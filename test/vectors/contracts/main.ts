@@ -3,14 +3,23 @@ import { join } from "node:path";
 import { z } from "zod";
 import { createVm } from "../../../src/localnet/vm/vm.ts";
 import { type ProbeOutcome, replayProbe } from "../../support/contract-probe.ts";
+import { replayChain } from "../../support/contract-chain.ts";
 import { readBinary, readCalls, readSequences, replayCall } from "../../support/contract-calls.ts";
 
 /** Fewest recorded calls of each sequence that must agree. A sequence that is not listed must agree completely. */
-const expected = z
-  .record(z.string(), z.number())
-  .parse(JSON.parse(readFileSync("test/vectors/contracts/expected.json", "utf8")));
+const expected = readExpected("expected.json");
+/** The same for transactions, queries and dumps of a sequence's chain. */
+const expectedCases = readExpected("expected-cases.json");
 
-/** `npm run conformance:contracts -- DIR`: replays the recorded calls of contracts, and prints `N of M` for each sequence. */
+function readExpected(name: string): Readonly<Record<string, number>> {
+  const text = readFileSync(`test/vectors/contracts/${name}`, "utf8");
+  return z.record(z.string(), z.number()).parse(JSON.parse(text));
+}
+
+/**
+ * `npm run conformance:contracts -- DIR`: replays the recorded calls of contracts, then the chains that made them. Prints the differences, and
+ * `N of M` for each sequence.
+ */
 function main(folders: readonly string[]): number {
   if (folders.length === 0) {
     process.stderr.write("usage: npm run conformance:contracts -- DIR…\n");
@@ -18,6 +27,7 @@ function main(folders: readonly string[]): number {
   }
   const isGood = folders.flatMap((folder) => [
     ...readSequences(folder).map((sequence) => replaySequence(folder, sequence)),
+    ...readSequences(folder).map((sequence) => replayCases(folder, sequence)),
     ...replayProbe(folder).map(printProbe),
   ]);
   return isGood.length > 0 && isGood.every(Boolean) ? 0 : 1;
@@ -29,9 +39,7 @@ function replaySequence(folder: string, sequence: string): boolean {
   const calls = readCalls(join(folder, sequence));
   let equal = 0;
   for (const call of calls) {
-    const replay = (): string | undefined => replayCall(vm, call, () => readBinary(folder, call.checksum));
-    // The second time, on an instance that was used.
-    const difference = replay() ?? replay();
+    const difference = replayCall(vm, call, () => readBinary(folder, call.checksum));
     if (difference === undefined) equal++;
     else process.stdout.write(`${sequence} call ${call.id} ${call.fn}: ${difference}\n`);
   }
@@ -40,6 +48,18 @@ function replaySequence(folder: string, sequence: string): boolean {
     `${sequence}: ${equal} of ${calls.length} VM calls${equal < wanted ? `, ${wanted} expected` : ""}\n`,
   );
   return equal >= wanted && calls.length > 0;
+}
+
+/** Replays the chain of one sequence. Returns whether as many cases agree as expected. */
+function replayCases(folder: string, sequence: string): boolean {
+  const outcomes = replayChain(folder, sequence);
+  for (const { id, differences } of outcomes)
+    for (const difference of differences) process.stdout.write(`${sequence} ${id}: ${difference}\n`);
+  const equal = outcomes.filter(({ differences }) => differences.length === 0).length;
+  const wanted = expectedCases[sequence] ?? outcomes.length;
+  const short = equal < wanted ? `, ${wanted} expected` : "";
+  process.stdout.write(`${sequence}: ${equal} of ${outcomes.length} cases${short}\n`);
+  return equal >= wanted && outcomes.length > 0;
 }
 
 function printProbe({ name, total, differences }: ProbeOutcome): boolean {

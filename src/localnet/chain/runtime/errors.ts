@@ -43,6 +43,12 @@ function wrapsBefore(text: string, description: string): readonly string[] {
   return text.endsWith(suffix) ? [text.slice(0, -suffix.length)] : [];
 }
 
+/**
+ * An error that is a panic in Go: out of gas of a meter, or a panic of its own. Error handling does not see it. Only what recovers
+ * from panics may catch it: the transaction, and a caller with a gas meter of its own.
+ */
+export class ChainPanic extends ModuleError {}
+
 /** Creates an error of a registered kind: `ErrX()` is the bare description, `ErrX("words")` is "words: description". */
 export type ErrorKind = (words?: string) => ModuleError;
 
@@ -101,6 +107,11 @@ export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
 /** A panic that baseapp recovered, as cosmossdk.io/errors registers it. */
 export const ErrPanic = registerError("undefined", 111_222, "panic");
 
+/** Creates a panic of Go code other than out of gas, with the text that baseapp puts in front of the stack. */
+export function goPanic(text: string): ChainPanic {
+  return new ChainPanic("undefined", 111_222, `recovered: ${text}: panic`, "panic");
+}
+
 /** Codespace `gov`: somebody else than the authority signed a message of the authority. */
 export const ErrInvalidSigner = registerError(
   "gov",
@@ -108,15 +119,12 @@ export const ErrInvalidSigner = registerError(
   "expected gov account as only signer for proposal message",
 );
 
-/**
- * Runs `work` and passes a thrown `ModuleError` through `wrap`. An out-of-gas error is not wrapped: in Go it is a panic,
- * and error handling does not see panics.
- */
+/** Runs `work` and passes a thrown `ModuleError` through `wrap`. A panic is not wrapped: error handling does not see it. */
 export function wrapErrors<T>(wrap: (error: ModuleError) => ModuleError, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof ModuleError && !isOutOfGas(error) ? wrap(error) : error;
+    throw error instanceof ModuleError && !(error instanceof ChainPanic) ? wrap(error) : error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ModuleError, ErrOutOfGas } from "./errors.ts";
+import { ChainPanic } from "./errors.ts";
 
 /** Counts the gas of one transaction or query. */
 export interface GasMeter {
@@ -45,12 +45,8 @@ function chargeableGas(limit: bigint | undefined, consumed: bigint): number {
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit - consumed);
 }
 
-/** Returns whether more gas was consumed than the limit allows (the SDK's `IsPastLimit`). */
-export function isPastLimit({ limit, used }: GasMeter): boolean {
-  return limit !== undefined && used() > limit;
-}
-
 /** The text is that of baseapp and `SetUpContextDecorator`, which recover from the panic of Go's meter. */
-export function outOfGas(location: string, wanted: bigint, used: bigint): ModuleError {
-  return ErrOutOfGas(`out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`);
+export function outOfGas(location: string, wanted: bigint, used: bigint): ChainPanic {
+  const words = `out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`;
+  return new ChainPanic("sdk", 11, `${words}: out of gas`, { description: "out of gas", wraps: [words] });
 }

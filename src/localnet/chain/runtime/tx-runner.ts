@@ -11,6 +11,7 @@ import {
   type ExecutionMode,
 } from "./context.ts";
 import {
+  ChainPanic,
   ErrInvalidGasLimit,
   ErrInvalidRequest,
   ErrTxDecode,
@@ -18,7 +19,7 @@ import {
   ModuleError,
 } from "./errors.ts";
 import { type ChainEvent, event } from "./events.ts";
-import { createGasMeter, type GasMeter, isPastLimit } from "./gas.ts";
+import { createGasMeter, type GasMeter } from "./gas.ts";
 import type { ChainModule, HandlerResult, MessageHandler } from "./module.ts";
 import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec, type TxMessage } from "./tx.ts";
 
@@ -149,7 +150,7 @@ function tryMessages(
   try {
     return runMessages(contextOn(branch, scope, progress, []), tx);
   } catch (thrown) {
-    if (thrown instanceof ModuleError && !isPastLimit(progress.gas)) return thrown;
+    if (thrown instanceof ModuleError && !(thrown instanceof ChainPanic)) return thrown;
     throw thrown;
   }
 }
@@ -172,7 +173,7 @@ function runPost(
     return events;
   } catch (thrown) {
     if (!(thrown instanceof ModuleError) || !(outcome instanceof ModuleError)) throw thrown;
-    if (isPastLimit(progress.gas)) throw thrown;
+    if (thrown instanceof ChainPanic) throw thrown;
     throw outcome.wrap(`postHandler: ${thrown.message}`);
   }
 }
@@ -245,7 +246,7 @@ function runMessage(context: Context, message: TxMessage, index: number): Messag
   try {
     return handleMessage(context, message, index);
   } catch (thrown) {
-    if (!(thrown instanceof ModuleError) || isPastLimit(context.gas)) throw thrown;
+    if (!(thrown instanceof ModuleError) || thrown instanceof ChainPanic) throw thrown;
     throw thrown.wrap(`failed to execute message; message index: ${index}`);
   }
 }

@@ -143,8 +143,8 @@ describe("a contract that sent a transfer", () => {
     ],
     [
       "exit",
-      "dispatch: submessages: can't route message /no.such.Msg: unknown request",
-      "codespace: sdk, code: 6",
+      "dispatch: submessages: Cannot unpack proto message with type URL: /no.such.Msg: invalid CosmosMsg from the contract",
+      "codespace: wasm, code: 10",
     ],
   ])(
     "and that fails (%s) does not stop the acknowledgement, and gets the call stored",

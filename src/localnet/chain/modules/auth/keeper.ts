@@ -29,6 +29,8 @@ export interface AuthKeeper extends AnteAccounts {
   readonly has: (context: Context, address: Uint8Array) => boolean;
   /** Creates an account with the next number and no key, unless the address has an account. */
   readonly ensure: (context: Context, address: Uint8Array) => void;
+  /** As `ensure`, with the gas of reading the account. */
+  readonly getOrCreate: (context: Context, address: Uint8Array) => Account;
   /** Returns the account of a module and creates it if absent. Throws a plain error (a bug) for an unknown name. */
   readonly moduleAccount: (context: Context, name: string) => Account;
   readonly isModuleName: (name: string) => boolean;
@@ -87,6 +89,7 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
     ensure: (context, address) => {
       if (!accounts.has(context, address)) create(context, address);
     },
+    getOrCreate: (context, address) => accounts.get(context, address) ?? create(context, address),
     moduleAccount: (context, name) => {
       const permissions = moduleAccounts[name] ?? unreachable(`${name} is not a module account`);
       const address = moduleAddress(name);

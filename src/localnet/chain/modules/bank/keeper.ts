@@ -61,11 +61,25 @@ export interface BankKeeper {
   readonly isBlocked: (address: Uint8Array) => boolean;
 }
 
-/** Creates the keeper. `blocked`: names of the modules to whose accounts messages may not send. */
-export function createBankKeeper(accounts: BankAccounts, blocked: readonly string[]): BankKeeper {
-  const blockedAddresses = new Set(blocked.map((name) => accounts.formatAddress(moduleAddress(name))));
-  const send: BankKeeper["send"] = (context, from, to, coins) =>
+export interface BankOptions {
+  /** Names of the modules to whose accounts messages may not send. */
+  readonly blockedModules: readonly string[];
+  /** Consumes the gas of looking for the token factory's hooks of each payment, which the deployed bank does. Default: false. */
+  readonly hookLookups?: boolean;
+}
+
+/** Creates the keeper. */
+export function createBankKeeper(
+  accounts: BankAccounts,
+  { blockedModules, hookLookups = false }: BankOptions,
+): BankKeeper {
+  const blockedAddresses = new Set(blockedModules.map((name) => accounts.formatAddress(moduleAddress(name))));
+  const lookUpHooks = hookLookups ? chargeHookLookups : () => undefined;
+  const send: BankKeeper["send"] = (context, from, to, coins) => {
+    // The hook that may block a payment, and the one that tracks it.
+    lookUpHooks(context, coins, 2);
     sendCoins(context, accounts, { from, to }, coins);
+  };
   return {
     balance: balanceOf,
     balances: balancesOf,
@@ -85,7 +99,9 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
     },
     sendBetweenModules: (context, from, to, coins) => {
       accounts.moduleAccount(context, to);
-      send(context, moduleAddress(from), moduleAddress(to), coins);
+      // Nothing blocks a payment between modules.
+      lookUpHooks(context, coins, 1);
+      sendCoins(context, accounts, { from: moduleAddress(from), to: moduleAddress(to) }, coins);
     },
     sendToMany: (context, from, to) => sendToMany(context, accounts, from, to),
     delegate: (context, from, module, coins) => delegate(context, accounts, { from, module }, coins),
@@ -109,6 +125,15 @@ export function createBankKeeper(accounts: BankAccounts, blocked: readonly strin
     requireSendEnabled,
     isBlocked: (address) => blockedAddresses.has(accounts.formatAddress(address)),
   };
+}
+
+/** Consumes the gas of `hooks` reads of `denoms|<denom>|beforesendhook` for each coin. This chain has no such entries. */
+function chargeHookLookups({ gas }: Context, coins: readonly Coin[], hooks: number): void {
+  for (let hook = 0; hook < hooks; hook += 1)
+    for (const { denom } of coins) {
+      gas.charge(1000, "ReadFlat");
+      gas.charge(3 * `denoms|${denom}|beforesendhook`.length, "ReadPerByte");
+    }
 }
 
 /**
@@ -187,8 +212,12 @@ function equalCoins(a: readonly Coin[], b: readonly Coin[]): boolean {
 }
 
 function requireSendEnabled(context: Context, coins: readonly Coin[]): void {
+  if (coins.length === 0) return;
+  const { defaultSendEnabled } = moduleParams.get(context);
   for (const { denom } of coins) {
-    const isEnabled = sendEnabled.get(context, denom) ?? moduleParams.get(context).defaultSendEnabled;
+    // The SDK looks for an entry before it reads it.
+    const own = sendEnabled.has(context, denom) ? sendEnabled.get(context, denom) : undefined;
+    const isEnabled = own ?? defaultSendEnabled;
     if (!isEnabled) throw ErrSendDisabled(`${denom} transfers are currently disabled`);
   }
 }

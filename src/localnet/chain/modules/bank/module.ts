@@ -26,6 +26,7 @@ import { balances, changeSupply, metadatas, sendEnabled, setBalance, supplies } 
 import {
   type BankAccounts,
   type BankKeeper,
+  type BankOptions,
   createBankKeeper,
   ErrInputOutputMismatch,
   ErrMultipleSenders,
@@ -37,17 +38,12 @@ import { MODULE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { createQueries } from "./queries.ts";
 
-export interface BankOptions {
-  /** Names of the modules to whose accounts messages may not send. */
-  readonly blockedModules: readonly string[];
-}
-
 /** Creates the module `bank`: balances and supply. */
 export function createBankModule(
   options: BankOptions,
   accounts: BankAccounts,
 ): ChainModule & { readonly keeper: BankKeeper } {
-  const keeper = createBankKeeper(accounts, options.blockedModules);
+  const keeper = createBankKeeper(accounts, options);
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],

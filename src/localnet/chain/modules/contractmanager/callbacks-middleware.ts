@@ -1,9 +1,9 @@
 import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
 import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
+import { ChainPanic, isOutOfGas, ModuleError } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
-import { createGasMeter, isPastLimit } from "../../runtime/gas.ts";
+import { createGasMeter } from "../../runtime/gas.ts";
 import type { IBCModule, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import type { Packet } from "../ibc/host/packet.ts";
 import { printGoHeight } from "../ibc/host/height.ts";
@@ -54,7 +54,7 @@ export function limitedSudo(
   } catch (error) {
     if (!(error instanceof ModuleError)) throw error;
     // A message of the contract may reach a limit of its own, which is an error like any other.
-    const isOverLimit = isOutOfGas(error) && isPastLimit(gas);
+    const isOverLimit = error instanceof ChainPanic && isOutOfGas(error);
     storeFailure(context, contract, message, isOverLimit ? ErrSudoOutOfGas() : error);
   }
   const used = gas.used();

@@ -20,6 +20,8 @@ export interface FeeBank {
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
   readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
+  readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
+  readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
 }
 
 /** Functions of the auth module that fees use. */

@@ -1,43 +1,51 @@
-import { ContractCodeHistoryOperationType } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
+import {
+  ContractCodeHistoryOperationType,
+  type ContractInfo,
+} from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
-import type { ErrorKind } from "../../runtime/errors.ts";
+import { collectEvents, type Context } from "../../runtime/context.ts";
+import {
+  ErrInvalidRequest,
+  ErrUnauthorized,
+  type ErrorKind,
+  type ModuleError,
+  wrapErrors,
+} from "../../runtime/errors.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
-import { classicContractAddress } from "./address.ts";
-import {
-  type Caller,
-  type ContractAttribute,
-  ContractError,
-  type ContractResponse,
-  type ContractScope,
-  type Reply,
-} from "./contract.ts";
+import { classicContractAddress, predictableContractAddress } from "./address.ts";
+import { createCodeReports } from "./code-store.ts";
+import type { Caller, ContractResponse, Reply } from "./contract.ts";
+import { ContractError } from "./contract.ts";
 import type { Dispatch } from "./dispatch.ts";
+import { createEntryPoints, type EntryPoints } from "./entry-points.ts";
+import { chargeInstance, chargeReply } from "./gas.ts";
 import {
+  codes,
   contracts,
-  contractStore,
-  createCodeRegistry,
   indexContract,
-  readOnly,
+  indexMigration,
+  runningTransaction,
   takeInstance,
-  transactionIndex,
 } from "./keeper.ts";
 import {
+  ErrDuplicate,
   ErrExceedMaxCallDepth,
   ErrExceedMaxQueryStackSize,
   ErrExecuteFailed,
   ErrInstantiateFailed,
-  ErrInvalidEvent,
+  ErrMigrationFailed,
+  ErrNoSuchCode,
   ErrQueryFailed,
 } from "./keys.ts";
-import { entryPoint, type FindCode, loadCode, loadContract, readAddress } from "./loading.ts";
-import { parseMessageJson, printMessageJson } from "./message-json.ts";
+import { type LoadedCode, loadContract, readAddress } from "./loading.ts";
+import { isAllowed } from "./params.ts";
 import type { ContractQuerier } from "./querier.ts";
+import { emitContractEvents } from "./contract-events.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
+/** A contract to create. */
 interface Instantiation {
   readonly creator: string;
   /** Empty: no admin. */
@@ -47,6 +55,20 @@ interface Instantiation {
   /** JSON. */
   readonly message: Uint8Array;
   readonly funds: readonly Coin[];
+  /** The authority may instantiate every code. */
+  readonly isAuthority?: boolean;
+  /** Makes the address predictable. `fixed`: the message is a part of it. */
+  readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
+}
+
+/** A contract to migrate. */
+interface Migration {
+  readonly address: string;
+  readonly sender: string;
+  readonly codeId: bigint;
+  /** JSON. */
+  readonly message: Uint8Array;
+  readonly isAuthority?: boolean;
 }
 
 /**
@@ -61,11 +83,15 @@ export interface ContractHost {
   ) => { readonly address: string; readonly data: Uint8Array };
   /** `message` is JSON. Returns the data of the response, or of the last reply that set data; empty without any. */
   readonly execute: (context: Context, address: string, caller: Caller, message: Uint8Array) => Uint8Array;
+  /** Returns data as `execute` does. */
+  readonly migrate: (context: Context, migration: Migration) => Uint8Array;
   /** Calls a contract on behalf of the chain itself. `message` is JSON text. Returns data as `execute` does. */
   readonly sudo: (context: Context, address: string, message: string) => Uint8Array;
   readonly reply: (context: Context, address: string, reply: Reply) => Uint8Array | undefined;
   /** Runs a smart query: JSON in, JSON out. */
   readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
+  /** Returns whether an error is the text of a contract, which other contracts may see. */
+  readonly isDeterministic: (error: ModuleError) => boolean;
 }
 
 /** Parts that call back into the host. They are created after it. */
@@ -74,16 +100,21 @@ export interface HostParts {
   readonly querier: ContractQuerier;
 }
 
-/** Runs work that may itself call the guard. Throws when such calls nest deeper than the guard's limit. */
-type DepthGuard = <T>(work: () => T) => T;
+/** Counts work that may itself call the guard. */
+interface DepthGuard {
+  /** Throws when such calls nest deeper than the guard's limit. */
+  readonly run: <T>(work: () => T) => T;
+  readonly depth: () => number;
+}
 
 /** Shared state and dependencies of all calls. */
 interface CallDeps extends WasmDeps {
   readonly bech32Prefix: string;
-  readonly findCode: FindCode;
+  readonly entryPoints: EntryPoints;
+  readonly reports: ReturnType<typeof createCodeReports>;
   readonly parts: () => HostParts;
-  readonly guardCall: DepthGuard;
-  readonly guardQuery: DepthGuard;
+  /** Errors whose text a contract gave. */
+  readonly deterministic: WeakSet<ModuleError>;
 }
 
 /** Greatest depth of calls. The deployed limit is 500, which could overflow the JavaScript stack. */
@@ -98,39 +129,53 @@ export function createContractHost(
   deps: WasmDeps,
   parts: () => HostParts,
 ): ContractHost {
+  const guardCall = createDepthGuard(MAX_CALL_DEPTH, ErrExceedMaxCallDepth);
+  const guardQuery = createDepthGuard(MAX_QUERY_DEPTH, ErrExceedMaxQueryStackSize);
+  const deterministic = new WeakSet<ModuleError>();
+  const isDeterministic = (error: ModuleError): boolean => deterministic.has(error);
   const host: CallDeps = {
     ...deps,
     bech32Prefix: options.bech32Prefix,
-    findCode: createCodeRegistry(options.codes),
+    entryPoints: createEntryPoints(options, {
+      vm: deps.vm,
+      querier: () => parts().querier,
+      isDeterministic,
+      messageDepth: guardCall.depth,
+    }),
+    reports: createCodeReports(),
     parts,
-    guardCall: createDepthGuard(MAX_CALL_DEPTH, ErrExceedMaxCallDepth),
-    guardQuery: createDepthGuard(MAX_QUERY_DEPTH, ErrExceedMaxQueryStackSize),
+    deterministic,
   };
   return {
     isContract: (context, address) => {
       const bytes = readAddress(options.bech32Prefix, address);
       return bytes.ok && contracts.has(context, bytes.value);
     },
-    instantiate: (context, contract) => host.guardCall(() => instantiate(host, context, contract)),
+    instantiate: (context, contract) => guardCall.run(() => instantiate(host, context, contract)),
     execute: (context, address, caller, message) =>
-      host.guardCall(() => execute(host, context, address, { caller, message })),
-    sudo: (context, address, message) => host.guardCall(() => sudo(host, context, address, utf8(message))),
-    reply: (context, address, reply) => host.guardCall(() => sendReply(host, context, address, reply)),
-    query: (context, address, message) => host.guardQuery(() => query(host, context, address, message)),
+      guardCall.run(() => execute(host, context, address, { caller, message })),
+    migrate: (context, migration) => guardCall.run(() => migrate(host, context, migration)),
+    sudo: (context, address, message) => guardCall.run(() => sudo(host, context, address, utf8(message))),
+    reply: (context, address, reply) => guardCall.run(() => sendReply(host, context, address, reply)),
+    query: (context, address, message) => guardQuery.run(() => query(host, context, address, message)),
+    isDeterministic,
   };
 }
 
 /** Counts nested calls in a variable outside of the stores. That is sound because contract calls are synchronous. */
 function createDepthGuard(limit: number, tooDeep: ErrorKind): DepthGuard {
   let depth = 0;
-  return (work) => {
-    if (depth >= limit) throw tooDeep();
-    depth += 1;
-    try {
-      return work();
-    } finally {
-      depth -= 1;
-    }
+  return {
+    run: (work) => {
+      if (depth >= limit) throw tooDeep();
+      depth += 1;
+      try {
+        return work();
+      } finally {
+        depth -= 1;
+      }
+    },
+    depth: () => depth,
   };
 }
 
@@ -140,18 +185,61 @@ function instantiate(
   contract: Instantiation,
 ): { readonly address: string; readonly data: Uint8Array } {
   const { codeId, creator, funds } = contract;
-  chargeCall(context, contract.message.length, "instantiate");
-  const code = loadCode(context, codeId, host.findCode);
-  const bytes = classicContractAddress(codeId, takeInstance(context));
+  chargeInstance(context, codeId, "instantiate");
+  const code = codes.get(context, codeId);
+  if (code === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
+  if (contract.isAuthority !== true && !isAllowed(code.instantiateConfig, creator))
+    throw ErrUnauthorized("can not instantiate");
+  const bytes = addressOf(host, context, contract, code.codeHash);
+  if (contracts.has(context, bytes))
+    throw ErrDuplicate(
+      "contract address already exists, try a different combination of creator, checksum and salt",
+    );
   const address = formatAddress(host.bech32Prefix, bytes);
   host.accounts.ensureAccount(context, address);
-  if (funds.length > 0) host.bank.sendCoins(context, creator, address, funds);
-  const scope = createScope(host, context, { address, bytes });
-  const response = runEntryPoint(ErrInstantiateFailed, () =>
-    code.instantiate(scope, { sender: creator, funds }, parseMessageJson(contract.message)),
+  transferFunds(host, context, { from: creator, to: address }, funds);
+  const loaded = { address, bytes, hash: code.codeHash };
+  const response = runEntryPoint(host, ErrInstantiateFailed, () =>
+    host.entryPoints.instantiate(context, loaded, { sender: creator, funds }, contract.message),
   );
-  // As in wasmd, the contract is stored after its entry point has run and before its messages run.
-  const created = { blockHeight: context.height, txIndex: 0n };
+  storeContract(host, context, bytes, contract);
+  context.emit(event("instantiate", [...contractAttribute(address), ["code_id", codeId.toString()]]));
+  return { address, data: processResponse(host, context, address, response) ?? NO_DATA };
+}
+
+/** Moves funds to a contract. As in wasmd, without the event of type `message`. */
+function transferFunds(
+  { bank }: CallDeps,
+  context: Context,
+  { from, to }: { readonly from: string; readonly to: string },
+  funds: readonly Coin[],
+): void {
+  if (funds.length === 0) return;
+  bank.requireSendEnabled(context, funds);
+  const events: ChainEvent[] = [];
+  bank.sendCoins(collectEvents(context, events), from, to, funds);
+  for (const each of events) if (each.type !== "message") context.emit(each);
+}
+
+function addressOf(
+  { bech32Prefix }: CallDeps,
+  context: Context,
+  { salt, creator, codeId, message }: Instantiation,
+  checksum: Uint8Array,
+): Uint8Array {
+  if (salt === undefined) return classicContractAddress(codeId, takeInstance(context));
+  return predictableContractAddress({
+    checksum,
+    creator: parseAddress(bech32Prefix, creator),
+    salt: salt.bytes,
+    message: salt.isMessageFixed ? message : NO_DATA,
+  });
+}
+
+/** As in wasmd, the contract is stored after its entry point has run and before its messages run. */
+function storeContract(host: CallDeps, context: Context, bytes: Uint8Array, contract: Instantiation): void {
+  const { codeId, creator, admin, label, message } = contract;
+  const created = positionOf(context);
   indexContract(
     context,
     { address: bytes, creator: parseAddress(host.bech32Prefix, creator) },
@@ -159,20 +247,22 @@ function instantiate(
       operation: ContractCodeHistoryOperationType.CONTRACT_CODE_HISTORY_OPERATION_TYPE_INIT,
       codeId,
       updated: created,
-      msg: contract.message,
+      msg: message,
     },
   );
   contracts.set(context, bytes, {
     codeId,
     creator,
-    admin: contract.admin,
-    label: contract.label,
+    admin,
+    label,
     created,
     ibcPortId: "",
     extension: undefined,
   });
-  context.emit(callEvent("instantiate", address, codeId));
-  return { address, data: processResponse(host, context, address, response) ?? NO_DATA };
+}
+
+function positionOf(context: Context): { readonly blockHeight: bigint; readonly txIndex: bigint } {
+  return { blockHeight: context.height, txIndex: BigInt(runningTransaction(context) ?? 0) };
 }
 
 function execute(
@@ -181,75 +271,96 @@ function execute(
   address: string,
   { caller, message }: { readonly caller: Caller; readonly message: Uint8Array },
 ): Uint8Array {
-  const { bytes, code } = loadContract(context, address, host);
-  chargeCall(context, message.length, "execute");
-  if (caller.funds.length > 0) host.bank.sendCoins(context, caller.sender, address, caller.funds);
-  const scope = createScope(host, context, { address, bytes });
-  const response = runEntryPoint(ErrExecuteFailed, () =>
-    entryPoint(code, "execute")(scope, caller, parseMessageJson(message)),
+  const loaded = loadContract(context, address, host.bech32Prefix);
+  chargeInstance(context, loaded.info.codeId, "execute");
+  transferFunds(host, context, { from: caller.sender, to: address }, caller.funds);
+  const response = runEntryPoint(host, ErrExecuteFailed, () =>
+    host.entryPoints.execute(context, loaded, caller, message),
   );
-  context.emit(callEvent("execute", address));
+  context.emit(event("execute", contractAttribute(address)));
   return processResponse(host, context, address, response) ?? NO_DATA;
 }
 
+/** Replaces the code of a contract. The entry point does not run when old and new code have the same migrate version. */
+function migrate(host: CallDeps, context: Context, migration: Migration): Uint8Array {
+  const { address, sender, codeId, message } = migration;
+  const bytes = parseAddress(host.bech32Prefix, address);
+  const info = contracts.get(context, bytes);
+  if (info === undefined) throw ErrInvalidRequest("unknown contract");
+  const isAuthority = migration.isAuthority === true;
+  if (!isAuthority && info.admin !== sender) throw ErrUnauthorized("can not migrate");
+  const code = codes.get(context, codeId);
+  if (code === undefined) throw ErrInvalidRequest("unknown code");
+  if (!isAuthority && !isAllowed(code.instantiateConfig, sender)) throw ErrUnauthorized("to use new code");
+  const response = isSameVersion(host, context, info, code.codeHash)
+    ? undefined
+    : callMigrate(host, context, { address, bytes, hash: code.codeHash }, migration);
+  const updated = positionOf(context);
+  indexMigration(context, bytes, {
+    operation: ContractCodeHistoryOperationType.CONTRACT_CODE_HISTORY_OPERATION_TYPE_MIGRATE,
+    codeId,
+    updated,
+    msg: message,
+  });
+  contracts.set(context, bytes, { ...info, codeId });
+  context.emit(event("migrate", [["code_id", codeId.toString()], ...contractAttribute(address)]));
+  return response === undefined ? NO_DATA : (processResponse(host, context, address, response) ?? NO_DATA);
+}
+
+function isSameVersion(host: CallDeps, context: Context, info: ContractInfo, newHash: Uint8Array): boolean {
+  const old = codes.get(context, info.codeId);
+  const newVersion = host.reports(context, newHash).migrateVersion;
+  const oldVersion = old === undefined ? undefined : host.reports(context, old.codeHash).migrateVersion;
+  return newVersion !== undefined && newVersion === oldVersion;
+}
+
+function callMigrate(
+  host: CallDeps,
+  context: Context,
+  loaded: LoadedCode,
+  { codeId, message }: Migration,
+): ContractResponse {
+  chargeInstance(context, codeId, "migrate");
+  return runEntryPoint(host, ErrMigrationFailed, () => host.entryPoints.migrate(context, loaded, message));
+}
+
 function sudo(host: CallDeps, context: Context, address: string, message: Uint8Array): Uint8Array {
-  const { bytes, code } = loadContract(context, address, host);
-  chargeCall(context, message.length, "sudo");
-  const scope = createScope(host, context, { address, bytes });
-  const response = runEntryPoint(ErrExecuteFailed, () =>
-    entryPoint(code, "sudo")(scope, parseMessageJson(message)),
+  const loaded = loadContract(context, address, host.bech32Prefix);
+  chargeInstance(context, loaded.info.codeId, "sudo");
+  const response = runEntryPoint(host, ErrExecuteFailed, () =>
+    host.entryPoints.sudo(context, loaded, message),
   );
-  context.emit(callEvent("sudo", address));
+  context.emit(event("sudo", contractAttribute(address)));
   return processResponse(host, context, address, response) ?? NO_DATA;
 }
 
 function sendReply(host: CallDeps, context: Context, address: string, reply: Reply): Uint8Array | undefined {
-  const { bytes, code } = loadContract(context, address, host);
-  chargeCall(context, sizeOf(reply), "reply");
-  const scope = createScope(host, context, { address, bytes });
-  const response = runEntryPoint(ErrExecuteFailed, () => entryPoint(code, "reply")(scope, reply));
-  context.emit(callEvent("reply", address));
+  const loaded = loadContract(context, address, host.bech32Prefix);
+  chargeReply(context, reply.result);
+  const response = runEntryPoint(host, ErrExecuteFailed, () =>
+    host.entryPoints.reply(context, loaded, reply),
+  );
+  context.emit(event("reply", contractAttribute(address)));
   return processResponse(host, context, address, response);
 }
 
 function query(host: CallDeps, context: Context, address: string, message: Uint8Array): Uint8Array {
-  const { bytes, code } = loadContract(context, address, host);
-  chargeCall(context, message.length, "query");
-  const scope = createScope(host, context, { address, bytes, readOnly: true });
-  return runEntryPoint(ErrQueryFailed, () => {
-    const response = entryPoint(code, "query")(scope, parseMessageJson(message));
-    return utf8(printMessageJson(response));
-  });
-}
-
-/** Builds the contract's view of the chain. `readOnly` for queries. */
-function createScope(
-  host: CallDeps,
-  context: Context,
-  contract: { readonly address: string; readonly bytes: Uint8Array; readonly readOnly?: true },
-): ContractScope {
-  const storage = contractStore(context, contract.bytes);
-  const { querier } = host.parts();
-  return {
-    chainId: context.chainId,
-    height: context.height,
-    timeNs: context.timeNs,
-    transactionIndex: () => transactionIndex(context),
-    address: contract.address,
-    storage: contract.readOnly === true ? readOnly(storage) : storage,
-    query: (request) => querier(context, request),
-    useGas: (amount) => context.gas.consume(amount, "wasm contract"),
-  };
+  const loaded = loadContract(context, address, host.bech32Prefix);
+  chargeInstance(context, loaded.info.codeId, "query");
+  return runEntryPoint(host, ErrQueryFailed, () => host.entryPoints.query(context, loaded, message));
 }
 
 /**
  * Turns a `ContractError` into an error of the chain ("text: execute wasm contract failed"). Other errors pass through.
  */
-function runEntryPoint<T>(failed: ErrorKind, call: () => T): T {
+function runEntryPoint<T>({ deterministic }: CallDeps, failed: ErrorKind, call: () => T): T {
   try {
     return call();
   } catch (error) {
-    throw error instanceof ContractError ? failed(error.message) : error;
+    if (!(error instanceof ContractError)) throw error;
+    const known = failed(error.message);
+    deterministic.add(known);
+    throw known;
   }
 }
 
@@ -260,85 +371,15 @@ function processResponse(
   address: string,
   response: ContractResponse,
 ): Uint8Array | undefined {
-  chargeEvents(context, response);
-  for (const each of contractEvents(address, response)) context.emit(each);
-  return host.parts().dispatch(context, address, response);
+  return wrapErrors(
+    (error) => error.wrap("dispatch"),
+    () => {
+      emitContractEvents(context, address, response);
+      return host.parts().dispatch(context, address, response);
+    },
+  );
 }
 
-function sizeOf({ result }: Reply): number {
-  if (!result.ok) return result.error.length;
-  return result.responses.reduce((sum, { value }) => sum + value.length, 0);
-}
-
-/** Price of each call: wasmd's price of an instance. */
-const CALL_COST = 60_000n;
-/** Price of each byte of the message, instead of the metered parsing of a WebAssembly contract. */
-const MESSAGE_BYTE_COST = 5n;
-/** wasmd's prices of attributes and events. */
-const ATTRIBUTE_COST = 10n;
-const CUSTOM_EVENT_COST = 20n;
-const EVENT_BYTE_COST = 1n;
-/** Bytes of keys and values that are free in each response. */
-const FREE_EVENT_BYTES = 100n;
-
-/** Charges for a call with a message of this many bytes. The store charges for the contract's reads and writes. */
-function chargeCall(context: Context, messageBytes: number, entry: string): void {
-  const cost = CALL_COST + MESSAGE_BYTE_COST * BigInt(messageBytes);
-  context.gas.consume(cost, `Loading CosmWasm module: ${entry}`);
-}
-
-/** Charges for the attributes and events of a response. */
-function chargeEvents(context: Context, response: ContractResponse): void {
-  const attributes = [...response.attributes, ...response.events.flatMap((each) => each.attributes)];
-  const bytes = attributes.reduce((sum, attribute) => sum + attributeBytes(attribute), 0n);
-  const paidBytes = bytes > FREE_EVENT_BYTES ? bytes - FREE_EVENT_BYTES : 0n;
-  const cost =
-    ATTRIBUTE_COST * BigInt(attributes.length) +
-    EVENT_BYTE_COST * paidBytes +
-    CUSTOM_EVENT_COST * BigInt(response.events.length);
-  if (cost > 0n) context.gas.consume(cost, "Custom contract event attributes");
-}
-
-function attributeBytes({ key, value }: ContractAttribute): bigint {
-  return BigInt(new TextEncoder().encode(key + value).length);
-}
-
-const ADDRESS_KEY = "_contract_address";
-/** Length of the shortest accepted type of a contract's event. */
-const MIN_TYPE_LENGTH = 2;
-
-/**
- * Builds the event `instantiate`, `execute`, `sudo` or `reply`. Every call emits it before the contract's own events.
- */
-function callEvent(entry: string, address: string, codeId?: bigint): ChainEvent {
-  return event(entry, [
-    [ADDRESS_KEY, address],
-    ...(codeId === undefined ? [] : [["code_id", codeId.toString()] as const]),
-  ]);
-}
-
-/**
- * Builds the events of a contract's response: `wasm` with its attributes, if it has any, then its own events as
- * `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent.
- */
-function contractEvents(address: string, response: ContractResponse): readonly ChainEvent[] {
-  const own = response.events.map(({ type, attributes }) => {
-    const trimmed = trimGoSpace(type);
-    if (trimmed.length < MIN_TYPE_LENGTH) throw ErrInvalidEvent(`Event type too short: '${trimmed}'`);
-    return toEvent(`wasm-${trimmed}`, address, attributes);
-  });
-  return response.attributes.length === 0 ? own : [toEvent("wasm", address, response.attributes), ...own];
-}
-
-function toEvent(type: string, address: string, attributes: readonly ContractAttribute[]): ChainEvent {
-  const pairs = attributes.map(({ key, value }) => [checkedKey(key), trimGoSpace(value)] as const);
-  return event(type, [[ADDRESS_KEY, address], ...pairs]);
-}
-
-function checkedKey(key: string): string {
-  const trimmed = trimGoSpace(key);
-  if (trimmed === "") throw ErrInvalidEvent("Empty attribute key");
-  if (trimmed.startsWith("_"))
-    throw ErrInvalidEvent(`Attribute key starts with reserved prefix _: '${trimmed}'`);
-  return trimmed;
+function contractAttribute(address: string): readonly (readonly [string, string])[] {
+  return [["_contract_address", address]];
 }

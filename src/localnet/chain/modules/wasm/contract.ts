@@ -1,4 +1,6 @@
 import type { Coin } from "../../runtime/coins.ts";
+import type { ModuleError } from "../../runtime/errors.ts";
+import type { ChainEvent } from "../../runtime/events.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 
 /** A message of or to a contract. An integer beyond 2^53, such as a timestamp in nanoseconds, is a bigint. */
@@ -45,7 +47,8 @@ export interface Caller {
 
 /** A message that a contract sends. The sender is always the contract itself. */
 export type ContractMessage =
-  | { readonly kind: "any"; readonly typeUrl: string; readonly value: Uint8Array }
+  /** Any message of the chain. `isWasm`: the contract gave it as a message to contracts, so that a reply has its events. */
+  | { readonly kind: "any"; readonly typeUrl: string; readonly value: Uint8Array; readonly isWasm?: true }
   | { readonly kind: "send"; readonly to: string; readonly coins: readonly Coin[] }
   | {
       readonly kind: "execute";
@@ -62,7 +65,13 @@ export type ContractMessage =
       readonly funds: readonly Coin[];
     }
   /** A message of the chain's own bindings. */
-  | { readonly kind: "custom"; readonly message: MessageJson };
+  | { readonly kind: "custom"; readonly message: MessageJson }
+  /** Destroys coins of the contract. */
+  | { readonly kind: "burn"; readonly coins: readonly Coin[] }
+  /** A message without effect and response. */
+  | { readonly kind: "nothing" }
+  /** A message that cannot be sent: its error is that of the sub-message. */
+  | { readonly kind: "invalid"; readonly error: ModuleError };
 
 /** The outcomes of a message that cause a reply. A failure without a reply fails the call. */
 export type ReplyOn = "always" | "error" | "success" | "never";
@@ -72,9 +81,12 @@ export interface SubMessage {
   /** Chosen by the contract. The reply contains it. */
   readonly id: bigint;
   readonly message: ContractMessage;
-  readonly replyOn: ReplyOn;
+  /** Undefined: the contract gave none, and the call fails. */
+  readonly replyOn: ReplyOn | undefined;
   /** Undefined: the gas of the call. */
   readonly gasLimit: bigint | undefined;
+  /** Chosen by the contract. The reply contains it. Default: empty. */
+  readonly payload?: Uint8Array;
 }
 
 /** An attribute of an event. The host rejects a blank key and a key that begins with "_". */
@@ -91,10 +103,15 @@ export interface ContractResponse {
   readonly data: Uint8Array | undefined;
 }
 
-/** Outcome of a sub-message. `error` has only codespace and code: the error's text need not be deterministic. */
+/**
+ * Outcome of a sub-message. `error` is the text of an error that a contract gave, and for any other error only codespace and
+ * code: its text need not be deterministic.
+ */
 export type ReplyResult =
   | {
       readonly ok: true;
+      /** Events of a message to contracts, without `message`, attributes sorted by key; empty for any other message. */
+      readonly events: readonly ChainEvent[];
       readonly data: Uint8Array | undefined;
       readonly responses: readonly { readonly typeUrl: string; readonly value: Uint8Array }[];
     }
@@ -104,6 +121,8 @@ export type ReplyResult =
 export interface Reply {
   readonly id: bigint;
   readonly result: ReplyResult;
+  /** Of the sub-message; empty if it had none. */
+  readonly payload: Uint8Array;
 }
 
 /** A contract's code. It must be deterministic. A call of an absent entry point fails. */
@@ -112,6 +131,7 @@ export interface ContractCode {
   readonly name: string;
   readonly instantiate: (scope: ContractScope, caller: Caller, message: MessageJson) => ContractResponse;
   readonly execute?: (scope: ContractScope, caller: Caller, message: MessageJson) => ContractResponse;
+  readonly migrate?: (scope: ContractScope, message: MessageJson) => ContractResponse;
   readonly sudo?: (scope: ContractScope, message: MessageJson) => ContractResponse;
   readonly reply?: (scope: ContractScope, reply: Reply) => ContractResponse;
   readonly query?: (scope: ContractScope, message: MessageJson) => MessageJson;

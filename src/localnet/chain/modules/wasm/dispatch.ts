@@ -3,10 +3,12 @@ import {
   MsgExecuteContract,
   MsgInstantiateContract,
 } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import { findMessageByTypeUrl, TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import { compareBytes, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Coin, toWireCoin } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
+import { collectEvents, type Context } from "../../runtime/context.ts";
 import {
+  ChainPanic,
   ErrOutOfGas,
   ErrUnauthorized,
   ErrUnknownRequest,
@@ -14,9 +16,18 @@ import {
   ModuleError,
   wrapErrors,
 } from "../../runtime/errors.ts";
+import type { ChainEvent } from "../../runtime/events.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
-import type { ContractMessage, ContractResponse, Reply, ReplyResult, SubMessage } from "./contract.ts";
-import { ErrUnknownMsg } from "./keys.ts";
+import type {
+  ContractMessage,
+  ContractResponse,
+  MessageJson,
+  Reply,
+  ReplyResult,
+  SubMessage,
+} from "./contract.ts";
+import { ErrInvalid, ErrInvalidMsg, ErrUnknownMsg } from "./keys.ts";
+import { redacted } from "./querier.ts";
 import type { WasmDeps } from "./types.ts";
 
 /**
@@ -36,89 +47,157 @@ type SendReply = (context: Context, contract: string, reply: Reply) => Uint8Arra
  * wants a reply on errors, its writes are dropped and the contract receives the error. Any other failure fails the
  * complete call with "dispatch: submessages: …".
  */
-export function createDispatch(runMessage: RunMessage, sendReply: SendReply): Dispatch {
+export function createDispatch(
+  runMessage: RunMessage,
+  {
+    reply: sendReply,
+    isDeterministic,
+  }: {
+    readonly reply: SendReply;
+    readonly isDeterministic: (error: ModuleError) => boolean;
+  },
+): Dispatch {
   return (context, contract, response) => {
     let { data } = response;
     for (const message of response.messages) {
-      const result = runSubMessage(context, contract, message, runMessage);
+      if (message.replyOn === undefined) throw asSubmessages(ErrInvalid("replyOn value"));
+      const result = runSubMessage(context, contract, message, { runMessage, isDeterministic });
       if (!wantsReply(message, result)) continue;
-      data = wrapDispatch(() => sendReply(context, contract, { id: message.id, result })) ?? data;
+      const reply = { id: message.id, result, payload: message.payload ?? NO_PAYLOAD };
+      data = wrapErrors(asSubmessages, () => sendReply(context, contract, reply)) ?? data;
     }
     return data;
   };
+}
+
+const NO_PAYLOAD = new Uint8Array(0);
+
+function asSubmessages(error: ModuleError): ModuleError {
+  return error.wrap("submessages");
 }
 
 function runSubMessage(
   context: Context,
   contract: string,
   message: SubMessage,
-  runMessage: RunMessage,
+  {
+    runMessage,
+    isDeterministic,
+  }: {
+    readonly runMessage: RunMessage;
+    readonly isDeterministic: (error: ModuleError) => boolean;
+  },
 ): ReplyResult {
+  const events: ChainEvent[] = [];
   try {
-    return withGasLimit(context, message.gasLimit, (metered) =>
-      metered.atomically((inner) => runMessage(inner, contract, message.message)),
+    const response = withGasLimit(context, message.gasLimit, (metered) =>
+      metered.atomically((inner) => runMessage(collectEvents(inner, events), contract, message.message)),
     );
+    return { ...response, events: passOn(context, events, message) };
   } catch (error) {
     // A contract must not catch the end of the call's own gas: the transaction is over.
-    if (!(error instanceof ModuleError) || isExhausted(context)) throw error;
-    if (message.replyOn === "never" || message.replyOn === "success")
-      return wrapDispatch(() => rethrow(error));
-    // wasmd redacts errors to codespace and code: texts may differ between nodes and must not reach the state.
-    return { ok: false, error: `codespace: ${error.codespace}, code: ${error.code}` };
+    if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+    if (message.replyOn === "never" || message.replyOn === "success") throw asSubmessages(error);
+    return { ok: false, error: isDeterministic(error) ? error.message : redacted(error) };
   }
 }
 
-/** Runs a message under a gas meter of its own. The call's meter then consumes the same gas, at most the limit. */
+/**
+ * Emits the events of a message, without those of type `message`. Returns those that the reply has. wasmd sorts the attributes of a
+ * message to contracts for the reply, and so those of the transaction too.
+ */
+function passOn(
+  context: Context,
+  events: readonly ChainEvent[],
+  { message }: SubMessage,
+): readonly ChainEvent[] {
+  const others = events.filter(({ type }) => type !== "message");
+  const isWasm =
+    message.kind === "execute" ||
+    message.kind === "instantiate" ||
+    (message.kind === "any" && message.isWasm === true);
+  const passed = isWasm ? others.map(withSortedAttributes) : others;
+  for (const each of passed) context.emit(each);
+  return isWasm ? passed : [];
+}
+
+function withSortedAttributes({ type, attributes }: ChainEvent): ChainEvent {
+  return { type, attributes: attributes.toSorted((a, b) => compareBytes(utf8(a.key), utf8(b.key))) };
+}
+
+/** Runs a message under a gas meter of its own, if its limit is below what the call has left. The call consumes the same gas. */
 function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (metered: Context) => T): T {
-  if (limit === undefined) return work(context);
-  const gas = createGasMeter(limit);
+  const { gas } = context;
+  if (limit === undefined || (gas.limit !== undefined && limit >= gas.limit - gas.used()))
+    return work(context);
+  const own = createGasMeter(limit);
+  let result: T;
   try {
-    return work(context.withGas(gas));
+    result = work(context.withGas(own));
   } catch (error) {
-    throw error instanceof ModuleError && isOutOfGas(error) ? ErrOutOfGas("SubMsg hit gas limit") : error;
-  } finally {
-    // A meter that ran over reports more than its limit.
-    const used = gas.used();
-    context.gas.consume(used < limit ? used : limit, "From limited Sub-Message");
+    if (!(error instanceof ChainPanic)) gas.consume(own.used(), "From limited Sub-Message");
+    if (!(error instanceof ChainPanic) || !isOutOfGas(error)) throw error;
+    gas.consume(limit, "Sub-Message OutOfGas panic");
+    throw ErrOutOfGas("SubMsg hit gas limit");
   }
-}
-
-/** Returns whether the gas of the call itself ran out, as opposed to the limit of one message. */
-function isExhausted({ gas }: Context): boolean {
-  return gas.limit !== undefined && gas.used() > gas.limit;
+  gas.consume(own.used(), "From limited Sub-Message");
+  return result;
 }
 
 function wantsReply({ replyOn }: SubMessage, result: ReplyResult): boolean {
   return replyOn === "always" || replyOn === (result.ok ? "success" : "error");
 }
 
-function wrapDispatch<T>(work: () => T): T {
-  return wrapErrors((error) => error.wrap("dispatch: submessages"), work);
-}
-
-function rethrow(error: Error): never {
-  throw error;
-}
+/** Response of a message. */
+type MessageResponse = Omit<Extract<ReplyResult, { ok: true }>, "events">;
 
 /** Runs one message of a contract and returns its response. Throws `ModuleError`. */
-type RunMessage = (
-  context: Context,
-  contract: string,
-  message: ContractMessage,
-) => Extract<ReplyResult, { ok: true }>;
+type RunMessage = (context: Context, contract: string, message: ContractMessage) => MessageResponse;
 
 /**
  * Creates a message runner. It routes each message to the chain's handler of its type URL, with the contract as the only
  * signer, and custom messages to the handler of the chain's bindings.
  */
-export function createMessageRunner(deps: Pick<WasmDeps, "findMessage" | "customMessages">): RunMessage {
+export function createMessageRunner(
+  deps: Pick<WasmDeps, "findMessage" | "customMessages" | "bank">,
+): RunMessage {
   return (context, contract, message) => {
-    if (message.kind !== "custom") return route(context, contract, toAny(contract, message), deps);
-    const result = deps.customMessages?.(context, contract, message.message);
-    if (result === undefined) throw ErrUnknownMsg("custom variant not supported");
-    const { typeUrl, response } = result.response;
-    return { ok: true, data: result.data, responses: [{ typeUrl, value: response }] };
+    switch (message.kind) {
+      case "invalid":
+        throw message.error;
+      case "nothing":
+        return { ok: true, data: undefined, responses: [] };
+      case "burn":
+        deps.bank.burnCoins(context, contract, message.coins);
+        return { ok: true, data: undefined, responses: [] };
+      case "custom":
+        return runBinding(context, contract, message.message, deps);
+      case "any":
+      case "send":
+      case "execute":
+      case "instantiate":
+        return route(context, contract, toAny(contract, message), deps);
+    }
   };
+}
+
+function runBinding(
+  context: Context,
+  contract: string,
+  message: MessageJson,
+  deps: Pick<WasmDeps, "customMessages">,
+): MessageResponse {
+  const result = deps.customMessages?.(context, contract, message);
+  if (result === undefined) throw ErrUnknownMsg("no handler found");
+  const { typeUrl, response } = result.response;
+  return { ok: true, data: result.data, responses: [{ typeUrl, value: response }] };
+}
+
+/** Go unpacks a message before it looks for its handler. */
+function noRoute(typeUrl: string): ModuleError {
+  return findMessageByTypeUrl(typeUrl) === undefined
+    ? ErrInvalidMsg(`Cannot unpack proto message with type URL: ${typeUrl}`)
+    : ErrUnknownRequest(`can't route message ${typeUrl}`);
 }
 
 interface PackedMessage {
@@ -131,9 +210,9 @@ function route(
   contract: string,
   { typeUrl, value }: PackedMessage,
   deps: Pick<WasmDeps, "findMessage">,
-): Extract<ReplyResult, { ok: true }> {
+): MessageResponse {
   const handler = deps.findMessage(typeUrl);
-  if (handler === undefined) throw ErrUnknownRequest(`can't route message ${typeUrl}`);
+  if (handler === undefined) throw noRoute(typeUrl);
   // A contract signs for itself only. Nothing else authenticates these messages: they never pass the ante handler.
   const signers = handler.signers(value);
   if (signers.length !== 1 || signers[0] !== contract)
@@ -142,7 +221,9 @@ function route(
   return { ok: true, data: response, responses: [{ typeUrl: responseUrl, value: response }] };
 }
 
-function toAny(contract: string, message: Exclude<ContractMessage, { kind: "custom" }>): PackedMessage {
+type Packable = Exclude<ContractMessage, { kind: "custom" | "burn" | "invalid" | "nothing" }>;
+
+function toAny(contract: string, message: Packable): PackedMessage {
   switch (message.kind) {
     case "any":
       return message;

@@ -5,6 +5,7 @@ import {
 } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import {
   concat,
+  fromHex,
   prefixEnd,
   readUint64BigEndian,
   sha256,
@@ -12,7 +13,9 @@ import {
   uint64BigEndian,
   utf8,
 } from "../../../../platform/base/bytes.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
 import type { Context } from "../../runtime/context.ts";
+import { createGasMeter } from "../../runtime/gas.ts";
 import { bytesCodec, createItem, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
 import type { Entry, KVStore } from "../../store/kv-store.ts";
 import type { ContractCode } from "./contract.ts";
@@ -45,6 +48,19 @@ export const sequences = {
   setNextInstance: (context: Context, id: bigint): void => instanceSequence.set(context, id),
 };
 
+const pinned = createMap(keys.MODULE_NAME, keys.PINNED_PREFIX, uint64Codec, bytesCodec);
+
+/** Returns whether a code is pinned: its instances cost less. */
+export function isPinned(context: Context, codeId: bigint): boolean {
+  return pinned.has(context, codeId);
+}
+
+/** Pins a code, or ends it. */
+export function setPinned(context: Context, codeId: bigint, pin: boolean): void {
+  if (pin) pinned.set(context, codeId, Uint8Array.of(1));
+  else pinned.delete(context, codeId);
+}
+
 /** Assigns and returns the next code id. */
 export function takeCodeId(context: Context): bigint {
   const id = sequences.nextCodeId(context);
@@ -66,6 +82,15 @@ export function transactionIndex(context: Context): number | undefined {
   return new DataView(counter.buffer, counter.byteOffset, counter.byteLength).getUint32(8) - 1;
 }
 
+/**
+ * Returns the index of the transaction that runs, without consuming gas; undefined in hooks of a block, in queries and in
+ * simulations. Only transactions have a gas limit.
+ */
+export function runningTransaction(context: Context): number | undefined {
+  if (context.mode !== "deliver" || context.gas.limit === undefined) return undefined;
+  return transactionIndex(context.withGas(createGasMeter()));
+}
+
 /** Returns the SHA-256 of the code's name. It stands in for the hash of the WebAssembly bytes. */
 export function codeHash(code: ContractCode): Uint8Array {
   return sha256(utf8(`relaywatch/contract/${code.name}`));
@@ -77,6 +102,28 @@ export function createCodeRegistry(
 ): (hash: Uint8Array) => ContractCode | undefined {
   const byHash = new Map(codesByName.map((code) => [toHex(codeHash(code)), code]));
   return (hash) => byHash.get(toHex(hash));
+}
+
+function bytesKey(checksum: Uint8Array): Uint8Array {
+  return concat(keys.CODE_BYTES_PREFIX, checksum);
+}
+
+/** Stores the bytes of a code. They are files on the deployed chain, so that they cost no gas. */
+export function setCodeBytes(context: Context, checksum: Uint8Array, code: Uint8Array): void {
+  const store = context.withGas(createGasMeter()).store(MODULE_NAME);
+  if (!store.has(bytesKey(checksum))) store.set(bytesKey(checksum), code);
+}
+
+/** Returns the bytes of a code by its hash; undefined for a TypeScript contract. Consumes no gas. */
+export function findCodeBytes(context: Context, checksum: Uint8Array): Uint8Array | undefined {
+  return context.withGas(createGasMeter()).store(MODULE_NAME).get(bytesKey(checksum));
+}
+
+/** Returns the bytes of a stored code by its hash in hex. */
+export function codeBytes(context: Context, checksum: string): Uint8Array {
+  return (
+    findCodeBytes(context, fromHex(checksum)) ?? unreachable(`the bytes of code ${checksum} are not stored`)
+  );
 }
 
 /** Returns the prefix of a contract's keys in the module's store. */
@@ -146,14 +193,44 @@ export function indexContract(
   entry: ContractCodeHistoryEntry,
 ): void {
   const { address, creator } = contract;
-  const position = positionOf(entry);
   const store = context.store(MODULE_NAME);
-  store.set(concat(codeIndexPrefix(entry.codeId), position, address), EMPTY);
-  store.set(concat(creatorIndexPrefix(creator), position, address), EMPTY);
+  store.set(codeIndexKey(entry, address), EMPTY);
+  store.set(concat(creatorIndexPrefix(creator), positionOf(entry), address), EMPTY);
+  appendHistory(context, address, entry);
+}
+
+/** Moves a contract to the code of a migration, in the index and in the history. */
+export function indexMigration(context: Context, address: Uint8Array, entry: ContractCodeHistoryEntry): void {
+  const store = context.store(MODULE_NAME);
+  const last = lastHistory(context, address)?.entry ?? unreachable("a contract has no history");
+  store.delete(codeIndexKey(last, address));
+  appendHistory(context, address, entry);
+  store.set(codeIndexKey(entry, address), EMPTY);
+}
+
+function codeIndexKey(entry: ContractCodeHistoryEntry, address: Uint8Array): Uint8Array {
+  return concat(codeIndexPrefix(entry.codeId), positionOf(entry), address);
+}
+
+function appendHistory(context: Context, address: Uint8Array, entry: ContractCodeHistoryEntry): void {
+  const number = (lastHistory(context, address)?.number ?? 0n) + 1n;
+  const key = concat(historyPrefix(address), uint64BigEndian(number));
+  context.store(MODULE_NAME).set(key, ContractCodeHistoryEntry.encode(entry).finish());
+}
+
+/** Returns the last entry of a contract's history with its number. */
+function lastHistory(
+  context: Context,
+  address: Uint8Array,
+): { readonly number: bigint; readonly entry: ContractCodeHistoryEntry } | undefined {
   const prefix = historyPrefix(address);
-  const [last] = store.iterateReverse(prefix, prefixEnd(prefix));
-  const number = last === undefined ? 0n : readUint64BigEndian(last[0].subarray(prefix.length));
-  store.set(concat(prefix, uint64BigEndian(number + 1n)), ContractCodeHistoryEntry.encode(entry).finish());
+  const [last] = context.store(MODULE_NAME).iterateReverse(prefix, prefixEnd(prefix));
+  if (last === undefined) return undefined;
+  const [key, value] = last;
+  return {
+    number: readUint64BigEndian(key.subarray(prefix.length)),
+    entry: ContractCodeHistoryEntry.decode(value),
+  };
 }
 
 function positionOf({ updated }: ContractCodeHistoryEntry): Uint8Array {

@@ -18,21 +18,32 @@ export const CODE_INDEX_PREFIX: Uint8Array = new Uint8Array([0x06]);
 export const TX_COUNTER_KEY: Uint8Array = new Uint8Array([0x08]);
 /** Contracts by creator: prefix, length of the creator's address, that address, position of the creation, address, as wasmd. */
 export const CREATOR_INDEX_PREFIX: Uint8Array = new Uint8Array([0x09]);
+/** Parameters, as wasmd. */
+export const PARAMS_KEY: Uint8Array = new Uint8Array([0x10]);
+/** Pinned codes: prefix, code id; an empty value, as wasmd. */
+export const PINNED_PREFIX: Uint8Array = new Uint8Array([0x07]);
+/** Bytes of codes: prefix, checksum. wasmd has them in files beside its store. */
+export const CODE_BYTES_PREFIX: Uint8Array = new Uint8Array([0xff]);
 /** Next code id, 8 bytes big-endian; absent before the first code, which gets 1. */
 export const CODE_SEQUENCE_KEY: Uint8Array = concat(new Uint8Array([0x04]), utf8("lastCodeId"));
 /** Next instance number, 8 bytes big-endian; absent before the first contract, which gets 1. */
 export const INSTANCE_SEQUENCE_KEY: Uint8Array = concat(new Uint8Array([0x04]), utf8("lastContractId"));
 
-// Errors of codespace "wasm" by their Go names (wasmd v0.54 x/wasm/types/errors.go).
+// Errors of codespace "wasm" by their Go names (wasmd v0.53 x/wasm/types/errors.go).
+export const ErrCreateFailed = registerError(MODULE_NAME, 2, "create wasm contract failed");
 export const ErrInstantiateFailed = registerError(MODULE_NAME, 4, "instantiate wasm contract failed");
 export const ErrExecuteFailed = registerError(MODULE_NAME, 5, "execute wasm contract failed");
 export const ErrQueryFailed = registerError(MODULE_NAME, 9, "query wasm contract failed");
+export const ErrInvalidMsg = registerError(MODULE_NAME, 10, "invalid CosmosMsg from the contract");
+export const ErrMigrationFailed = registerError(MODULE_NAME, 11, "migrate wasm contract failed");
 export const ErrEmpty = registerError(MODULE_NAME, 12, "empty");
 export const ErrLimit = registerError(MODULE_NAME, 13, "exceeds limit");
 export const ErrInvalid = registerError(MODULE_NAME, 14, "invalid");
+export const ErrDuplicate = registerError(MODULE_NAME, 15, "duplicate");
 export const ErrUnknownMsg = registerError(MODULE_NAME, 20, "unknown message from the contract");
 export const ErrInvalidEvent = registerError(MODULE_NAME, 21, "invalid event");
 export const ErrNoSuchContract = registerError(MODULE_NAME, 22, "no such contract");
 export const ErrExceedMaxQueryStackSize = registerError(MODULE_NAME, 27, "max query stack size exceeded");
 export const ErrNoSuchCode = registerError(MODULE_NAME, 28, "no such code");
+export const ErrVMError = registerError(MODULE_NAME, 29, "wasmvm error");
 export const ErrExceedMaxCallDepth = registerError(MODULE_NAME, 30, "max call depth exceeded");

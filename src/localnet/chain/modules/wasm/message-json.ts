@@ -32,7 +32,7 @@ export function parseMessageJson(bytes: Uint8Array): MessageJson {
 }
 
 /** Recursive, which the limit of the nesting depth allows. */
-function withExactIntegers(json: GoJson): MessageJson {
+export function withExactIntegers(json: GoJson): MessageJson {
   switch (json.kind) {
     case "null":
       return null;

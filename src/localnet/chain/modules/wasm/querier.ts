@@ -1,67 +1,94 @@
-import { toBase64 } from "../../../../platform/base/bytes.ts";
-import { unreachable } from "../../../../platform/base/errors.ts";
-import { isRecord, type JsonValue, JsonField } from "../../../../platform/base/json.ts";
-import { messageToJson } from "../../../../cosmos/proto/json.ts";
 import { findService, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
-import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidAddress, ErrNotSupported, QueryError } from "../../runtime/errors.ts";
-import { readAddress } from "./loading.ts";
+import { messageToJson } from "../../../../cosmos/proto/json.ts";
+import { toBase64, toHex, utf8 } from "../../../../platform/base/bytes.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
+import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
+import { GoJsonError, printGoJson, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
+import { isRecord } from "../../../../platform/base/json.ts";
+import { GAS_MULTIPLIER } from "../../../vm/gas.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import { type Context, dryRun } from "../../runtime/context.ts";
+import {
+  ChainPanic,
+  ErrInvalidAddress,
+  ErrNotSupported,
+  ModuleError,
+  QueryError,
+  unregisteredError,
+} from "../../runtime/errors.ts";
+import { createGasMeter } from "../../runtime/gas.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
-import { ErrQueryFailed } from "./keys.ts";
-import { contractStore } from "./keeper.ts";
-import { parseMessageJson } from "./message-json.ts";
+import { GoField } from "./go-field.ts";
+import { codes, contracts, contractStore, isPinned } from "./keeper.ts";
+import { ErrEmpty, ErrInvalid, MODULE_NAME } from "./keys.ts";
+import { parseMessageJson, printMessageJson } from "./message-json.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
-/** Answers a contract's query in CosmWasm's JSON. Throws `ModuleError` or `ContractError`. */
-export type ContractQuerier = (context: Context, request: Readonly<Record<string, unknown>>) => MessageJson;
+/** A query that the chain does not answer, as opposed to an answer that is an error. `json`: `SystemError` of wasmvm. */
+class SystemError extends Error {
+  readonly json: string;
 
-type SmartQuery = (context: Context, address: string, message: Uint8Array) => Uint8Array;
+  constructor(kind: string, members: readonly (readonly [string, string])[]) {
+    super(members.map(([, value]) => JSON.parse(value) as unknown).join(" "));
+    this.json = printGoObject([[kind, printGoObject(members)]]);
+  }
+}
 
-/**
- * Creates the querier. It answers `stargate` (as proto JSON) and `grpc` (as base64 of the encoded response) for allowed
- * gRPC paths, `wasm` smart and raw queries, the `supply` of `bank`, and queries of the chain's own bindings under `custom`.
- */
-export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: SmartQuery): ContractQuerier {
+function unsupported(kind: string): SystemError {
+  return new SystemError("unsupported_request", [["kind", printGoString(kind)]]);
+}
+
+/** Answers a contract's query. Returns the bytes that the contract gets. Throws `ModuleError` and `SystemError`. */
+export type ContractQuerier = (context: Context, request: GoField) => Uint8Array;
+
+/** Runs a smart query. Says of an error whether contracts may see its text. */
+export interface SmartQueries {
+  readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
+  readonly isDeterministic: (error: ModuleError) => boolean;
+}
+
+export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: SmartQueries): ContractQuerier {
+  const kinds = ["bank", "custom", "ibc", "staking", "stargate", "grpc", "wasm"] as const;
   return (context, request) => {
-    const [kind, body] = Object.entries(request)[0] ?? ["", null];
-    if (!isRecord(body)) throw new ContractError(`query ${kind}: an object was expected`);
-    const field = new JsonField(body, "", fieldError);
+    const [kind, body] = request.variant(kinds) ?? [];
+    if (kind === undefined || body === undefined) throw new SystemError("unknown", []);
     switch (kind) {
       case "stargate":
-        return queryRoute(context, field, options, deps).json();
+        return utf8(printGoJson(queryRoute(context, body, options, deps).json()));
       case "grpc":
-        return toBase64(queryRoute(context, field, options, deps).bytes);
+        return queryRoute(context, body, options, deps).bytes;
       case "custom":
         return queryBinding(context, body, deps);
       case "wasm":
-        return queryContract(context, field, options, smart);
+        return queryContract(context, body, options, smart);
       case "bank":
-        return querySupply(context, field, deps);
-      default:
-        throw ErrNotSupported(`not implemented: contract queries of kind ${kind}`);
+        return queryBank(context, body, deps, options);
+      case "staking":
+      case "ibc":
+        throw unsupported(`unknown ${kind === "ibc" ? "IBC" : "Staking"} variant`);
     }
   };
 }
 
 interface RouteResponse {
   readonly bytes: Uint8Array;
-  readonly json: () => JsonValue;
+  readonly json: () => ReturnType<typeof messageToJson>;
 }
 
 function queryRoute(
   context: Context,
-  body: JsonField,
+  body: GoField,
   { chainName, allowedQueries }: WasmOptions,
   deps: WasmDeps,
 ): RouteResponse {
-  const path = body.member("path").required().asText();
+  const path = body.member("path").text();
   const canonical = toCanonicalTypeUrl(path, chainName);
   if (canonical === undefined || !allowedQueries.includes(canonical))
-    throw ErrNotSupported(`'${path}' path is not allowed from the contract`);
+    throw unsupported(`'${path}' path is not allowed from the contract`);
   const handler = deps.findQuery(path);
-  if (handler === undefined) throw ErrNotSupported(`No route to query '${path}'`);
-  const request = body.member("data").required().asBase64();
-  const bytes = wrapQueryError(() => handler.query(context, request));
+  if (handler === undefined) throw unsupported(`No route to query '${path}'`);
+  const request = body.member("data").bytes();
+  const bytes = withoutStatus(() => handler.query(context, request));
   return { bytes, json: () => messageToJson(responseType(canonical), bytes, chainName) };
 }
 
@@ -71,53 +98,198 @@ function responseType(path: string): string {
   return method?.responseType ?? unreachable(`${path} is allowed, but no service has it`);
 }
 
-/** Turns a gRPC status into an error of the contract host. Contracts see only the codespace and code of it. */
-function wrapQueryError<T>(query: () => T): T {
+/** A gRPC status is no registered error. */
+function withoutStatus<T>(query: () => T): T {
   try {
     return query();
   } catch (error) {
-    throw error instanceof QueryError ? ErrQueryFailed(error.message) : error;
+    throw error instanceof QueryError ? unregisteredError(error.message) : error;
   }
 }
 
-function queryBinding(
-  context: Context,
-  body: Readonly<Record<string, unknown>>,
-  deps: WasmDeps,
-): MessageJson {
-  const response = deps.customQueries?.(context, body);
-  if (response === undefined) throw ErrNotSupported("custom queries of this kind");
-  return response;
+function queryBinding(context: Context, body: GoField, deps: WasmDeps): Uint8Array {
+  const request = body.message();
+  const response = isRecord(request) ? deps.customQueries?.(context, request) : undefined;
+  if (response === undefined) throw unsupported("unknown neutron query type");
+  return utf8(printMessageJson(response));
 }
 
-/** Answers `{"bank":{"supply":{"denom":…}}}`. */
-function querySupply(context: Context, body: JsonField, deps: WasmDeps): JsonValue {
-  const supply = body.member("supply");
-  if (!isRecord(supply.value)) throw ErrNotSupported("not implemented: bank queries but supply");
-  const denom = supply.member("denom").required().asText();
-  return { amount: { denom, amount: deps.bank.supply(context, denom).toString() } };
+function queryBank(context: Context, body: GoField, { bank }: WasmDeps, options: WasmOptions): Uint8Array {
+  const [kind, request] = body.variant(["balance", "all_balances", "supply"] as const) ?? [];
+  if (kind === undefined || request === undefined) throw unsupported("unknown BankQuery variant");
+  const denom = request.member("denom").text();
+  const account = (): Uint8Array => addressOf(request.member("address").text(), options);
+  switch (kind) {
+    case "balance":
+      return printAmount(printCoin(denom, bank.balance(context, account(), denom).amount));
+    case "all_balances": {
+      const coins = [...bank.balances(context, account())];
+      return printAmount(`[${coins.map((coin) => printCoin(coin.denom, coin.amount)).join(",")}]`);
+    }
+    case "supply":
+      return printAmount(printCoin(denom, bank.supply(context, denom)));
+  }
+}
+
+function printAmount(json: string): Uint8Array {
+  return utf8(printGoObject([["amount", json]]));
+}
+
+function printCoin(denom: string, amount: bigint): string {
+  return printGoObject([
+    ["denom", printGoString(denom)],
+    ["amount", `"${amount}"`],
+  ]);
+}
+
+function addressOf(text: string, { bech32Prefix }: WasmOptions): Uint8Array {
+  try {
+    return parseAddress(bech32Prefix, text);
+  } catch {
+    throw ErrInvalidAddress(text);
+  }
 }
 
 function queryContract(
   context: Context,
-  body: JsonField,
-  { bech32Prefix }: WasmOptions,
-  smart: SmartQuery,
-): MessageJson {
-  const [smartBody, rawBody] = [body.member("smart"), body.member("raw")];
-  if (isRecord(smartBody.value)) {
-    const message = smartBody.member("msg").required().asBase64();
-    const response = smart(context, smartBody.member("contract_addr").required().asText(), message);
-    return parseMessageJson(response);
+  body: GoField,
+  options: WasmOptions,
+  smart: SmartQueries,
+): Uint8Array {
+  const kinds = ["smart", "raw", "contract_info", "code_info"] as const;
+  const [kind, request] = body.variant(kinds) ?? [];
+  if (kind === undefined || request === undefined) throw unsupported("unknown WasmQuery variant");
+  if (kind === "code_info") return codeInfo(context, request.member("code_id").uint64());
+  const text = request.member("contract_addr").text();
+  const address = addressOf(text, options);
+  switch (kind) {
+    case "smart": {
+      const message = request.member("msg").bytes();
+      if (goJsonSyntaxError(message) !== undefined) throw ErrInvalid().wrap("json msg");
+      return querySmart(context, text, message, smart);
+    }
+    case "raw":
+      return contractStore(context, address).get(request.member("key").bytes()) ?? new Uint8Array(0);
+    case "contract_info":
+      return contractInfo(context, address, text);
   }
-  if (!isRecord(rawBody.value)) throw ErrNotSupported("not implemented: contract queries but smart and raw");
-  const text = rawBody.member("contract_addr").required().asText();
-  const address = readAddress(bech32Prefix, text);
-  if (!address.ok) throw ErrInvalidAddress(text);
-  const value = contractStore(context, address.value).get(rawBody.member("key").required().asBase64());
-  return value === undefined ? null : toBase64(value);
 }
 
-function fieldError(path: string, expected: string): ContractError {
-  return new ContractError(`query field ${path}: not ${expected}`);
+/** Codes of the errors of a missing contract and of a missing code. */
+const NO_SUCH_CONTRACT = 22;
+
+function querySmart(context: Context, address: string, message: Uint8Array, smart: SmartQueries): Uint8Array {
+  try {
+    return smart.query(context, address, message);
+  } catch (error) {
+    if (error instanceof ModuleError && error.codespace === MODULE_NAME && error.code === NO_SUCH_CONTRACT)
+      throw noSuchContract(address);
+    throw error;
+  }
+}
+
+function noSuchContract(address: string): SystemError {
+  return new SystemError("no_such_contract", [["addr", printGoString(address)]]);
+}
+
+/** Returns a member, or none for an empty value, as Go's `omitempty`. */
+function optional(name: string, value: string): readonly (readonly [string, string])[] {
+  return value === "" ? [] : [[name, printGoString(value)]];
+}
+
+function contractInfo(context: Context, address: Uint8Array, text: string): Uint8Array {
+  const info = contracts.get(context, address);
+  if (info === undefined) throw noSuchContract(text);
+  return utf8(
+    printGoObject([
+      ["code_id", info.codeId.toString()],
+      ["creator", printGoString(info.creator)],
+      ...optional("admin", info.admin),
+      ["pinned", String(isPinned(context, info.codeId))],
+      ...optional("ibc_port", info.ibcPortId),
+    ]),
+  );
+}
+
+function codeInfo(context: Context, codeId: bigint): Uint8Array {
+  if (codeId === 0n) throw ErrEmpty("code id");
+  const info = codes.get(context, codeId);
+  if (info === undefined) throw new SystemError("no_such_code", [["code_id", codeId.toString()]]);
+  return utf8(
+    printGoObject([
+      ["code_id", codeId.toString()],
+      ["creator", printGoString(info.creator)],
+      ["checksum", printGoString(toHex(info.codeHash))],
+    ]),
+  );
+}
+
+/**
+ * Answers an encoded query of a binary contract (wasmd `QueryHandler`): under a meter of its own, whose gas the call consumes, and
+ * without writes. `gas` is VM gas. Returns the encoded `QuerierResult`. Throws panics only.
+ */
+export function answerQuery(
+  querier: ContractQuerier,
+  caller: { readonly context: Context; readonly gas: bigint },
+  request: Uint8Array,
+  smart: Pick<SmartQueries, "isDeterministic">,
+): Uint8Array {
+  const { context } = caller;
+  const meter = createGasMeter(caller.gas / GAS_MULTIPLIER);
+  let result: string;
+  try {
+    const parsed = GoField.parse(request);
+    const response = dryRun(context.withGas(meter), (inner) => querier(inner, parsed));
+    result = printGoObject([["ok", printGoObject([["ok", `"${toBase64(response)}"`]])]]);
+  } catch (error) {
+    result = printFailure(error, request, smart);
+  } finally {
+    context.gas.consume(meter.used(), "contract sub-query");
+  }
+  return utf8(result);
+}
+
+function printFailure(
+  error: unknown,
+  request: Uint8Array,
+  smart: Pick<SmartQueries, "isDeterministic">,
+): string {
+  if (error instanceof SystemError) return printGoObject([["error", error.json]]);
+  if (error instanceof GoJsonError) {
+    const invalid = printGoObject([
+      ["error", printGoString(error.message)],
+      ["request", `"${toBase64(request)}"`],
+    ]);
+    return printGoObject([["error", printGoObject([["invalid_request", invalid]])]]);
+  }
+  if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+  const text = smart.isDeterministic(error) ? error.message : redacted(error);
+  return printGoObject([["ok", printGoObject([["error", printGoString(text)]])]]);
+}
+
+/** Returns an error as contracts may see it: its text may differ between nodes, and must not reach the state. */
+export function redacted({ codespace, code }: ModuleError): string {
+  return `codespace: ${codespace}, code: ${code}`;
+}
+
+/**
+ * Answers the query of a TypeScript contract, with the gas of the call. A `grpc` query returns base64 of the response, a raw query
+ * base64 of the value, or null. Throws `ModuleError` and `ContractError`.
+ */
+export function queryFromTypeScript(
+  querier: ContractQuerier,
+  context: Context,
+  request: Readonly<Record<string, MessageJson>>,
+): MessageJson {
+  const field = GoField.parse(utf8(printMessageJson(request)));
+  let response: Uint8Array;
+  try {
+    response = querier(context, field);
+  } catch (error) {
+    if (error instanceof SystemError) throw ErrNotSupported(error.message);
+    throw error instanceof GoJsonError ? new ContractError(`query: ${error.message}`) : error;
+  }
+  const isRaw = field.member("wasm").member("raw").isPresent();
+  if (!isRaw && !field.member("grpc").isPresent()) return parseMessageJson(response);
+  return isRaw && response.length === 0 ? null : toBase64(response);
 }

@@ -4,7 +4,6 @@ import type {
 } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import {
-  AccessType,
   type CodeInfo,
   CodeInfo as CodeInfoCodec,
   ContractCodeHistoryEntry,
@@ -15,9 +14,11 @@ import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
+import { createGasMeter } from "../../runtime/gas.ts";
 import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
+import { moduleParams } from "./params.ts";
 import { predictableContractAddress } from "./address.ts";
 import type { ContractHost } from "./contract-host.ts";
 import {
@@ -26,11 +27,19 @@ import {
   contracts,
   contractStore,
   creatorIndexPrefix,
+  findCodeBytes,
   historyPrefix,
   POSITION_BYTES,
   statePrefix,
 } from "./keeper.ts";
-import { CODE_PREFIX, ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME } from "./keys.ts";
+import {
+  CODE_PREFIX,
+  PINNED_PREFIX,
+  ErrInvalid,
+  ErrNoSuchCode,
+  ErrNoSuchContract,
+  MODULE_NAME,
+} from "./keys.ts";
 
 const SERVICE = "/cosmwasm.wasm.v1.Query";
 
@@ -46,6 +55,9 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
     ...createIndexQueryHandlers({ bech32Prefix, read, paginate: paginateStore }),
   ];
 }
+
+/** Gas of a smart query, of the deployed nodes' configuration. */
+const QUERY_GAS = 3_000_000n;
 
 function contractQueries(read: ReadAddress, host: ContractHost): readonly QueryHandler[] {
   return [
@@ -72,8 +84,10 @@ function contractQueries(read: ReadAddress, host: ContractHost): readonly QueryH
       `${SERVICE}/SmartContractState`,
       { request: wire.QuerySmartContractStateRequest, response: wire.QuerySmartContractStateResponse },
       (context, { address, queryData }) => {
-        requireContract(context, address, read);
-        return { data: host.query(context, address, queryData) };
+        if (goJsonSyntaxError(queryData) !== undefined)
+          throw new QueryError(GrpcCode.InvalidArgument, "invalid query data");
+        read(address);
+        return { data: host.query(context.withGas(createGasMeter(QUERY_GAS)), address, queryData) };
       },
     ),
   ];
@@ -115,12 +129,13 @@ function rawContractState(
   return { data: data ?? new Uint8Array(0) };
 }
 
-/** Returns a code's info without bytes: a TypeScript contract has no WebAssembly. */
+/** Returns a code's info and bytes; no bytes for a TypeScript contract, which has no WebAssembly. */
 function queryCode(context: Context, { codeId }: wire.QueryCodeRequest): wire.QueryCodeResponse {
   if (codeId === 0n) throw ErrInvalid("code id");
   const info = codes.get(context, codeId);
   if (info === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
-  return { codeInfo: toCodeInfoResponse(codeId, info), data: new Uint8Array(0) };
+  const data = findCodeBytes(context, info.codeHash) ?? new Uint8Array(0);
+  return { codeInfo: toCodeInfoResponse(codeId, info), data };
 }
 
 function queryCodes(context: Context, { pagination }: wire.QueryCodesRequest): wire.QueryCodesResponse {
@@ -137,8 +152,17 @@ function paginateStore(
   pagination: PageRequest | undefined,
   onEntry: (key: Uint8Array, value: Uint8Array) => void,
 ): ReturnType<typeof paginate> {
-  return paginate({ store: context.store(MODULE_NAME), prefix }, pagination, onEntry);
+  return paginate({ store: context.store(MODULE_NAME), prefix }, pagination ?? FIRST_PAGE, onEntry);
 }
+
+/** Without a request, wasmd does not count the entries. */
+const FIRST_PAGE: PageRequest = {
+  key: new Uint8Array(0),
+  offset: 0n,
+  limit: 100n,
+  countTotal: false,
+  reverse: false,
+};
 
 function toCodeInfoResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoResponse {
   return {
@@ -230,19 +254,18 @@ function generalQueries(deps: IndexQueryDeps): readonly QueryHandler[] {
     toQueryHandler(
       `${SERVICE}/Params`,
       { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      // Codes come from the genesis, and every account may instantiate them.
-      () => ({
-        params: {
-          codeUploadAccess: { permission: AccessType.ACCESS_TYPE_NOBODY, addresses: [] },
-          instantiateDefaultPermission: AccessType.ACCESS_TYPE_EVERYBODY,
-        },
-      }),
+      (context) => ({ params: moduleParams.get(context) }),
     ),
     toQueryHandler(
       `${SERVICE}/PinnedCodes`,
       { request: wire.QueryPinnedCodesRequest, response: wire.QueryPinnedCodesResponse },
-      // A TypeScript contract needs no cache of compiled code.
-      () => ({ codeIds: [], pagination: { nextKey: new Uint8Array(0), total: 0n } }),
+      (context, { pagination }) => {
+        const codeIds: bigint[] = [];
+        const page = deps.paginate(context, PINNED_PREFIX, pagination, (key) => {
+          codeIds.push(readUint64BigEndian(key));
+        });
+        return { codeIds, pagination: page };
+      },
     ),
     toQueryHandler(
       `${SERVICE}/BuildAddress`,

@@ -1,6 +1,7 @@
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { HandlerResult, MessageHandler, QueryHandler } from "../../runtime/module.ts";
+import type { Vm } from "../../../vm/vm.ts";
 import type { ContractCode, MessageJson } from "./contract.ts";
 
 export interface WasmOptions {
@@ -16,9 +17,16 @@ export interface WasmOptions {
 }
 
 interface BankKeeper {
+  /** Throws bank/5 when messages may not send one of the denominations. */
+  readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
   /** Throws `ModuleError` when the balance is too low. */
   readonly sendCoins: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   readonly supply: (context: Context, denom: string) => bigint;
+  readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
+  /** Coins of an address in the byte order of their denominations. */
+  readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
+  /** Destroys coins of an account. */
+  readonly burnCoins: (context: Context, from: string, coins: readonly Coin[]) => void;
 }
 
 interface AccountKeeper {
@@ -47,6 +55,8 @@ type CustomQueryHandler = (
 
 /** Routes are looked up at each use, because they include modules that are created after this one. */
 export interface WasmDeps {
+  /** Runs binary contracts. */
+  readonly vm: Vm;
   readonly bank: BankKeeper;
   readonly accounts: AccountKeeper;
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;

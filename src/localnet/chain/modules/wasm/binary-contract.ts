@@ -1,0 +1,135 @@
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
+import { GoJsonError, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
+import { reportedText, VmError } from "../../../vm/errors.ts";
+import type { EntryPoint, QueryLimits } from "../../../vm/host.ts";
+import type { Vm } from "../../../vm/vm.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ChainPanic } from "../../runtime/errors.ts";
+import type { Caller } from "./contract.ts";
+import { consumeCallGas, gasForCall } from "./gas.ts";
+import { codeBytes, contractStore, runningTransaction } from "./keeper.ts";
+import { ErrVMError } from "./keys.ts";
+import { createVmHost } from "./vm-host.ts";
+
+/** One call of an entry point. */
+interface BinaryCall {
+  readonly entryPoint: EntryPoint;
+  /** SHA-256 of the code, hex. */
+  readonly checksum: string;
+  readonly address: string;
+  readonly bytes: Uint8Array;
+  /** For `instantiate` and `execute`. */
+  readonly caller?: Caller;
+  readonly message: Uint8Array;
+}
+
+/** Calls entry points of binary contracts. */
+export interface BinaryContracts {
+  /**
+   * Runs an entry point, consumes its gas and returns what `decode` makes of the bytes of its result. `decode` runs before the gas is
+   * consumed: Go loses the gas of a call whose result ends in a panic. Throws ErrVMError and out of gas.
+   */
+  readonly call: <T>(context: Context, call: BinaryCall, decode: (result: Uint8Array) => T) => T;
+}
+
+interface BinaryDeps {
+  readonly vm: Vm;
+  /** How many calls, each by a message of the one before, are running. */
+  readonly messageDepth: () => number;
+  readonly bech32Prefix: string;
+  /** Answers an encoded query of a contract with an encoded result. */
+  readonly query: (context: Context, request: Uint8Array, gas: bigint) => Uint8Array;
+}
+
+/** Native stack of a call, and what the chain's frames take of it for each message around the call. */
+const STACK_BYTES = 840 * 1024;
+const STACK_OF_MESSAGE = 8 * 1024;
+
+export function createBinaryContracts({
+  vm,
+  bech32Prefix,
+  messageDepth,
+  query,
+}: BinaryDeps): BinaryContracts {
+  // A query runs on the stack of the call that asks. Calls are synchronous, so that a variable is sound.
+  let stackLimit: number | undefined;
+  const withStack = <T>(limit: number, work: () => T): T => {
+    const outer = stackLimit;
+    stackLimit = limit;
+    try {
+      return work();
+    } finally {
+      stackLimit = outer;
+    }
+  };
+  return {
+    call: (context, call, decode) => {
+      const { checksum, entryPoint } = call;
+      const ask = (request: Uint8Array, limits: QueryLimits): Uint8Array =>
+        withStack(limits.stack, () => query(context, request, limits.gas));
+      const storage = contractStore(context, call.bytes);
+      const { result, gasUsed } = vm.call({
+        checksum,
+        code: () => codeBytes(context, checksum),
+        entryPoint,
+        args: argumentsOf(context, call),
+        gasLimit: gasForCall(context.gas),
+        host: createVmHost({ context, bech32Prefix, storage, query: ask }),
+        stackLimit: stackLimit ?? Math.max(0, STACK_BYTES - STACK_OF_MESSAGE * messageDepth()),
+      });
+      const outcome = result instanceof VmError ? undefined : attempt(() => decode(result));
+      consumeCallGas(context.gas, gasUsed);
+      if (result instanceof VmError) throw ErrVMError(reportedText(result));
+      return outcome === undefined ? unreachable("a result was not decoded") : outcome();
+    },
+  };
+}
+
+/** Runs `work` and returns a function with its outcome: it returns the value, or throws the exception. A panic is thrown immediately. */
+function attempt<T>(work: () => T): () => T {
+  try {
+    const value = work();
+    return () => value;
+  } catch (error) {
+    if (error instanceof ChainPanic) throw error;
+    return () => {
+      throw error instanceof GoJsonError ? ErrVMError(error.message) : error;
+    };
+  }
+}
+
+function argumentsOf(context: Context, { address, caller, message }: BinaryCall): readonly Uint8Array[] {
+  const env = utf8(printEnv(context, address));
+  return caller === undefined ? [env, message] : [env, utf8(printInfo(caller)), message];
+}
+
+/** `Env` of wasmvm 2.1. Outside of transactions, there is no transaction. */
+function printEnv(context: Context, address: string): string {
+  const index = runningTransaction(context);
+  return printGoObject([
+    [
+      "block",
+      printGoObject([
+        ["height", context.height.toString()],
+        ["time", `"${context.timeNs}"`],
+        ["chain_id", printGoString(context.chainId)],
+      ]),
+    ],
+    ["transaction", index === undefined ? "null" : printGoObject([["index", index.toString()]])],
+    ["contract", printGoObject([["address", printGoString(address)]])],
+  ]);
+}
+
+function printInfo({ sender, funds }: Caller): string {
+  const coins = funds.map(({ denom, amount }) =>
+    printGoObject([
+      ["denom", printGoString(denom)],
+      ["amount", `"${amount}"`],
+    ]),
+  );
+  return printGoObject([
+    ["sender", printGoString(sender)],
+    ["funds", `[${coins.join(",")}]`],
+  ]);
+}

@@ -1,0 +1,212 @@
+import { MsgSend } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
+import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import {
+  MsgBeginRedelegate,
+  MsgDelegate,
+  MsgUndelegate,
+} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
+import { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
+import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import { parseInt256 } from "../../../../platform/base/integers.ts";
+import { type Coin, isDenom, sumCoins, toWireCoin } from "../../runtime/coins.ts";
+import { ErrInvalidCoins, ModuleError, unregisteredError } from "../../runtime/errors.ts";
+import type { ContractMessage } from "./contract.ts";
+import type { GoField } from "./go-field.ts";
+import { ErrUnknownMsg } from "./keys.ts";
+
+/** Fails the sub-message: no module of the chain handles it. */
+const NO_HANDLER: ContractMessage = { kind: "invalid", error: ErrUnknownMsg("no handler found") };
+
+type Encoder = (contract: string, body: GoField) => ContractMessage;
+
+/**
+ * Decodes a message of a binary contract (wasmd 0.53 `DefaultEncoders`). A message that the chain does not know, or that has invalid
+ * coins, is `invalid`: it fails when it is its turn. Throws `GoJsonError` for members of another type.
+ */
+export function parseContractMessage(message: GoField, contract: string): ContractMessage {
+  const kinds = [
+    "bank",
+    "custom",
+    "staking",
+    "distribution",
+    "gov",
+    "ibc",
+    "wasm",
+    "any",
+    "stargate",
+  ] as const;
+  const [kind, body] = message.variant(kinds) ?? [];
+  if (kind === undefined || body === undefined) return NO_HANDLER;
+  switch (kind) {
+    case "bank":
+      return encodeVariant(BANK, contract, body);
+    case "custom":
+      return { kind: "custom", message: body.message() };
+    case "staking":
+      return encodeVariant(STAKING, contract, body);
+    case "ibc":
+      return encodeVariant(IBC, contract, body);
+    case "wasm":
+      return encodeVariant(WASM, contract, body);
+    case "any":
+    case "stargate":
+      return { kind: "any", typeUrl: body.member("type_url").text(), value: body.member("value").bytes() };
+    case "distribution":
+    case "gov":
+      return NO_HANDLER;
+  }
+}
+
+function encodeVariant(
+  encoders: Readonly<Record<string, Encoder>>,
+  contract: string,
+  body: GoField,
+): ContractMessage {
+  const [name, variant] = body.variant(Object.keys(encoders)) ?? [];
+  const encode = name === undefined ? undefined : encoders[name];
+  if (encode === undefined || variant === undefined) return NO_HANDLER;
+  try {
+    return encode(contract, variant);
+  } catch (error) {
+    if (!(error instanceof ModuleError)) throw error;
+    return { kind: "invalid", error };
+  }
+}
+
+interface Codec<T> {
+  encode(message: T): { finish(): Uint8Array };
+}
+
+function any<T>(typeUrl: string, type: Codec<T>, message: T): ContractMessage {
+  return { kind: "any", typeUrl, value: type.encode(message).finish() };
+}
+
+const BANK: Readonly<Record<string, Encoder>> = {
+  send: (contract, body) => {
+    const toAddress = body.member("to_address").text();
+    const amount = wireCoins(body.member("amount"));
+    // wasmd leaves out a payment of nothing.
+    if (body.member("amount").items().length === 0) return { kind: "nothing" };
+    return any(TYPE_URL.send, MsgSend, { fromAddress: contract, toAddress, amount });
+  },
+  burn: (_contract, body) => ({ kind: "burn", coins: parseCoins(body.member("amount")) }),
+};
+
+const STAKING: Readonly<Record<string, Encoder>> = {
+  delegate: (delegatorAddress, body) =>
+    any("/cosmos.staking.v1beta1.MsgDelegate", MsgDelegate, {
+      delegatorAddress,
+      validatorAddress: body.member("validator").text(),
+      amount: wireCoin(body.member("amount")),
+    }),
+  undelegate: (delegatorAddress, body) =>
+    any("/cosmos.staking.v1beta1.MsgUndelegate", MsgUndelegate, {
+      delegatorAddress,
+      validatorAddress: body.member("validator").text(),
+      amount: wireCoin(body.member("amount")),
+    }),
+  redelegate: (delegatorAddress, body) =>
+    any("/cosmos.staking.v1beta1.MsgBeginRedelegate", MsgBeginRedelegate, {
+      delegatorAddress,
+      validatorSrcAddress: body.member("src_validator").text(),
+      validatorDstAddress: body.member("dst_validator").text(),
+      amount: wireCoin(body.member("amount")),
+    }),
+};
+
+const IBC: Readonly<Record<string, Encoder>> = {
+  transfer: (sender, body) => {
+    const timeout = body.member("timeout");
+    const block = timeout.member("block");
+    const text = timeout.member("timestamp").text();
+    return any(TYPE_URL.transfer, MsgTransfer, {
+      sourcePort: "transfer",
+      sourceChannel: body.member("channel_id").text(),
+      token: wireCoin(body.member("amount")),
+      sender,
+      receiver: body.member("to_address").text(),
+      timeoutHeight: {
+        revisionNumber: block.member("revision").uint64(),
+        revisionHeight: block.member("height").uint64(),
+      },
+      timeoutTimestamp: /^\d{1,20}$/.test(text) ? BigInt(text) : 0n,
+      memo: body.member("memo").text(),
+    });
+  },
+};
+
+function wasmAny<T>(name: string, type: Codec<T>, message: T): ContractMessage {
+  const value = type.encode(message).finish();
+  return { kind: "any", typeUrl: `/cosmwasm.wasm.v1.${name}`, value, isWasm: true };
+}
+
+const WASM: Readonly<Record<string, Encoder>> = {
+  execute: (sender, body) =>
+    wasmAny("MsgExecuteContract", wire.MsgExecuteContract, {
+      sender,
+      contract: body.member("contract_addr").text(),
+      msg: body.member("msg").bytes(),
+      funds: wireCoins(body.member("funds")),
+    }),
+  instantiate: (sender, body) =>
+    wasmAny("MsgInstantiateContract", wire.MsgInstantiateContract, instantiation(sender, body)),
+  instantiate2: (sender, body) =>
+    wasmAny("MsgInstantiateContract2", wire.MsgInstantiateContract2, {
+      ...instantiation(sender, body),
+      salt: body.member("salt").bytes(),
+      // A contract that wants the message in the address computes the salt from it.
+      fixMsg: false,
+    }),
+  migrate: (sender, body) =>
+    wasmAny("MsgMigrateContract", wire.MsgMigrateContract, {
+      sender,
+      contract: body.member("contract_addr").text(),
+      codeId: body.member("new_code_id").uint64(),
+      msg: body.member("msg").bytes(),
+    }),
+  update_admin: (sender, body) =>
+    wasmAny("MsgUpdateAdmin", wire.MsgUpdateAdmin, {
+      sender,
+      newAdmin: body.member("admin").text(),
+      contract: body.member("contract_addr").text(),
+    }),
+  clear_admin: (sender, body) =>
+    wasmAny("MsgClearAdmin", wire.MsgClearAdmin, { sender, contract: body.member("contract_addr").text() }),
+};
+
+function instantiation(sender: string, body: GoField): wire.MsgInstantiateContract {
+  return {
+    sender,
+    admin: body.member("admin").text(),
+    codeId: body.member("code_id").uint64(),
+    label: body.member("label").text(),
+    msg: body.member("msg").bytes(),
+    funds: wireCoins(body.member("funds")),
+  };
+}
+
+function wireCoin(field: GoField): WireCoin {
+  return toWireCoin(parseCoin(field.coin()));
+}
+
+function wireCoins(field: GoField): WireCoin[] {
+  return parseCoins(field).map(toWireCoin);
+}
+
+/** Adds up and sorts the coins. Throws sdk/10. */
+function parseCoins(field: GoField): readonly Coin[] {
+  return sumCoins(field.coins().map(parseCoin));
+}
+
+function parseCoin({ denom, amount }: WireCoin): Coin {
+  let parsed: bigint;
+  try {
+    parsed = parseInt256(amount);
+  } catch {
+    throw ErrInvalidCoins(`${amount}${denom}`);
+  }
+  if (!isDenom(denom)) throw unregisteredError(`invalid denom: ${denom}`);
+  if (parsed < 0n) throw unregisteredError(`negative coin amount: ${amount}`);
+  return { denom, amount: parsed };
+}

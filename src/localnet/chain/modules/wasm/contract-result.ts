@@ -1,0 +1,140 @@
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import { GoJsonError, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
+import { toBase64 } from "../../../../platform/base/bytes.ts";
+import { goPanic } from "../../runtime/errors.ts";
+import type { ContractAttribute, ContractResponse, Reply, ReplyOn, SubMessage } from "./contract.ts";
+import { ContractError } from "./contract.ts";
+import { GoField } from "./go-field.ts";
+import { parseContractMessage } from "./contract-message.ts";
+
+// The JSON that the chain and a binary contract exchange, as wasmvm 2.1 reads and writes it.
+
+/**
+ * Decodes the result of an entry point but `query`. Throws `ContractError` for the contract's own error, `GoJsonError` for what is no
+ * result, and a panic for a result that is neither a response nor an error, as Go has one.
+ */
+export function parseResponse(bytes: Uint8Array, contract: string): ContractResponse {
+  const response = okOf(bytes);
+  return {
+    messages: response
+      .member("messages")
+      .items()
+      .map((item) => parseSubMessage(item, contract)),
+    attributes: parseAttributes(response.member("attributes")),
+    events: response
+      .member("events")
+      .items()
+      .map((item) => ({
+        type: item.member("type").text(),
+        attributes: parseAttributes(item.member("attributes")),
+      })),
+    data: response.member("data").isPresent() ? response.member("data").bytes() : undefined,
+  };
+}
+
+/** Decodes the result of a query: JSON in base64. Throws as {@link parseResponse}. */
+export function parseQueryResult(bytes: Uint8Array): Uint8Array {
+  const root = GoField.parse(bytes);
+  const error = root.member("error").text();
+  if (error !== "") throw new ContractError(error);
+  return root.member("ok").bytes();
+}
+
+function okOf(bytes: Uint8Array): GoField {
+  const root = GoField.parse(bytes);
+  const error = root.member("error").text();
+  if (error !== "") throw new ContractError(error);
+  const ok = root.member("ok");
+  if (!ok.isPresent()) throw goPanic("runtime error: invalid memory address or nil pointer dereference");
+  return ok;
+}
+
+function parseAttributes(field: GoField): readonly ContractAttribute[] {
+  return field
+    .items()
+    .map((item) => ({ key: item.member("key").text(), value: item.member("value").text() }));
+}
+
+const REPLY_ON: Readonly<Record<string, ReplyOn>> = {
+  always: "always",
+  error: "error",
+  success: "success",
+  never: "never",
+};
+
+function parseSubMessage(field: GoField, contract: string): SubMessage {
+  const gasLimit = field.member("gas_limit");
+  return {
+    id: field.member("id").uint64(),
+    message: parseContractMessage(field.member("msg"), contract),
+    replyOn: parseReplyOn(field.member("reply_on")),
+    gasLimit: gasLimit.isPresent() ? gasLimit.uint64() : undefined,
+    payload: field.member("payload").bytes(),
+  };
+}
+
+function parseReplyOn(field: GoField): ReplyOn | undefined {
+  if (!field.isPresent()) return undefined;
+  const text = field.text();
+  const found = Object.hasOwn(REPLY_ON, text) ? REPLY_ON[text] : undefined;
+  if (found === undefined) throw new GoJsonError(`invalid reply_on value '${text}'`);
+  return found;
+}
+
+/** Encodes the reply to a sub-message. */
+export function printReply({ id, result, payload }: Reply): Uint8Array {
+  const outcome = result.ok
+    ? printGoObject([
+        ["events", printList(result.events, printEvent)],
+        ...(result.data === undefined || result.data.length === 0
+          ? []
+          : [["data", printBytes(result.data)] as const]),
+        [
+          "msg_responses",
+          printList(result.responses, ({ typeUrl, value }) =>
+            printGoObject([
+              ["type_url", printGoString(typeUrl)],
+              ["value", printBytes(value)],
+            ]),
+          ),
+        ],
+      ])
+    : printGoString(result.error);
+  return utf8(
+    printGoObject([
+      ["gas_used", "0"],
+      ["id", id.toString()],
+      ["result", printGoObject([[result.ok ? "ok" : "error", outcome]])],
+      ...(payload.length === 0 ? [] : [["payload", printBytes(payload)] as const]),
+    ]),
+  );
+}
+
+function printEvent({
+  type,
+  attributes,
+}: {
+  readonly type: string;
+  readonly attributes: readonly ContractAttribute[];
+}): string {
+  return printGoObject([
+    ["type", printGoString(type)],
+    [
+      "attributes",
+      printList(attributes, ({ key, value }) =>
+        printGoObject([
+          ["key", printGoString(key)],
+          ["value", printGoString(value)],
+        ]),
+      ),
+    ],
+  ]);
+}
+
+function printBytes(bytes: Uint8Array): string {
+  return `"${toBase64(bytes)}"`;
+}
+
+function printList<T>(items: readonly T[], print: (item: T) => string): string {
+  return `[${items.map(print).join(",")}]`;
+}

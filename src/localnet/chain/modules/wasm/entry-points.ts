@@ -1,0 +1,151 @@
+import { toHex, utf8 } from "../../../../platform/base/bytes.ts";
+import type { EntryPoint } from "../../../vm/host.ts";
+import type { Vm } from "../../../vm/vm.ts";
+import type { Context } from "../../runtime/context.ts";
+import { type BinaryContracts, createBinaryContracts } from "./binary-contract.ts";
+import { parseQueryResult, parseResponse, printReply } from "./contract-result.ts";
+import {
+  type Caller,
+  type ContractCode,
+  ContractError,
+  type ContractResponse,
+  type ContractScope,
+  type Reply,
+} from "./contract.ts";
+import { compactJson } from "./go-field.ts";
+import { contractStore, createCodeRegistry, readOnly, transactionIndex } from "./keeper.ts";
+import type { LoadedCode } from "./loading.ts";
+import { parseMessageJson, printMessageJson } from "./message-json.ts";
+import { answerQuery, type ContractQuerier, queryFromTypeScript, type SmartQueries } from "./querier.ts";
+import type { WasmOptions } from "./types.ts";
+
+/**
+ * Entry points of contracts: of code that is written in TypeScript, and of binary code in the virtual machine. Messages are JSON. All
+ * throw `ContractError` for the contract's own error, and `ModuleError`.
+ */
+export interface EntryPoints {
+  readonly instantiate: Call<[caller: Caller, message: Uint8Array]>;
+  readonly execute: Call<[caller: Caller, message: Uint8Array]>;
+  readonly migrate: Call<[message: Uint8Array]>;
+  readonly sudo: Call<[message: Uint8Array]>;
+  readonly reply: Call<[reply: Reply]>;
+  /** Returns JSON. */
+  readonly query: (context: Context, code: LoadedCode, message: Uint8Array) => Uint8Array;
+}
+
+type Call<Args extends unknown[]> = (context: Context, code: LoadedCode, ...args: Args) => ContractResponse;
+
+interface EntryPointDeps extends Pick<SmartQueries, "isDeterministic"> {
+  readonly vm: Vm;
+  /** Read at each call. */
+  readonly querier: () => ContractQuerier;
+  /** How many calls, each by a message of the one before, are running. */
+  readonly messageDepth: () => number;
+}
+
+export function createEntryPoints(options: WasmOptions, deps: EntryPointDeps): EntryPoints {
+  const { querier } = deps;
+  const find = createCodeRegistry(options.codes);
+  const typescript = typescriptEntryPoints(find, querier);
+  const binary = binaryEntryPoints(
+    createBinaryContracts({
+      ...deps,
+      bech32Prefix: options.bech32Prefix,
+      query: (context, request, gas) => answerQuery(querier(), { context, gas }, request, deps),
+    }),
+  );
+  const of = (code: LoadedCode): EntryPoints => (find(code.hash) === undefined ? binary : typescript);
+  return {
+    instantiate: (context, code, caller, message) => of(code).instantiate(context, code, caller, message),
+    execute: (context, code, caller, message) => of(code).execute(context, code, caller, message),
+    migrate: (context, code, message) => of(code).migrate(context, code, message),
+    sudo: (context, code, message) => of(code).sudo(context, code, message),
+    reply: (context, code, reply) => of(code).reply(context, code, reply),
+    query: (context, code, message) => of(code).query(context, code, message),
+  };
+}
+
+function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
+  const call = (
+    context: Context,
+    { hash, ...place }: LoadedCode,
+    entryPoint: EntryPoint,
+    args: { readonly caller?: Caller; readonly message: Uint8Array },
+  ): ContractResponse =>
+    contracts.call(context, { ...place, checksum: toHex(hash), entryPoint, ...args }, (result) =>
+      parseResponse(result, place.address),
+    );
+  return {
+    // The chain reads these messages before it passes them on, which leaves out white space.
+    instantiate: (context, code, caller, message) =>
+      call(context, code, "instantiate", { caller, message: compactJson(message) }),
+    execute: (context, code, caller, message) => call(context, code, "execute", { caller, message }),
+    migrate: (context, code, message) => call(context, code, "migrate", { message: compactJson(message) }),
+    sudo: (context, code, message) => call(context, code, "sudo", { message }),
+    reply: (context, code, reply) => call(context, code, "reply", { message: printReply(reply) }),
+    query: (context, { hash, ...place }, message) =>
+      contracts.call(
+        context,
+        { ...place, checksum: toHex(hash), entryPoint: "query", message },
+        parseQueryResult,
+      ),
+  };
+}
+
+/** Price of each byte of a message to TypeScript code, instead of the metered parsing of binary code. */
+const MESSAGE_BYTE_COST = 5n;
+
+function typescriptEntryPoints(
+  find: (hash: Uint8Array) => ContractCode | undefined,
+  querier: () => ContractQuerier,
+): EntryPoints {
+  const open = (
+    context: Context,
+    { address, bytes }: LoadedCode,
+    size: number,
+    access: "read" | "write" = "write",
+  ): ContractScope => {
+    context.gas.consume(MESSAGE_BYTE_COST * BigInt(size), "wasm contract");
+    const storage = contractStore(context, bytes);
+    return {
+      chainId: context.chainId,
+      height: context.height,
+      timeNs: context.timeNs,
+      transactionIndex: () => transactionIndex(context),
+      address,
+      storage: access === "read" ? readOnly(storage) : storage,
+      query: (request) => queryFromTypeScript(querier(), context, request),
+      useGas: (amount) => context.gas.consume(amount, "wasm contract"),
+    };
+  };
+  const entry = <K extends keyof ContractCode>(code: LoadedCode, name: K): NonNullable<ContractCode[K]> => {
+    const contract = find(code.hash);
+    const found = contract?.[name];
+    if (found === undefined || found === null)
+      throw new ContractError(`contract ${contract?.name ?? ""} has no entry point ${name}`);
+    return found;
+  };
+  return {
+    instantiate: (context, code, caller, message) =>
+      entry(code, "instantiate")(open(context, code, message.length), caller, parseMessageJson(message)),
+    execute: (context, code, caller, message) =>
+      entry(code, "execute")(open(context, code, message.length), caller, parseMessageJson(message)),
+    migrate: (context, code, message) =>
+      entry(code, "migrate")(open(context, code, message.length), parseMessageJson(message)),
+    sudo: (context, code, message) =>
+      entry(code, "sudo")(open(context, code, message.length), parseMessageJson(message)),
+    reply: (context, code, reply) => entry(code, "reply")(open(context, code, sizeOf(reply)), reply),
+    query: (context, code, message) => {
+      const response = entry(code, "query")(
+        open(context, code, message.length, "read"),
+        parseMessageJson(message),
+      );
+      return utf8(printMessageJson(response));
+    },
+  };
+}
+
+function sizeOf({ result }: Reply): number {
+  if (!result.ok) return result.error.length;
+  return result.responses.reduce((sum, { value }) => sum + value.length, 0);
+}

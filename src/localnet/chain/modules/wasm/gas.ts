@@ -1,0 +1,64 @@
+import { GAS_MULTIPLIER } from "../../../vm/gas.ts";
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import type { Context } from "../../runtime/context.ts";
+import { type GasMeter, outOfGas } from "../../runtime/gas.ts";
+import type { ContractAttribute, ContractResponse, ReplyResult } from "./contract.ts";
+import { isPinned } from "./keeper.ts";
+
+// Prices of wasmd 0.53 (`WasmGasRegister`), chain gas. The virtual machine has its own.
+
+/** An instance of a code, and of a pinned code. */
+const INSTANCE_COST = 60_000n;
+const PINNED_INSTANCE_COST = 2_000n;
+const ATTRIBUTE_COST = 10n;
+const CUSTOM_EVENT_COST = 20n;
+const EVENT_BYTE_COST = 1n;
+/** Bytes of keys and values that are free in each response. */
+const FREE_EVENT_BYTES = 100n;
+
+/** Consumes the price of an instance. Reads whether the code is pinned. */
+export function chargeInstance(context: Context, codeId: bigint, entry: string): void {
+  const cost = isPinned(context, codeId) ? PINNED_INSTANCE_COST : INSTANCE_COST;
+  context.gas.consume(cost, `Loading CosmWasm module: ${entry}`);
+}
+
+/** Consumes the price of a reply: an instance of a pinned code, whether or not it is, and the reply's events. */
+export function chargeReply(context: Context, result: ReplyResult): void {
+  const events = result.ok ? result.events : [];
+  const attributes = events.flatMap((each) => each.attributes);
+  const types = events.reduce((sum, { type }) => sum + BigInt(utf8(type).length), 0n);
+  const cost = EVENT_BYTE_COST * types + attributesCost(attributes);
+  context.gas.consume(PINNED_INSTANCE_COST + cost, "Loading CosmWasm module: reply");
+}
+
+/** Consumes the price of the attributes and events of a response. */
+export function chargeEvents(context: Context, { attributes, events }: ContractResponse): void {
+  const all = [...attributes, ...events.flatMap((each) => each.attributes)];
+  const types = events.reduce((sum, { type }) => sum + BigInt(utf8(type).length), 0n);
+  const cost = attributesCost(all) + CUSTOM_EVENT_COST * BigInt(events.length) + EVENT_BYTE_COST * types;
+  context.gas.consume(cost, "Custom contract event attributes");
+}
+
+function attributesCost(attributes: readonly ContractAttribute[]): bigint {
+  const bytes = attributes.reduce((sum, { key, value }) => sum + BigInt(utf8(key + value).length), 0n);
+  const paidBytes = bytes > FREE_EVENT_BYTES ? bytes - FREE_EVENT_BYTES : 0n;
+  return ATTRIBUTE_COST * BigInt(attributes.length) + EVENT_BYTE_COST * paidBytes;
+}
+
+/** VM gas of a call without a limit. */
+const NO_LIMIT = (1n << 64n) - 1n;
+
+/** Returns the VM gas that a call may use: what the meter has left. */
+export function gasForCall({ limit, used }: GasMeter): bigint {
+  if (limit === undefined) return NO_LIMIT;
+  const left = limit - used();
+  return left > 0n ? left * GAS_MULTIPLIER : 0n;
+}
+
+/** Consumes the VM gas of a call. A call that reaches the limit is out of gas. Throws out of gas. */
+export function consumeCallGas(gas: GasMeter, vmGas: bigint): void {
+  gas.consume(vmGas / GAS_MULTIPLIER, "wasm contract");
+  const { limit } = gas;
+  if (limit !== undefined && gas.used() >= limit)
+    throw outOfGas("Wasm engine function execution", limit, gas.used());
+}

@@ -1,0 +1,40 @@
+import {
+  AccessType,
+  type AccessConfig,
+  Params,
+} from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
+import { defineParams } from "../../runtime/params.ts";
+import { ErrEmpty, MODULE_NAME, PARAMS_KEY } from "./keys.ts";
+
+const { ACCESS_TYPE_ANY_OF_ADDRESSES, ACCESS_TYPE_EVERYBODY, ACCESS_TYPE_UNSPECIFIED } = AccessType;
+
+/** Every account may do it. */
+export const EVERYBODY: AccessConfig = { permission: ACCESS_TYPE_EVERYBODY, addresses: [] };
+
+/** Parameters: who may upload code, and who may instantiate a code whose upload does not say it. */
+export const moduleParams = defineParams<Params>({
+  store: MODULE_NAME,
+  key: PARAMS_KEY,
+  type: Params,
+  defaults: { codeUploadAccess: EVERYBODY, instantiateDefaultPermission: ACCESS_TYPE_EVERYBODY },
+  validate: ({ codeUploadAccess, instantiateDefaultPermission }) => {
+    if (instantiateDefaultPermission === ACCESS_TYPE_UNSPECIFIED)
+      throw ErrEmpty("type").wrap("instantiate default permission");
+    if (codeUploadAccess === undefined || codeUploadAccess.permission === ACCESS_TYPE_UNSPECIFIED)
+      throw ErrEmpty("type").wrap("upload access");
+  },
+});
+
+/** Returns whether an account has a permission. */
+export function isAllowed(config: AccessConfig | undefined, account: string): boolean {
+  if (config?.permission === ACCESS_TYPE_ANY_OF_ADDRESSES) return config.addresses.includes(account);
+  return config?.permission === ACCESS_TYPE_EVERYBODY;
+}
+
+/** Returns whether a permission allows nobody whom another one does not allow. */
+export function isSubset(config: AccessConfig, of: AccessConfig): boolean {
+  if (of.permission === ACCESS_TYPE_EVERYBODY || config.permission === AccessType.ACCESS_TYPE_NOBODY)
+    return true;
+  const areLists = [config, of].every(({ permission }) => permission === ACCESS_TYPE_ANY_OF_ADDRESSES);
+  return areLists && config.addresses.every((address) => of.addresses.includes(address));
+}

@@ -1,0 +1,101 @@
+import { bad, errorText, good, type Result } from "../../../../platform/base/errors.ts";
+import { HostError } from "../../../vm/errors.ts";
+import { GAS_MULTIPLIER } from "../../../vm/gas.ts";
+import type { Host, Metered, QueryLimits, StorageEntry } from "../../../vm/host.ts";
+import { formatAddress, parseAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ChainPanic, isOutOfGas } from "../../runtime/errors.ts";
+import type { Entry, KVStore } from "../../store/kv-store.ts";
+
+const MAX_ADDRESS_BYTES = 255;
+
+/** What a binary contract can reach during one call. */
+interface HostScope {
+  readonly context: Context;
+  readonly bech32Prefix: string;
+  /** The contract's own entries. Keys have no prefix. */
+  readonly storage: KVStore;
+  /** Answers an encoded query with an encoded result. Throws only panics. */
+  readonly query: (request: Uint8Array, limits: QueryLimits) => Uint8Array;
+}
+
+/** An iterator of a call with its present entry. */
+interface OpenIterator {
+  readonly entries: IterableIterator<Entry>;
+  at: Entry | undefined;
+}
+
+/** Creates what the virtual machine asks of the chain for one call. The chain's meter has the gas of each access immediately. */
+export function createVmHost({ context, bech32Prefix, storage, query }: HostScope): Host {
+  const iterators: OpenIterator[] = [];
+  const metered = <T>(work: () => T): Metered<T> => {
+    const before = context.gas.used();
+    const value = orHostError(work);
+    return { value, gas: (context.gas.used() - before) * GAS_MULTIPLIER };
+  };
+  return {
+    get: (key) => metered(() => storage.get(key)),
+    set: (key, value) => metered(() => setEntry(storage, key, value)).gas,
+    remove: (key) => metered(() => storage.delete(key)).gas,
+    scan: (start, end, isDescending) =>
+      metered(() => {
+        const entries = isDescending ? storage.iterateReverse(start, end) : storage.iterate(start, end);
+        return iterators.push({ entries, at: nextOf(entries) }) - 1;
+      }),
+    next: (id) => {
+      const iterator = iterators[id];
+      if (iterator === undefined) throw new HostError({ kind: "no-iterator", id });
+      return metered(() => leave(iterator));
+    },
+    query: (request, limits) => metered(() => query(request, limits)),
+    validateAddress: (text) => addressProblem(bech32Prefix, text),
+    canonicalizeAddress: (text) => orText(() => parseAddress(bech32Prefix, text)),
+    humanizeAddress: (canonical) => {
+      if (canonical.length === 0) return bad("addresses cannot be empty: unknown address");
+      return canonical.length > MAX_ADDRESS_BYTES
+        ? bad(`address max length is ${MAX_ADDRESS_BYTES}, got ${canonical.length}: unknown address`)
+        : good(formatAddress(bech32Prefix, canonical));
+    },
+  };
+}
+
+/** The SDK's store panics for an empty key before it consumes gas. */
+function setEntry(storage: KVStore, key: Uint8Array, value: Uint8Array): void {
+  if (key.length === 0) throw new HostError({ kind: "panic" });
+  storage.set(key, value);
+}
+
+function nextOf(entries: IterableIterator<Entry>): Entry | undefined {
+  const step = entries.next();
+  return step.done === true ? undefined : step.value;
+}
+
+function leave(iterator: OpenIterator): StorageEntry | undefined {
+  const left = iterator.at;
+  if (left !== undefined) iterator.at = nextOf(iterator.entries);
+  return left;
+}
+
+function addressProblem(prefix: string, text: string): string | undefined {
+  const parsed = orText(() => parseAddress(prefix, text));
+  if (!parsed.ok) return parsed.error;
+  return formatAddress(prefix, parsed.value) === text ? undefined : "address not normalized";
+}
+
+function orText<T>(parse: () => T): Result<T, string> {
+  try {
+    return good(parse());
+  } catch (error) {
+    return bad(errorText(error));
+  }
+}
+
+/** The virtual machine ends the call for a panic of the chain. */
+function orHostError<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ChainPanic)) throw error;
+    throw new HostError({ kind: isOutOfGas(error) ? "out-of-gas" : "panic" });
+  }
+}
