@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { createVm } from "../../src/localnet/vm/vm.ts";
-import { readBinary, readCalls, type RecordedCall, replayCall } from "../support/contract-calls.ts";
+import { createVm, type Vm } from "../../src/localnet/vm/vm.ts";
+import { prepareCall, readBinary, readCalls, type RecordedCall } from "../support/contract-calls.ts";
 import { MemoryHost, runContract } from "../support/vm/memory-host.ts";
 import { buildContract, get, i32, set } from "../support/vm/wasm-builder.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
@@ -9,8 +9,10 @@ import { median, processorMs } from "./measure.ts";
 /** A folder like `real-contracts`, with recordings and binaries. Without it, only modules made here are measured. */
 const FOLDER = process.env.RELAYWATCH_CONTRACTS;
 const CW20 = "5233708c51615537941f38cf0baf70b7eceb7ca0c93fdfe69171cc0d5ef1a14d";
-/** A contract of 495 kB. */
-const LARGE = "0e7c82237846b1967a4e2cf52676023261725d467776e652e287e1d250fbb2fa";
+/** A contract of 679 kB. */
+const LARGE = "c262fc5fae1c9b7b71364181fc1242474780edb2c80cd06db620b5b1c0258674";
+/** Query of hackatom that hashes 1,000,000 times. */
+const HASHES = Buffer.from('{"recurse":{"depth":0,"work":1000000}}').toString("hex");
 const LOOPS = 3_000_000;
 
 /** Calls of contracts in the virtual machine, beside the reference VM (wasmvm 2.1.5, one thread, medians of six runs). */
@@ -50,69 +52,90 @@ function benchSmallCall(calls: number): BenchRow {
 }
 
 function benchRecorded(folder: string, calls: number): BenchRow[] {
-  const transfers = readCalls(join(folder, "cw20")).filter(
-    ({ fn, err, msg, result }) =>
-      fn === "execute" &&
-      err === undefined &&
-      Buffer.from(msg, "hex").includes('{"transfer"') &&
-      isOk(result),
-  );
+  const cw20 = readCalls(join(folder, "cw20")).filter(({ checksum }) => checksum === CW20);
+  const transfers = succeeding(cw20, "execute", "transfer");
+  const warm = (
+    name: string,
+    ofKind: readonly RecordedCall[],
+    beside?: string,
+    vm = createVm(),
+  ): BenchRow => ({
+    name,
+    value: callsPerSecond(folder, vm, ofKind, calls),
+    unit: "/s",
+    note: "median of 5 runs",
+    ...(beside !== undefined && { beside }),
+  });
+  const large = readCalls(join(folder, "dao")).filter(({ checksum }) => checksum === LARGE);
+  const hashes = readCalls(join(folder, "hackatom")).filter(({ msg }) => msg === HASHES);
   return [
-    benchTransfers(folder, transfers, calls),
-    benchUpload(
-      folder,
-      { name: "upload and first call, 318 kB", checksum: CW20, beside: "142 ms at the medians" },
-      transfers,
-    ),
-    benchUpload(folder, { name: "upload, 495 kB", checksum: LARGE, beside: "184 ms at best for 679 kB" }),
+    warm("cw20 transfers, warm", transfers, "5,300 to 9,050/s"),
+    warm("cw20 transfers, an instance for each", transfers, undefined, createVm({ instanceBytes: 0 })),
+    warm("cw20 instantiations, warm", succeeding(cw20, "instantiate", "name"), "5,500 to 10,900/s"),
+    warm("cw20 balances, warm", succeeding(cw20, "query", "balance"), "7,100 to 11,900/s"),
+    benchUpload(folder, "318 kB", transfers, "upload 100 ms, first call 2.5 ms at best"),
+    benchUpload(folder, "679 kB", large, "upload 184 ms at best"),
+    benchHashes(folder, hashes),
   ];
 }
 
-function isOk(result: unknown): boolean {
-  return typeof result === "object" && result !== null && "ok" in result;
+function succeeding(
+  calls: readonly RecordedCall[],
+  entryPoint: RecordedCall["fn"],
+  message: string,
+): RecordedCall[] {
+  const prefix = Buffer.from(`{"${message}"`).toString("hex");
+  return calls.filter(
+    ({ fn, msg, result, err }) =>
+      fn === entryPoint &&
+      msg.startsWith(prefix) &&
+      err === undefined &&
+      JSON.stringify(result).startsWith('{"ok"'),
+  );
 }
 
-function benchTransfers(folder: string, transfers: readonly RecordedCall[], calls: number): BenchRow {
-  const vm = createVm();
-  const code = readBinary(folder, CW20);
-  const run = (count: number): number => {
+/** Repeats calls whose host answers as recorded, without a look at the requests. Returns the calls in one second of processor time. */
+function callsPerSecond(folder: string, vm: Vm, recorded: readonly RecordedCall[], calls: number): number {
+  const prepared = recorded.map((call) => prepareCall(call, () => readBinary(folder, call.checksum)));
+  const run = (): number => {
     const start = processorMs();
-    for (let at = 0; at < count; at++) {
-      const call = transfers[at % transfers.length];
-      const difference = call === undefined ? "no transfers" : replayCall(vm, call, () => code);
-      if (difference !== undefined) throw new Error(difference);
-    }
-    return processorMs() - start;
+    for (let at = 0; at < calls; at++) prepared[at % prepared.length]?.(vm);
+    return (calls * 1_000) / (processorMs() - start);
   };
-  run(calls);
-  const rates = Array.from({ length: 5 }, () => (calls * 1_000) / run(calls));
-  return {
-    name: "cw20 transfers, warm",
-    value: median(rates),
-    unit: "/s",
-    note: "with the recording's host",
-    beside: "5,300 to 9,050/s",
-  };
+  run();
+  return median(Array.from({ length: 5 }, run));
 }
 
-function benchUpload(
-  folder: string,
-  { name, checksum, beside }: { readonly name: string; readonly checksum: string; readonly beside: string },
-  calls: readonly RecordedCall[] = [],
-): BenchRow {
-  const code = readBinary(folder, checksum);
+function benchUpload(folder: string, size: string, calls: readonly RecordedCall[], beside: string): BenchRow {
+  const [first] = calls;
+  if (first === undefined) throw new Error("the recordings have no call of this contract");
+  const code = readBinary(folder, first.checksum);
+  const call = prepareCall(first, () => code);
   const run = (): number => {
     const vm = createVm();
     const start = processorMs();
-    vm.store(checksum, code);
-    for (const call of calls.slice(0, 1)) replayCall(vm, call, () => code);
+    vm.store(first.checksum, code);
+    call(vm);
     return processorMs() - start;
   };
   return {
-    name,
+    name: `upload and first call, ${size}`,
     value: median(Array.from({ length: 5 }, run)),
     unit: "ms",
     note: "median of 5 runs",
     beside,
+  };
+}
+
+/** A contract that computes: the queries of 1,000,000 hashes with SHA-256. */
+function benchHashes(folder: string, calls: readonly RecordedCall[]): BenchRow {
+  const vm = createVm();
+  const rate = callsPerSecond(folder, vm, calls, 1);
+  const [first] = calls;
+  return {
+    name: "VM gas of a contract that hashes",
+    value: (rate * (first?.vm_gas ?? 0)) / 1e9,
+    unit: "G/s",
+    note: "SHA-256, 1,000,000 times",
   };
 }

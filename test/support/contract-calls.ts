@@ -165,26 +165,76 @@ class RecordingHost implements Host {
   }
 }
 
+/** Returns a host that asks another one in the first run, and gives the same answers in the next runs, each after `rewind`. */
+function rememberingHost(host: Host): { readonly host: Host; readonly rewind: () => void } {
+  const rewinds: (() => void)[] = [];
+  const remember = <A extends readonly unknown[], T>(ask: (...args: A) => T): ((...args: A) => T) => {
+    const answers: { readonly value: T }[] = [];
+    let at = 0;
+    rewinds.push(() => {
+      at = 0;
+    });
+    return (...args) => {
+      const known = answers[at++];
+      if (known !== undefined) return known.value;
+      const value = ask(...args);
+      answers.push({ value });
+      return value;
+    };
+  };
+  return {
+    host: {
+      get: remember((key) => host.get(key)),
+      set: remember((key, value) => host.set(key, value)),
+      remove: remember((key) => host.remove(key)),
+      scan: remember((start, end, isDescending) => host.scan(start, end, isDescending)),
+      next: remember((iterator) => host.next(iterator)),
+      query: remember((request, limits) => host.query(request, limits)),
+      validateAddress: remember((text) => host.validateAddress(text)),
+      canonicalizeAddress: remember((text) => host.canonicalizeAddress(text)),
+      humanizeAddress: remember((canonical) => host.humanizeAddress(canonical)),
+    },
+    rewind: () => {
+      for (const rewind of rewinds) rewind();
+    },
+  };
+}
+
+/** Prepares a recorded call for measurements: its host takes no time. What is returned throws for gas that was not recorded. */
+export function prepareCall(call: RecordedCall, code: () => Uint8Array): (vm: Vm) => void {
+  const { host, rewind } = rememberingHost(new RecordingHost(call));
+  const args = argumentsOf(call);
+  return (vm) => {
+    rewind();
+    const difference = gasDifference(call, runRecorded(vm, call, { host, args, code }));
+    if (difference !== undefined) throw new Error(difference);
+  };
+}
+
 /** The recorder read requests and wrote them again, without nulls and in an order of its own. */
 function requestText(request: Uint8Array): string {
   return JSON.stringify(withoutEmpty(JSON.parse(fromUtf8(request))));
 }
 
+function argumentsOf({ env, info, msg }: RecordedCall): Uint8Array[] {
+  const json = (value: unknown): Uint8Array => utf8(JSON.stringify(value));
+  return [json(env), ...(info === undefined ? [] : [json(info)]), fromHex(msg)];
+}
+
+function runRecorded(
+  vm: Vm,
+  { checksum, fn, gasLimit }: RecordedCall,
+  rest: { readonly host: Host; readonly args: readonly Uint8Array[]; readonly code: () => Uint8Array },
+): CallOutcome {
+  return vm.call({ checksum, entryPoint: fn, gasLimit, ...rest });
+}
+
 /** Replays a recorded call. Returns how it differs from the recording, or undefined. */
 export function replayCall(vm: Vm, call: RecordedCall, code: () => Uint8Array): string | undefined {
   const host = new RecordingHost(call);
-  const json = (value: unknown): Uint8Array => utf8(JSON.stringify(value));
-  const args = [json(call.env), ...(call.info === undefined ? [] : [json(call.info)]), fromHex(call.msg)];
   let outcome: CallOutcome;
   try {
-    outcome = vm.call({
-      checksum: call.checksum,
-      code,
-      entryPoint: call.fn,
-      args,
-      gasLimit: call.gasLimit,
-      host,
-    });
+    outcome = runRecorded(vm, call, { host, args: argumentsOf(call), code });
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown);
   }

@@ -2,16 +2,16 @@ import { createNames } from "./decode-module.ts";
 import { vmError } from "./errors.ts";
 import type { ResolvedExports } from "./execution.ts";
 import { hostFunctionType, isHostFunction } from "./host-functions.ts";
+import type { Instantiable } from "./start-state.ts";
 import { type FunctionType, typeName, type WasmModule } from "./module.ts";
-import { REWRITER_VERSION, rewriteModule } from "./rewrite.ts";
+import { REWRITER_VERSION, restoredGlobals, rewriteModule } from "./rewrite.ts";
 import { validateFunction } from "./validate-function.ts";
 
 /** Node's `WebAssembly`, which the types of this project do not include. */
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
 /** A module that is ready to be called. */
-export interface CompiledModule extends ResolvedExports {
-  readonly compiled: object;
+export interface CompiledModule extends ResolvedExports, Instantiable {
   /** Why an instance cannot be made: imports of another type, segments out of range, a start function. */
   readonly instantiationProblem: string | undefined;
   /** Bytes of rewritten code. */
@@ -28,13 +28,19 @@ function keyOf(checksum: string): string {
   return `${REWRITER_VERSION}/${checksum}`;
 }
 
-/** Cache of compiled modules by checksum and version of the rewriter; the least recently used ones leave when it is full. */
-export function createModuleCache(limit: number): ModuleCache {
+/**
+ * Cache of compiled modules by checksum and version of the rewriter; the least recently used ones leave when it is full, and are
+ * given to `onRemove`.
+ */
+export function createModuleCache(limit: number, onRemove: (module: CompiledModule) => void): ModuleCache {
   const modules = new Map<string, CompiledModule>();
   let bytes = 0;
   const remove = (key: string): void => {
-    bytes -= modules.get(key)?.size ?? 0;
+    const module = modules.get(key);
+    if (module === undefined) return;
+    bytes -= module.size;
     modules.delete(key);
+    onRemove(module);
   };
   return {
     get: (checksum) => {
@@ -66,6 +72,7 @@ export function compileModule(module: WasmModule): CompiledModule {
   return {
     compiled: compileBytes(bytes),
     instantiationProblem: instantiationProblem(module),
+    restoredGlobals: restoredGlobals(module),
     size: bytes.length,
     otherExports: new Set(module.exports.filter(({ kind }) => kind !== "func").map(({ name }) => name)),
     functionName: createNames(module),

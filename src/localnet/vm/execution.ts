@@ -1,6 +1,7 @@
 import { fromHostError, VmError, vmError, type WasmFrame } from "./errors.ts";
 import { type GasCosts, regionCost } from "./gas.ts";
 import type { Host } from "./host.ts";
+import type { Instance, StartState, WasmExports } from "./start-state.ts";
 import { readRegion, regionAt, writeRegion } from "./regions.ts";
 import { EXPORTS } from "./rewrite.ts";
 
@@ -9,22 +10,6 @@ const MAX_CALL_DEPTH = 2;
 
 /** Most bytes of a result. */
 const MAX_RESULT = 64 * 1024 * 1024;
-
-/** A global of a rewritten module. */
-interface WasmGlobal<T> {
-  value: T;
-}
-
-/** Exports of a rewritten module, as V8 returns them. */
-export interface WasmExports {
-  readonly [EXPORTS.memory]: { readonly buffer: ArrayBuffer };
-  readonly [EXPORTS.table]?: { readonly length: number; get(index: number): unknown };
-  readonly [EXPORTS.gas]: WasmGlobal<bigint>;
-  readonly [EXPORTS.stack]: WasmGlobal<number>;
-  readonly [EXPORTS.tableIndex]: WasmGlobal<number>;
-  readonly [EXPORTS.notANumber]: WasmGlobal<number>;
-  readonly [name: `/${string}`]: ((...args: number[]) => unknown) | undefined;
-}
 
 /** Errors of V8 (Node 20 to 24) and what the deployed VM says instead. */
 const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
@@ -46,36 +31,64 @@ export interface ResolvedExports {
   readonly functionName: (index: number) => string | undefined;
 }
 
-/** One call of a contract: its fresh instance, its gas, and the host behind it. */
+/** What the first allocation of a call returned, and its VM gas. */
+type Allocation = Pick<StartState, "pointer" | "gas">;
+
+/** One call of a contract: its instance, its gas, and the host behind it. */
 export class Execution {
   readonly host: Host;
   readonly costs: GasCosts;
   readonly isReadOnly: boolean;
   /** VM gas used outside of the VM: storage and queries. */
   external = 0n;
+  private readonly instance: Instance;
   private readonly exports: WasmExports;
   private readonly module: ResolvedExports;
   private callDepth = 0;
+  private hasCalledHost = false;
 
   constructor(
-    exports: WasmExports,
+    instance: Instance,
     module: ResolvedExports,
     options: { readonly host: Host; readonly costs: GasCosts; readonly isReadOnly: boolean },
   ) {
-    this.exports = exports;
+    this.instance = instance;
+    this.exports = instance.exports;
     this.module = module;
     this.host = options.host;
     this.costs = options.costs;
     this.isReadOnly = options.isReadOnly;
   }
 
-  /** Writes the arguments, calls the entry point, reads the result and frees its region. */
-  run(entryPoint: string, args: readonly Uint8Array[]): Uint8Array {
-    const pointers = args.map((arg) => this.allocate(arg));
+  /**
+   * Writes the arguments, calls the entry point, reads the result and frees its region. `onStart` gets the first allocation if it
+   * happened here and depended on nothing but its length.
+   */
+  run(
+    entryPoint: string,
+    args: readonly Uint8Array[],
+    onStart: (allocation: Allocation) => void,
+  ): Uint8Array {
+    const pointers = args.map((arg, at) => {
+      if (at > 0) return this.allocate(arg);
+      return this.writeNew(this.allocateFirst(arg.length, onStart), arg);
+    });
     const pointer = this.callWithResult(entryPoint, pointers);
     const result = this.read(pointer, MAX_RESULT);
     this.callWithoutResult("deallocate", [pointer]);
     return result;
+  }
+
+  private allocateFirst(length: number, onStart: (allocation: Allocation) => void): number {
+    const { exports, instance } = this;
+    if (instance.start !== undefined) {
+      this.charge(instance.start.gas);
+      return instance.start.pointer;
+    }
+    const gas = exports.gas.value;
+    const pointer = this.callWithResult("allocate", [length]);
+    if (!this.hasCalledHost) onStart({ pointer, gas: gas - exports.gas.value });
+    return pointer;
   }
 
   private buffer(): ArrayBuffer {
@@ -97,6 +110,12 @@ export class Execution {
     const left = gas.value - cost;
     gas.value = left < 0n ? 0n : left;
     if (left < 0n) throw vmError("gas");
+  }
+
+  /** Takes the gas that each host function costs. */
+  enterHost(): void {
+    this.hasCalledHost = true;
+    this.charge(this.costs.hostCall);
   }
 
   chargeExternal(used: bigint): void {
@@ -137,7 +156,10 @@ export class Execution {
 
   /** Writes `data` into a new region that the contract allocates. Returns its pointer. */
   allocate(data: Uint8Array): number {
-    const pointer = this.callWithResult("allocate", [data.length]);
+    return this.writeNew(this.callWithResult("allocate", [data.length]), data);
+  }
+
+  private writeNew(pointer: number, data: Uint8Array): number {
     if (pointer === 0) throw vmError("communication", "Got a zero Wasm address");
     this.write(pointer, data);
     return pointer;

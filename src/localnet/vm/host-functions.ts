@@ -325,7 +325,7 @@ export function createImports(
         name,
         (...args: number[]) => {
           const execution = current();
-          execution.charge(execution.costs.hostCall);
+          execution.enterHost();
           return run(execution, args);
         },
       ];

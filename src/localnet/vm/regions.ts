@@ -38,7 +38,7 @@ function problemOf({ offset, capacity, length }: Region): string | undefined {
 /** Copies the bytes of a region. */
 export function readRegion(buffer: ArrayBuffer, region: Region): Uint8Array {
   if (region.offset + region.length > buffer.byteLength) throw accessError(region, buffer);
-  return new Uint8Array(buffer.slice(region.offset, region.offset + region.length));
+  return new Uint8Array(buffer, region.offset, region.length).slice();
 }
 
 /** Copies `data` into the region at a pointer and sets the region's length. */

@@ -21,7 +21,7 @@ import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import type { FunctionShape } from "./validate-function.ts";
 
 /** Changes when the rewriter's output changes, so that compiled modules of an older one are not used. */
-export const REWRITER_VERSION = 1;
+export const REWRITER_VERSION = 2;
 
 /** Exports of a rewritten module. The names of the contract's own functions follow a slash. */
 export const EXPORTS = {
@@ -31,6 +31,8 @@ export const EXPORTS = {
   stack: "stack",
   tableIndex: "table index",
   notANumber: "not a number",
+  /** Before the index of a mutable global of the contract, if its instances are reused. */
+  globalPrefix: "global ",
   functionPrefix: "/",
 } as const;
 
@@ -38,6 +40,9 @@ export const EXPORTS = {
 const LARGE_BODY = 64 * 1024;
 /** A function without calls and with a smaller frame is not counted: it ends a recursion. */
 const UNCOUNTED_FRAME = 2048;
+
+/** Most mutable globals of a contract whose instances are reused. */
+const MAX_RESTORED_GLOBALS = 32;
 
 /** Bytes of a frame of V8 besides locals and operands: return address, frame pointer, marker, instance, feedback (measured: 48). */
 const FRAME_OVERHEAD = 48;
@@ -49,6 +54,16 @@ const FRAME_OVERHEAD = 48;
  */
 export function rewriteModule(module: WasmModule, shapes: readonly FunctionShape[]): Uint8Array {
   return new Rewriter(module).run(shapes);
+}
+
+/**
+ * Returns the indices of a contract's mutable globals, which have to be restored before an instance is reused. Undefined if that is
+ * too much or not exact: JavaScript does not keep the bits of a float's NaN. Rust's contracts have one, their stack's pointer.
+ */
+export function restoredGlobals({ globals }: WasmModule): readonly number[] | undefined {
+  const mutable = [...globals.keys()].filter((index) => globals[index]?.isMutable === true);
+  const isExact = mutable.every((index) => globals[index]?.type === I32 || globals[index]?.type === I64);
+  return isExact && mutable.length <= MAX_RESTORED_GLOBALS ? mutable : undefined;
 }
 
 /**
@@ -164,6 +179,7 @@ class Rewriter {
   private writeExports(): void {
     const { module, globals } = this;
     const functions = module.exports.filter(({ kind }) => kind === "func");
+    const restored = restoredGlobals(module) ?? [];
     const hasTable = module.tables.length > 0;
     const writer = new ByteWriter(4096);
     const add = (name: string, kind: number, index: number): void => {
@@ -173,13 +189,14 @@ class Rewriter {
       writer.u8(kind);
       writer.varU32(index);
     };
-    writer.varU32(functions.length + 5 + (hasTable ? 1 : 0));
+    writer.varU32(functions.length + restored.length + 5 + (hasTable ? 1 : 0));
     add(EXPORTS.memory, 2, 0);
     if (hasTable) add(EXPORTS.table, 1, 0);
     add(EXPORTS.gas, 3, globals.gas);
     add(EXPORTS.stack, 3, globals.stack);
     add(EXPORTS.tableIndex, 3, globals.tableIndex);
     add(EXPORTS.notANumber, 3, globals.notANumber);
+    for (const index of restored) add(`${EXPORTS.globalPrefix}${index}`, 3, index);
     for (const { name, index } of functions) add(`${EXPORTS.functionPrefix}${name}`, 0, index);
     this.writeSection(SECTION.export, writer);
   }

@@ -1,17 +1,13 @@
 import { type CompiledModule, compileModule, createModuleCache } from "./compile.ts";
 import { decodeModule } from "./decode-module.ts";
 import { VmError, vmError } from "./errors.ts";
-import { Execution, type WasmExports } from "./execution.ts";
+import { Execution } from "./execution.ts";
 import { GAS_COSTS, type GasCosts } from "./gas.ts";
 import type { EntryPoint, Host } from "./host.ts";
 import { createImports } from "./host-functions.ts";
+import { Instances } from "./instances.ts";
 import type { WasmModule } from "./module.ts";
 import { checkStatically } from "./static-checks.ts";
-
-/** Node's `WebAssembly`, which the types of this project do not include. */
-declare const WebAssembly: {
-  Instance: new (module: object, imports: object) => { readonly exports: WasmExports };
-};
 
 /** Most VM gas that a counter holds. The chain gives 2^64 - 1 where it sets no limit. */
 const MAX_GAS = (1n << 63n) - 1n;
@@ -25,6 +21,9 @@ const STACK_BYTES = 840 * 1024;
 
 /** Default bound of the cache of compiled modules, in bytes of rewritten code. */
 const CACHE_BYTES = 256 * 1024 * 1024;
+
+/** Default bound of what is kept of finished calls, so that their instances can be used again: memories and start states. */
+const INSTANCE_BYTES = 64 * 1024 * 1024;
 
 interface Call {
   /** SHA-256 of the code, hex. It identifies the module in the cache. */
@@ -59,17 +58,24 @@ export interface Vm {
   instantiationProblem(checksum: string): string | undefined;
   /** Bytes of rewritten code in the cache. */
   cachedBytes(): number;
+  /** Bytes that are kept of finished calls. */
+  instanceBytes(): number;
 }
 
 export interface VmOptions {
   readonly cacheBytes?: number;
+  /** With 0, each call has a new instance. */
+  readonly instanceBytes?: number;
   /** Costs other than the deployed ones, for tests. */
   readonly costs?: GasCosts;
 }
 
-/** Creates a virtual machine for contracts: synchronous, deterministic, without state but its cache of compiled modules. */
-export function createVm({ cacheBytes = CACHE_BYTES, costs = GAS_COSTS }: VmOptions = {}): Vm {
-  const cache = createModuleCache(cacheBytes);
+/**
+ * Creates a virtual machine for contracts: synchronous, deterministic, without state but its caches of compiled modules and of
+ * instances.
+ */
+export function createVm(options: VmOptions = {}): Vm {
+  const { cacheBytes = CACHE_BYTES, instanceBytes = INSTANCE_BYTES, costs = GAS_COSTS } = options;
   const running: Execution[] = [];
   const imports = {
     env: createImports(() => {
@@ -78,6 +84,8 @@ export function createVm({ cacheBytes = CACHE_BYTES, costs = GAS_COSTS }: VmOpti
       return execution;
     }),
   };
+  const instances = new Instances(imports, instanceBytes);
+  const cache = createModuleCache(cacheBytes, (module) => instances.remove(module));
   const compile = (checksum: string, module: WasmModule): CompiledModule => {
     const compiled = compileModule(module);
     cache.add(checksum, compiled);
@@ -92,20 +100,21 @@ export function createVm({ cacheBytes = CACHE_BYTES, costs = GAS_COSTS }: VmOpti
     },
     call: (call) => {
       const module = cache.get(call.checksum) ?? compile(call.checksum, decodeModule(call.code()));
-      return runCall(call, module, { imports, running, costs });
+      return runCall(call, module, { instances, running, costs });
     },
     instantiationProblem: (checksum) => cache.get(checksum)?.instantiationProblem,
     cachedBytes: () => cache.bytes(),
+    instanceBytes: () => instances.bytes(),
   };
 }
 
 interface Machine {
-  readonly imports: object;
+  readonly instances: Instances;
   readonly running: Execution[];
   readonly costs: GasCosts;
 }
 
-function runCall(call: Call, module: CompiledModule, { imports, running, costs }: Machine): CallOutcome {
+function runCall(call: Call, module: CompiledModule, { instances, running, costs }: Machine): CallOutcome {
   if (module.instantiationProblem !== undefined)
     return {
       result: vmError("instantiation", module.instantiationProblem),
@@ -113,21 +122,25 @@ function runCall(call: Call, module: CompiledModule, { imports, running, costs }
       gasUsedExternally: 0n,
     };
   const limit = call.gasLimit > MAX_GAS ? MAX_GAS : call.gasLimit;
-  const { exports } = new WebAssembly.Instance(module.compiled, imports);
-  exports.gas.value = limit;
-  exports.stack.value = call.stackLimit ?? STACK_BYTES;
+  const request = { length: call.args[0]?.length ?? 0, stackLimit: call.stackLimit ?? STACK_BYTES };
+  const instance = instances.take(module, request);
+  instance.exports.gas.value = limit;
+  instance.exports.stack.value = request.stackLimit;
   const isReadOnly = call.entryPoint === "query";
-  const execution = new Execution(exports, module, { host: call.host, costs, isReadOnly });
+  const execution = new Execution(instance, module, { host: call.host, costs, isReadOnly });
   running.push(execution);
   let result: Uint8Array | VmError;
   try {
-    result = execution.run(call.entryPoint, call.args);
+    result = execution.run(call.entryPoint, call.args, (allocation) =>
+      instances.recordStart(instance, request, allocation),
+    );
   } catch (thrown) {
     if (!(thrown instanceof VmError)) throw thrown;
     result = thrown;
   } finally {
     running.pop();
   }
+  if (!(result instanceof VmError)) instances.release(instance);
   const used = limit - execution.external - execution.gasLeft();
   const outcome = { result, gasUsed: used < 0n ? 0n : used, gasUsedExternally: execution.external };
   return result instanceof VmError ? outcome : withDecoding(outcome, result, limit, costs.resultByte);

@@ -1,3 +1,4 @@
+import { formatMinute } from "../../platform/base/text.ts";
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
 import type { AlertEvent } from "../notify/channels/alert-event.ts";
@@ -27,6 +28,7 @@ export interface AlertState {
   readonly clearSinceMs?: number;
   /** Only of a resolved alert. */
   readonly resolvedAtMs?: number;
+  /** The last evaluation's result with its values, as the last part of a sentence; of a resolved alert, the result that ended it. */
   readonly reason: string;
   readonly badness?: number;
   /** Failed blocks of the validator when the condition became active, over all months. */
@@ -73,7 +75,7 @@ export function advanceAlert(
         ? advanceClear(current, result, timing)
         : recentlyResolved(state, timing);
     case "unknown":
-      return advanceUnknown(current, timing) ?? recentlyResolved(state, timing);
+      return advanceUnknown(current, result, timing) ?? recentlyResolved(state, timing);
   }
 }
 
@@ -109,23 +111,25 @@ function advanceClear(
 ): AlertState {
   // The smaller of both: after a step of the clock into the past the time begins again.
   const clearSinceMs = Math.min(firing.clearSinceMs ?? nowMs, nowMs);
-  if (nowMs - clearSinceMs < resolveForMs) return { ...firing, clearSinceMs };
+  if (nowMs - clearSinceMs < resolveForMs)
+    return { ...firing, clearSinceMs, reason: `clear since ${formatMinute(clearSinceMs)} UTC, ${reason}` };
   return { ...firing, clearSinceMs, phase: "resolved", resolvedAtMs: nowMs, reason };
 }
 
 /** A pending alert lasts until its last active evaluation is too old. A firing alert stays: only a clear result ends it. */
 function advanceUnknown(
   current: AlertState | undefined,
+  { reason }: ConditionResult,
   { nowMs, forMs, gapMs }: AlertTiming,
 ): AlertState | undefined {
-  if (current?.phase === "firing") {
-    // An unknown result ends the clear time: the condition may have been active.
-    const { clearSinceMs: _, ...rest } = current;
-    return rest;
-  }
-  return current !== undefined && nowMs - current.lastActiveMs <= Math.max(forMs, gapMs)
-    ? current
-    : undefined;
+  if (current === undefined) return undefined;
+  if (current.phase !== "firing" && nowMs - current.lastActiveMs > Math.max(forMs, gapMs)) return undefined;
+  const text = `unknown now, ${reason}`;
+  // The same state is not stored again.
+  if (current.clearSinceMs === undefined && current.reason === text) return current;
+  // An unknown result ends the clear time: the condition may have been active.
+  const { clearSinceMs: _, ...rest } = current;
+  return { ...rest, reason: text };
 }
 
 /** Returns a resolved alert for as long as it stays in the state. */

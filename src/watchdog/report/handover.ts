@@ -82,8 +82,8 @@ function outcomeOf(validators: readonly ValidatorData[]): ReportOutcome {
 function nowBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
   const firing = validators.flatMap((data) =>
     firingOf(data).map(
-      ({ title, severity, sinceMs, reason, quietNow }) =>
-        `${data.ledger.validator}: ${title} (${severity}), active since ${formatMinute(sinceMs)} UTC: ${reason}.${quietNow === undefined ? "" : ` Nobody is notified: ${quietNow}.`}`,
+      ({ title, severity, sinceMs, reason, reasonNow = reason, quietNow }) =>
+        `${data.ledger.validator}: ${title} (${severity}), active since ${formatMinute(sinceMs)} UTC: ${reasonNow}.${quietNow === undefined ? "" : ` Nobody is notified: ${quietNow}.`}`,
     ),
   );
   const rows = validators.map(({ ledger, assessment }) => [

@@ -236,6 +236,8 @@ const alert = z.object({
   firedAtMs: z.number(),
   resolvedAtMs: z.number().nullable(),
   reason: z.string(),
+  // An older watchdog does not say it.
+  reasonNow: z.string().exactOptional(),
   quietWhenFired: z.string().exactOptional(),
   quietNow: z.string().exactOptional(),
   inhibits: z.array(z.string()),

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { OracleReportSource } from "./report-data.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
-import type { PastAlert } from "../alerts/alert-state.ts";
+import type { AlertState, PastAlert } from "../alerts/alert-state.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
 import { joinedView, type LedgerView } from "../ledger/ledger-view.ts";
 import { type LedgerFile, openLedgerFile, STATE_FILE } from "../state/sqlite-state.ts";
@@ -71,10 +71,10 @@ export function createWatchdogReports(
       .flatMap(({ validator, assessment, alerts: present }) => {
         const ledger = viewOf(validator);
         if (ledger === undefined || assessment === undefined) return [];
-        const quiet = new Map(present.map(({ rule, state }) => [rule.condition.name, state?.quietReason]));
+        const states = new Map(present.map(({ rule, state }) => [rule.condition.name, state]));
         const alerts = history
           .filter((alert) => alert.validator === validator)
-          .map((alert) => toEpisode(alert, quiet.get(alert.alert)));
+          .map((alert) => toEpisode(alert, states.get(alert.alert)));
         return [{ ledger, policy: assessment.policy, assessment, alerts }];
       });
   };
@@ -97,14 +97,16 @@ function oldestPoll(watchdog: ReportedWatchdog): number | undefined {
 
 const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]));
 
-/** `quietNow`: why the alert does not notify at present. */
-function toEpisode(past: PastAlert, quietNow: string | undefined): AlertEpisode {
+/** `state`: the alert's present state. */
+function toEpisode(past: PastAlert, state: AlertState | undefined): AlertEpisode {
   const { validator: _, quietReason, resolvedAtMs, ...rest } = past;
+  const now = resolvedAtMs === undefined ? state : undefined;
   return {
     ...rest,
     resolvedAtMs,
     ...(quietReason === undefined ? {} : { quietWhenFired: quietReason }),
-    ...(quietNow === undefined || resolvedAtMs !== undefined ? {} : { quietNow }),
+    ...(now === undefined ? {} : { reasonNow: now.reason }),
+    ...(now?.quietReason === undefined ? {} : { quietNow: now.quietReason }),
     inhibits: INHIBITS.get(past.alert) ?? [],
   };
 }

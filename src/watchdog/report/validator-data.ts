@@ -12,7 +12,10 @@ export interface AlertEpisode {
   readonly firedAtMs: number;
   /** Undefined while it fires. */
   readonly resolvedAtMs: number | undefined;
+  /** When it fired. */
   readonly reason: string;
+  /** At the last poll. Only of one that fires. */
+  readonly reasonNow?: string;
   /** Why nobody was notified when it fired; absent when it could notify. */
   readonly quietWhenFired?: string;
   /** Why it does not notify now: "silenced by …", "maintenance: …", "muted by …". Only of one that fires. */

@@ -21,8 +21,8 @@ export interface BuiltModule {
   readonly functions?: readonly BuiltFunction[];
   readonly memory?: readonly [minimum: number, maximum?: number];
   readonly table?: readonly [minimum: number, maximum?: number];
-  /** Mutable globals of type i32. */
-  readonly globals?: readonly number[];
+  /** Mutable globals: a value of type i32, or a type with the code of its value. */
+  readonly globals?: readonly (number | readonly [type: number, value: readonly number[]])[];
   /** Indices of functions from the table's start. */
   readonly elements?: readonly number[];
   readonly data?: readonly (readonly [address: number, bytes: Uint8Array])[];
@@ -92,7 +92,10 @@ export function buildModule(spec: BuiltModule): Uint8Array {
   list(3, functions, (writer, _, at) => writer.varU32(imports.length + at));
   if (spec.table !== undefined) list(4, [spec.table], (writer, limit) => limits(writer, limit, 0x70));
   if (spec.memory !== undefined) list(5, [spec.memory], (writer, limit) => limits(writer, limit));
-  list(6, spec.globals ?? [], (writer, value) => writer.copy(Uint8Array.of(I32, 1, ...i32(value), OP.end)));
+  list(6, spec.globals ?? [], (writer, global) => {
+    const [type, value] = typeof global === "number" ? [I32, i32(global)] : global;
+    writer.copy(Uint8Array.of(type, 1, ...value, OP.end));
+  });
   list(7, exportsOf(spec), (writer, [name, kind, index]) => {
     text(writer, name);
     writer.u8(kind);

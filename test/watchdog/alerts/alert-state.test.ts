@@ -97,6 +97,31 @@ describe("advanceAlert", () => {
     expect(play([[0, BAD], ...every10s(10, 310, UNSEEN)]).state).toBeUndefined();
   });
 
+  it("says what the last evaluation found, while it fires and while it is pending", () => {
+    const firing = every10s(0, 310, BAD);
+    const reasonAfter = (...steps: readonly (readonly [number, ConditionResult])[]) =>
+      play([...firing, ...steps]).state?.reason;
+    expect(reasonAfter([320_000, active("bad, 12 blocks")])).toBe("bad, 12 blocks");
+    expect(reasonAfter([320_000, GOOD], [330_000, clear("better")])).toBe(
+      "clear since 1970-01-01 00:05 UTC, better",
+    );
+    expect(reasonAfter([320_000, GOOD], [330_000, UNSEEN])).toBe("unknown now, not seen");
+    expect(reasonAfter([320_000, UNSEEN], [330_000, cannotSee("still not seen")])).toBe(
+      "unknown now, still not seen",
+    );
+    expect(reasonAfter([320_000, UNSEEN], [330_000, BAD])).toBe("bad");
+    const pending = play([
+      [0, BAD],
+      [10_000, UNSEEN],
+    ]).state;
+    expect([pending?.phase, pending?.reason]).toEqual(["pending", "unknown now, not seen"]);
+  });
+
+  it("is the same state while the same cannot be seen", () => {
+    const { state } = play([...every10s(0, 310, BAD), [320_000, UNSEEN]]);
+    expect(play([[330_000, UNSEEN]], TIMING, state).state).toBe(state);
+  });
+
   it("begins the time again after a gap in polling, and after a step of the clock into the past", () => {
     expect(
       play([

@@ -59,6 +59,12 @@ describe("a handover", () => {
     expect(report.outcome).toBe("problem");
   });
 
+  it("says what is wrong now, and in the timeline what was wrong then", () => {
+    const report = handover(episode("Loud", { reason: "26.5 h are left", reasonNow: "11.0 h are left" }));
+    expect(report.blocks[1]).toMatchObject({ items: [expect.stringMatching(/UTC: 11\.0 h are left\.$/)] });
+    expect(renderReport(report, "text")).toMatch(/11:00:00 .* alert +Loud: 26\.5 h are left\n/);
+  });
+
   it("says in the timeline of whom nobody heard when it fired, also after its end", () => {
     const report = handover(
       episode("Loud"),

@@ -89,7 +89,7 @@ describe("the counts of reports", () => {
   });
 });
 
-it("why an alert does not notify now is said only of one that fires", () => {
+it("the last poll's reason, and why an alert does not notify now, are of one that fires", () => {
   const past: PastAlert = {
     validator: NAME,
     alert: "sidecar-down",
@@ -100,9 +100,16 @@ it("why an alert does not notify now is said only of one that fires", () => {
     reason: "because",
   };
   const { alerts } = buildValidator({
-    alerts: [alertState("sidecar-down", "firing", { quietReason: "silenced by kim: x" })],
+    alerts: [alertState("sidecar-down", "firing", { quietReason: "silenced by kim: x", reason: "two now" })],
   }).status;
   const episodeOf = (one: PastAlert) => reportsOf({ alerts }, [one]).reports.validators()[0]?.alerts[0];
-  expect(episodeOf(past)).toMatchObject({ alert: "sidecar-down", quietNow: "silenced by kim: x" });
-  expect(episodeOf({ ...past, resolvedAtMs: SCENE_MS - 1 })).not.toHaveProperty("quietNow");
+  expect(episodeOf(past)).toMatchObject({
+    alert: "sidecar-down",
+    reason: "because",
+    reasonNow: "two now",
+    quietNow: "silenced by kim: x",
+  });
+  const over = episodeOf({ ...past, resolvedAtMs: SCENE_MS - 1 });
+  expect(over).toMatchObject({ reason: "because" });
+  for (const name of ["reasonNow", "quietNow"]) expect(over).not.toHaveProperty(name);
 });

@@ -1,0 +1,140 @@
+import { EXPORTS } from "./rewrite.ts";
+import {
+  type Instance,
+  type Instantiable,
+  restore,
+  type StartState,
+  startStateOf,
+  type WasmExports,
+} from "./start-state.ts";
+
+/** Node's `WebAssembly`, which the types of this project do not include. */
+declare const WebAssembly: {
+  Instance: new (module: object, imports: object) => { readonly exports: WasmExports };
+};
+
+/** Largest memory of an instance that is reused, in bytes. A larger one takes longer to restore than to make. */
+const MAX_MEMORY = 4 * 1024 * 1024;
+/** Most start states of a module. The length of a chain's first arguments differs by a few bytes. */
+const MAX_STARTS = 8;
+/** Most idle instances of a module: calls of a contract within calls of it. */
+const MAX_IDLE = 4;
+
+/** What a call asks of its instance: the length of its first argument, and the bytes of its native stack. */
+export interface InstanceRequest {
+  readonly length: number;
+  readonly stackLimit: number;
+}
+
+/** Start states by length, and idle instances of one module. */
+interface Reusable {
+  readonly starts: Map<number, StartState>;
+  readonly idle: Instance[];
+  bytes: number;
+}
+
+/**
+ * Gives each call an instance that is as good as new. Making one takes longer than most calls, so those of finished calls are restored:
+ * memory and globals. Nothing else of an instance can change, as there is no operator that writes to a table or drops a segment.
+ * An instance whose call failed, or grew the memory beyond the start state, is dropped.
+ */
+export class Instances {
+  private readonly imports: object;
+  private readonly maxBytes: number;
+  /** By module; the least recently used first. */
+  private readonly reusable = new Map<Instantiable, Reusable>();
+  private total = 0;
+
+  /** Keeps at most `maxBytes` of idle memories and start states. */
+  constructor(imports: object, maxBytes: number) {
+    this.imports = imports;
+    this.maxBytes = maxBytes;
+  }
+
+  /** Bytes of idle memories and start states. */
+  bytes(): number {
+    return this.total;
+  }
+
+  /** Returns an instance for a call. Its counters are not set. */
+  take(module: Instantiable, { length, stackLimit }: InstanceRequest): Instance {
+    const start = this.reusable.get(module)?.starts.get(length);
+    const idle =
+      start !== undefined && stackLimit >= start.stackLimit ? this.takeIdle(module, start) : undefined;
+    if (start !== undefined && idle !== undefined) return restore(idle, start);
+    const { exports } = new WebAssembly.Instance(module.compiled, this.imports);
+    const globals = (module.restoredGlobals ?? []).flatMap(
+      (index) => exports[`${EXPORTS.globalPrefix}${index}`] ?? [],
+    );
+    return { module, exports, globals, start: undefined };
+  }
+
+  private takeIdle(module: Instantiable, { memoryLength }: StartState): Instance | undefined {
+    const reusable = this.use(module);
+    const at = reusable.idle.findIndex(({ exports }) => exports.memory.buffer.byteLength === memoryLength);
+    if (at < 0) return undefined;
+    this.count(reusable, -memoryLength);
+    return reusable.idle.splice(at, 1)[0];
+  }
+
+  /** Records the state after the first call of a new instance: `allocate`, which called no host function. */
+  recordStart(
+    instance: Instance,
+    { length, stackLimit }: InstanceRequest,
+    allocation: Pick<StartState, "pointer" | "gas">,
+  ): void {
+    const { module, exports } = instance;
+    if (module.restoredGlobals === undefined || exports.memory.buffer.byteLength > MAX_MEMORY) return;
+    const reusable = this.use(module);
+    const known = reusable.starts.get(length);
+    if (known !== undefined && known.stackLimit <= stackLimit) return;
+    this.removeStart(reusable, length);
+    if (reusable.starts.size === MAX_STARTS)
+      for (const oldest of [...reusable.starts.keys()].slice(0, 1)) this.removeStart(reusable, oldest);
+    const start = startStateOf(instance, { ...allocation, stackLimit });
+    reusable.starts.set(length, start);
+    this.count(reusable, start.image.length);
+    this.evict();
+  }
+
+  private removeStart(reusable: Reusable, length: number): void {
+    this.count(reusable, -(reusable.starts.get(length)?.image.length ?? 0));
+    reusable.starts.delete(length);
+  }
+
+  /** Takes back the instance of a call that succeeded. */
+  release(instance: Instance): void {
+    const reusable = this.reusable.get(instance.module);
+    if (reusable === undefined || reusable.idle.length === MAX_IDLE) return;
+    const length = instance.exports.memory.buffer.byteLength;
+    if (![...reusable.starts.values()].some(({ memoryLength }) => memoryLength === length)) return;
+    reusable.idle.push(instance);
+    this.count(reusable, length);
+    this.evict();
+  }
+
+  /** Forgets a module that leaves the cache. */
+  remove(module: Instantiable): void {
+    this.total -= this.reusable.get(module)?.bytes ?? 0;
+    this.reusable.delete(module);
+  }
+
+  private use(module: Instantiable): Reusable {
+    const reusable = this.reusable.get(module) ?? { starts: new Map(), idle: [], bytes: 0 };
+    this.reusable.delete(module);
+    this.reusable.set(module, reusable);
+    return reusable;
+  }
+
+  private count(reusable: Reusable, bytes: number): void {
+    reusable.bytes += bytes;
+    this.total += bytes;
+  }
+
+  private evict(): void {
+    for (const module of this.reusable.keys()) {
+      if (this.total <= this.maxBytes) return;
+      this.remove(module);
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { Buffer } from "node:buffer";
+import type { EXPORTS } from "./rewrite.ts";
+
+/** A global of a rewritten module. */
+interface WasmGlobal<T> {
+  value: T;
+}
+
+/** Exports of a rewritten module, as V8 returns them. */
+export interface WasmExports {
+  readonly [EXPORTS.memory]: { readonly buffer: ArrayBuffer };
+  readonly [EXPORTS.table]?: { readonly length: number; get(index: number): unknown };
+  readonly [EXPORTS.gas]: WasmGlobal<bigint>;
+  readonly [EXPORTS.stack]: WasmGlobal<number>;
+  readonly [EXPORTS.tableIndex]: WasmGlobal<number>;
+  readonly [EXPORTS.notANumber]: WasmGlobal<number>;
+  readonly [name: `${typeof EXPORTS.globalPrefix}${number}`]: WasmGlobal<number | bigint>;
+  readonly [name: `${typeof EXPORTS.functionPrefix}${string}`]: ((...args: number[]) => unknown) | undefined;
+}
+
+/** What instances are made of. */
+export interface Instantiable {
+  readonly compiled: object;
+  /** Indices of the contract's mutable globals, which are restored; undefined if its instances cannot be reused. */
+  readonly restoredGlobals: readonly number[] | undefined;
+}
+
+/** Bytes nearest to the image that are cleared as a whole. */
+const CLEARED = 16 * 1024;
+const ZEROS = Buffer.alloc(256 * 1024);
+
+/**
+ * What a fresh instance becomes by its first call, `allocate(length)`. That depends on nothing but the length, if it calls no host
+ * function. Nearly every contract grows its memory then and not later, and a memory cannot shrink, so that this is what an
+ * instance can be restored to.
+ */
+export interface StartState {
+  /** What `allocate` returned. */
+  readonly pointer: number;
+  /** VM gas that it used. */
+  readonly gas: bigint;
+  /** Bytes of native stack that were enough for it. */
+  readonly stackLimit: number;
+  readonly memoryLength: number;
+  /** The memory without the zeros at its start and its end, and where it begins. */
+  readonly image: Uint8Array;
+  readonly imageStart: number;
+  /** Values of the mutable globals. */
+  readonly globals: readonly (number | bigint)[];
+}
+
+/** An instance for one call. */
+export interface Instance {
+  readonly module: Instantiable;
+  readonly exports: WasmExports;
+  /** The contract's mutable globals. */
+  readonly globals: readonly WasmGlobal<number | bigint>[];
+  /** The first allocation of the call, if it has already happened. */
+  start: StartState | undefined;
+}
+
+/** Gives a used instance, whose memory has the same size, the start state. */
+export function restore(instance: Instance, start: StartState): Instance {
+  const { image, imageStart, globals } = start;
+  const memory = new Uint8Array(instance.exports.memory.buffer);
+  const imageEnd = imageStart + image.length;
+  memory.set(image, imageStart);
+  for (let end = imageStart, size = CLEARED; end > 0; end -= size, size = nextSize(size))
+    clear(memory, Math.max(0, end - size), end);
+  for (let from = imageEnd, size = CLEARED; from < memory.length; from += size, size = nextSize(size))
+    clear(memory, from, Math.min(memory.length, from + size));
+  for (const [at, global] of instance.globals.entries()) global.value = globals[at] ?? 0;
+  instance.start = start;
+  return instance;
+}
+
+/** Calls write near the image (stack below, heap above), so that the parts that are looked at grow with the distance from it. */
+function nextSize(size: number): number {
+  return Math.min(size * 2, ZEROS.length);
+}
+
+/** Most of a memory was never written to, and comparing is faster than filling. */
+function clear(memory: Uint8Array, from: number, to: number): void {
+  if (ZEROS.compare(memory, from, to, 0, to - from) !== 0) memory.fill(0, from, to);
+}
+
+/** Returns the state of an instance after its first allocation. */
+export function startStateOf(
+  { exports, globals }: Instance,
+  allocation: Pick<StartState, "pointer" | "gas" | "stackLimit">,
+): StartState {
+  const { buffer } = exports.memory;
+  return {
+    ...allocation,
+    memoryLength: buffer.byteLength,
+    ...imageOf(buffer),
+    globals: globals.map(({ value }) => value),
+  };
+}
+
+/** Cuts zeros off both ends of a memory, by words of 4 bytes. */
+function imageOf(buffer: ArrayBuffer): Pick<StartState, "image" | "imageStart"> {
+  const words = new Uint32Array(buffer);
+  let start = 0;
+  let end = words.length;
+  while (start < end && words[start] === 0) start++;
+  while (end > start && words[end - 1] === 0) end--;
+  return { image: new Uint8Array(buffer.slice(start * 4, end * 4)), imageStart: start * 4 };
+}
