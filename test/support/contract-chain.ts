@@ -280,7 +280,7 @@ function compare<T extends Readonly<Record<string, unknown>>>(
 }
 
 function show(value: unknown): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const text = typeof value === "string" ? value : JSON.stringify(value ?? null);
   return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 }
 

@@ -115,7 +115,8 @@ describe("an upload", () => {
     expect(outcome).toMatchObject({ codespace: "wasm", code: 2 });
     expect(outcome.log).toContain("Error calling the VM: Error during static Wasm validation: ");
     expect(outcome.log).toMatch(/: create wasm contract failed$/);
-    expect(outcome.gasUsed).toBeGreaterThan(3000n);
+    // Each byte costs 3, also of code that is refused.
+    expect(upload(new Uint8Array(2000)).gasUsed - outcome.gasUsed).toBe(3n * 1000n);
   });
 
   it.each([
@@ -219,6 +220,15 @@ describe("a call", () => {
     expect(send("MsgUnpinCodes", wire.MsgUnpinCodes, pin).code).toBe(0);
     expect(execute(EMPTY_RESPONSE).gasUsed).toBe(before);
     expect(send("MsgPinCodes", wire.MsgPinCodes, { ...pin, authority: ALICE }).code).toBe(4);
+  });
+
+  it("whose result ends in a panic loses its own gas", () => {
+    const used = (message: unknown): bigint => execute(message).gasUsed;
+    const long = "x".repeat(5000);
+    expect(used({ error: long }) - used({ error: "x" })).toBeGreaterThan(5000n);
+    // Only the store accesses are left, of which that of the message is longer.
+    const panic = (text: string): bigint => used({ ok: null, text });
+    expect(panic(long) - panic("x")).toBe(30n * 4999n);
   });
 
   it("that uses exactly its gas is out of gas, and one more is enough", () => {
@@ -357,7 +367,19 @@ describe("queries of a contract", () => {
     expect(ask(request)).toBe(response);
   });
 
-  it("cannot write, and run with the gas that the call has left", () => {
+  it("use at most the gas that the call has left", () => {
+    const smart = { wasm: { smart: { contract_addr: instance(), msg: toBase64(utf8('{"ok":"e30="}')) } } };
+    const msg = utf8(JSON.stringify(smart));
+    const sudo = (gas: bigint): Outcome =>
+      send("MsgSudoContract", wire.MsgSudoContract, { authority: AUTHORITY, contract: instance(), msg }, gas);
+    expect(sudo(1_000_000n).code).toBe(0);
+    // The second instance is beyond the limit; its price is the last that is taken.
+    const outcome = sudo(100_000n);
+    expect(outcome.log).toContain("out of gas in location: ");
+    expect(outcome.gasUsed).toBeLessThan(140_000n);
+  });
+
+  it("run outside of calls, and are refused without JSON", () => {
     const smart = query.QuerySmartContractStateRequest.encode({
       address: instance(),
       queryData: utf8('{"ok":"e30="}'),
@@ -382,6 +404,18 @@ describe("migration and admin", () => {
       codeId,
       msg: utf8(JSON.stringify(message)),
     });
+
+  it("leaves out white space of the message, also in the history", () => {
+    const outcome = instantiate(EMPTY_RESPONSE, { msg: utf8(' { "ok" : { "x" : " \\" " } } ') });
+    expect(outcome.code).toBe(0);
+    const request = query.QueryContractHistoryRequest.encode({
+      address: instance(2n),
+      pagination: undefined,
+    });
+    const response = chain.query(`${TYPE}Query/ContractHistory`, request.finish());
+    const [entry] = query.QueryContractHistoryResponse.decode(response).entries;
+    expect(fromUtf8(entry?.msg ?? new Uint8Array())).toBe('{"ok":{"x":" \\" "}}');
+  });
 
   it("changes the code, and writes index and history", () => {
     upload(CODE);

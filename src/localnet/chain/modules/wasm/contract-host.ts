@@ -20,6 +20,7 @@ import type { Caller, ContractResponse, Reply } from "./contract.ts";
 import { ContractError } from "./contract.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { createEntryPoints, type EntryPoints } from "./entry-points.ts";
+import { compactJson } from "./go-field.ts";
 import { chargeInstance, chargeReply } from "./gas.ts";
 import {
   codes,
@@ -185,6 +186,7 @@ function instantiate(
   contract: Instantiation,
 ): { readonly address: string; readonly data: Uint8Array } {
   const { codeId, creator, funds } = contract;
+  const message = compactJson(contract.message);
   chargeInstance(context, codeId, "instantiate");
   const code = codes.get(context, codeId);
   if (code === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
@@ -200,9 +202,9 @@ function instantiate(
   transferFunds(host, context, { from: creator, to: address }, funds);
   const loaded = { address, bytes, hash: code.codeHash };
   const response = runEntryPoint(host, ErrInstantiateFailed, () =>
-    host.entryPoints.instantiate(context, loaded, { sender: creator, funds }, contract.message),
+    host.entryPoints.instantiate(context, loaded, { sender: creator, funds }, message),
   );
-  storeContract(host, context, bytes, contract);
+  storeContract(host, context, bytes, { ...contract, message });
   context.emit(event("instantiate", [...contractAttribute(address), ["code_id", codeId.toString()]]));
   return { address, data: processResponse(host, context, address, response) ?? NO_DATA };
 }
@@ -281,9 +283,10 @@ function execute(
   return processResponse(host, context, address, response) ?? NO_DATA;
 }
 
-/** Replaces the code of a contract. The entry point does not run when old and new code have the same migrate version. */
+/** Replaces the code of a contract, and as at the instantiation, leaves out white space of the message. The entry point does not run when old and new code have the same migrate version. */
 function migrate(host: CallDeps, context: Context, migration: Migration): Uint8Array {
-  const { address, sender, codeId, message } = migration;
+  const { address, sender, codeId } = migration;
+  const message = compactJson(migration.message);
   const bytes = parseAddress(host.bech32Prefix, address);
   const info = contracts.get(context, bytes);
   if (info === undefined) throw ErrInvalidRequest("unknown contract");
@@ -294,7 +297,7 @@ function migrate(host: CallDeps, context: Context, migration: Migration): Uint8A
   if (!isAuthority && !isAllowed(code.instantiateConfig, sender)) throw ErrUnauthorized("to use new code");
   const response = isSameVersion(host, context, info, code.codeHash)
     ? undefined
-    : callMigrate(host, context, { address, bytes, hash: code.codeHash }, migration);
+    : callMigrate(host, context, { address, bytes, hash: code.codeHash }, { codeId, message });
   const updated = positionOf(context);
   indexMigration(context, bytes, {
     operation: ContractCodeHistoryOperationType.CONTRACT_CODE_HISTORY_OPERATION_TYPE_MIGRATE,
@@ -318,7 +321,7 @@ function callMigrate(
   host: CallDeps,
   context: Context,
   loaded: LoadedCode,
-  { codeId, message }: Migration,
+  { codeId, message }: Pick<Migration, "codeId" | "message">,
 ): ContractResponse {
   chargeInstance(context, codeId, "migrate");
   return runEntryPoint(host, ErrMigrationFailed, () => host.entryPoints.migrate(context, loaded, message));

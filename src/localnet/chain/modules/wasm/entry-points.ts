@@ -12,7 +12,6 @@ import {
   type ContractScope,
   type Reply,
 } from "./contract.ts";
-import { compactJson } from "./go-field.ts";
 import { contractStore, createCodeRegistry, readOnly, transactionIndex } from "./keeper.ts";
 import type { LoadedCode } from "./loading.ts";
 import { parseMessageJson, printMessageJson } from "./message-json.ts";
@@ -76,11 +75,9 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
       parseResponse(result, place.address),
     );
   return {
-    // The chain reads these messages before it passes them on, which leaves out white space.
-    instantiate: (context, code, caller, message) =>
-      call(context, code, "instantiate", { caller, message: compactJson(message) }),
+    instantiate: (context, code, caller, message) => call(context, code, "instantiate", { caller, message }),
     execute: (context, code, caller, message) => call(context, code, "execute", { caller, message }),
-    migrate: (context, code, message) => call(context, code, "migrate", { message: compactJson(message) }),
+    migrate: (context, code, message) => call(context, code, "migrate", { message }),
     sudo: (context, code, message) => call(context, code, "sudo", { message }),
     reply: (context, code, reply) => call(context, code, "reply", { message: printReply(reply) }),
     query: (context, { hash, ...place }, message) =>
