@@ -101,15 +101,39 @@ const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
 /** Contracts that every genesis may instantiate. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
 
-/** gRPC queries that contracts may call, as on the deployed chain. */
+/** gRPC queries that contracts may call, as on the deployed chain: of modules that are here. */
 const CONTRACT_QUERIES = [
-  ...["Params", "RegisteredQueries", "RegisteredQuery", "QueryResult", "LastRemoteHeight"].map(
-    (rpc) => `/neutron.interchainqueries.Query/${rpc}`,
+  ...rpcs(
+    "neutron.interchainqueries",
+    "Params RegisteredQueries RegisteredQuery QueryResult LastRemoteHeight",
   ),
-  "/neutron.harpoon.Query/SubscribedContracts",
-  ...["AddressFailures", "Failures"].map((rpc) => `/neutron.contractmanager.Query/${rpc}`),
-  ...["Validator", "Delegation", "ValidatorDelegations"].map((rpc) => `/cosmos.staking.v1beta1.Query/${rpc}`),
+  ...rpcs("neutron.harpoon", "SubscribedContracts"),
+  ...rpcs("neutron.contractmanager", "AddressFailures Failures"),
+  ...rpcs(
+    "neutron.dex",
+    "Params LimitOrderTrancheUser LimitOrderTrancheUserAll LimitOrderTrancheUserAllByAddress LimitOrderTranche LimitOrderTrancheAll",
+  ),
+  ...rpcs(
+    "neutron.dex",
+    "UserDepositsAll TickLiquidityAll InactiveLimitOrderTranche InactiveLimitOrderTrancheAll",
+  ),
+  ...rpcs("neutron.dex", "PoolReserves PoolReservesAll Pool PoolByID PoolMetadata PoolMetadataAll"),
+  ...rpcs("neutron.dex", "EstimateMultiHopSwap EstimatePlaceLimitOrder SimulateDeposit SimulateWithdrawal"),
+  ...rpcs(
+    "neutron.dex",
+    "SimulatePlaceLimitOrder SimulateWithdrawFilledLimitOrder SimulateCancelLimitOrder SimulateMultiHopSwap",
+  ),
+  ...rpcs("cosmos.auth.v1beta1", "Account Params"),
+  ...rpcs("cosmos.bank.v1beta1", "Balance DenomMetadata Params SupplyOf"),
+  ...rpcs("cosmos.staking.v1beta1", "Validator Delegation ValidatorDelegations"),
+  ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
+  ...rpcs("ibc.core.connection.v1", "Connection"),
+  ...rpcs("ibc.applications.transfer.v1", "DenomTrace"),
 ];
+
+function rpcs(service: string, names: string): readonly string[] {
+  return names.split(" ").map((name) => `/${service}.Query/${name}`);
+}
 
 /** Slashes and jails come first, as on the deployed chain. */
 const BEGIN_BLOCK_ORDER = ["slashing"];

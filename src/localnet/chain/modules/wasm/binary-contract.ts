@@ -1,4 +1,4 @@
-import { utf8 } from "../../../../platform/base/bytes.ts";
+import { toHex, utf8 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { GoJsonError, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
 import { reportedText, VmError } from "../../../vm/errors.ts";
@@ -10,15 +10,13 @@ import type { Caller } from "./contract.ts";
 import { consumeCallGas, gasForCall } from "./gas.ts";
 import { codeBytes, contractStore, runningTransaction } from "./keeper.ts";
 import { ErrVMError } from "./keys.ts";
+import type { LoadedCode } from "./loading.ts";
 import { createVmHost } from "./vm-host.ts";
 
 /** One call of an entry point. */
 interface BinaryCall {
   readonly entryPoint: EntryPoint;
-  /** SHA-256 of the code, hex. */
-  readonly checksum: string;
-  readonly address: string;
-  readonly bytes: Uint8Array;
+  readonly code: LoadedCode;
   /** For `instantiate` and `execute`. */
   readonly caller?: Caller;
   readonly message: Uint8Array;
@@ -39,7 +37,7 @@ interface BinaryDeps {
   readonly messageDepth: () => number;
   readonly bech32Prefix: string;
   /** Answers an encoded query of a contract with an encoded result. */
-  readonly query: (context: Context, request: Uint8Array, gas: bigint) => Uint8Array;
+  readonly query: (context: Context, contract: LoadedCode, request: Uint8Array, gas: bigint) => Uint8Array;
 }
 
 /** Native stack of a call, and what the chain's frames take of it for each message around the call. */
@@ -65,10 +63,11 @@ export function createBinaryContracts({
   };
   return {
     call: (context, call, decode) => {
-      const { checksum, entryPoint } = call;
+      const { code, entryPoint } = call;
+      const checksum = toHex(code.hash);
       const ask = (request: Uint8Array, limits: QueryLimits): Uint8Array =>
-        withStack(limits.stack, () => query(context, request, limits.gas));
-      const storage = contractStore(context, call.bytes);
+        withStack(limits.stack, () => query(context, call.code, request, limits.gas));
+      const storage = contractStore(context, code.bytes);
       const { result, gasUsed } = vm.call({
         checksum,
         code: () => codeBytes(context, checksum),
@@ -99,8 +98,8 @@ function attempt<T>(work: () => T): () => T {
   }
 }
 
-function argumentsOf(context: Context, { address, caller, message }: BinaryCall): readonly Uint8Array[] {
-  const env = utf8(printEnv(context, address));
+function argumentsOf(context: Context, { code, caller, message }: BinaryCall): readonly Uint8Array[] {
+  const env = utf8(printEnv(context, code.address));
   return caller === undefined ? [env, message] : [env, utf8(printInfo(caller)), message];
 }
 

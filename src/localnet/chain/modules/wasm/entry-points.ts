@@ -1,4 +1,4 @@
-import { toHex, utf8 } from "../../../../platform/base/bytes.ts";
+import { utf8 } from "../../../../platform/base/bytes.ts";
 import type { EntryPoint } from "../../../vm/host.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -50,7 +50,8 @@ export function createEntryPoints(options: WasmOptions, deps: EntryPointDeps): E
     createBinaryContracts({
       ...deps,
       bech32Prefix: options.bech32Prefix,
-      query: (context, request, gas) => answerQuery(querier(), { context, gas }, request, deps),
+      query: (context, contract, request, gas) =>
+        answerQuery(querier(), { context, contract, gas }, request, deps),
     }),
   );
   const of = (code: LoadedCode): EntryPoints => (find(code.hash) === undefined ? binary : typescript);
@@ -67,25 +68,19 @@ export function createEntryPoints(options: WasmOptions, deps: EntryPointDeps): E
 function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
   const call = (
     context: Context,
-    { hash, ...place }: LoadedCode,
+    code: LoadedCode,
     entryPoint: EntryPoint,
     args: { readonly caller?: Caller; readonly message: Uint8Array },
   ): ContractResponse =>
-    contracts.call(context, { ...place, checksum: toHex(hash), entryPoint, ...args }, (result) =>
-      parseResponse(result, place.address),
-    );
+    contracts.call(context, { code, entryPoint, ...args }, (result) => parseResponse(result, code.address));
   return {
     instantiate: (context, code, caller, message) => call(context, code, "instantiate", { caller, message }),
     execute: (context, code, caller, message) => call(context, code, "execute", { caller, message }),
     migrate: (context, code, message) => call(context, code, "migrate", { message }),
     sudo: (context, code, message) => call(context, code, "sudo", { message }),
     reply: (context, code, reply) => call(context, code, "reply", { message: printReply(reply) }),
-    query: (context, { hash, ...place }, message) =>
-      contracts.call(
-        context,
-        { ...place, checksum: toHex(hash), entryPoint: "query", message },
-        parseQueryResult,
-      ),
+    query: (context, code, message) =>
+      contracts.call(context, { code, entryPoint: "query", message }, parseQueryResult),
   };
 }
 
@@ -98,11 +93,12 @@ function typescriptEntryPoints(
 ): EntryPoints {
   const open = (
     context: Context,
-    { address, bytes }: LoadedCode,
+    code: LoadedCode,
     size: number,
     access: "read" | "write" = "write",
   ): ContractScope => {
     context.gas.consume(MESSAGE_BYTE_COST * BigInt(size), "wasm contract");
+    const { address, bytes } = code;
     const storage = contractStore(context, bytes);
     return {
       chainId: context.chainId,
@@ -111,7 +107,7 @@ function typescriptEntryPoints(
       transactionIndex: () => transactionIndex(context),
       address,
       storage: access === "read" ? readOnly(storage) : storage,
-      query: (request) => queryFromTypeScript(querier(), context, request),
+      query: (request) => queryFromTypeScript(querier(), context, code, request),
       useGas: (amount) => context.gas.consume(amount, "wasm contract"),
     };
   };

@@ -1,6 +1,13 @@
+import {
+  QueryParamsResponse,
+  QueryValidatorRequest,
+  QueryValidatorResponse,
+} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
+import type { Validator } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { findService, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { messageToJson } from "../../../../cosmos/proto/json.ts";
 import { toBase64, toHex, utf8 } from "../../../../platform/base/bytes.ts";
+import { formatDec18 } from "../../../../platform/base/decimal.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { GoJsonError, printGoJson, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
@@ -12,6 +19,7 @@ import {
   ChainPanic,
   ErrInvalidAddress,
   ErrNotSupported,
+  GrpcCode,
   ModuleError,
   QueryError,
   unregisteredError,
@@ -19,6 +27,7 @@ import {
 import { createGasMeter } from "../../runtime/gas.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
 import { GoField } from "./go-field.ts";
+import type { LoadedCode } from "./loading.ts";
 import { codes, contracts, contractStore, isPinned } from "./keeper.ts";
 import { ErrEmpty, ErrInvalid, MODULE_NAME } from "./keys.ts";
 import { parseMessageJson, printMessageJson } from "./message-json.ts";
@@ -39,7 +48,7 @@ function unsupported(kind: string): SystemError {
 }
 
 /** Answers a contract's query. Returns the bytes that the contract gets. Throws `ModuleError` and `SystemError`. */
-export type ContractQuerier = (context: Context, request: GoField) => Uint8Array;
+export type ContractQuerier = (context: Context, contract: LoadedCode, request: GoField) => Uint8Array;
 
 /** Runs a smart query. Says of an error whether contracts may see its text. */
 export interface SmartQueries {
@@ -49,7 +58,7 @@ export interface SmartQueries {
 
 export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: SmartQueries): ContractQuerier {
   const kinds = ["bank", "custom", "ibc", "staking", "stargate", "grpc", "wasm"] as const;
-  return (context, request) => {
+  return (context, contract, request) => {
     const [kind, body] = request.variant(kinds) ?? [];
     if (kind === undefined || body === undefined) throw new SystemError("unknown", []);
     switch (kind) {
@@ -64,10 +73,63 @@ export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: Smart
       case "bank":
         return queryBank(context, body, deps, options);
       case "staking":
+        return queryStaking(context, body, deps);
       case "ibc":
-        throw unsupported(`unknown ${kind === "ibc" ? "IBC" : "Staking"} variant`);
+        return queryIbc(context, contract, body);
     }
   };
+}
+
+/** Answers from the queries of the module `staking`, which read the same. */
+function queryStaking(context: Context, body: GoField, deps: WasmDeps): Uint8Array {
+  const [kind, request] = body.variant(["bonded_denom", "validator"] as const) ?? [];
+  if (kind === undefined || request === undefined) throw unsupported("unknown Staking variant");
+  const ask = (rpc: string, bytes: Uint8Array): Uint8Array => {
+    const handler = deps.findQuery(`/cosmos.staking.v1beta1.Query/${rpc}`);
+    if (handler === undefined) throw unsupported("unknown Staking variant");
+    return handler.query(context, bytes);
+  };
+  if (kind === "bonded_denom") {
+    const { params } = QueryParamsResponse.decode(ask("Params", new Uint8Array(0)));
+    return utf8(printGoObject([["denom", printGoString(params?.bondDenom ?? "")]]));
+  }
+  const validatorAddr = request.member("address").text();
+  const response = orAbsent(() => ask("Validator", QueryValidatorRequest.encode({ validatorAddr }).finish()));
+  const validator = response === undefined ? undefined : QueryValidatorResponse.decode(response).validator;
+  return utf8(printGoObject([["validator", validator === undefined ? "null" : printValidator(validator)]]));
+}
+
+/** Returns undefined for what is not found. */
+function orAbsent<T>(query: () => T): T | undefined {
+  try {
+    return query();
+  } catch (error) {
+    if (error instanceof QueryError && error.grpcCode === GrpcCode.NotFound) return undefined;
+    throw error instanceof QueryError ? unregisteredError(error.message) : error;
+  }
+}
+
+/** Protobuf has the digits of a decimal times 10^18. */
+function decimal(digits = "0"): string {
+  return `"${formatDec18(BigInt(digits))}"`;
+}
+
+function printValidator({ operatorAddress, commission }: Validator): string {
+  const rates = commission?.commissionRates;
+  return printGoObject([
+    ["address", printGoString(operatorAddress)],
+    ["commission", decimal(rates?.rate)],
+    ["max_commission", decimal(rates?.maxRate)],
+    ["max_change_rate", decimal(rates?.maxChangeRate)],
+  ]);
+}
+
+/** A contract has no port, and so no channels. */
+function queryIbc(context: Context, { bytes }: LoadedCode, body: GoField): Uint8Array {
+  const [kind] = body.variant(["port_id", "list_channels"] as const) ?? [];
+  if (kind === undefined) throw unsupported("unknown IBC variant");
+  const port = contracts.get(context, bytes)?.ibcPortId ?? "";
+  return utf8(kind === "port_id" ? printGoObject([["port_id", printGoString(port)]]) : '{"channels":[]}');
 }
 
 interface RouteResponse {
@@ -230,16 +292,16 @@ function codeInfo(context: Context, codeId: bigint): Uint8Array {
  */
 export function answerQuery(
   querier: ContractQuerier,
-  caller: { readonly context: Context; readonly gas: bigint },
+  caller: { readonly context: Context; readonly contract: LoadedCode; readonly gas: bigint },
   request: Uint8Array,
   smart: Pick<SmartQueries, "isDeterministic">,
 ): Uint8Array {
-  const { context } = caller;
+  const { context, contract } = caller;
   const meter = createGasMeter(caller.gas / GAS_MULTIPLIER);
   let result: string;
   try {
     const parsed = GoField.parse(request);
-    const response = dryRun(context.withGas(meter), (inner) => querier(inner, parsed));
+    const response = dryRun(context.withGas(meter), (inner) => querier(inner, contract, parsed));
     result = printGoObject([["ok", printGoObject([["ok", `"${toBase64(response)}"`]])]]);
   } catch (error) {
     result = printFailure(error, request, smart);
@@ -279,12 +341,13 @@ export function redacted({ codespace, code }: ModuleError): string {
 export function queryFromTypeScript(
   querier: ContractQuerier,
   context: Context,
+  contract: LoadedCode,
   request: Readonly<Record<string, MessageJson>>,
 ): MessageJson {
   const field = GoField.parse(utf8(printMessageJson(request)));
   let response: Uint8Array;
   try {
-    response = querier(context, field);
+    response = querier(context, contract, field);
   } catch (error) {
     if (error instanceof SystemError) throw ErrNotSupported(error.message);
     throw error instanceof GoJsonError ? new ContractError(`query: ${error.message}`) : error;
