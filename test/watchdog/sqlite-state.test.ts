@@ -167,7 +167,6 @@ const FULL: WatchdogState = {
         reason: "nothing there",
         badness: 0.5,
         badBlocksBefore: 9_007_199_254_740_993n,
-        mutedAtMs: 4,
         quietReason: "muted by sidecar-down",
         notified: { reminders: 2, badness: 0.25, event: FIRING },
       },
@@ -254,6 +253,19 @@ describe("openSqliteState", () => {
     after.close();
     store.close();
     rmSync(copy, { recursive: true });
+  });
+
+  it("reads the alerts of a program that stored when a cause muted them", () => {
+    const store = openSqliteState(folder);
+    store.load();
+    store.save(FULL);
+    store.close();
+    const database = new Database(join(folder, STATE_FILE));
+    database.exec("UPDATE alert_states SET body = json_set(body, '$.mutedAtMs', 4)");
+    database.close();
+    const again = openSqliteState(folder);
+    expect(again.load()).toEqual(FULL);
+    again.close();
   });
 
   it("deletes what a later state does not have", () => {

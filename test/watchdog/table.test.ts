@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { isAtLeast } from "../../src/platform/monitoring/severity.ts";
 import { durationText, parseDurationMs } from "../../src/platform/config/config-fields.ts";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
 import { alertName, runbookFile } from "../../src/watchdog/conditions/condition.ts";
@@ -40,6 +41,17 @@ describe("the table of conditions", () => {
       }
     };
     for (const name of names) reaches(name, [name]);
+  });
+
+  it("names nothing graver than the cause as a consequence: a ticket keeps no page from going out", () => {
+    const severities = new Map(CONDITIONS.map(({ name, severity }) => [name, severity]));
+    for (const { name, severity, inhibits } of CONDITIONS)
+      for (const other of inhibits)
+        expect([name, other, isAtLeast(severity, severities.get(other) ?? "critical")]).toEqual([
+          name,
+          other,
+          true,
+        ]);
   });
 
   it("names alerts as Prometheus does, and runbooks after their condition", () => {

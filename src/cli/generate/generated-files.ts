@@ -5,7 +5,7 @@ import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import { alertTable } from "../../watchdog/monitoring/alert-docs.ts";
-import { MONTH_FILES } from "../../watchdog/monitoring/month-cases.ts";
+import { RAW_CASE_FILES } from "../../watchdog/monitoring/raw-cases.ts";
 import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { COMMON_FIELDS } from "../../watchdog/notify/channels/channel.ts";
 import {
@@ -118,7 +118,7 @@ export function alertFiles(): ReadonlyMap<string, string> {
       ([name, groups]) => [`alerts/prometheus/${name}`, ruleFile(groups, REAL_TIMES)] as const,
     ),
     ...[...RULE_FILES.keys()].flatMap((name) => [...caseFiles(name)].map(inTests)),
-    ...MONTH_FILES.map(inTests),
+    ...RAW_CASE_FILES.map(inTests),
     ["alerts/prometheus/prometheus.example.yaml", prometheusExample()],
     ["alerts/prometheus/prometheus.localnet.yaml", prometheusLocalnet()],
     ["alerts/alertmanager/alertmanager.example.yaml", alertmanagerExample()],

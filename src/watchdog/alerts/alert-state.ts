@@ -33,8 +33,6 @@ export interface AlertState {
   readonly badness?: number;
   /** Failed blocks of the validator when the condition became active, over all months. */
   readonly badBlocksBefore: bigint;
-  /** Last evaluation at which a cause muted the alert. */
-  readonly mutedAtMs?: number;
   /** Why the alert does not notify now: "muted by sidecar-down", "silenced by …". Absent when it may notify. */
   readonly quietReason?: string;
   /** Absent: nobody was notified. */

@@ -1,5 +1,6 @@
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import { type AlertRule, runbookFile, type ConditionResult } from "../conditions/condition.ts";
+import { causesByAlert, GRACE_MS } from "../conditions/consequences.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
 import { advanceHistory, type PollHistory } from "../conditions/poll-history.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
@@ -59,14 +60,23 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   const own = new Map(
     state.alerts.filter(({ validator }) => validator === poll.validator).map((alert) => [alert.alert, alert]),
   );
-  const advanced = options.rules.flatMap((rule) => {
-    const next = advanceOne(own.get(rule.condition.name), rule, poll);
-    return next === undefined ? [] : [{ rule, alert: next }];
+  const causes = causesByAlert(options.rules);
+  const advanced = endWithCauses(
+    options.rules.map((rule) => {
+      const before = own.get(rule.condition.name);
+      return { rule, before, next: advanceOne(before, rule, poll) };
+    }),
+    causes,
+    state.history,
+    poll,
+  );
+  const quietReasonOf = createQuietReasons(advanced, causes, poll, {
+    silences: state.silences,
+    maintenance: options.maintenance,
   });
-  const quiet = quietReasons(advanced, state.silences, poll, options);
   const events: AlertEvent[] = [];
   const alerts = advanced.map(({ rule, alert }) => {
-    const current = withQuiet(alert, quiet.get(alert.alert), poll.nowMs);
+    const current = withQuiet(alert, quietReasonOf(alert));
     const kind = dueNotification(current, rule.severity, poll.nowMs, options.reminders);
     if (kind === undefined) return current;
     const event = toEvent(current, kind, { rule, poll, runbooks: options.runbooks });
@@ -98,6 +108,67 @@ interface RuledAlert {
   readonly alert: AlertState;
 }
 
+/** One alert before and after a poll. */
+interface Advanced {
+  readonly rule: AlertRule;
+  readonly before: AlertState | undefined;
+  readonly next: AlertState | undefined;
+}
+
+type Causes = ReturnType<typeof causesByAlert>;
+
+/**
+ * Ends the alerts whose cause is over, and keeps them from beginning again for {@link GRACE_MS}. A cause is over as soon as it is
+ * clear, before it is resolved: so no receiver sees a consequence that outlasts its cause. While another cause still fires, the alert
+ * goes on, muted.
+ */
+function endWithCauses(
+  all: readonly Advanced[],
+  causes: Causes,
+  history: readonly PastAlert[],
+  { validator, nowMs }: EvaluatedPoll,
+): readonly RuledAlert[] {
+  const byName = new Map(all.map((one) => [one.rule.condition.name, one]));
+  const endedRecently = new Set(
+    history
+      .filter((past) => past.validator === validator && isWithin(GRACE_MS, past.resolvedAtMs, nowMs))
+      .map(({ alert }) => alert),
+  );
+  const overCause = (name: string): string | undefined => {
+    const own = (causes.get(name) ?? []).map(({ condition }) => condition.name);
+    if (own.some((cause) => isActive(byName.get(cause)?.next) && overCause(cause) === undefined))
+      return undefined;
+    return own.find((cause) => isEnding(byName.get(cause)) || endedRecently.has(cause));
+  };
+  return all.flatMap(({ rule, before, next }): readonly RuledAlert[] => {
+    if (next === undefined) return [];
+    // What notified before the cause did is no consequence of it.
+    const isOwn = next.phase === "resolved" || next.notified !== undefined;
+    const cause = isOwn ? undefined : overCause(rule.condition.name);
+    if (cause === undefined) return [{ rule, alert: next }];
+    const ended = before?.phase === "firing" ? endedWith(before, cause, nowMs) : before;
+    return ended?.phase === "resolved" ? [{ rule, alert: ended }] : [];
+  });
+}
+
+function isActive(alert: AlertState | undefined): boolean {
+  return alert?.phase === "firing" && alert.clearSinceMs === undefined;
+}
+
+/** True from the first clear poll of a firing alert until it is resolved. */
+function isEnding(one: Advanced | undefined): boolean {
+  return one?.before?.phase === "firing" && !isActive(one.next);
+}
+
+function endedWith(alert: AlertState, cause: string, nowMs: number): AlertState {
+  const { quietReason: _, ...rest } = alert;
+  return { ...rest, phase: "resolved", resolvedAtMs: nowMs, reason: `it ended with ${cause}` };
+}
+
+function isWithin(windowMs: number, atMs: number | undefined, nowMs: number): boolean {
+  return atMs !== undefined && nowMs >= atMs && nowMs - atMs < windowMs;
+}
+
 function advanceOne(
   before: AlertState | undefined,
   rule: AlertRule,
@@ -110,39 +181,26 @@ function advanceOne(
   return advanceAlert(before, result, timing, created);
 }
 
-/** Why an alert does not notify now. */
-interface Quiet {
-  readonly reason: string;
-  readonly isMuted: boolean;
-}
-
-/** Returns why alerts do not notify: a cause fires, a silence, or maintenance. */
-function quietReasons(
+/** Returns a function that says why an alert does not notify: a silence, maintenance, or a cause that fires. */
+function createQuietReasons(
   alerts: readonly RuledAlert[],
-  all: readonly Silence[],
+  causes: Causes,
   { validator, nowMs }: EvaluatedPoll,
-  { maintenance }: AlertingOptions,
-): ReadonlyMap<string, Quiet> {
-  const reasons = new Map<string, Quiet>();
-  const causes = alerts.filter(({ alert }) => alert.phase === "firing");
-  for (const { rule } of causes)
-    for (const name of rule.condition.inhibits)
-      reasons.set(name, { reason: `muted by ${rule.condition.name}`, isMuted: true });
-  const window = activeWindow(maintenance, validator, nowMs);
-  for (const { alert } of alerts) {
-    const isMuted = reasons.has(alert.alert);
-    const silence = all.find((one) => silences(one, alert, nowMs));
-    if (silence !== undefined)
-      reasons.set(alert.alert, { reason: `silenced by ${silence.author}: ${silence.reason}`, isMuted });
-    else if (window !== undefined)
-      reasons.set(alert.alert, { reason: `maintenance: ${window.reason}`, isMuted });
-  }
-  return reasons;
+  quiet: { readonly silences: readonly Silence[]; readonly maintenance: readonly MaintenanceWindow[] },
+): (alert: AlertState) => string | undefined {
+  const firing = new Set(alerts.filter(({ alert }) => alert.phase === "firing").map(({ rule }) => rule));
+  const window = activeWindow(quiet.maintenance, validator, nowMs);
+  return (alert) => {
+    const silence = quiet.silences.find((one) => silences(one, alert, nowMs));
+    if (silence !== undefined) return `silenced by ${silence.author}: ${silence.reason}`;
+    if (window !== undefined) return `maintenance: ${window.reason}`;
+    const cause = causes.get(alert.alert)?.find((one) => firing.has(one));
+    return cause === undefined ? undefined : `muted by ${cause.condition.name}`;
+  };
 }
 
-function withQuiet(alert: AlertState, quiet: Quiet | undefined, nowMs: number): AlertState {
-  if (quiet !== undefined)
-    return { ...alert, quietReason: quiet.reason, ...(quiet.isMuted ? { mutedAtMs: nowMs } : {}) };
+function withQuiet(alert: AlertState, quietReason: string | undefined): AlertState {
+  if (quietReason !== undefined) return { ...alert, quietReason };
   if (alert.quietReason === undefined) return alert;
   const { quietReason: _, ...rest } = alert;
   return rest;
@@ -231,12 +289,6 @@ function centsText(cents: bigint): string {
   return `${cents / 100n}.${(cents % 100n).toString().padStart(2, "0")}`;
 }
 
-/**
- * An alert that was muted notifies only after this time without a cause: what the cause did to it disappears a little later
- * than the cause.
- */
-const AFTER_MUTE_MS = 300_000;
-
 /** Growth of the badness since the last notification that brings the next reminder forward. */
 const WORSE_FACTOR = 1.5;
 
@@ -250,19 +302,14 @@ function dueNotification(
   nowMs: number,
   reminders: ReminderTimes,
 ): EventKind | undefined {
-  const { phase, notified, quietReason, mutedAtMs } = alert;
+  const { phase, notified, quietReason } = alert;
   // Whoever was notified of the alert is notified of its end, also during a silence. Nobody else is.
   if (phase === "resolved")
     return notified !== undefined && notified.event.kind !== "resolved" ? "resolved" : undefined;
-  if (phase !== "firing" || quietReason !== undefined) return undefined;
-  if (notified === undefined) {
-    const wasMuted = mutedAtMs !== undefined && nowMs >= mutedAtMs && nowMs - mutedAtMs <= AFTER_MUTE_MS;
-    return wasMuted ? undefined : "firing";
-  }
-  // A reminder says nothing new while the condition is clear or not seen.
-  return alert.lastActiveMs === nowMs && isReminderDue(alert, notified, reminders[severity], nowMs)
-    ? "reminder"
-    : undefined;
+  // While the condition is clear or not seen, nobody can act on it, and a reminder says nothing new.
+  if (phase !== "firing" || quietReason !== undefined || alert.lastActiveMs !== nowMs) return undefined;
+  if (notified === undefined) return "firing";
+  return isReminderDue(alert, notified, reminders[severity], nowMs) ? "reminder" : undefined;
 }
 
 function isReminderDue(

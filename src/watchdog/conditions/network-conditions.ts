@@ -59,12 +59,8 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     for: "2m",
     resolveFor: "1m",
     thresholds: {},
-    inhibits: [
-      "websocket-providers-failing",
-      "all-prices-missing",
-      "major-pairs-missing",
-      "empty-prices-counted",
-    ],
+    // Not the graver alerts about prices: a ticket must not keep a page from going out.
+    inhibits: ["empty-prices-counted"],
     past: PROBES_NOT_STORED,
     runbook: {
       reason: "no connection to api.binance.com:443, ws.okx.com:8443",

@@ -16,7 +16,7 @@ import {
   isProducing,
   nodeBlockAge,
 } from "./evaluate-nodes.ts";
-import { VOTE_ALERTS } from "./signing-conditions.ts";
+import { VOTE_ALERTS } from "./consequences.ts";
 import { BLOCK_HEIGHT, HEIGHT, SECOND_HEIGHT, VALIDATOR, continued } from "./raw-metrics.ts";
 import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 
@@ -129,7 +129,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     name: "node-behind",
     severity: "critical",
     title: "Node behind",
-    when: "a node is more than `max_blocks` behind the highest height that any source shows, or is catching up",
+    when: "a node with new blocks is more than `max_blocks` behind the highest height that any source shows, or is catching up",
     description: "The node is behind the chain. It cannot vote until it has caught up.",
     impact: "The validator misses every block until the node has caught up, for both rates.",
     action: "Check peers, disk and CPU of the node. After a long downtime, use state sync.",
@@ -214,11 +214,15 @@ function evaluateHalt(
     : cannotSee(`${reason}; no other source shows a later block`);
 }
 
+/** A node without a new block for so long has halted or will be seen to have, which is another condition. */
+const STILL_MS = 30_000;
+
 function evaluateBehind(
-  { node: { metrics } }: NodeInput,
+  { node, history, atMs }: NodeInput,
   observation: Observation,
   maxBlocks: number,
 ): ConditionResult {
+  const { metrics } = node;
   const best = highest(observation);
   if (metrics.state !== "up") return cannotSee("the node's height cannot be read");
   const { height, isSyncing } = metrics.value;
@@ -229,5 +233,9 @@ function evaluateBehind(
   const behind = Number(best - height);
   const reason = `the node is ${behind} blocks behind height ${best}`;
   if (isSyncing === true) return active(`the node is catching up, ${behind} blocks behind`, behind);
-  return behind > maxBlocks ? active(reason, behind) : clear(reason);
+  if (behind <= maxBlocks) return clear(reason);
+  const age = nodeBlockAge(node, history, atMs);
+  return age !== undefined && age.ms > STILL_MS
+    ? cannotSee(`${reason}, and has no new block`)
+    : active(reason, behind);
 }

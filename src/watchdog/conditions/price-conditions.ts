@@ -36,7 +36,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     for: "5m",
     resolveFor: "30s",
     thresholds: {},
-    inhibits: ["empty-prices-counted", "major-pairs-missing"],
+    inhibits: ["empty-prices-counted", "major-pairs-missing", "websocket-providers-failing"],
     past: PRICES_NOT_STORED,
     runbook: {
       reason: "the sidecar responds without any price",
@@ -126,7 +126,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     impact: NO_PRICES_IMPACT,
     action:
       "Check the sidecar's market map: the node's gRPC server must be on, and --market-map-endpoint must name it without http://. Then restart the sidecar.",
-    for: "2m",
+    for: "5m",
     resolveFor: "30s",
     thresholds: {},
     inhibits: [],
@@ -170,14 +170,19 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     when: "the sidecar's timestamp has not changed for `max_age`",
     description:
       "The sidecar updates its timestamp four times a second, even without any price. When the timestamp does not change, its price loop hangs.",
-    impact: "No block is lost, but the validator votes for old prices.",
+    impact: "No block is lost while there are prices, but the validator votes for old ones.",
     action: "Restart the price sidecar.",
     for: "30s",
     resolveFor: "30s",
     thresholds: {
       max_age: { unit: "duration", initial: 10_000, description: "age of the timestamp" },
     },
-    inhibits: [],
+    inhibits: [
+      "all-prices-missing",
+      "major-pairs-missing",
+      "empty-prices-counted",
+      "websocket-providers-failing",
+    ],
     past: PRICES_NOT_STORED,
     runbook: {
       reason: "the sidecar's timestamp has not changed for 14 s",

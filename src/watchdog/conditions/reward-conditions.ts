@@ -258,7 +258,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         },
         min_blocks: MIN_BLOCKS,
       },
-      inhibits: [],
+      inhibits: [own("rate-low"), ...lesser],
       past: "counts",
       runbook: {
         reason: `the month will end at ${prefix === "any-reward" ? "94.9" : "97.6"}000 %; 4120 more missed blocks are allowed, 2.3 h of a total outage`,
@@ -299,7 +299,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
           description: "burn rate of the last six hours",
         },
       },
-      inhibits: [own("slow-burn"), ...lesser.filter((name) => name.endsWith("-burn"))],
+      inhibits: [own("slow-burn"), own("at-risk"), own("rate-low"), ...lesser],
       past: "counts",
       runbook: {
         reason: "the last 1h burned the month's allowance 18.2 times too fast",

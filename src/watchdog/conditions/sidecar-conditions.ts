@@ -9,6 +9,7 @@ import {
   type ConditionInput,
 } from "./condition.ts";
 import { evaluateNodes, latestCalls, type NodeInput } from "./evaluate-nodes.ts";
+import { LOSS_ALERTS } from "./consequences.ts";
 import { type LatencyHistory, UNSEEN, type WebSocketHistory } from "./poll-history.ts";
 import {
   NO_PRICE,
@@ -64,10 +65,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "websocket-providers-failing",
       "cannot-see-prices",
       "cannot-see-sidecar-metrics",
-      "full-reward-fast-burn",
-      "full-reward-slow-burn",
-      "any-reward-fast-burn",
-      "any-reward-slow-burn",
+      ...LOSS_ALERTS,
     ],
     past: SIDECAR_NOT_STORED,
     runbook: {
@@ -121,12 +119,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       min_failed: { unit: "percent", initial: 90, description: "share of failed calls" },
       min_blocks: { unit: "number", initial: 30, description: "with fewer blocks the alert does not fire" },
     },
-    inhibits: [
-      "full-reward-fast-burn",
-      "full-reward-slow-burn",
-      "any-reward-fast-burn",
-      "any-reward-slow-burn",
-    ],
+    inhibits: ["sidecar-slow", "websocket-providers-failing", ...LOSS_ALERTS],
     past: "counts",
     runbook: {
       reason: "61 of 61 calls failed in the last 5 minutes",
@@ -232,7 +225,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     thresholds: {
       max_rate: { unit: "percent", initial: 95, description: "a lower success rate lets the alert fire" },
     },
-    inhibits: ["all-prices-missing", "major-pairs-missing", "empty-prices-counted"],
+    inhibits: LOSS_ALERTS,
     past: SIDECAR_NOT_STORED,
     runbook: {
       reason: "12 of 12 WebSocket providers fail, and 40.12 % of calls succeeded in the last 30 minutes",

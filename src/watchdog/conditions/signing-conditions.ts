@@ -8,6 +8,7 @@ import {
   type ConditionResult,
   type ConditionInput,
 } from "./condition.ts";
+import { LOSS_ALERTS, VOTE_ALERTS } from "./consequences.ts";
 import {
   evaluateNodes,
   type NodeInput,
@@ -27,15 +28,6 @@ import {
   continued,
 } from "./raw-metrics.ts";
 import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
-
-/** Alerts about votes and pay that follow when the node does not take part. */
-export const VOTE_ALERTS = [
-  "oracle-calls-failing",
-  "full-reward-fast-burn",
-  "full-reward-slow-burn",
-  "any-reward-fast-burn",
-  "any-reward-slow-burn",
-] as const;
 
 const NODES_NOT_STORED = { notStored: "heights of single nodes" };
 const SET_NOT_STORED = { notStored: "signatures and validator sets" };
@@ -101,7 +93,13 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     thresholds: {
       max_blocks: { unit: "number", initial: 5, description: "blocks without a signature" },
     },
-    inhibits: ["node-not-voting", ...VOTE_ALERTS],
+    inhibits: [
+      "node-not-voting",
+      "cannot-see-node",
+      "cannot-see-prices",
+      "cannot-see-sidecar-metrics",
+      ...VOTE_ALERTS,
+    ],
     past: SET_NOT_STORED,
     runbook: {
       reason: "the last signature is 21 blocks old",
@@ -150,7 +148,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     thresholds: {
       stall_after: { unit: "duration", initial: 60_000, description: "time without an oracle call" },
     },
-    inhibits: [],
+    inhibits: LOSS_ALERTS,
     past: NODES_NOT_STORED,
     runbook: {
       reason: "no oracle call for 75 s, while the node has new blocks",

@@ -3,6 +3,9 @@ import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 import { alertName } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
+import type { Condition } from "../conditions/condition.ts";
+import { GRACE_MS } from "../conditions/consequences.ts";
+import { durationText } from "../../platform/config/config-fields.ts";
 import {
   ALLOWED,
   badShare,
@@ -106,6 +109,42 @@ function missesLeft(allowed: number): string {
   return `${expected} * ${allowed} - ${calls} * (1 - validator:oracle_month:success_ratio)`;
 }
 
+/** The conditions with a rule on raw metrics; causes before their consequences, so that both end in one evaluation. */
+const RAW_CONDITIONS: readonly Condition[] = causesFirst(CONDITIONS.filter(({ raw }) => raw !== undefined));
+
+function causesFirst(all: readonly Condition[]): readonly Condition[] {
+  const sorted = new Set<Condition>();
+  const add = (one: Condition): void => {
+    for (const cause of causesOf(one, all)) add(cause);
+    sorted.add(one);
+  };
+  for (const one of all) add(one);
+  return [...sorted];
+}
+
+function causesOf({ name }: Condition, all: readonly Condition[]): readonly Condition[] {
+  return all.filter(({ inhibits }) => inhibits.includes(name));
+}
+
+/**
+ * PromQL: the alert does not fire while a cause of it, or the watchdog's own alert of this name, ended within the grace. While they fire,
+ * Alertmanager mutes it.
+ */
+function endingWithCauses(condition: Condition, expr: string, times: Times): string {
+  const causes = causesOf(condition, RAW_CONDITIONS).map(({ name }) => alertName(name));
+  const own = `ALERTS{alertstate="firing",component="oracle-watchdog",alertname="${alertName(condition.name)}"`;
+  const sources = [
+    own,
+    ...(causes.length === 0
+      ? []
+      : [`ALERTS{alertstate="firing",component=~"oracle-.+",alertname=~"${causes.join("|")}"`]),
+  ];
+  const grace = times(durationText(GRACE_MS));
+  const fired = sources.map((source) => `last_over_time(${source}}[${grace}])`).join(" or ");
+  const fires = sources.map((source) => `${source}}`).join(" or ");
+  return `(${expr})\nunless on (chain_id, validator) (max ${VALIDATOR} (${fired}) unless max ${VALIDATOR} (${fires}))`;
+}
+
 /** The conditions that the metrics of node and sidecar alone show, for an installation without the watchdog. */
 export const RAW_GROUPS: readonly GroupSpec[] = [
   { name: "oracle-raw.calls", records: CALL_RECORDS, alerts: [] },
@@ -113,7 +152,7 @@ export const RAW_GROUPS: readonly GroupSpec[] = [
   {
     name: "oracle-raw.alerts",
     records: [],
-    alerts: CONDITIONS.flatMap((condition): readonly AlertSpec[] => {
+    alerts: RAW_CONDITIONS.flatMap((condition): readonly AlertSpec[] => {
       const { name, severity, title, description, impact, inhibits, runbook, raw } = condition;
       if (raw === undefined) return [];
       return [
@@ -125,7 +164,7 @@ export const RAW_GROUPS: readonly GroupSpec[] = [
           summary: `${title}.`,
           description: `{{ $labels.validator }} on {{ $labels.chain_id }}: ${raw.value} ${description}`,
           impact,
-          expr: raw.expr,
+          expr: (times: Times) => endingWithCauses(condition, raw.expr(times), times),
           for: raw.for ?? condition.for,
           dashboard: DASHBOARDS.paidRaw,
           inhibits,

@@ -2,7 +2,7 @@ import { DAY_MS, MINUTE_MS, isoTime } from "../../platform/base/time.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Report } from "../../platform/report/document.ts";
 import { formatCount, formatRoundedDuration, formatMinute } from "../../platform/base/text.ts";
-import { advanceAlert, type AlertState } from "../alerts/alert-state.ts";
+import { EMPTY_ALERTING, planAlerts } from "../alerts/plan-alerts.ts";
 import type { AlertRule, PastInput } from "../conditions/condition.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import { evaluateCounts, evaluateEvent, type PastRange, type PastResults } from "./past-results.ts";
@@ -36,22 +36,72 @@ export interface BacktestOptions {
 const GAP_POLLS = 3;
 
 /**
- * Evaluates the rules on the stored data of a month. Counts are stored by hour, so times of rules that evaluate counts are within
- * an hour of those of a running watchdog; times of halts and gaps are exact.
+ * Evaluates the rules on the stored data of a month, with the causes and the grace of a running watchdog. Counts are stored by hour, so
+ * times of rules that evaluate counts are within an hour of those of a running watchdog; times of halts and gaps are exact.
  */
 export function backtest(data: ValidatorData, month: Month, options: BacktestOptions): readonly PastAlert[] {
+  const { rules, intervalMs } = options;
   const fromMs = monthStartMs(month);
   const range = { fromMs, toMs: nextMonthMs(fromMs) };
-  const alerts = options.rules.flatMap((rule) => {
-    const { past } = rule.condition;
-    return past === "halts" || past === "gaps" ? alertsOfEvents(data, range, rule, options) : [];
-  });
-  const counted = options.rules.filter(({ condition }) => condition.past === "counts");
-  const polls = everyPoll(evaluateCounts(data, range, counted), options);
-  const all = [...counted.flatMap((rule) => alertsOf(data, rule, polls, options)), ...alerts];
-  return all
-    .map((alert) => ({ ...alert, mutedBy: muterOf(alert, all, options.rules) }))
-    .toSorted((a, b) => a.firedAtMs - b.firedAtMs);
+  const counted = rules.filter(({ condition }) => condition.past === "counts");
+  const polls = joinPolls(
+    everyPoll(evaluateCounts(data, range, counted), options),
+    rules.flatMap((rule) => pollsOfEvents(data, range, rule, options)),
+  );
+  const { validator } = data.ledger;
+  const gapMs = Math.max(MINUTE_MS, GAP_POLLS * Math.max(MINUTE_MS, intervalMs));
+  const missesAt = new Map<number, bigint>();
+  let state = EMPTY_ALERTING;
+  for (const { atMs: nowMs, results, misses } of polls) {
+    // Most polls of a month change nothing.
+    if (state.alerts.length === 0 && [...results.values()].every(({ kind }) => kind !== "active")) continue;
+    missesAt.set(nowMs, misses);
+    const poll = { validator, chainId: "", nowMs, gapMs, results, badBlocks: misses, costOf: NO_COST };
+    ({ state } = planAlerts(state, poll, { ...NOBODY, rules }));
+  }
+  return state.history
+    .filter(({ firedAtMs }) => firedAtMs >= fromMs && firedAtMs < range.toMs)
+    .map(({ quietReason, resolvedAtMs, ...alert }) => ({
+      ...alert,
+      resolvedAtMs,
+      misses: missesAt.get(alert.firedAtMs) ?? 0n,
+      mutedBy: quietReason?.replace("muted by ", ""),
+    }));
+}
+
+/** Nobody is notified of the past. */
+const NOBODY = {
+  channels: [],
+  maintenance: [],
+  reminders: { critical: [], warning: [], info: [] },
+  runbooks: "",
+};
+const NO_COST = (blocks: bigint) => ({ blocks });
+
+/**
+ * Joins polls of counts with those of events, oldest first. While an event lasts, its polls are the only ones, and have the counts of the
+ * last poll before them.
+ */
+function joinPolls(
+  counts: readonly PastResults[],
+  ofEvents: readonly (readonly PastResults[])[],
+): readonly PastResults[] {
+  const spans = ofEvents.map((polls) => [polls[0]?.atMs ?? 0, polls.at(-1)?.atMs ?? 0] as const);
+  const events = new Map<number, PastResults["results"]>();
+  for (const { atMs, results } of ofEvents.flat())
+    events.set(atMs, new Map([...(events.get(atMs) ?? []), ...results]));
+  let last: PastResults | undefined;
+  const joined = [...counts, ...[...events].map(([atMs, results]) => ({ atMs, results, misses: undefined }))];
+  return joined
+    .toSorted((a, b) => a.atMs - b.atMs)
+    .flatMap((poll): readonly PastResults[] => {
+      const { atMs, misses, results } = poll;
+      if (misses !== undefined) {
+        last = { ...poll, misses };
+        return spans.some(([fromMs, toMs]) => atMs >= fromMs && atMs <= toMs) ? [] : [last];
+      }
+      return [{ atMs, misses: last?.misses ?? 0n, results: new Map([...(last?.results ?? []), ...results]) }];
+    });
 }
 
 /** Rules that cannot be evaluated on the store, by what it does not store. */
@@ -71,27 +121,24 @@ const EVENT_OF: Readonly<Record<Extract<PastInput, "halts" | "gaps">, LedgerEven
   gaps: "gap",
 };
 
-function alertsOfEvents(
+function pollsOfEvents(
   { ledger }: ValidatorData,
   { fromMs, toMs }: PastRange,
   rule: AlertRule,
-  options: BacktestOptions,
-): readonly Alert[] {
+  { intervalMs }: BacktestOptions,
+): readonly (readonly PastResults[])[] {
   const { past } = rule.condition;
   if (past !== "halts" && past !== "gaps") return [];
   const events = ledger.events(fromMs, toMs);
   const starts = events.filter(({ kind }) => kind === "watchdog-start").map((event) => event.fromMs);
   return events
     .filter(({ kind }) => kind === EVENT_OF[past])
-    .flatMap((event) => {
+    .map((event) => {
       // While the watchdog does not run it polls nothing: only the time from its start on was evaluated.
       const startMs = starts.findLast((atMs) => atMs > event.fromMs && atMs <= event.toMs);
-      const polled = startMs === undefined ? event : { ...event, fromMs: startMs - options.intervalMs };
-      const times = { intervalMs: options.intervalMs, afterMs: rule.resolveForMs };
-      const results = evaluateEvent(polled, ledger.validator, [rule], times);
-      return alertsOf({ ledger }, rule, results, options);
-    })
-    .filter(({ firedAtMs }) => firedAtMs >= fromMs && firedAtMs < toMs);
+      const polled = startMs === undefined ? event : { ...event, fromMs: startMs - intervalMs };
+      return evaluateEvent(polled, ledger.validator, [rule], { intervalMs, afterMs: rule.resolveForMs });
+    });
 }
 
 /** Repeats each result at the polls until the next one. */
@@ -102,65 +149,6 @@ function everyPoll(results: readonly PastResults[], { intervalMs }: BacktestOpti
     const polls = Math.max(1, Math.ceil((nextMs - one.atMs) / stepMs));
     return Array.from({ length: polls }, (_, poll) => ({ ...one, atMs: one.atMs + poll * stepMs }));
   });
-}
-
-type Alert = Omit<PastAlert, "mutedBy">;
-
-/** Advances one rule through its results, oldest first. */
-function alertsOf(
-  { ledger }: Pick<ValidatorData, "ledger">,
-  { condition, severity, forMs, resolveForMs }: AlertRule,
-  polls: readonly PastResults[],
-  { intervalMs }: BacktestOptions,
-): readonly Alert[] {
-  const { name, title } = condition;
-  const { validator } = ledger;
-  const gapMs = Math.max(MINUTE_MS, GAP_POLLS * Math.max(MINUTE_MS, intervalMs));
-  const alerts: Alert[] = [];
-  let state: AlertState | undefined;
-  for (const { atMs: nowMs, results, misses } of polls) {
-    const result = results.get(name);
-    // Most polls of a month begin nothing.
-    if (result === undefined || (state === undefined && result.kind !== "active")) continue;
-    const before = state?.phase;
-    const created = { validator, alert: name, badBlocksBefore: misses };
-    state = advanceAlert(state, result, { nowMs, gapMs, forMs, resolveForMs }, created);
-    if (state?.phase === "firing" && before !== "firing") {
-      const { sinceMs, reason } = state;
-      alerts.push({
-        validator,
-        alert: name,
-        title,
-        severity,
-        sinceMs,
-        firedAtMs: nowMs,
-        resolvedAtMs: undefined,
-        misses,
-        reason,
-      });
-    }
-    const open = alerts.at(-1);
-    if (before === "firing" && state?.phase !== "firing" && open !== undefined)
-      alerts[alerts.length - 1] = { ...open, resolvedAtMs: nowMs };
-  }
-  return alerts;
-}
-
-/** Name of an alert that fires at the same time and mutes this one. */
-function muterOf(
-  { alert, firedAtMs }: Alert,
-  all: readonly Alert[],
-  rules: readonly AlertRule[],
-): string | undefined {
-  const causes = rules.filter(({ condition }) => condition.inhibits.includes(alert));
-  return causes.find(({ condition }) =>
-    all.some(
-      (one) =>
-        one.alert === condition.name &&
-        one.firedAtMs <= firedAtMs &&
-        (one.resolvedAtMs ?? Number.POSITIVE_INFINITY) > firedAtMs,
-    ),
-  )?.condition.name;
 }
 
 const WEEK_MS = 7 * DAY_MS;

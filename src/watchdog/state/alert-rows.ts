@@ -38,27 +38,33 @@ const queuedEvent = alertEvent.extend({
   dead: z.strictObject({ atMs: z.number(), reason: z.string() }).exactOptional(),
 });
 
-const alertState = z.strictObject({
-  validator: z.string(),
-  alert: z.string(),
-  phase: z.enum(["pending", "firing", "resolved"]),
-  sinceMs: z.number(),
-  lastActiveMs: z.number(),
-  clearSinceMs: z.number().exactOptional(),
-  resolvedAtMs: z.number().exactOptional(),
-  reason: z.string(),
-  badness: z.number().exactOptional(),
-  badBlocksBefore: digits,
-  mutedAtMs: z.number().exactOptional(),
-  quietReason: z.string().exactOptional(),
-  notified: z
-    .strictObject({
-      reminders: z.number(),
-      badness: z.number().exactOptional(),
-      event: alertEvent,
-    })
-    .exactOptional(),
-}) satisfies z.ZodType<AlertState>;
+const alertState = z
+  .strictObject({
+    validator: z.string(),
+    alert: z.string(),
+    phase: z.enum(["pending", "firing", "resolved"]),
+    sinceMs: z.number(),
+    lastActiveMs: z.number(),
+    clearSinceMs: z.number().exactOptional(),
+    resolvedAtMs: z.number().exactOptional(),
+    reason: z.string(),
+    badness: z.number().exactOptional(),
+    badBlocksBefore: digits,
+    // Older programs stored it.
+    mutedAtMs: z.number().exactOptional(),
+    quietReason: z.string().exactOptional(),
+    notified: z
+      .strictObject({
+        reminders: z.number(),
+        badness: z.number().exactOptional(),
+        event: alertEvent,
+      })
+      .exactOptional(),
+  })
+  .transform((stored): AlertState => {
+    const { mutedAtMs: _, ...state } = stored;
+    return state;
+  });
 
 const pastAlert = z.strictObject({
   validator: z.string(),

@@ -216,6 +216,38 @@ describe("causes", () => {
     ]);
   });
 
+  it("end their consequences as soon as they are clear, before they are resolved", () => {
+    const rules = [{ ...ruleOf("sidecar-down"), resolveForMs: 3 * MINUTE }, ruleOf("sidecar-slow")];
+    const firingAfter = (...minutes: readonly Minute[]) =>
+      play(minutes, { options: { rules } })
+        .state.alerts.filter(({ phase }) => phase === "firing")
+        .map(({ alert }) => alert);
+    const both = { ...DOWN, ...SLOW };
+    expect(firingAfter(both)).toEqual(["sidecar-down", "sidecar-slow"]);
+    expect(firingAfter(both, SLOW)).toEqual(["sidecar-down"]);
+    expect(firingAfter(both, SLOW, both, both)).toEqual(["sidecar-down", "sidecar-slow"]);
+    expect(firingAfter(both, ...times(9, SLOW))).toEqual(["sidecar-slow"]);
+  });
+
+  it("leave an alert alone that was notified before", () => {
+    const { sent } = play([...times(2, SLOW), { ...DOWN, ...SLOW }, ...times(20, SLOW), NOTHING]);
+    expect(sent).toEqual([
+      "0 sidecar-slow firing",
+      "2 sidecar-down firing",
+      "3 sidecar-down resolved",
+      "23 sidecar-slow resolved",
+    ]);
+  });
+
+  it("mute nothing graver than they are", () => {
+    const rules = [
+      { ...ruleOf("sidecar-down"), severity: "warning" as const },
+      { ...ruleOf("sidecar-slow"), severity: "critical" as const },
+    ];
+    const { sent } = play([{ ...DOWN, ...SLOW }], { options: { rules } });
+    expect(sent).toEqual(["0 sidecar-down firing", "0 sidecar-slow firing"]);
+  });
+
   it("do not keep the end of an alert from being sent", () => {
     const { sent } = play([...times(2, SLOW), { ...DOWN, ...SLOW }, DOWN, DOWN]);
     expect(sent).toEqual(["0 sidecar-slow firing", "2 sidecar-down firing", "3 sidecar-slow resolved"]);
@@ -306,6 +338,12 @@ describe("maintenance", () => {
       ["sidecar-slow", "silenced by kim: known"],
     ]);
   });
+});
+
+it("does not begin to notify of an alert that is clear, when its silence ends", () => {
+  const rules = [{ ...ruleOf("sidecar-down"), resolveForMs: 20 * MINUTE }];
+  const from = { ...EMPTY_ALERTING, silences: [silence()] };
+  expect(play([...times(5, DOWN), ...times(10, NOTHING)], { from, options: { rules } }).sent).toEqual([]);
 });
 
 describe("the outbox", () => {

@@ -203,8 +203,11 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
     expect(muted.kinds.filter((kind) => kind.startsWith(`${name} `))).toEqual([]);
     const consequence = muted.state.alerts.find(({ alert }) => alert === name);
     expect([consequence?.phase, consequence?.quietReason]).toEqual(["firing", `muted by ${cause}`]);
+    const atEnd = run(1, BAD_FROM_MS + polls * POLL_MS, false, muted.state);
+    expect(atEnd.state.alerts.find(({ alert }) => alert === name)?.phase).toBe("resolved");
+    // The cause is clear until it is resolved, then comes the grace, then the consequence's own time.
     const after = run(
-      (ruleOf(cause).resolveForMs + 400_000) / POLL_MS,
+      (ruleOf(cause).resolveForMs + 400_000 + forMs) / POLL_MS,
       BAD_FROM_MS + polls * POLL_MS,
       false,
       muted.state,

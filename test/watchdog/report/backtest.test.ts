@@ -118,24 +118,26 @@ describe("a backtest", () => {
     expect([muted > 0, outside > 0]).toEqual([true, true]);
   });
 
-  it("mutes nothing after the end of the cause", () => {
+  it("lets no consequence begin within five minutes after its cause", () => {
     const [healthy = expect.unreachable("no validator")] = sampleValidators(1, 2, NOVEMBER);
     const rules = OPTIONS.rules.map((rule) =>
       rule.condition.name === "chain-halted"
         ? { ...rule, condition: { ...rule.condition, inhibits: ["cannot-see-node"] } }
         : rule,
     );
-    const mutedBy = (gapFrom: number) => {
-      const events = () => [event("halt", 0, 10), event("gap", gapFrom, gapFrom + 10)];
+    const mutedBy = (gapFrom: number, gapTo: number) => {
+      const events = () => [event("halt", 0, 10), event("gap", gapFrom, gapTo)];
       const data = { ...healthy, ledger: { ...healthy.ledger, events } };
       return backtest(data, "2026-10", { rules, intervalMs: 60_000 }).map((one) => [one.alert, one.mutedBy]);
     };
-    // The halt fires from 4 to 12, the gap from its seventh minute on.
-    expect(mutedBy(4)).toEqual([
+    // The halt fires from 4 on and is clear from 11 on; the gap fires in its seventh minute.
+    expect(mutedBy(3, 13)).toEqual([
       ["chain-halted", undefined],
       ["cannot-see-node", "chain-halted"],
     ]);
-    expect(mutedBy(5)).toEqual([
+    expect(mutedBy(4, 14)).toEqual([["chain-halted", undefined]]);
+    // A longer one begins again five minutes after the end of the halt, and fires after its own time.
+    expect(mutedBy(4, 40)).toEqual([
       ["chain-halted", undefined],
       ["cannot-see-node", undefined],
     ]);

@@ -72,8 +72,45 @@ const CASES: readonly MonthCase[] = [
   },
 ];
 
-/** Test cases of promtool for the sums of a month: its edge, restarts, gaps, and series that are not there yet. */
-export const MONTH_FILES: readonly (readonly [string, string])[] = [
+/** Minute at which the calls of the case of causes succeed again. */
+const RECOVERY_MINUTE = 60;
+
+/** All calls fail for an hour. From the end of the cause on, no alert that it caused fires, although the rates of 5 minutes are still high. */
+const CAUSES_FILE =
+  GENERATED +
+  yamlText({
+    rule_files: ["../oracle-raw.rules.yaml"],
+    evaluation_interval: "30s",
+    tests: [
+      {
+        name: "consequences end with their cause, and do not begin in the grace",
+        interval: "15s",
+        input_series: [
+          { series: FAILURE, values: `0+15x${RECOVERY_MINUTE * 4} ${RECOVERY_MINUTE * 60}x40` },
+          { series: SUCCESS, values: `100x${RECOVERY_MINUTE * 4} 100+15x40` },
+        ],
+        promql_expr_test: [
+          {
+            eval_time: `${RECOVERY_MINUTE}m`,
+            expr: `count by (alertname) (ALERTS{alertstate="firing",alertname=~"OracleCallsFailing|Oracle(Any|Full)RewardFastBurn"})`,
+            exp_samples: ["AnyRewardFastBurn", "CallsFailing", "FullRewardFastBurn"].map((name) => ({
+              labels: `{alertname="Oracle${name}"}`,
+              value: 1,
+            })),
+          },
+          ...Array.from({ length: 18 }, (_, index) => ({
+            eval_time: `${RECOVERY_MINUTE * 60 + (index + 1) * 30}s`,
+            expr: `count(ALERTS{alertstate="firing",alertname=~"OracleAny.+|OracleFull.+"}) unless on () ALERTS{alertstate="firing",alertname="OracleCallsFailing"}`,
+            exp_samples: [],
+          })),
+        ],
+      },
+    ],
+  });
+
+/** Test cases of promtool beyond single alerts: the sums of a month (its edge, restarts, gaps, late series), causes and consequences. */
+export const RAW_CASE_FILES: readonly (readonly [string, string])[] = [
+  ["oracle-causes.short.test.yaml", CAUSES_FILE],
   ["oracle-month.short.test.yaml", file(5)],
   ["oracle-month.long.test.yaml", file(60)],
 ];

@@ -1,0 +1,36 @@
+import { isAtLeast } from "../../platform/monitoring/severity.ts";
+import type { AlertRule } from "./condition.ts";
+
+/** Alerts about the month that follow when blocks are lost. */
+export const LOSS_ALERTS = [
+  "any-reward-fast-burn",
+  "any-reward-at-risk",
+  "any-reward-rate-low",
+  "any-reward-slow-burn",
+  "full-reward-fast-burn",
+  "full-reward-at-risk",
+  "full-reward-rate-low",
+  "full-reward-slow-burn",
+] as const;
+
+/** Alerts about votes and the month that follow when the node does not take part. */
+export const VOTE_ALERTS = ["oracle-calls-failing", ...LOSS_ALERTS] as const;
+
+/**
+ * Time after the end of a cause in which its consequences do not begin: what the cause did disappears a little later than the
+ * cause. The rules on raw metrics use the same.
+ */
+export const GRACE_MS = 300_000;
+
+/**
+ * Returns the rules that cause each alert, by name of its condition. A cause mutes nothing graver than itself: a ticket must not keep a
+ * page from going out.
+ */
+export function causesByAlert(rules: readonly AlertRule[]): ReadonlyMap<string, readonly AlertRule[]> {
+  return new Map(
+    rules.map(({ condition: { name }, severity }) => [
+      name,
+      rules.filter((cause) => cause.condition.inhibits.includes(name) && isAtLeast(cause.severity, severity)),
+    ]),
+  );
+}
