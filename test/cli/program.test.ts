@@ -153,6 +153,27 @@ describe("localnet start --traffic", () => {
   });
 });
 
+describe("localnet start --contract", () => {
+  it.each([
+    [["--init", "{}", "--contract", "x.wasm"], "It belongs behind the --contract that it is for."],
+    [["--contract", "x.wasm", "--init", "{"], "JSON was expected"],
+  ])("refuses %j", async (options, text) => {
+    const { stderr, error } = await run("localnet", "start", ...options);
+    expect(error).toBeInstanceOf(CommanderError);
+    expect(stderr).toContain(text);
+  });
+
+  it.each([
+    [["remote", "--contract", "x.wasm"], 2, "--contract needs the local chain"],
+    [["--contract", "x.wasm", "--admin", "nobody"], 2, "--admin nobody: one of "],
+    [["--contract", "no-such-file.wasm"], 78, "no-such-file.wasm cannot be read"],
+    [["--contract", "package.json"], 78, "package.json: the chain refuses this code: "],
+  ])("%j fails", async (options, exitCode, text) => {
+    const { error } = await run("localnet", "start", ...options);
+    expect(error).toMatchObject({ facts: { exitCode }, message: expect.stringContaining(text) });
+  });
+});
+
 describe("localnet accounts", () => {
   it("shows what a wallet needs: path, amount, denomination and gas price", async () => {
     const { stdout } = await run("localnet", "accounts");

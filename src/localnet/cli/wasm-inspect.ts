@@ -6,14 +6,13 @@ import { EXIT, errorMessage } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
+import { MAX_CODE_BYTES } from "../chain/modules/wasm/code-store.ts";
 import { decodeModule } from "../vm/decode-module.ts";
 import { ENTRY_POINTS } from "../vm/host.ts";
 import type { WasmModule } from "../vm/module.ts";
 import { requiredCapabilities, STATIC_CHECKS } from "../vm/static-checks.ts";
 import { createVm } from "../vm/vm.ts";
 
-/** Largest code that the deployed chain stores, unpacked. */
-const MAX_CODE_BYTES = 1_677_722;
 /** Bounds what is read of a wrong file. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
@@ -46,6 +45,14 @@ export function wasmCommand(context: CliContext): Command {
       if (problemOf(inspection) !== undefined) throw new CheckExit(EXIT.fatal);
     });
   return new Command().addCommand(inspect);
+}
+
+/** Reads a contract's code, unpacked. Throws `CliError` for code that the chain would refuse, with the reason. */
+export function readContract(file: string): Uint8Array {
+  const inspection = inspectCode(readCode(file));
+  const problem = problemOf(inspection);
+  if (problem === undefined && inspection.module !== undefined) return inspection.module.bytes;
+  throw new CliError(EXIT.badConfig, `${file}: the chain refuses this code: ${problem ?? "no module"}`);
 }
 
 function readCode(file: string): Uint8Array {

@@ -22,7 +22,14 @@ import type { ServerFactory } from "../node/grpc/call-router.ts";
 import type { OracleOptions } from "../node/oracle/oracle-client.ts";
 import { type ChainPart, type ChainProfile, CHAINS } from "./chains.ts";
 import { controlRoutes } from "./control-routes.ts";
-import { localGenesis, type LocalnetScenario, localnetSeeds, remoteGenesis } from "./genesis.ts";
+import type { GenesisContract } from "./contract-genesis.ts";
+import {
+  localGenesis,
+  type LocalnetGenesisOptions,
+  type LocalnetScenario,
+  localnetSeeds,
+  remoteGenesis,
+} from "./genesis.ts";
 
 export interface LocalnetChainOptions {
   readonly rpc: ServerAddress;
@@ -35,6 +42,8 @@ export interface LocalnetChainOptions {
   readonly genesis?: GenesisDoc;
   /** More state in the genesis of a new local chain. */
   readonly scenario?: LocalnetScenario | undefined;
+  /** Contracts in the genesis of a new local chain. */
+  readonly contracts?: readonly GenesisContract[];
 }
 
 export interface LocalnetOptions {
@@ -158,6 +167,10 @@ function createLocal(
             deps.logger.warn("the chain has its state already; the scenario is ignored", {
               scenario: chain.scenario,
             });
+          if (chain.contracts !== undefined && chain.contracts.length > 0)
+            deps.logger.warn("the chain has its state already; the contracts are ignored", {
+              contracts: chain.contracts.map(({ label }) => label).join(", "),
+            });
           return document;
         }
         // With port 0, only `ready` of the remote chain knows the bound port.
@@ -165,8 +178,11 @@ function createLocal(
         const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
         const source = { rpcUrl, chainId: CHAINS.remote.chainId, timeoutMs: REMOTE_WAIT_MS };
         const { header, genesisTimeNs } = await fetchRemoteStart(source, deps.clock, signal);
-        const { validatorPowers, scenario } = chain;
-        return localGenesis({ timeNs: genesisTimeNs, validatorPowers, scenario }, header);
+        const { validatorPowers, scenario, contracts = [] } = chain;
+        const onContract: LocalnetGenesisOptions["onContract"] = ({ label, codeId, address }) =>
+          deps.logger.info("contract in the genesis", { label, code_id: codeId.toString(), address });
+        const timeNs = genesisTimeNs;
+        return localGenesis({ timeNs, validatorPowers, scenario, contracts, onContract }, header);
       },
     },
   );

@@ -13,6 +13,7 @@ import { DEFAULT_CONSENSUS_PARAMS } from "../node/base/consensus-params.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import { testValidatorSeed, validatorKey } from "../node/consensus/validators.ts";
 import { accountNamed, accountsOf, type ChainProfile, CHAINS } from "./chains.ts";
+import { addContracts, type GenesisContract, type PlacedContract } from "./contract-genesis.ts";
 import { seedDexDemo, seedHooksDemo, type WasmState } from "./scenario-genesis.ts";
 
 export interface LocalnetGenesisOptions {
@@ -20,6 +21,10 @@ export interface LocalnetGenesisOptions {
   readonly timeNs: bigint;
   readonly validatorPowers: readonly bigint[];
   readonly scenario?: LocalnetScenario | undefined;
+  /** Contracts of the local chain, after those of the scenario. */
+  readonly contracts?: readonly GenesisContract[];
+  /** Called with the place of each of these contracts. */
+  readonly onContract?: (contract: PlacedContract) => void;
 }
 
 /**
@@ -121,20 +126,28 @@ function withScenario(
 ): JsonObject {
   switch (options.scenario) {
     case "dex-demo":
-      return { ...withDexDemo(state, options), wasm: toJson(wasm) };
+      return { ...withDexDemo(state, options), wasm: toJson(wasm, options) };
     case "hooks-demo": {
       const seeded = seedHooksDemo(CHAINS.local, wasm);
-      return { ...state, harpoon: seeded.harpoon, wasm: toJson(seeded.wasm) };
+      return { ...state, harpoon: seeded.harpoon, wasm: toJson(seeded.wasm, options) };
     }
     case undefined:
-      return { ...state, wasm: toJson(wasm) };
+      return { ...state, wasm: toJson(wasm, options) };
   }
 }
 
-/** Adds the code of the traffic's contract. It is the last one: a scenario's contracts keep their addresses. */
-function toJson({ codes, gen_msgs }: WasmState): JsonObject {
+/**
+ * Adds the code of the traffic's contract, and then the contracts of the options. A scenario's contracts keep their addresses.
+ */
+function toJson(
+  { codes, gen_msgs }: WasmState,
+  { contracts = [], onContract }: Pick<LocalnetGenesisOptions, "contracts" | "onContract">,
+): JsonObject {
   const burner = { name: gasBurner.name, creator: accountNamed(CHAINS.local, "operator").address };
-  return { codes: [...codes.map((code) => ({ ...code })), burner], gen_msgs: [...gen_msgs] };
+  const own = { codes: [...codes.map((code) => ({ ...code })), burner], gen_msgs };
+  const all = addContracts(CHAINS.local, own, contracts);
+  for (const placed of all.placed) onContract?.(placed);
+  return { codes: [...all.codes], gen_msgs: [...all.gen_msgs] };
 }
 
 /** Replaces the balances: the scenario has more denominations. */

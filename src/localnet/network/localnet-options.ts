@@ -3,6 +3,7 @@ import type { Secret } from "../../platform/base/secret.ts";
 import type { HttpAccess } from "../../platform/http/http-access.ts";
 import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
+import type { GenesisContract } from "./contract-genesis.ts";
 import type { LocalnetChainOptions } from "./create-localnet.ts";
 import type { LocalnetScenario } from "./genesis.ts";
 
@@ -25,6 +26,8 @@ export interface LocalnetDaemonOptions {
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
   /** Additional state in the genesis of a new local chain. */
   readonly scenario?: LocalnetScenario | undefined;
+  /** Contracts in the genesis of a new local chain. */
+  readonly contracts?: readonly GenesisContract[];
   /** Gas of others' transactions in each block of the local chain, which must run in this process. Undefined: none. */
   readonly trafficGas?: bigint | undefined;
   /** Access to the chains' HTTP servers. `origins` applies to RPC and REST only. */
@@ -47,6 +50,7 @@ export function chainOptions({
   ports,
   validators,
   scenario,
+  contracts = [],
   access,
 }: LocalnetDaemonOptions): Readonly<Partial<Record<"local" | "remote", LocalnetChainOptions>>> | undefined {
   const local = {
@@ -54,6 +58,7 @@ export function chainOptions({
     metrics: { ...localnetAddress(ports.localMetrics), access: { hosts: access.hosts } },
     validatorPowers: validators.local,
     scenario,
+    contracts,
   };
   const remote = {
     rpc: { ...localnetAddress(ports.remoteRpc), access },
