@@ -38,7 +38,7 @@ const SIDECAR: Readonly<Record<FaultName, readonly [Fault, string | undefined, s
   "market-map-empty": [{ prices: "none", sidecarMetrics: "silent" }, undefined, "all-prices-missing"],
   "all-prices-missing": [{ prices: "none" }, undefined, "all-prices-missing"],
   "pair-missing": [NOTHING, undefined, undefined],
-  "major-pairs-missing": [{ prices: "without majors" }, undefined, undefined],
+  "major-pairs-missing": [{ prices: "without majors" }, undefined, "major-pairs-missing"],
   "malformed-price": [{ calls: "bad", prices: "refused" }, "sidecar-down", "sidecar-down"],
   slow: [{ calls: "bad", prices: "slow" }, undefined, "oracle-calls-failing"],
   "http-500": [{ calls: "bad", prices: "refused" }, "sidecar-down", "sidecar-down"],

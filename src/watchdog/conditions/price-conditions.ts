@@ -66,7 +66,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
   }),
   condition({
     name: "major-pairs-missing",
-    severity: "warning",
+    severity: "critical",
     title: "Major pairs missing",
     when: "a pair in `alerts.major_pairs` has no price, while other pairs have one",
     description:

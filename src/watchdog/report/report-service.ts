@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, w
 import { dirname, join } from "node:path";
 import { createTask, setLogger } from "node-cron";
 import { z } from "zod";
-import { DAY_MS, HOUR_MS, isoTime } from "../../platform/base/time.ts";
+import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "../../platform/base/time.ts";
 import { pause, untilAborted, withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -37,8 +37,8 @@ const MAX_TRIES = 100;
 
 /**
  * Creates the service that writes and sends the scheduled reports. A delivery that fails is repeated with backoff. What was
- * delivered is noted beside the files, so that a restart repeats nothing; a monthly report that was missed because the
- * watchdog did not run is made up for at its start.
+ * delivered is noted beside the files, so that a restart repeats nothing; a report that was missed because the watchdog did not run is
+ * made up for at its start, and one that was missed because the process or its machine stood still as soon as it goes on.
  */
 export function createReportService(
   config: ReportsConfig,
@@ -56,23 +56,53 @@ export function createReportService(
     });
     const publish = createPublisher(config, channels, deps);
     const running = new Set<Promise<void>>();
-    const start = (kind: ScheduleKind): void => {
-      const dueAtMs = deps.clock.nowMs();
+    const start = (kind: ScheduleKind, dueAtMs: number): void => {
       const work = publishUntilDone(() => publish(kind, dueAtMs, signal), deps, signal);
       running.add(work);
       void work.finally(() => running.delete(work));
     };
-    const tasks = schedulesOf(config).map(([kind, expression]) =>
-      createTask(expression, () => start(kind), { timezone: "UTC", suppressMissedWarning: true }),
-    );
-    for (const task of tasks) await task.start();
-    // Without a folder nobody knows what was delivered before.
-    if (config.monthlyAt !== undefined && config.directory !== undefined) start("monthly");
+    const tasks = schedulesOf(config).map(([kind, expression]) => {
+      const task = createTask(expression, () => start(kind, deps.clock.nowMs()), { timezone: "UTC" });
+      // Several times that were missed together are one report: of the latest one.
+      let missed: Date | undefined;
+      task.on("execution:missed", async ({ date }) => {
+        missed = date;
+        await Promise.resolve();
+        if (missed !== date) return;
+        logger.warn("missed report is made up", { kind, due: isoTime(date.getTime()) });
+        start(kind, date.getTime());
+      });
+      return { kind, task };
+    });
+    for (const { kind, task } of tasks) {
+      await task.start();
+      const dueAtMs = missedBefore(kind, task, config.directory, deps.clock.nowMs());
+      if (dueAtMs !== undefined) start(kind, dueAtMs);
+    }
     await untilAborted(signal);
-    for (const task of tasks) await task.destroy();
+    for (const { task } of tasks) await task.destroy();
     await Promise.all(running);
   };
   return { name: "oracle-watchdog reports", run };
+}
+
+/**
+ * Returns the time of a schedule's report that can have been missed while the watchdog did not run; what was delivered is not sent
+ * again. Undefined without a folder: nobody knows then what was delivered. So it is for daily ones before the first delivery.
+ */
+function missedBefore(
+  kind: ScheduleKind,
+  schedule: { readonly match: (date: Date) => boolean },
+  directory: string | undefined,
+  nowMs: number,
+): number | undefined {
+  if (directory === undefined) return undefined;
+  if (kind === "monthly") return nowMs;
+  if (!existsSync(join(directory, FILE))) return undefined;
+  const minuteMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
+  for (let atMs = minuteMs; atMs > nowMs - DAY_MS; atMs -= MINUTE_MS)
+    if (schedule.match(new Date(atMs))) return atMs;
+  return undefined;
 }
 
 function schedulesOf({ dailyAt, monthlyAt }: ReportsConfig): readonly (readonly [ScheduleKind, string])[] {

@@ -45,13 +45,13 @@ function sidecarCases({ sidecarHome }: WatchdogFaultScene): readonly WatchdogFau
       expected: {
         "any-pay": {
           fault: pay,
-          alerts: ["any-reward-rate-low", "any-reward-at-risk", "any-reward-fast-burn"],
-          muted: ["any-reward-slow-burn"],
+          alerts: ["any-reward-fast-burn"],
+          muted: ["any-reward-rate-low", "any-reward-at-risk", "any-reward-slow-burn"],
         },
         "full-pay": {
           fault: pay,
-          alerts: ["full-reward-rate-low", "full-reward-at-risk", "full-reward-fast-burn"],
-          muted: ["full-reward-slow-burn"],
+          alerts: ["full-reward-fast-burn"],
+          muted: ["full-reward-rate-low", "full-reward-at-risk", "full-reward-slow-burn"],
         },
       },
       begin: async () => {
@@ -61,11 +61,15 @@ function sidecarCases({ sidecarHome }: WatchdogFaultScene): readonly WatchdogFau
       // The other fault goes on: its condition needs a minute.
       end: () => order("http-500", "--off"),
     },
-    of(["slow"], { alerts: ["sidecar-slow", "oracle-calls-failing", "websocket-providers-failing"] }),
+    of(["slow"], {
+      alerts: ["oracle-calls-failing"],
+      muted: ["sidecar-slow", "websocket-providers-failing"],
+    }),
     of(["sidecar-killed"], { alerts: ["sidecar-down"], muted: ["cannot-see-prices"] }),
     of(["all-prices-missing"], { alerts: ["all-prices-missing"], muted: ["empty-prices-counted"] }),
     of(["major-pairs-missing", "timestamp-stale", "pre-block-error"], {
-      alerts: ["major-pairs-missing", "stale-price-timestamp", "node-not-voting"],
+      alerts: ["stale-price-timestamp", "node-not-voting"],
+      muted: ["major-pairs-missing"],
     }),
   ];
 }

@@ -61,7 +61,8 @@ export function rigConfig({ chainId, ...extra }: RigOptions = {}): WatchdogConfi
     intervalMs: 5000,
     limits: { deadlineMs: 4000, maxPageBytes: 1_000_000 },
     validators: [{ target, policy: { policy: SPECIFIED_POLICY, fromChain: false } }],
-    alerts: alertsSchema.parse({}),
+    // Those that the simulated sidecar has.
+    alerts: alertsSchema.parse({ major_pairs: ["BTC/USD", "ETH/USD"] }),
     notify: {
       channels: [
         {

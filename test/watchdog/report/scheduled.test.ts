@@ -184,6 +184,61 @@ describe("the service", () => {
   });
 });
 
+describe("a daily report that was missed", () => {
+  const SEVEN = Date.UTC(2026, 10, 1, 7);
+
+  /** Runs the service from `startMs` on. Returns its end, the clock of cron, and what was sent. */
+  async function runFrom(startMs: number, directory: string | undefined) {
+    vi.useFakeTimers({ now: startMs, toFake: ["setTimeout", "clearTimeout", "Date"] });
+    const { deps, posts, clock, state } = world();
+    await clock.runUntil(startMs);
+    const stop = new AbortController();
+    const run = createReportService({ ...config(directory), monthlyAt: undefined }, [SLACK], deps).run(
+      stop.signal,
+    );
+    await vi.advanceTimersByTimeAsync(1000);
+    return {
+      titles: async () => {
+        await clock.advance(0);
+        return posts.map(({ body }) => JSON.stringify(body).slice(9, 60));
+      },
+      log: state.log,
+      end: async () => {
+        stop.abort(new Error("test over"));
+        await run;
+      },
+    };
+  }
+
+  it("while the process stood still is made up at once, of its time, and logged", async () => {
+    const { titles, log, end } = await runFrom(SEVEN - 30_000, undefined);
+    vi.setSystemTime(SEVEN + 2 * 86_400_000 + 20 * 60_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    // Of the three times that were missed, the latest.
+    expect(await titles()).toEqual([
+      expect.stringContaining("Handover, 2026-11-02 07:00 to 2026-11-03 07:00 UTC"),
+    ]);
+    expect(log).toContain('missed report is made up {"kind":"daily","due":"2026-11-03T07:00:00.000Z"}');
+    await end();
+  });
+
+  it("while the watchdog did not run is made up at its start, once, when its folder has earlier ones", async () => {
+    const directory = newFolder();
+    const first = await runFrom(SEVEN + 60_000, directory);
+    expect(await first.titles()).toEqual([]);
+    await first.end();
+    writeFileSync(join(directory, "delivered.json"), "{}");
+    const second = await runFrom(SEVEN + 10 * 3_600_000, directory);
+    expect(await second.titles()).toEqual([
+      expect.stringContaining("Handover, 2026-10-31 07:00 to 2026-11-01 07:00 UTC"),
+    ]);
+    await second.end();
+    const third = await runFrom(SEVEN + 11 * 3_600_000, directory);
+    expect(await third.titles()).toEqual([]);
+    await third.end();
+  });
+});
+
 describe("receivers", () => {
   const message = {
     id: "oracle-2026-10",
