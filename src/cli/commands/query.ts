@@ -29,6 +29,11 @@ const MODULES: readonly LazyCommand[] = [
       (await import("../../localnet/chain/modules/slashing/cli/query.ts")).querySlashingCommand,
   },
   {
+    name: "wasm",
+    description: "codes and contracts: infos, state, history, smart queries",
+    load: async () => (await import("../../localnet/chain/modules/wasm/cli/query.ts")).queryWasmCommand,
+  },
+  {
     name: "harpoon",
     description: "contracts called when stake changes",
     load: async () => (await import("../../localnet/chain/modules/harpoon/cli/query.ts")).queryHarpoonCommand,

@@ -27,6 +27,11 @@ const MODULES: readonly LazyCommand[] = [
     load: async () => (await import("../../localnet/chain/modules/slashing/cli/tx.ts")).txSlashingCommand,
   },
   {
+    name: "wasm",
+    description: "upload code; instantiate, call and migrate contracts",
+    load: async () => (await import("../../localnet/chain/modules/wasm/cli/tx.ts")).txWasmCommand,
+  },
+  {
     name: "harpoon",
     description: "choose the hook types for which a contract is called",
     load: async () => (await import("../../localnet/chain/modules/harpoon/cli/tx.ts")).txHarpoonCommand,
