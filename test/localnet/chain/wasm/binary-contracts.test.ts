@@ -16,8 +16,15 @@ import {
   type IcqChain,
   type Outcome,
 } from "../../../support/icq-chain.ts";
-import { I32 } from "../../../../src/localnet/vm/operators.ts";
-import { buildContract, buildEchoContract, i32, RESULT_POINTER } from "../../../support/vm/wasm-builder.ts";
+import { I32, OP } from "../../../../src/localnet/vm/operators.ts";
+import {
+  buildContract,
+  buildEchoContract,
+  call,
+  i32,
+  regionBytes,
+  RESULT_POINTER,
+} from "../../../support/vm/wasm-builder.ts";
 
 const CODE = buildEchoContract();
 const TYPE = "/cosmwasm.wasm.v1.";
@@ -241,6 +248,28 @@ describe("a call", () => {
     const outcome = execute(EMPTY_RESPONSE, gasUsed - 5000n);
     expect(outcome.log).toContain("out of gas in location: wasm contract; ");
     expect(outcome.gasUsed).toBeGreaterThan(gasUsed - 5000n);
+  });
+
+  it("that never ends uses its whole gas, of which the store had its part", () => {
+    const key = 2048;
+    const write = [...i32(key), ...i32(key), ...call(0)];
+    const entry = { results: [I32], body: i32(RESULT_POINTER), exportAs: "instantiate" };
+    const code = buildContract([...write, OP.loop, 0x40, OP.br, 0, OP.end], {
+      imports: [{ name: "db_write", params: [I32, I32] }],
+      functions: [{ ...entry, params: [I32, I32, I32] }],
+      data: [
+        [key, regionBytes(key + 16, 1, 1)],
+        [key + 16, utf8("k")],
+      ],
+      result: '{"ok":{}}',
+    });
+    expect(upload(code).code).toBe(0);
+    expect(instantiate({}, { codeId: 2n })).toMatchObject({ code: 0, log: "" });
+    const contract = formatAddress("neutron", classicContractAddress(2n, 2n));
+    const message = { sender: ALICE, contract, msg: utf8("{}"), funds: [] };
+    const outcome = send("MsgExecuteContract", wire.MsgExecuteContract, message, 100_000n);
+    expect(outcome.log).toContain("out of gas in location: Wasm engine function execution; ");
+    expect(outcome.gasUsed).toBe(100_000n);
   });
 
   it("without an entry point fails with its name", () => {

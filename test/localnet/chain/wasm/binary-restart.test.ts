@@ -60,9 +60,28 @@ it("a chain that starts again from its storage has the code of its contracts", (
   const call = {
     sender: key.address,
     contract: formatAddress("neutron", classicContractAddress(1n, 1n)),
-    msg: utf8('{"ok":{"attributes":[{"key":"a","value":"b"}]}}'),
-    funds: [],
+    msg: utf8(
+      JSON.stringify({
+        ok: {
+          attributes: [{ key: "a", value: "b" }],
+          messages: [
+            {
+              id: 1,
+              msg: { bank: { send: { to_address: key.address, amount: [{ denom: "untrn", amount: "5" }] } } },
+              reply_on: "never",
+            },
+          ],
+        },
+      }),
+    ),
+    funds: [{ denom: "untrn", amount: "5" }],
   };
   const called = again.block(transaction(2n, packed("MsgExecuteContract", wire.MsgExecuteContract, call)));
-  expect(called.txResults[0]?.events.map(({ type }) => type)).toContain("wasm");
+  expect(called.txResults[0]).toMatchObject({ code: 0, log: "" });
+  // Payments of calls and of contracts have no event of type message.
+  const own = called.txResults[0]?.events.filter(({ attributes }) =>
+    attributes.some((each) => each.key === "msg_index"),
+  );
+  const payment = ["coin_spent", "coin_received", "transfer"];
+  expect(own?.map(({ type }) => type)).toEqual(["message", ...payment, "execute", "wasm", ...payment]);
 });

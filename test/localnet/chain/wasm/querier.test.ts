@@ -6,6 +6,9 @@ import {
 import { messageFromJson } from "../../../../src/cosmos/proto/json.ts";
 import { answerQuery, createQuerier } from "../../../../src/localnet/chain/modules/wasm/querier.ts";
 import type { WasmDeps } from "../../../../src/localnet/chain/modules/wasm/types.ts";
+import type { Context } from "../../../../src/localnet/chain/runtime/context.ts";
+import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
+import { GAS_MULTIPLIER } from "../../../../src/localnet/vm/gas.ts";
 import { GrpcCode, QueryError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { createVm } from "../../../../src/localnet/vm/vm.ts";
 import { fromUtf8, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
@@ -25,17 +28,23 @@ const VALIDATOR = QueryValidatorResponse.decode(
 
 const world = createMemoryWorld();
 
-function staking(path: string, response: () => Uint8Array): ReturnType<WasmDeps["findQuery"]> {
+type Answer = (context: Context) => Uint8Array;
+
+function staking(path: string, response: Answer): ReturnType<WasmDeps["findQuery"]> {
   return { path, query: response };
 }
 
-const RESPONSES: Readonly<Record<string, () => Uint8Array>> = {
+const RESPONSES: Readonly<Record<string, Answer>> = {
   "/cosmos.staking.v1beta1.Query/Params": () => QueryParamsResponse.encode(PARAMS).finish(),
   "/cosmos.staking.v1beta1.Query/Validator": () => QueryValidatorResponse.encode(VALIDATOR).finish(),
 };
 
 /** Answers a query of a contract, with other responses of the chain. */
-function ask(request: unknown, others: Readonly<Record<string, () => Uint8Array>> = {}): string {
+function ask(
+  request: unknown,
+  others: Readonly<Record<string, Answer>> = {},
+  place = { context: world.context(), gas: 1_000_000n },
+): string {
   const none = (): never => {
     throw new Error("this is not asked");
   };
@@ -63,7 +72,7 @@ function ask(request: unknown, others: Readonly<Record<string, () => Uint8Array>
     smart,
   );
   const contract = { address: "", bytes: new Uint8Array(32), hash: new Uint8Array(32) };
-  const caller = { context: world.context(), contract, gas: 140_000_000_000n };
+  const caller = { context: place.context, contract, gas: place.gas * GAS_MULTIPLIER };
   return fromUtf8(answerQuery(querier, caller, utf8(JSON.stringify(request)), smart));
 }
 
@@ -92,6 +101,23 @@ describe("queries of binary contracts", () => {
     expect(ask(validator, { [path]: fails(GrpcCode.Internal) })).toBe(
       '{"ok":{"error":"codespace: undefined, code: 1"}}',
     );
+  });
+
+  it("have the gas that the call has left, and the call pays what they used", () => {
+    const path = "/cosmos.staking.v1beta1.Query/Params";
+    const use = (gas: bigint) => (context: Context) => {
+      context.gas.consume(gas, "reading");
+      return QueryParamsResponse.encode(PARAMS).finish();
+    };
+    const request = { staking: { bonded_denom: {} } };
+    const enough = world.context({ gas: createGasMeter(100n) });
+    expect(ask(request, { [path]: use(10n) }, { context: enough, gas: 10n })).toBe(okOf('{"denom":"untrn"}'));
+    expect(enough.gas.used()).toBe(10n);
+    const short = world.context({ gas: createGasMeter(100n) });
+    expect(() => ask(request, { [path]: use(11n) }, { context: short, gas: 10n })).toThrow(
+      "out of gas in location: reading; gasWanted: 10, gasUsed: 11",
+    );
+    expect(short.gas.used()).toBe(11n);
   });
 
   it("find no port and no channels", () => {
