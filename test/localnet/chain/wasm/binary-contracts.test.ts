@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import * as query from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import * as wire from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { AccessType } from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
@@ -8,6 +9,7 @@ import { codes } from "../../../../src/localnet/chain/modules/wasm/keeper.ts";
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import { fromUtf8, sha256, toBase64, toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
+import type { JsonValue } from "../../../../src/platform/base/json.ts";
 import {
   ALICE,
   AUTHORITY,
@@ -546,12 +548,44 @@ describe("an export", () => {
     deployed();
     send("MsgPinCodes", wire.MsgPinCodes, { authority: AUTHORITY, codeIds: [1n] });
     execute(EMPTY_RESPONSE);
+    upload(CODE);
+    const migration = { sender: ALICE, contract: instance(), codeId: 2n, msg: utf8('{"ok":{}}') };
+    expect(send("MsgMigrateContract", wire.MsgMigrateContract, migration).code).toBe(0);
     const exported = chain.wasm.exportGenesis(chain.world.context());
     const other = createIcqChain();
     other.wasm.initGenesis(other.world.context(), exported);
     expect(other.world.dump("wasm")).toEqual(chain.world.dump("wasm"));
     chain = other;
     expect(execute(EMPTY_RESPONSE).code).toBe(0);
+  });
+
+  it("of wasmd is accepted, too", () => {
+    deployed();
+    const { codes: exportedCodes, contracts } = z
+      .object({ codes: z.array(z.unknown()), contracts: z.array(z.looseObject({})) })
+      .parse(chain.wasm.exportGenesis(chain.world.context()));
+    const updated = { block_height: "10", tx_index: "0" };
+    const operation = "CONTRACT_CODE_HISTORY_OPERATION_TYPE_INIT";
+    const entry = { operation, code_id: "1", updated, msg: EMPTY_RESPONSE };
+    const key = (name: string): string => toBase64(utf8(`\u0004${name}`));
+    const genesis: JsonValue = JSON.parse(
+      JSON.stringify({
+        codes: exportedCodes,
+        contracts: contracts.map((contract) => ({ ...contract, contract_code_history: [entry] })),
+        sequences: [
+          { id_key: key("lastCodeId"), value: "2" },
+          { id_key: key("lastContractId"), value: "2" },
+        ],
+      }),
+    );
+    const other = createIcqChain();
+    other.wasm.initGenesis(other.world.context(), genesis);
+    expect(other.world.dump("wasm")).toEqual(chain.world.dump("wasm"));
+    const sequences = [{ id_key: key("other"), value: "1" }];
+    const third = createIcqChain();
+    expect(() => third.wasm.initGenesis(third.world.context(), { sequences })).toThrow(
+      "sequences[0].id_key: no such counter",
+    );
   });
 
   it.each([

@@ -20,7 +20,7 @@ import {
   contractStore,
   findCodeBytes,
   historyOf,
-  indexContract,
+  indexImported,
   isPinned,
   sequences,
   setCodeBytes,
@@ -28,12 +28,13 @@ import {
   statePrefix,
   takeCodeId,
 } from "./keeper.ts";
-import { MODULE_NAME } from "./keys.ts";
+import { CODE_SEQUENCE_KEY, INSTANCE_SEQUENCE_KEY, MODULE_NAME } from "./keys.ts";
 import { EVERYBODY, moduleParams } from "./params.ts";
 import type { WasmOptions } from "./types.ts";
 
 const CONTRACT_INFO_TYPE = "cosmwasm.wasm.v1.ContractInfo";
 const CODE_INFO_TYPE = "cosmwasm.wasm.v1.CodeInfo";
+const HISTORY_TYPE = "cosmwasm.wasm.v1.ContractCodeHistoryEntry";
 const PARAMS_TYPE = "cosmwasm.wasm.v1.Params";
 
 /** Kinds of messages that a genesis may run, with their types. */
@@ -51,7 +52,8 @@ interface GenesisDeps extends WasmOptions {
  * Reads `params`, `codes` (ids ascend from 1), and from an export `contracts` (with their state) and `sequences`. A code is
  * `{code_id?, name, creator}` for TypeScript, or `{code_id, code_info, code_bytes, pinned}` as wasmd has it. Then runs `gen_msgs` in
  * order: `{"instantiate_contract": MsgInstantiateContract}` or `{"execute_contract": …}` in proto JSON. All members are optional.
- * Throws `GenesisError`, also when a message fails.
+ * It takes an export of wasmd, too. Throws
+ * `GenesisError`, also when a message fails.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
   const root = new JsonField(genesis ?? {}, `app_state.${MODULE_NAME}`, fieldError);
@@ -166,20 +168,43 @@ function initContract(context: Context, field: JsonField, { bech32Prefix }: Wasm
     return { contract: decoded, creator: parseAddress(bech32Prefix, decoded.creator) };
   });
   contracts.set(context, address, contract);
-  for (const entry of field.member("contract_code_history").elements()) {
-    const decoded = atPath(entry.path, () => ContractCodeHistoryEntry.decode(entry.asBase64()));
-    indexContract(context, { address, creator }, decoded);
-  }
+  const history = field
+    .member("contract_code_history")
+    .elements()
+    .map((entry) => atPath(entry.path, () => ContractCodeHistoryEntry.decode(historyBytes(entry))));
+  indexImported(context, { address, creator }, history);
   const store = contractStore(context, address);
   for (const entry of field.member("contract_state").elements())
     store.set(decodeField(entry.member("key"), fromHex), entry.member("value").required().asBase64());
 }
 
+/** wasmd prints an entry as JSON; ours is its protobuf in base64. */
+function historyBytes(entry: JsonField): Uint8Array {
+  return isRecord(entry.value) ? messageFromJson(HISTORY_TYPE, entry.value) : entry.asBase64();
+}
+
 function initSequences(context: Context, field: JsonField): void {
-  // wasmd has a list; it is empty in the genesis of a new chain.
-  if (!field.isPresent() || Array.isArray(field.value)) return;
+  if (!field.isPresent()) return;
+  if (Array.isArray(field.value)) {
+    for (const item of field.elements()) initSequence(context, item);
+    return;
+  }
   sequences.setNextCodeId(context, field.member("next_code_id").required().asUint64());
   sequences.setNextInstance(context, field.member("next_instance").required().asUint64());
+}
+
+/** Reads an entry of wasmd's list: the key of a counter in the store, base64, and its next value. */
+function initSequence(context: Context, item: JsonField): void {
+  const field = item.member("id_key");
+  const key = field.required().asBase64();
+  const value = item.member("value").required().asUint64();
+  if (equalBytes(key, CODE_SEQUENCE_KEY)) sequences.setNextCodeId(context, value);
+  else if (equalBytes(key, INSTANCE_SEQUENCE_KEY)) sequences.setNextInstance(context, value);
+  else
+    throw new GenesisError(
+      field.path,
+      "no such counter; lastCodeId and lastContractId, each behind 04, are known",
+    );
 }
 
 function runMessage(context: Context, field: JsonField, { findHandler }: GenesisDeps): void {

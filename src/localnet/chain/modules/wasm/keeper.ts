@@ -199,6 +199,18 @@ export function indexContract(
   appendHistory(context, address, entry);
 }
 
+/** Writes the indexes and the history of an imported contract: it is under the code of its last entry. */
+export function indexImported(
+  context: Context,
+  contract: { readonly address: Uint8Array; readonly creator: Uint8Array },
+  entries: readonly ContractCodeHistoryEntry[],
+): void {
+  const [first, ...migrations] = entries;
+  if (first === undefined) return;
+  indexContract(context, contract, first);
+  for (const entry of migrations) indexMigration(context, contract.address, entry);
+}
+
 /** Moves a contract to the code of a migration, in the index and in the history. */
 export function indexMigration(context: Context, address: Uint8Array, entry: ContractCodeHistoryEntry): void {
   const store = context.store(MODULE_NAME);
