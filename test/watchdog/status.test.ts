@@ -43,6 +43,7 @@ const OPTIONS = {
     reminders: { critical: [], warning: [], info: [] },
     runbooks: "",
     majorPairs: [],
+    graceMs: 0,
     intervalMs: 5000,
   },
   intervalMs: 5000,

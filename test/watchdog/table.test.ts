@@ -78,12 +78,14 @@ describe("the configuration of alerts", () => {
   });
 
   it("changes values, and leaves out what is disabled", () => {
-    const { rules, majorPairs } = alertsSchema.parse({
+    const { rules, majorPairs, graceMs } = alertsSchema.parse({
       major_pairs: ["ATOM/USD"],
+      grace: "0s",
       sidecar_down: { enabled: false },
       sidecar_slow: { severity: "critical", for: "1m", slow_after: "1500ms" },
     });
     expect(majorPairs).toEqual(["ATOM/USD"]);
+    expect(graceMs).toBe(0);
     expect(rules.map(({ condition }) => condition.name)).toEqual(
       names.filter((name) => name !== "sidecar-down"),
     );
@@ -101,6 +103,7 @@ describe("the configuration of alerts", () => {
       { sidecar_slow: { slow_after: 500 } },
       { oracle_calls_failing: { min_failed: 101 } },
       { major_pairs: ["btc/usd"] },
+      { grace: "5 blocks" },
       { sidecar_down: { severity: "page" } },
     ])
       expect(alertsSchema.safeParse(file).success).toBe(false);

@@ -1,6 +1,6 @@
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import { type AlertRule, runbookFile, type ConditionResult } from "../conditions/condition.ts";
-import { causesByAlert, GRACE_MS } from "../conditions/consequences.ts";
+import { causesByAlert } from "../conditions/consequences.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
 import { advanceHistory, type PollHistory } from "../conditions/poll-history.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
@@ -38,6 +38,8 @@ export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox:
 /** Configuration of alerting. */
 export interface AlertingOptions {
   readonly rules: readonly AlertRule[];
+  /** Time after the end of a cause in which its consequences do not begin. */
+  readonly graceMs: number;
   readonly channels: readonly ChannelSettings[];
   readonly maintenance: readonly MaintenanceWindow[];
   readonly reminders: ReminderTimes;
@@ -67,7 +69,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
       return { rule, before, next: advanceOne(before, rule, poll) };
     }),
     causes,
-    state.history,
+    { history: state.history, graceMs: options.graceMs },
     poll,
   );
   const quietReasonOf = createQuietReasons(advanced, causes, poll, {
@@ -118,20 +120,20 @@ interface Advanced {
 type Causes = ReturnType<typeof causesByAlert>;
 
 /**
- * Ends the alerts whose cause is over, and keeps them from beginning again for {@link GRACE_MS}. A cause is over as soon as it is
+ * Ends the alerts whose cause is over, and keeps them from beginning again during the grace. A cause is over as soon as it is
  * clear, before it is resolved: so no receiver sees a consequence that outlasts its cause. While another cause still fires, the alert
  * goes on, muted.
  */
 function endWithCauses(
   all: readonly Advanced[],
   causes: Causes,
-  history: readonly PastAlert[],
+  { history, graceMs }: { readonly history: readonly PastAlert[]; readonly graceMs: number },
   { validator, nowMs }: EvaluatedPoll,
 ): readonly RuledAlert[] {
   const byName = new Map(all.map((one) => [one.rule.condition.name, one]));
   const endedRecently = new Set(
     history
-      .filter((past) => past.validator === validator && isWithin(GRACE_MS, past.resolvedAtMs, nowMs))
+      .filter((past) => past.validator === validator && isWithin(graceMs, past.resolvedAtMs, nowMs))
       .map(({ alert }) => alert),
   );
   const overCause = (name: string): string | undefined => {

@@ -205,9 +205,9 @@ function backtestCommand(context: CliContext): Command {
   });
 }
 
-/** A configuration's rules and interval; without one, the defaults. */
+/** A configuration's rules, grace and interval; without one, the defaults. */
 function backtestOptions({ config }: BacktestCommand): BacktestOptions {
   const { alerts, intervalMs } =
     config === undefined ? watchdogConfigSchema.parse({}) : loadConfig(config, watchdogConfigSchema);
-  return { rules: alerts.rules, intervalMs };
+  return { rules: alerts.rules, graceMs: alerts.graceMs, intervalMs };
 }

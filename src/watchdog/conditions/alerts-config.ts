@@ -3,12 +3,15 @@ import { durationField, durationText, issueText } from "../../platform/config/co
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { AlertRule, Condition, Threshold } from "./condition.ts";
 import { CONDITIONS } from "./conditions.ts";
+import { GRACE_MS } from "./consequences.ts";
 
 /** What the configuration says of all alerts. */
 export interface AlertsConfig {
   /** Enabled alerts, in the order of the table. */
   readonly rules: readonly AlertRule[];
   readonly majorPairs: readonly string[];
+  /** Time after the end of a cause in which its consequences do not begin. */
+  readonly graceMs: number;
 }
 
 const PAIR = /^[A-Z0-9.]{1,40}\/[A-Z0-9.]{1,40}$/;
@@ -48,6 +51,9 @@ function thresholdField({ unit, initial, description }: Threshold): z.ZodType<nu
 
 const sections = z.strictObject({
   major_pairs: majorPairs,
+  grace: durationField(0)
+    .prefault(durationText(GRACE_MS))
+    .describe("time after the end of a cause in which its consequences do not begin"),
   ...Object.fromEntries(CONDITIONS.map((condition) => [sectionKey(condition.name), section(condition)])),
 });
 
@@ -56,10 +62,11 @@ export const alertsSchema = sections
   .prefault({})
   .describe("the alerts, each with a section of its own")
   .transform((file): AlertsConfig => {
-    const { major_pairs, ...rest } = file;
+    const { major_pairs, grace, ...rest } = file;
     const values: Readonly<Record<string, unknown>> = rest;
     return {
       majorPairs: major_pairs,
+      graceMs: grace,
       rules: CONDITIONS.flatMap((one) => toRule(one, values[sectionKey(one.name)])),
     };
   });

@@ -17,8 +17,8 @@ export const LOSS_ALERTS = [
 export const VOTE_ALERTS = ["oracle-calls-failing", ...LOSS_ALERTS] as const;
 
 /**
- * Time after the end of a cause in which its consequences do not begin: what the cause did disappears a little later than the
- * cause. The rules on raw metrics use the same.
+ * Time after the end of a cause in which its consequences do not begin, unless `alerts.grace` says otherwise: what the cause did
+ * disappears a little later than the cause. The rules on raw metrics always use this one.
  */
 export const GRACE_MS = 300_000;
 

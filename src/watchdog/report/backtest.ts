@@ -26,9 +26,10 @@ interface PastAlert {
   readonly mutedBy: string | undefined;
 }
 
-/** Rules and the time between two polls of the watchdog that would have evaluated them. */
+/** Rules, grace, and the time between two polls of the watchdog that would have evaluated them. */
 export interface BacktestOptions {
   readonly rules: readonly AlertRule[];
+  readonly graceMs: number;
   readonly intervalMs: number;
 }
 
@@ -40,7 +41,7 @@ const GAP_POLLS = 3;
  * times of rules that evaluate counts are within an hour of those of a running watchdog; times of halts and gaps are exact.
  */
 export function backtest(data: ValidatorData, month: Month, options: BacktestOptions): readonly PastAlert[] {
-  const { rules, intervalMs } = options;
+  const { rules, graceMs, intervalMs } = options;
   const fromMs = monthStartMs(month);
   const range = { fromMs, toMs: nextMonthMs(fromMs) };
   const counted = rules.filter(({ condition }) => condition.past === "counts");
@@ -57,7 +58,7 @@ export function backtest(data: ValidatorData, month: Month, options: BacktestOpt
     if (state.alerts.length === 0 && [...results.values()].every(({ kind }) => kind !== "active")) continue;
     missesAt.set(nowMs, misses);
     const poll = { validator, chainId: "", nowMs, gapMs, results, badBlocks: misses, costOf: NO_COST };
-    ({ state } = planAlerts(state, poll, { ...NOBODY, rules }));
+    ({ state } = planAlerts(state, poll, { ...NOBODY, rules, graceMs }));
   }
   return state.history
     .filter(({ firedAtMs }) => firedAtMs >= fromMs && firedAtMs < range.toMs)

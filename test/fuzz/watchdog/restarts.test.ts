@@ -5,7 +5,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { createReceiver, type Rig, rigConfig, startRig } from "../../support/watchdog/rig.ts";
-import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { REWARD_CONDITIONS } from "../../../src/watchdog/conditions/reward-conditions.ts";
 import { createWorld, type WorldFault } from "../../support/watchdog/world.ts";
 
@@ -45,7 +44,7 @@ async function play(steps: readonly Step[]) {
   const clock = createManualClock(Date.UTC(2026, 10, 30, 23, 30));
   const world = createWorld(clock);
   const receiver = createReceiver();
-  const defaults = alertsSchema.parse({});
+  const defaults = rigConfig({}).alerts;
   // A low success rate lasts until the end of the month; alerts of it do not end with the fault.
   const rules = defaults.rules.filter(({ condition }) => !REWARD_CONDITIONS.includes(condition));
   const config = rigConfig({ stateDir: folder, alerts: { ...defaults, rules } });

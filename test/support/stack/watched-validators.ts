@@ -131,12 +131,16 @@ export async function startFaultyWatchdogs(options: FaultyWatchdogOptions): Prom
 }
 
 function alertsOf(isEnabled: (name: string) => boolean): object {
-  return Object.fromEntries(
-    CONDITIONS.map(({ name }) => [
-      sectionKey(name),
-      { enabled: isEnabled(name), for: "1s", resolve_for: "1s", ...THRESHOLDS[name] },
-    ]),
-  );
+  return {
+    // The faults follow each other.
+    grace: "2s",
+    ...Object.fromEntries(
+      CONDITIONS.map(({ name }) => [
+        sectionKey(name),
+        { enabled: isEnabled(name), for: "1s", resolve_for: "1s", ...THRESHOLDS[name] },
+      ]),
+    ),
+  };
 }
 
 function nodeOf({ localMetrics, prices, sidecarMetrics }: Ports) {

@@ -16,6 +16,7 @@ import type { AlertEvent } from "../../../src/watchdog/notify/channels/alert-eve
 import type { ChannelSettings } from "../../../src/watchdog/notify/channels/channel.ts";
 import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
 import type { Silence } from "../../../src/watchdog/silences/silence.ts";
+import { GRACE_MS } from "../../../src/watchdog/conditions/consequences.ts";
 
 const MINUTE = 60_000;
 const RULES = alertsSchema.parse({}).rules;
@@ -36,6 +37,7 @@ const CHANNEL: ChannelSettings = {
 const OPTIONS: AlertingOptions = {
   rules: [ruleOf("sidecar-down"), ruleOf("sidecar-slow"), ruleOf("cannot-see-prices")],
   channels: [CHANNEL],
+  graceMs: GRACE_MS,
   maintenance: [],
   reminders: { critical: [60 * MINUTE], warning: [], info: [] },
   runbooks: "https://runbooks.example/",

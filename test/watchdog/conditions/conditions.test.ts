@@ -21,6 +21,7 @@ import { openSqliteState } from "../../../src/watchdog/state/sqlite-state.ts";
 import { EMPTY_STATE } from "../../../src/watchdog/state/state-store.ts";
 import { type Change, type Frame, healthyFrame, START_MS } from "../../support/watchdog/frames.ts";
 import { BAD_FROM_MS, CASES, type Cases } from "./cases.ts";
+import { GRACE_MS } from "../../../src/watchdog/conditions/consequences.ts";
 
 const POLL_MS = 10_000;
 const { rules: RULES, majorPairs } = alertsSchema.parse({});
@@ -54,6 +55,7 @@ function play({ rule, change, badForMs, goodForMs, restartsMs = [] }: PlayOption
     rules: [rule],
     channels: [],
     maintenance: [],
+    graceMs: GRACE_MS,
     reminders: { critical: [], warning: [], info: [] },
     runbooks: "",
   };
@@ -259,6 +261,7 @@ function optionsOf(rules: readonly AlertRule[]): AlertingOptions {
     rules,
     channels: [],
     maintenance: [],
+    graceMs: GRACE_MS,
     reminders: { critical: [], warning: [], info: [] },
     runbooks: "",
   };

@@ -128,7 +128,10 @@ describe("a backtest", () => {
     const mutedBy = (gapFrom: number, gapTo: number) => {
       const events = () => [event("halt", 0, 10), event("gap", gapFrom, gapTo)];
       const data = { ...healthy, ledger: { ...healthy.ledger, events } };
-      return backtest(data, "2026-10", { rules, intervalMs: 60_000 }).map((one) => [one.alert, one.mutedBy]);
+      return backtest(data, "2026-10", { ...OPTIONS, rules, intervalMs: 60_000 }).map((one) => [
+        one.alert,
+        one.mutedBy,
+      ]);
     };
     // The halt fires from 4 on and is clear from 11 on; the gap fires in its seventh minute.
     expect(mutedBy(3, 13)).toEqual([

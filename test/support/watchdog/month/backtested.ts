@@ -7,6 +7,7 @@ import { assess } from "../../../../src/watchdog/policy/assess.ts";
 import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/assessment.ts";
 import { openLedgerFile } from "../../../../src/watchdog/state/sqlite-state.ts";
 import { readResult } from "./result.ts";
+import { GRACE_MS } from "../../../../src/watchdog/conditions/consequences.ts";
 
 const MONTH = "2026-10";
 const END_MS = monthStartMs("2026-11");
@@ -38,7 +39,11 @@ export function backtestReplay(folder: string, intervalMs: number): readonly Bac
     const live = alerts.filter(
       ({ alert, firedAtMs }) => isEvaluated(alert) && firedAtMs >= monthStartMs(MONTH) && firedAtMs < END_MS,
     );
-    return { name, live: sorted(live), tested: sorted(backtest(data, MONTH, { rules, intervalMs })) };
+    return {
+      name,
+      live: sorted(live),
+      tested: sorted(backtest(data, MONTH, { rules, graceMs: GRACE_MS, intervalMs })),
+    };
   });
   file.close();
   return found;
