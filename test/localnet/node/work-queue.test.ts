@@ -13,9 +13,15 @@ const STAYS = { isGone: () => false, budget: { untilCapacity: () => undefined } 
 function createLoggedQueue() {
   const log: string[] = [];
   const clock = { nowMs: 0 };
+  /** Ends the wait for capacity. */
+  const expired = createDeferred<void>();
   const queue = createWorkQueue({
     monotonicMs: () => clock.nowMs,
     rest: async (ms) => log.push(`rest ${ms}`),
+    expire: (ms) => {
+      log.push(`expire after ${ms}`);
+      return expired.promise;
+    },
   });
   const call = (name: string, ms: number) => (): string => {
     clock.nowMs += ms;
@@ -32,7 +38,7 @@ function createLoggedQueue() {
       return held;
     };
   };
-  return { queue, log, clock, call, hold };
+  return { queue, log, clock, call, hold, expire: expired.resolve };
 }
 
 describe("the queue of requests", () => {
@@ -118,9 +124,20 @@ describe("the queue of requests", () => {
     const full = { isGone: () => false, budget: { untilCapacity: () => capacity.promise } };
     const waiting = queue.run([call("a", 1)], full);
     await Promise.resolve();
-    expect(log).toEqual([]);
+    expect(log).toEqual(["expire after 2000"]);
     capacity.resolve();
     expect(await waiting).toEqual(["a"]);
+  });
+
+  it("refuses a request for whose response there is no capacity in time, and goes on with the next", async () => {
+    const { queue, log, call, expire } = createLoggedQueue();
+    const never = { isGone: () => false, budget: { untilCapacity: () => createDeferred<void>().promise } };
+    const refused = expect(queue.run([call("a", 1)], never)).rejects.toBeInstanceOf(BusyError);
+    const next = queue.run([call("next", 1)], STAYS);
+    expire();
+    await refused;
+    expect(await next).toEqual(["next"]);
+    expect(log).toEqual(["expire after 2000", "next"]);
   });
 
   it("goes on after a call that fails", async () => {

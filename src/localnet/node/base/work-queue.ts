@@ -39,6 +39,8 @@ export interface WorkQueue {
 export const MAX_WAITING_REQUESTS = 256;
 /** Time after which a request that has not started is refused. */
 const MAX_WAIT_MS = 5_000;
+/** Time after which a request is refused when there is no capacity for its response: others wait behind it. */
+const MAX_CAPACITY_WAIT_MS = 2_000;
 /** Waiting time of the oldest request from which the node is overloaded. */
 const OVERLOADED_AFTER_MS = 500;
 /** Time without a pause. Making a block needs a few turns of the event loop. */
@@ -50,15 +52,23 @@ interface WaitingRequest {
   readonly refuse: () => void;
 }
 
+interface WorkQueueDeps {
+  readonly monotonicMs: () => number;
+  readonly rest: (ms: number) => Promise<unknown>;
+  /** Resolves after the time, or rejects when the signal aborts. */
+  readonly expire: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}
+
 /**
  * Creates a queue. It lets other work of the process run every 10 ms, or after each call that takes longer. While it is overloaded,
  * it rests as long as it has worked, so that requests take at most half of the time, and runs the newest request first: under
  * a flood, a client that has waited for long is part of the flood, or has given up.
  */
 export function createWorkQueue(
-  deps: { readonly monotonicMs: () => number; readonly rest: (ms: number) => Promise<unknown> } = {
+  deps: WorkQueueDeps = {
     monotonicMs: () => performance.now(),
     rest: (ms) => (ms === 0 ? setImmediate() : setTimeout(ms)),
+    expire: (ms, signal) => setTimeout(ms, undefined, { signal }),
   },
 ): WorkQueue {
   // The oldest first.
@@ -83,6 +93,18 @@ export function createWorkQueue(
     for (let next = take(); next !== undefined; next = take()) await next.start();
     isRunning = false;
   };
+  const untilCapacity = async (capacity: Promise<void>): Promise<void> => {
+    const end = new AbortController();
+    const isFree = await Promise.race([
+      capacity.then(() => true),
+      deps.expire(MAX_CAPACITY_WAIT_MS, end.signal).then(
+        () => false,
+        () => true,
+      ),
+    ]);
+    end.abort();
+    if (!isFree) throw new BusyError();
+  };
   const runCalls = async <T>(
     calls: readonly QueuedCall<T>[],
     { isGone, budget }: Waiter,
@@ -90,7 +112,7 @@ export function createWorkQueue(
     const results: T[] = [];
     const capacity = budget.untilCapacity();
     if (capacity !== undefined) {
-      await capacity;
+      await untilCapacity(capacity);
       sliceStartMs = deps.monotonicMs();
     }
     for (const call of calls) {
