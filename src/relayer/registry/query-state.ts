@@ -1,4 +1,5 @@
 import { type BackoffOptions, backoffMs } from "../../platform/base/waits.ts";
+import { equalBytes } from "../../platform/base/bytes.ts";
 import { minInt } from "../../platform/base/integers.ts";
 import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
@@ -270,16 +271,16 @@ export function isDue(state: QueryState, localHeight: bigint, nowMs: number): bo
 
 /** Whether connection, type, keys, filter and period are equal. */
 export function sameQuestion(a: RegisteredQuery, b: RegisteredQuery): boolean {
-  return question(a) === question(b);
-}
-
-function question(query: RegisteredQuery): string {
-  const keys = query.keys.map(({ path, key }) => [path, Buffer.from(key).toString("hex")]);
-  return JSON.stringify([
-    query.connectionId,
-    query.type,
-    keys,
-    query.transactionsFilter,
-    query.updatePeriod.toString(),
-  ]);
+  return (
+    a === b ||
+    (a.connectionId === b.connectionId &&
+      a.type === b.type &&
+      a.updatePeriod === b.updatePeriod &&
+      a.transactionsFilter === b.transactionsFilter &&
+      a.keys.length === b.keys.length &&
+      a.keys.every(({ path, key }, index) => {
+        const other = b.keys[index];
+        return other !== undefined && path === other.path && equalBytes(key, other.key);
+      }))
+  );
 }

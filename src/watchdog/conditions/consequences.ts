@@ -22,15 +22,21 @@ export const VOTE_ALERTS = ["oracle-calls-failing", ...LOSS_ALERTS] as const;
  */
 export const GRACE_MS = 300_000;
 
+const byRules = new WeakMap<readonly AlertRule[], ReadonlyMap<string, readonly AlertRule[]>>();
+
 /**
  * Returns the rules that cause each alert, by name of its condition. A cause mutes nothing graver than itself: a ticket must not keep a
- * page from going out.
+ * page from going out. Rules are the same at each poll, so the result is stored with them.
  */
 export function causesByAlert(rules: readonly AlertRule[]): ReadonlyMap<string, readonly AlertRule[]> {
-  return new Map(
+  const stored = byRules.get(rules);
+  if (stored !== undefined) return stored;
+  const causes = new Map(
     rules.map(({ condition: { name }, severity }) => [
       name,
       rules.filter((cause) => cause.condition.inhibits.includes(name) && isAtLeast(cause.severity, severity)),
     ]),
   );
+  byRules.set(rules, causes);
+  return causes;
 }
