@@ -443,12 +443,14 @@ describe("GET /api/report-data", () => {
 describe("report relayer", () => {
   it("asks the relayer for attempts, costs and dead letters", async () => {
     const asked: string[] = [];
+    // What happens in the millisecond of the report is in the next one.
+    const happenedAt = new Date(Date.now() - 60_000).toISOString();
     const attempt = {
       query_id: "1",
       connection_id: "connection-0",
       owner: "neutron1owner",
       type: "kv",
-      started_at: new Date().toISOString(),
+      started_at: happenedAt,
       due_height: "10",
       remote_height: null,
       tx_hash: null,
@@ -462,7 +464,7 @@ describe("report relayer", () => {
     const letter = {
       query_id: 2,
       submitted_tx_hash: "ab",
-      error_time: new Date().toISOString(),
+      error_time: happenedAt,
       message: "rejected",
     };
     const serve = (path: string, body: unknown): HttpRoute => ({
