@@ -3,6 +3,7 @@ import { utf8 } from "../../src/platform/base/bytes.ts";
 import type { JsonValue } from "../../src/platform/base/json.ts";
 import { echo } from "../../src/localnet/chain/contracts/echo.ts";
 import { icqConsumer } from "../../src/localnet/chain/contracts/icq-consumer.ts";
+import { ibcKeeper } from "../../src/localnet/chain/modules/ibc/keeper.ts";
 import { createIbcModule } from "../../src/localnet/chain/modules/ibc/module.ts";
 import {
   createInterchainqueriesModule,
@@ -87,6 +88,7 @@ export function createIcqChain(options: IcqChainOptions = {}): IcqChain {
   const wasm = createWasmModule(
     { ...names, codes: [icqConsumer, echo, ...codes], allowedQueries: ALLOWED_QUERIES },
     {
+      channels: ibcKeeper,
       vm: createVm(),
       bank: {
         ...bank,

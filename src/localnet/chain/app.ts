@@ -18,6 +18,7 @@ import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
 import { createRateLimitModule } from "./modules/ibc-rate-limit/module.ts";
 import type { IBCModule } from "./modules/ibc/channel/ibc-module.ts";
+import { ibcKeeper } from "./modules/ibc/keeper.ts";
 import { createIbcModule, type IbcModule } from "./modules/ibc/module.ts";
 import {
   createInterchainqueriesModule,
@@ -222,7 +223,9 @@ function createBase(options: AppOptions & { readonly chainName: string }) {
 // Modules that call each other are created with functions, which read the module that is created later when they are called.
 
 function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
-  const ibc = createIbcModule(names, (port) => (port === PORT_ID ? transfer.application : undefined));
+  const ibc = createIbcModule(names, (_context, port) =>
+    port === PORT_ID ? transfer.application : undefined,
+  );
   const transfer: TransferModule = createTransferModule(names, { bank: bank.keeper, channels: ibc.keeper });
   const hooks = joinHooks(() => [slashing.hooks]);
   const staking = createStakingModule(names, { bank: bank.keeper, hooks, keyTypes });
@@ -238,6 +241,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
     { ...names, codes: [...CODES, ...contractCodes], allowedQueries: CONTRACT_QUERIES },
     {
       ...addressedByText(base),
+      channels: ibcKeeper,
       vm: createVm(),
       findMessage,
       findQuery: (path) => routes().queries.get(path),
@@ -249,7 +253,9 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
   );
   const contracts = wasm.host;
 
-  const ibc = createIbcModule(names, (port) => (port === PORT_ID ? transferStack : undefined));
+  const ibc = createIbcModule(names, (context, port) =>
+    port === PORT_ID ? transferStack : wasm.application(context, port),
+  );
   const rateLimit = createRateLimitModule(names, { contracts });
   const manager: ContractManagerModule = createContractManagerModule(names, { contracts });
   const transfer = createTransferModule(

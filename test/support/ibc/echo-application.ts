@@ -18,6 +18,7 @@ export function createEchoApplication(): IBCModule & { readonly calls: string[] 
   };
   return {
     calls,
+    moduleName: "echo",
     onOpenInit: (_context, channel) => version(channel.version),
     onOpenTry: (_context, channel) => version(channel.version),
     onOpenAck: (_context, channel, remote) => calls.push(`open-ack ${channel.channelId} ${remote}`),

@@ -106,7 +106,7 @@ export function createLinkedChain(options: LinkedChainOptions): LinkedChain {
   const authority = formatAddress(bech32Prefix, new Uint8Array(20).fill(9));
   let ibcModule: IbcModule | undefined;
   const built = options.build?.(() => required(ibcModule)) ?? { modules: [], applications: new Map() };
-  const ibc = createIbcModule({ bech32Prefix, authority }, (port) => built.applications.get(port));
+  const ibc = createIbcModule({ bech32Prefix, authority }, (_context, port) => built.applications.get(port));
   ibcModule = ibc;
   const modules = [...built.modules, ibc];
   const handlers = new Map(modules.flatMap(({ messages }) => messages.map((one) => [one.typeUrl, one])));

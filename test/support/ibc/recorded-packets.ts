@@ -150,7 +150,7 @@ export function createRecordedModules(findMessage: (typeUrl: string) => MessageH
   const auth = createAuthModule({ bech32Prefix: "neutron", moduleAccounts: accounts });
   const bank = createBankModule({ blockedModules: Object.keys(accounts) }, auth.keeper);
   const ports = new Map<string, IBCModule>();
-  const ibc = createIbcModule(names, (port) => ports.get(port));
+  const ibc = createIbcModule(names, (_context, port) => ports.get(port));
   const limits = createRateLimitModule(names, { contracts: { sudo: echoSudo } });
   const transfer = createTransferModule(
     { ...names, ownResponse: "/neutron.transfer.MsgTransferResponse" },

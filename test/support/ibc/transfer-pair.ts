@@ -5,6 +5,7 @@ import { rateLimiter } from "../../../src/localnet/chain/contracts/rate-limiter/
 import { createAuthModule } from "../../../src/localnet/chain/modules/auth/module.ts";
 import type { BankKeeper } from "../../../src/localnet/chain/modules/bank/keeper.ts";
 import { createBankModule } from "../../../src/localnet/chain/modules/bank/module.ts";
+import { ibcKeeper } from "../../../src/localnet/chain/modules/ibc/keeper.ts";
 import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import type { Packet } from "../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { createContractManagerModule } from "../../../src/localnet/chain/modules/contractmanager/module.ts";
@@ -94,6 +95,7 @@ function prepare(settings: Settings): {
     const wasm: ReturnType<typeof createWasmModule> = createWasmModule(
       { ...names, codes: [contract ?? rateLimiter], allowedQueries: [] },
       {
+        channels: ibcKeeper,
         vm: createVm(),
         bank: {
           sendCoins: (context, from, to, coins) => bank.keeper.send(context, parse(from), parse(to), coins),

@@ -121,6 +121,20 @@ const WRITE_COST_FLAT = 2000;
 const WRITE_COST_PER_BYTE = 30;
 const ITERATE_NEXT_COST_FLAT = 30;
 
+/** Charges for reading an entry of these sizes in a store of the deployed chain that is not here. An absent value has size 0. */
+export function chargeRead(gas: GasMeter, keyBytes: number, valueBytes: number): void {
+  gas.charge(READ_COST_FLAT, "ReadFlat");
+  gas.charge(READ_COST_PER_BYTE * keyBytes, "ReadPerByte");
+  gas.charge(READ_COST_PER_BYTE * valueBytes, "ReadPerByte");
+}
+
+/** Charges for writing an entry, as {@link chargeRead}. */
+export function chargeWrite(gas: GasMeter, keyBytes: number, valueBytes: number): void {
+  gas.charge(WRITE_COST_FLAT, "WriteFlat");
+  gas.charge(WRITE_COST_PER_BYTE * keyBytes, "WritePerByte");
+  gas.charge(WRITE_COST_PER_BYTE * valueBytes, "WritePerByte");
+}
+
 /**
  * Creates a view of a store that consumes gas as the SDK's `gaskv`. The sequence of charges is part of the behaviour:
  * when the gas runs out, the error text names the charge that exceeded the limit.

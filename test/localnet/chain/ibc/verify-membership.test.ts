@@ -169,7 +169,7 @@ describe("the localhost client", () => {
   });
   const valueAt = (path: string, bytes: Uint8Array) => () =>
     verifyRemoteValue(a.context(), connection, proven(path), bytes);
-  const text = `key_path:"ibc" key_path:"${PATH}" `;
+  const text = `{[ibc ${PATH}]}`;
 
   it("verifies what the chain itself stores, and nothing else", () => {
     expect(valueAt(PATH, stored)).not.toThrow();

@@ -60,6 +60,7 @@ function ask(
   const querier = createQuerier(
     { chainName: "neutron", bech32Prefix: "neutron", authority: "", codes: [], allowedQueries: [] },
     {
+      channels: { channel: none, channelsOfPorts: none, sendPacket: none },
       vm: createVm(),
       bank,
       accounts: { ensureAccount: none },
@@ -127,7 +128,7 @@ describe("queries of binary contracts", () => {
 
   it.each([
     [{ staking: { all_validators: {} } }, "unknown Staking variant"],
-    [{ ibc: { channel: {} } }, "unknown IBC variant"],
+    [{ ibc: { fee_enabled_channel: {} } }, "unknown IBCQuery variant"],
     [{ bank: { metadata: {} } }, "unknown BankQuery variant"],
     [{ wasm: {} }, "unknown WasmQuery variant"],
     [{ custom: { x: {} } }, "unknown neutron query type"],

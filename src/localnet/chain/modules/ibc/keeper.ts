@@ -1,8 +1,9 @@
+import type { Channel, IdentifiedChannel } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ModuleError } from "../../runtime/errors.ts";
-import { counterpartyOf, getChannel, getSequence } from "./channel/channel-store.ts";
+import { counterpartyOf, getChannel, getSequence, listChannels } from "./channel/channel-store.ts";
 import type { ICS4Wrapper } from "./channel/ibc-module.ts";
 import { sendPacket } from "./channel/keeper.ts";
 import type { ChannelEndpoint } from "./host/packet.ts";
@@ -34,6 +35,10 @@ export interface IbcKeeper {
   readonly sendPacket: ICS4Wrapper["sendPacket"];
   /** Returns the number of the next packet of a channel; undefined for an unknown channel. */
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
+  /** Returns a channel; undefined for an unknown one. */
+  readonly channel: (context: Context, channel: ChannelEndpoint) => Channel | undefined;
+  /** Returns the channels of all ports that begin with `prefix`, in the order of their paths. */
+  readonly channelsOfPorts: (context: Context, prefix: string) => readonly IdentifiedChannel[];
   /** Returns the other end of a channel; undefined for an unknown channel. */
   readonly counterparty: (context: Context, channel: ChannelEndpoint) => ChannelEndpoint | undefined;
 }
@@ -54,6 +59,8 @@ export const ibcKeeper: IbcKeeper = {
   updateClient,
   sendPacket,
   nextSequenceSend: (context, channel) => getSequence(context, "nextSequenceSend", channel),
+  channel: getChannel,
+  channelsOfPorts: listChannels,
   counterparty: (context, end) => {
     const channel = getChannel(context, end);
     return channel === undefined ? undefined : counterpartyOf(channel);

@@ -8,6 +8,7 @@ import type { Context } from "../../runtime/context.ts";
 import { isOutOfGas, ModuleError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
 import type { Acknowledgement, IBCModule, OpeningChannel, RelayedPacket } from "../ibc/channel/ibc-module.ts";
+import { channelCapability, chargeCapability, chargeClaim } from "../ibc/host/capability.ts";
 import { channelPrefix, localDenom, parseTrace, traceHash } from "./denom.ts";
 import {
   ErrIbcInvalidRequest,
@@ -43,16 +44,20 @@ import type { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/
 /** Creates the application of the port `transfer` (ICS-20). */
 export function createTransferApplication(keepers: Keepers): IBCModule {
   return {
-    onOpenInit: (_context, channel) => {
+    moduleName: MODULE_NAME,
+    onOpenInit: (context, channel) => {
       validateChannel(channel);
+      const isEmpty = trimGoSpace(channel.version) === "";
+      if (!isEmpty && channel.version !== VERSION)
+        throw ErrInvalidVersion(`expected ${VERSION}, got ${channel.version}`);
+      chargeClaim(context, MODULE_NAME, channelCapability(channel));
       // As on the deployed chain, an empty version stays empty until the counterparty chooses.
-      if (trimGoSpace(channel.version) === "") return channel.version;
-      if (channel.version !== VERSION) throw ErrInvalidVersion(`expected ${VERSION}, got ${channel.version}`);
-      return VERSION;
+      return channel.version;
     },
-    onOpenTry: (_context, channel) => {
+    onOpenTry: (context, channel) => {
       validateChannel(channel);
       requireVersion(channel.version);
+      chargeClaim(context, MODULE_NAME, channelCapability(channel));
       return VERSION;
     },
     onOpenAck: (_context, _channel, version) => requireVersion(version),
@@ -144,6 +149,7 @@ export function sendTransfer(context: Context, message: MsgTransfer, keepers: Ke
   if (channels.nextSequenceSend(context, source) === undefined) {
     throw ErrSequenceSendNotFound(`source port: ${source.portId}, source channel: ${source.channelId}`);
   }
+  chargeCapability(context, MODULE_NAME, channelCapability(source), true);
   if (!moduleParams.get(context).sendEnabled) throw ErrSendDisabled();
   const coin = coinOf(message);
   wrapErrors(

@@ -1,4 +1,6 @@
 import { concat, uint64BigEndian, utf8, sha256 } from "../../../../platform/base/bytes.ts";
+import type { Context } from "../../runtime/context.ts";
+import { takeInstance } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 
 /**
@@ -23,6 +25,20 @@ export interface PredictableContract {
 export function predictableContractAddress(contract: PredictableContract): Uint8Array {
   const parts = [contract.checksum, contract.creator, contract.salt, contract.message];
   return moduleAddressOf(concat(...parts.flatMap((part) => [uint64BigEndian(BigInt(part.length)), part])));
+}
+
+/** Returns the address of a contract to create. Without a salt, it takes the next instance number. */
+export function addressOf(
+  context: Context,
+  contract: Pick<PredictableContract, "checksum" | "creator" | "message"> & {
+    readonly codeId: bigint;
+    readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
+  },
+): Uint8Array {
+  const { checksum, creator, salt, message, codeId } = contract;
+  if (salt === undefined) return classicContractAddress(codeId, takeInstance(context));
+  const fixed = salt.isMessageFixed ? message : new Uint8Array(0);
+  return predictableContractAddress({ checksum, creator, salt: salt.bytes, message: fixed });
 }
 
 /** The SDK's `address.Module` for a derivation key. */

@@ -2,6 +2,7 @@ import { toHex, utf8 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { GoJsonError, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
 import { reportedText, VmError } from "../../../vm/errors.ts";
+import { GAS_MULTIPLIER } from "../../../vm/gas.ts";
 import type { EntryPoint, QueryLimits } from "../../../vm/host.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -74,7 +75,13 @@ export function createBinaryContracts({
         entryPoint,
         args: argumentsOf(context, call),
         gasLimit: gasForCall(context.gas),
-        host: createVmHost({ context, bech32Prefix, storage, query: ask }),
+        host: createVmHost({
+          context,
+          bech32Prefix,
+          storage,
+          query: ask,
+          accessScale: entryPoint.startsWith("ibc_") ? 1n : GAS_MULTIPLIER,
+        }),
         stackLimit: stackLimit ?? Math.max(0, STACK_BYTES - STACK_OF_MESSAGE * messageDepth()),
       });
       const outcome = result instanceof VmError ? undefined : attempt(() => decode(result));

@@ -14,22 +14,17 @@ import {
   wrapErrors,
 } from "../../runtime/errors.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
-import { classicContractAddress, predictableContractAddress } from "./address.ts";
-import { createCodeReports } from "./code-store.ts";
+import { addressOf } from "./address.ts";
+import { type CodeReport, createCodeReports } from "./code-store.ts";
 import type { Caller, ContractResponse, Reply } from "./contract.ts";
 import { ContractError } from "./contract.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { createEntryPoints, type EntryPoints } from "./entry-points.ts";
 import { compactJson } from "./go-field.ts";
 import { chargeInstance, chargeReply } from "./gas.ts";
-import {
-  codes,
-  contracts,
-  indexContract,
-  indexMigration,
-  runningTransaction,
-  takeInstance,
-} from "./keeper.ts";
+import { createIbcCalls, type IbcCalls } from "./ibc-calls.ts";
+import { bindPort } from "./ibc-channels.ts";
+import { codes, contracts, indexContract, indexMigration, runningTransaction } from "./keeper.ts";
 import {
   ErrDuplicate,
   ErrExceedMaxCallDepth,
@@ -44,33 +39,7 @@ import { type LoadedCode, loadContract, readAddress } from "./loading.ts";
 import { isAllowed } from "./params.ts";
 import type { ContractQuerier } from "./querier.ts";
 import { emitContractEvents } from "./contract-events.ts";
-import type { WasmDeps, WasmOptions } from "./types.ts";
-
-/** A contract to create. */
-interface Instantiation {
-  readonly creator: string;
-  /** Empty: no admin. */
-  readonly admin: string;
-  readonly codeId: bigint;
-  readonly label: string;
-  /** JSON. */
-  readonly message: Uint8Array;
-  readonly funds: readonly Coin[];
-  /** The authority may instantiate every code. */
-  readonly isAuthority?: boolean;
-  /** Makes the address predictable. `fixed`: the message is a part of it. */
-  readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
-}
-
-/** A contract to migrate. */
-interface Migration {
-  readonly address: string;
-  readonly sender: string;
-  readonly codeId: bigint;
-  /** JSON. */
-  readonly message: Uint8Array;
-  readonly isAuthority?: boolean;
-}
+import type { Instantiation, Migration, WasmDeps, WasmOptions } from "./types.ts";
 
 /**
  * Runs contracts. A call is charged, moves its funds, runs the entry point, emits its own event and the contract's
@@ -93,6 +62,7 @@ export interface ContractHost {
   readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
   /** Returns whether an error is the text of a contract, which other contracts may see. */
   readonly isDeterministic: (error: ModuleError) => boolean;
+  readonly ibc: IbcCalls;
 }
 
 /** Parts that call back into the host. They are created after it. */
@@ -160,6 +130,13 @@ export function createContractHost(
     reply: (context, address, reply) => guardCall.run(() => sendReply(host, context, address, reply)),
     query: (context, address, message) => guardQuery.run(() => query(host, context, address, message)),
     isDeterministic,
+    ibc: createIbcCalls({
+      entryPoints: host.entryPoints,
+      load: (context, address) => loadContract(context, address, options.bech32Prefix),
+      guard: guardCall.run,
+      run: (call) => runEntryPoint(host, ErrExecuteFailed, call),
+      respond: (context, address, response) => respond(host, context, address, response),
+    }),
   };
 }
 
@@ -192,7 +169,8 @@ function instantiate(
   if (code === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
   if (contract.isAuthority !== true && !isAllowed(code.instantiateConfig, creator))
     throw ErrUnauthorized("can not instantiate");
-  const bytes = addressOf(host, context, contract, code.codeHash);
+  const parsedCreator = parseAddress(host.bech32Prefix, creator);
+  const bytes = addressOf(context, { ...contract, creator: parsedCreator, checksum: code.codeHash });
   if (contracts.has(context, bytes))
     throw ErrDuplicate(
       "contract address already exists, try a different combination of creator, checksum and salt",
@@ -204,7 +182,8 @@ function instantiate(
   const response = runEntryPoint(host, ErrInstantiateFailed, () =>
     host.entryPoints.instantiate(context, loaded, { sender: creator, funds }, message),
   );
-  storeContract(host, context, bytes, { ...contract, message });
+  const ibcPortId = bindPort(context, address, host.reports(context, code.codeHash));
+  storeContract(host, context, bytes, { ...contract, message, ibcPortId });
   context.emit(event("instantiate", [...contractAttribute(address), ["code_id", codeId.toString()]]));
   return { address, data: processResponse(host, context, address, response) ?? NO_DATA };
 }
@@ -223,24 +202,14 @@ function transferFunds(
   for (const each of events) if (each.type !== "message") context.emit(each);
 }
 
-function addressOf(
-  { bech32Prefix }: CallDeps,
-  context: Context,
-  { salt, creator, codeId, message }: Instantiation,
-  checksum: Uint8Array,
-): Uint8Array {
-  if (salt === undefined) return classicContractAddress(codeId, takeInstance(context));
-  return predictableContractAddress({
-    checksum,
-    creator: parseAddress(bech32Prefix, creator),
-    salt: salt.bytes,
-    message: salt.isMessageFixed ? message : NO_DATA,
-  });
-}
-
 /** As in wasmd, the contract is stored after its entry point has run and before its messages run. */
-function storeContract(host: CallDeps, context: Context, bytes: Uint8Array, contract: Instantiation): void {
-  const { codeId, creator, admin, label, message } = contract;
+function storeContract(
+  host: CallDeps,
+  context: Context,
+  bytes: Uint8Array,
+  contract: Instantiation & { readonly ibcPortId: string },
+): void {
+  const { codeId, creator, admin, label, message, ibcPortId } = contract;
   const created = positionOf(context);
   indexContract(
     context,
@@ -258,7 +227,7 @@ function storeContract(host: CallDeps, context: Context, bytes: Uint8Array, cont
     admin,
     label,
     created,
-    ibcPortId: "",
+    ibcPortId,
     extension: undefined,
   });
 }
@@ -295,6 +264,7 @@ function migrate(host: CallDeps, context: Context, migration: Migration): Uint8A
   const code = codes.get(context, codeId);
   if (code === undefined) throw ErrInvalidRequest("unknown code");
   if (!isAuthority && !isAllowed(code.instantiateConfig, sender)) throw ErrUnauthorized("to use new code");
+  const ibcPortId = portAfterMigration(context, { address, info }, host.reports(context, code.codeHash));
   const response = isSameVersion(host, context, info, code.codeHash)
     ? undefined
     : callMigrate(host, context, { address, bytes, hash: code.codeHash }, { codeId, message });
@@ -305,9 +275,20 @@ function migrate(host: CallDeps, context: Context, migration: Migration): Uint8A
     updated,
     msg: message,
   });
-  contracts.set(context, bytes, { ...info, codeId });
+  contracts.set(context, bytes, { ...info, codeId, ibcPortId });
   context.emit(event("migrate", [["code_id", codeId.toString()], ...contractAttribute(address)]));
   return response === undefined ? NO_DATA : (processResponse(host, context, address, response) ?? NO_DATA);
+}
+
+/** Code without entry points of IBC cannot replace code with them: its port must be served. */
+function portAfterMigration(
+  context: Context,
+  { address, info }: { readonly address: string; readonly info: ContractInfo },
+  report: CodeReport,
+): string {
+  if (info.ibcPortId === "") return bindPort(context, address, report);
+  if (!report.hasIbcEntryPoints) throw ErrMigrationFailed("requires ibc callbacks");
+  return info.ibcPortId;
 }
 
 function isSameVersion(host: CallDeps, context: Context, info: ContractInfo, newHash: Uint8Array): boolean {
@@ -376,11 +357,18 @@ function processResponse(
 ): Uint8Array | undefined {
   return wrapErrors(
     (error) => error.wrap("dispatch"),
-    () => {
-      emitContractEvents(context, address, response);
-      return host.parts().dispatch(context, address, response);
-    },
+    () => respond(host, context, address, response),
   );
+}
+
+function respond(
+  { parts }: CallDeps,
+  context: Context,
+  address: string,
+  response: ContractResponse,
+): Uint8Array | undefined {
+  emitContractEvents(context, address, response);
+  return parts().dispatch(context, address, response);
 }
 
 function contractAttribute(address: string): readonly (readonly [string, string])[] {

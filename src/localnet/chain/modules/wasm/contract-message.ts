@@ -7,12 +7,15 @@ import {
 } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
+import { MsgChannelCloseInit } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { type Coin, isDenom, sumCoins, toWireCoin } from "../../runtime/coins.ts";
 import { ErrInvalidCoins, ModuleError, unregisteredError } from "../../runtime/errors.ts";
 import type { ContractMessage } from "./contract.ts";
 import type { GoField } from "./go-field.ts";
+import type { Timeout } from "../ibc/host/packet.ts";
+import { portOf } from "./ibc-channels.ts";
 import { ErrUnknownMsg } from "./keys.ts";
 
 /** Fails the sub-message: no module of the chain handles it. */
@@ -116,25 +119,44 @@ const STAKING: Readonly<Record<string, Encoder>> = {
 };
 
 const IBC: Readonly<Record<string, Encoder>> = {
+  close_channel: (signer, body) =>
+    any("/ibc.core.channel.v1.MsgChannelCloseInit", MsgChannelCloseInit, {
+      portId: portOf(signer),
+      channelId: body.member("channel_id").text(),
+      signer,
+    }),
   transfer: (sender, body) => {
-    const timeout = body.member("timeout");
-    const block = timeout.member("block");
-    const text = timeout.member("timestamp").text();
+    const timeout = parseTimeout(body.member("timeout"));
     return any(TYPE_URL.transfer, MsgTransfer, {
       sourcePort: "transfer",
       sourceChannel: body.member("channel_id").text(),
       token: wireCoin(body.member("amount")),
       sender,
       receiver: body.member("to_address").text(),
-      timeoutHeight: {
-        revisionNumber: block.member("revision").uint64(),
-        revisionHeight: block.member("height").uint64(),
-      },
-      timeoutTimestamp: /^\d{1,20}$/.test(text) ? BigInt(text) : 0n,
+      timeoutHeight: timeout.height,
+      timeoutTimestamp: timeout.timestamp,
       memo: body.member("memo").text(),
     });
   },
+  send_packet: (_contract, body) => ({
+    kind: "send_packet",
+    channelId: body.member("channel_id").text(),
+    data: body.member("data").bytes(),
+    timeout: parseTimeout(body.member("timeout")),
+  }),
 };
+
+function parseTimeout(field: GoField): Timeout {
+  const block = field.member("block");
+  const text = field.member("timestamp").text();
+  return {
+    height: {
+      revisionNumber: block.member("revision").uint64(),
+      revisionHeight: block.member("height").uint64(),
+    },
+    timestamp: /^\d{1,20}$/.test(text) ? BigInt(text) : 0n,
+  };
+}
 
 function wasmAny<T>(name: string, type: Codec<T>, message: T): ContractMessage {
   const value = type.encode(message).finish();

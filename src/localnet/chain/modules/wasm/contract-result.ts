@@ -14,7 +14,24 @@ import { parseContractMessage } from "./contract-message.ts";
  * result, and a panic for a result that is neither a response nor an error, as Go has one.
  */
 export function parseResponse(bytes: Uint8Array, contract: string): ContractResponse {
-  const response = okOf(bytes);
+  return responseOf(okOf(bytes), contract, "data");
+}
+
+/** Decodes the result of `ibc_packet_receive`: the data is the acknowledgement. Throws as {@link parseResponse}. */
+export function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): ContractResponse {
+  return responseOf(okOf(bytes), contract, "acknowledgement");
+}
+
+/**
+ * Decodes the result of `ibc_channel_open`: a version, or empty for none. As on the deployed chain, an error of the contract is read as
+ * no version: the channel opens. Throws `GoJsonError`.
+ */
+export function parseOpenResult(bytes: Uint8Array): string {
+  return GoField.parse(bytes).member("ok").member("version").text();
+}
+
+function responseOf(response: GoField, contract: string, dataName: string): ContractResponse {
+  const data = response.member(dataName);
   return {
     messages: response
       .member("messages")
@@ -28,7 +45,7 @@ export function parseResponse(bytes: Uint8Array, contract: string): ContractResp
         type: item.member("type").text(),
         attributes: parseAttributes(item.member("attributes")),
       })),
-    data: response.member("data").isPresent() ? response.member("data").bytes() : undefined,
+    data: data.isPresent() ? data.bytes() : undefined,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Coin } from "../../runtime/coins.ts";
 import type { ModuleError } from "../../runtime/errors.ts";
 import type { ChainEvent } from "../../runtime/events.ts";
 import type { KVStore } from "../../store/kv-store.ts";
+import type { Timeout } from "../ibc/host/packet.ts";
 
 /** A message of or to a contract. An integer beyond 2^53, such as a timestamp in nanoseconds, is a bigint. */
 export type MessageJson =
@@ -63,6 +64,13 @@ export type ContractMessage =
       readonly admin: string;
       readonly message: Uint8Array;
       readonly funds: readonly Coin[];
+    }
+  /** A packet of the contract's own port. */
+  | {
+      readonly kind: "send_packet";
+      readonly channelId: string;
+      readonly data: Uint8Array;
+      readonly timeout: Timeout;
     }
   /** A message of the chain's own bindings. */
   | { readonly kind: "custom"; readonly message: MessageJson }

@@ -5,6 +5,7 @@ import {
 } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { findMessageByTypeUrl, TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { compareBytes, utf8 } from "../../../../platform/base/bytes.ts";
+import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, toWireCoin } from "../../runtime/coins.ts";
 import { collectEvents, type Context } from "../../runtime/context.ts";
 import {
@@ -26,9 +27,10 @@ import type {
   ReplyResult,
   SubMessage,
 } from "./contract.ts";
+import { sendContractPacket } from "./ibc-channels.ts";
 import { ErrInvalid, ErrInvalidMsg, ErrUnknownMsg } from "./keys.ts";
 import { redacted } from "./querier.ts";
-import type { WasmDeps } from "./types.ts";
+import type { WasmDeps, WasmOptions } from "./types.ts";
 
 /**
  * Runs the messages of a contract's response. Returns the data of the last reply that set data, otherwise the data of
@@ -159,7 +161,8 @@ type RunMessage = (context: Context, contract: string, message: ContractMessage)
  * signer, and custom messages to the handler of the chain's bindings.
  */
 export function createMessageRunner(
-  deps: Pick<WasmDeps, "findMessage" | "customMessages" | "bank">,
+  { bech32Prefix }: Pick<WasmOptions, "bech32Prefix">,
+  deps: Pick<WasmDeps, "findMessage" | "customMessages" | "bank" | "channels">,
 ): RunMessage {
   return (context, contract, message) => {
     switch (message.kind) {
@@ -170,6 +173,15 @@ export function createMessageRunner(
       case "burn":
         deps.bank.burnCoins(context, contract, message.coins);
         return { ok: true, data: undefined, responses: [] };
+      case "send_packet": {
+        const sender = parseAddress(bech32Prefix, contract);
+        const data = sendContractPacket(context, sender, message, deps.channels);
+        return {
+          ok: true,
+          data,
+          responses: [{ typeUrl: "/cosmwasm.wasm.v1.MsgIBCSendResponse", value: data }],
+        };
+      }
       case "custom":
         return runBinding(context, contract, message.message, deps);
       case "any":
@@ -221,7 +233,7 @@ function route(
   return { ok: true, data: response, responses: [{ typeUrl: responseUrl, value: response }] };
 }
 
-type Packable = Exclude<ContractMessage, { kind: "custom" | "burn" | "invalid" | "nothing" }>;
+type Packable = Exclude<ContractMessage, { kind: "custom" | "burn" | "invalid" | "nothing" | "send_packet" }>;
 
 function toAny(contract: string, message: Packable): PackedMessage {
   switch (message.kind) {

@@ -30,6 +30,13 @@ export interface EntryPoints {
   readonly reply: Call<[reply: Reply]>;
   /** Returns JSON. */
   readonly query: (context: Context, code: LoadedCode, message: Uint8Array) => Uint8Array;
+  /** Runs an entry point of IBC. `decode` reads its result. TypeScript has none. */
+  readonly ibc: <T>(
+    context: Context,
+    code: LoadedCode,
+    call: { readonly entryPoint: EntryPoint; readonly message: Uint8Array },
+    decode: (result: Uint8Array) => T,
+  ) => T;
 }
 
 type Call<Args extends unknown[]> = (context: Context, code: LoadedCode, ...args: Args) => ContractResponse;
@@ -62,6 +69,7 @@ export function createEntryPoints(options: WasmOptions, deps: EntryPointDeps): E
     sudo: (context, code, message) => of(code).sudo(context, code, message),
     reply: (context, code, reply) => of(code).reply(context, code, reply),
     query: (context, code, message) => of(code).query(context, code, message),
+    ibc: (context, code, call, decode) => of(code).ibc(context, code, call, decode),
   };
 }
 
@@ -81,6 +89,7 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
     reply: (context, code, reply) => call(context, code, "reply", { message: printReply(reply) }),
     query: (context, code, message) =>
       contracts.call(context, { code, entryPoint: "query", message }, parseQueryResult),
+    ibc: (context, code, ibcCall, decode) => contracts.call(context, { code, ...ibcCall }, decode),
   };
 }
 
@@ -134,6 +143,9 @@ function typescriptEntryPoints(
         parseMessageJson(message),
       );
       return utf8(printMessageJson(response));
+    },
+    ibc: (_context, code, { entryPoint }) => {
+      throw new ContractError(`contract ${find(code.hash)?.name ?? ""} has no entry point ${entryPoint}`);
     },
   };
 }

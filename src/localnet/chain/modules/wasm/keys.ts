@@ -40,6 +40,7 @@ export const ErrEmpty = registerError(MODULE_NAME, 12, "empty");
 export const ErrLimit = registerError(MODULE_NAME, 13, "exceeds limit");
 export const ErrInvalid = registerError(MODULE_NAME, 14, "invalid");
 export const ErrDuplicate = registerError(MODULE_NAME, 15, "duplicate");
+export const ErrUnsupportedForContract = registerError(MODULE_NAME, 17, "unsupported for this contract");
 export const ErrUnknownMsg = registerError(MODULE_NAME, 20, "unknown message from the contract");
 export const ErrInvalidEvent = registerError(MODULE_NAME, 21, "invalid event");
 export const ErrNoSuchContract = registerError(MODULE_NAME, 22, "no such contract");

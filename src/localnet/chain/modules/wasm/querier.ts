@@ -27,6 +27,7 @@ import {
 import { createGasMeter } from "../../runtime/gas.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
 import { GoField } from "./go-field.ts";
+import { queryChannels } from "./ibc-channels.ts";
 import type { LoadedCode } from "./loading.ts";
 import { codes, contracts, contractStore, isPinned } from "./keeper.ts";
 import { ErrEmpty, ErrInvalid, MODULE_NAME } from "./keys.ts";
@@ -75,9 +76,17 @@ export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: Smart
       case "staking":
         return queryStaking(context, body, deps);
       case "ibc":
-        return queryIbc(context, contract, body);
+        return orUnsupported(
+          "unknown IBCQuery variant",
+          queryChannels(context, contract.bytes, body, deps.channels),
+        );
     }
   };
+}
+
+function orUnsupported(kind: string, response: Uint8Array | undefined): Uint8Array {
+  if (response === undefined) throw unsupported(kind);
+  return response;
 }
 
 /** Answers from the queries of the module `staking`, which read the same. */
@@ -122,14 +131,6 @@ function printValidator({ operatorAddress, commission }: Validator): string {
     ["max_commission", decimal(rates?.maxRate)],
     ["max_change_rate", decimal(rates?.maxChangeRate)],
   ]);
-}
-
-/** A contract has no port, and so no channels. */
-function queryIbc(context: Context, { bytes }: LoadedCode, body: GoField): Uint8Array {
-  const [kind] = body.variant(["port_id", "list_channels"] as const) ?? [];
-  if (kind === undefined) throw unsupported("unknown IBC variant");
-  const port = contracts.get(context, bytes)?.ibcPortId ?? "";
-  return utf8(kind === "port_id" ? printGoObject([["port_id", printGoString(port)]]) : '{"channels":[]}');
 }
 
 interface RouteResponse {

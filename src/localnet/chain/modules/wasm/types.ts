@@ -3,6 +3,7 @@ import type { Context } from "../../runtime/context.ts";
 import type { HandlerResult, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import type { ContractCode, MessageJson } from "./contract.ts";
+import type { ContractChannels } from "./ibc-channels.ts";
 
 export interface WasmOptions {
   readonly chainName: string;
@@ -59,8 +60,36 @@ export interface WasmDeps {
   readonly vm: Vm;
   readonly bank: BankKeeper;
   readonly accounts: AccountKeeper;
+  /** The module `ibc`. */
+  readonly channels: ContractChannels;
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
   readonly findQuery: (path: string) => QueryHandler | undefined;
   readonly customMessages?: CustomMessageHandler;
   readonly customQueries?: CustomQueryHandler;
+}
+
+/** A contract to create. */
+export interface Instantiation {
+  readonly creator: string;
+  /** Empty: no admin. */
+  readonly admin: string;
+  readonly codeId: bigint;
+  readonly label: string;
+  /** JSON. */
+  readonly message: Uint8Array;
+  readonly funds: readonly Coin[];
+  /** The authority may instantiate every code. */
+  readonly isAuthority?: boolean;
+  /** Makes the address predictable. `fixed`: the message is a part of it. */
+  readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
+}
+
+/** A contract to migrate. */
+export interface Migration {
+  readonly address: string;
+  readonly sender: string;
+  readonly codeId: bigint;
+  /** JSON. */
+  readonly message: Uint8Array;
+  readonly isAuthority?: boolean;
 }

@@ -11,7 +11,9 @@ import {
   utf8,
 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
+import { createGasMeter } from "../../../runtime/gas.ts";
 import { createItem, uint64Codec } from "../../../store/collections.ts";
+import { channelCapability, chargeLookup, portCapability } from "../host/capability.ts";
 import { ErrCapabilityNotFound } from "../host/errors.ts";
 import * as keys from "../host/keys.ts";
 import type { IBCModule, PortRouter } from "./ibc-module.ts";
@@ -75,11 +77,10 @@ export function deleteCommitment(context: Context, end: ChannelEndpoint, sequenc
   context.store(keys.STORE_NAME).delete(utf8(keys.packetPath("commitments", end, sequence)));
 }
 
-/** Returns all channels in ascending order of their paths. */
-export function listChannels(context: Context): readonly IdentifiedChannel[] {
-  const entries = context
-    .store(keys.STORE_NAME)
-    .iterate(keys.CHANNELS_PREFIX, prefixEnd(keys.CHANNELS_PREFIX));
+/** Returns the channels of all ports that begin with `portPrefix`, in ascending order of their paths. */
+export function listChannels(context: Context, portPrefix?: string): readonly IdentifiedChannel[] {
+  const prefix = portPrefix === undefined ? keys.CHANNELS_PREFIX : utf8(`channelEnds/ports/${portPrefix}`);
+  const entries = context.store(keys.STORE_NAME).iterate(prefix, prefixEnd(prefix));
   return Array.from(entries, ([key, value]) => identifyChannel(latin1(key), value));
 }
 
@@ -128,27 +129,21 @@ export function counterpartyOf({ counterparty }: Pick<Channel, "counterparty">):
 
 const WORDS = "could not retrieve module from port-id";
 
-// On the deployed chain, an application owns a capability for its port and for each of its channels. The capability exists
-// exactly as long as the port is bound and the channel stored, so neither needs a store of its own here.
-
 /** Returns the application of a port. Throws capability/7. */
-export function applicationOfPort(router: PortRouter, portId: string): IBCModule {
-  const application = router(portId);
-  if (application === undefined) throw ErrCapabilityNotFound(`ports/${portId}`).wrap(WORDS);
+export function applicationOfPort(context: Context, router: PortRouter, portId: string): IBCModule {
+  const application = router(context, portId);
+  const name = portCapability(portId);
+  chargeLookup(context, name, application?.moduleName);
+  if (application === undefined) throw ErrCapabilityNotFound(name).wrap(WORDS);
   return application;
 }
 
-/** Returns a channel with its application. Throws capability/7. */
-export function applicationOfChannel(
-  context: Context,
-  router: PortRouter,
-  end: ChannelEndpoint,
-): { readonly application: IBCModule; readonly channel: Channel } {
-  const channel = getChannel(context, end);
-  const application = router(end.portId);
-  if (channel === undefined || application === undefined) {
-    const name = `capabilities/ports/${end.portId}/channels/${end.channelId}`;
-    throw ErrCapabilityNotFound(name).wrap(WORDS);
-  }
-  return { application, channel };
+/** Returns the application of a channel. Its capability exists exactly as long as the channel. Throws capability/7. */
+export function applicationOfChannel(context: Context, router: PortRouter, end: ChannelEndpoint): IBCModule {
+  const exists = getChannel(context.withGas(createGasMeter()), end) !== undefined;
+  const application = exists ? router(context, end.portId) : undefined;
+  const name = channelCapability(end);
+  chargeLookup(context, name, application?.moduleName);
+  if (application === undefined) throw ErrCapabilityNotFound(name).wrap(WORDS);
+  return application;
 }

@@ -12,10 +12,18 @@ import {
   goVersions,
   requireActiveClient,
   requireConnection,
+  requireOpen,
   requireOpenConnection,
 } from "../connection/connection-store.ts";
+import {
+  channelCapability,
+  chargeAuthentication,
+  chargeCreation,
+  portCapability,
+} from "../host/capability.ts";
 import { ErrChannelNotFound, ErrInvalidChannelState, ErrInvalidConnectionVersion } from "../host/errors.ts";
 import { channelStep } from "../host/events.ts";
+import { STORE_NAME } from "../host/keys.ts";
 import {
   type IbcOptions,
   requireAuthority,
@@ -55,7 +63,7 @@ function openingHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): read
     signedHandler(`${CHANNEL}MsgChannelOpenInit`, wire.MsgChannelOpenInit, {
       validate: (message) => checks.validateOpenInit(message, bech32Prefix),
       handle: (context, message) => {
-        const application = applicationOfPort(router, message.portId);
+        const application = applicationOfPort(context, router, message.portId);
         const opened = openInit(context, application, requestOf(message, message.channel?.version ?? ""));
         return wire.MsgChannelOpenInitResponse.encode(opened).finish();
       },
@@ -63,7 +71,7 @@ function openingHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): read
     signedHandler(`${CHANNEL}MsgChannelOpenTry`, wire.MsgChannelOpenTry, {
       validate: (message) => checks.validateOpenTry(message, bech32Prefix),
       handle: (context, message) => {
-        const application = applicationOfPort(router, message.portId);
+        const application = applicationOfPort(context, router, message.portId);
         const request = requestOf(message, message.counterpartyVersion);
         const proof = proofOf(message.proofInit, message.proofHeight);
         const opened = openTry(context, application, { ...request, proof });
@@ -78,7 +86,7 @@ function laterHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readon
     signedHandler(`${CHANNEL}MsgChannelOpenAck`, wire.MsgChannelOpenAck, {
       validate: (message) => checks.validateOpenAck(message, bech32Prefix),
       handle: (context, message) => {
-        const { application } = applicationOfChannel(context, router, message);
+        const application = applicationOfChannel(context, router, message);
         const { counterpartyChannelId: channelId, counterpartyVersion: version } = message;
         const proof = proofOf(message.proofTry, message.proofHeight);
         openAck(context, application, message, { channelId, version, proof });
@@ -87,19 +95,19 @@ function laterHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readon
     signedHandler(`${CHANNEL}MsgChannelOpenConfirm`, wire.MsgChannelOpenConfirm, {
       validate: (message) => checks.validateOpenConfirm(message, bech32Prefix),
       handle: (context, message) => {
-        const { application } = applicationOfChannel(context, router, message);
+        const application = applicationOfChannel(context, router, message);
         openConfirm(context, application, message, proofOf(message.proofAck, message.proofHeight));
       },
     }),
     signedHandler(`${CHANNEL}MsgChannelCloseInit`, wire.MsgChannelCloseInit, {
       validate: (message) => checks.validateCloseInit(message, bech32Prefix),
       handle: (context, message) =>
-        closeInit(context, applicationOfChannel(context, router, message).application, message),
+        closeInit(context, applicationOfChannel(context, router, message), message),
     }),
     signedHandler(`${CHANNEL}MsgChannelCloseConfirm`, wire.MsgChannelCloseConfirm, {
       validate: (message) => checks.validateCloseConfirm(message, bech32Prefix),
       handle: (context, message) => {
-        const { application } = applicationOfChannel(context, router, message);
+        const application = applicationOfChannel(context, router, message);
         const proof = proofOf(message.proofInit, message.proofHeight);
         const upgradeSequence = message.counterpartyUpgradeSequence;
         closeConfirm(context, application, message, { proof, upgradeSequence });
@@ -172,7 +180,8 @@ function openInit(
     const connection = requireConnection(context, hopOf(request.channel));
     requireFeature(connection, request.channel.ordering);
     requireActiveClient(context, connection.clientId);
-    return openingChannel(request, newChannelId(context));
+    chargeAuthentication(context, STORE_NAME, portCapability(request.portId));
+    return newChannel(context, request, nextChannelId(context));
   });
   const version = inCallback("open init", opening, () => application.onOpenInit(context, opening));
   writeNewChannel(context, opening, { state: State.STATE_INIT, version });
@@ -187,6 +196,8 @@ function openTry(
 ): { readonly channelId: string; readonly version: string } {
   const opening = inStep("open try", () => {
     const { portId, channel, version, proof } = request;
+    const channelId = nextChannelId(context);
+    chargeAuthentication(context, STORE_NAME, portCapability(portId));
     const connection = requireOpenConnection(context, hopOf(channel));
     requireFeature(connection, channel.ordering);
     verifyCounterparty(
@@ -200,7 +211,7 @@ function openTry(
         version,
       },
     );
-    return openingChannel(request, newChannelId(context));
+    return newChannel(context, request, channelId);
   });
   const version = inCallback("open try", opening, () => application.onOpenTry(context, opening));
   writeNewChannel(context, opening, { state: State.STATE_TRYOPEN, version });
@@ -218,6 +229,7 @@ function openAck(
     const channel = requireChannel(context, end);
     if (channel.state !== State.STATE_INIT)
       throw ErrInvalidChannelState(`channel state should be INIT (got ${enumName(State, channel.state)})`);
+    chargeAuthentication(context, STORE_NAME, channelCapability(end));
     const connection = requireOpenConnection(context, hopOf(channel));
     const { portId } = counterpartyOf(channel);
     verifyCounterparty(
@@ -234,6 +246,7 @@ function openAck(
     const counterparty = { portId, channelId: remote.channelId };
     return { ...channel, state: State.STATE_OPEN, version: remote.version, counterparty };
   });
+  requireChannel(context, end);
   write(context, "channel_open_ack", end, opened);
   inCallback("open ack", end, () => application.onOpenAck(context, end, remote.version));
 }
@@ -249,12 +262,14 @@ function openConfirm(
     const channel = requireChannel(context, end);
     if (channel.state !== State.STATE_TRYOPEN)
       throw ErrInvalidChannelState(`channel state is not TRYOPEN (got ${enumName(State, channel.state)})`);
+    chargeAuthentication(context, STORE_NAME, channelCapability(end));
     const connection = requireOpenConnection(context, hopOf(channel));
     const { ordering, version } = channel;
     const expected = { state: State.STATE_OPEN, ordering, counterparty: end, version };
     verifyCounterparty(context, connection, { ...proof, ...counterpartyOf(channel) }, expected);
     return { ...channel, state: State.STATE_OPEN };
   });
+  requireChannel(context, end);
   write(context, "channel_open_confirm", end, opened);
   inCallback("open confirm", end, () => application.onOpenConfirm(context, end));
 }
@@ -264,8 +279,9 @@ function closeInit(context: Context, application: IBCModule, end: ChannelEndpoin
   inCallback("close init", end, () => application.onCloseInit(context, end));
   const closed = inStep("close init", () => {
     const channel = requireNotClosed(context, end);
-    requireActiveClient(context, requireConnection(context, hopOf(channel)).clientId);
-    requireOpenConnection(context, hopOf(channel));
+    const connection = requireConnection(context, hopOf(channel));
+    requireActiveClient(context, connection.clientId);
+    requireOpen(connection);
     return { ...channel, state: State.STATE_CLOSED };
   });
   write(context, "channel_close_init", end, closed);
@@ -288,11 +304,17 @@ function closeConfirm(
   write(context, "channel_close_confirm", end, closed);
 }
 
-function openingChannel({ portId, channel, version }: OpenRequest, channelId: string): OpeningChannel {
+function newChannel(
+  context: Context,
+  { portId, channel, version }: OpenRequest,
+  channelId: string,
+): OpeningChannel {
   const { ordering, connectionHops } = channel;
+  chargeCreation(context, channelCapability({ portId, channelId }));
   return { portId, channelId, ordering, connectionHops, counterparty: counterpartyOf(channel), version };
 }
 
+/** Reads a channel. As in ibc-go, some steps read it once more before they write it, which costs gas. */
 function requireChannel(context: Context, end: ChannelEndpoint): Channel {
   const channel = getChannel(context, end);
   if (channel === undefined)
@@ -301,6 +323,7 @@ function requireChannel(context: Context, end: ChannelEndpoint): Channel {
 }
 
 function requireNotClosed(context: Context, end: ChannelEndpoint): Channel {
+  chargeAuthentication(context, STORE_NAME, channelCapability(end));
   const channel = requireChannel(context, end);
   if (channel.state === State.STATE_CLOSED) throw ErrInvalidChannelState("channel is already CLOSED");
   return channel;
@@ -319,7 +342,7 @@ function requireFeature({ versions }: ConnectionEnd, ordering: Order): void {
   );
 }
 
-function newChannelId(context: Context): string {
+function nextChannelId(context: Context): string {
   const sequence = nextChannelSequence.get(context) ?? 0n;
   nextChannelSequence.set(context, sequence + 1n);
   return `channel-${sequence}`;

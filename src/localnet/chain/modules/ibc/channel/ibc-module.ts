@@ -38,6 +38,8 @@ export interface RelayedPacket extends Packet {
  * application around another one.
  */
 export interface IBCModule {
+  /** Name of the module that owns the ports and channels. */
+  readonly moduleName: string;
   /** Returns the version of the channel. */
   readonly onOpenInit: (context: Context, channel: OpeningChannel) => string;
   /** Returns the version of the channel. */
@@ -65,8 +67,8 @@ export interface ICS4Wrapper {
   readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;
 }
 
-/** Finds the application of a port. */
-export type PortRouter = (portId: string) => IBCModule | undefined;
+/** Finds the application of a port, without gas. */
+export type PortRouter = (context: Context, portId: string) => IBCModule | undefined;
 
 /** Reply of the receiving application in the usual format (ICS-4 `Acknowledgement`). */
 export type Reply =

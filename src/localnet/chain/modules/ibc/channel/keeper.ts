@@ -7,6 +7,7 @@ import * as errors from "../../../runtime/errors.ts";
 import { latestHeightOf, openClientStore, statusOf, timestampAt } from "../client/client-store.ts";
 import { type MessageProof, verifyRemoteAbsence, verifyRemoteValue } from "../client/verify-proof.ts";
 import { requireConnection, requireOpenConnection } from "../connection/connection-store.ts";
+import { channelCapability, chargeAuthentication } from "../host/capability.ts";
 import {
   ErrAcknowledgementExists,
   ErrChannelNotFound,
@@ -31,7 +32,7 @@ import {
   packetTimedOut,
 } from "../host/events.ts";
 import { isZeroHeight, selfHeight } from "../host/height.ts";
-import { channelPath, packetPath, sequencePath } from "../host/keys.ts";
+import { channelPath, packetPath, sequencePath, STORE_NAME } from "../host/keys.ts";
 import {
   counterpartyOf,
   deleteCommitment,
@@ -63,7 +64,7 @@ const RECEIPT = Uint8Array.of(1);
  */
 export function receivePacket(context: Context, packet: Packet, proof: MessageProof): boolean {
   const channel = destinationOf(context, packet);
-  requireSource(packet, channel);
+  requireCounterparty("source", packet.source, channel);
   const connection = requireOpenConnection(context, hopOf(channel));
   const height = selfHeight(context);
   if (hasElapsed(packet.timeout, height, context.timeNs))
@@ -108,22 +109,26 @@ export function writeAcknowledgement(
 function destinationOf(context: Context, { destination }: Packet): Channel {
   const channel = getChannel(context, destination);
   if (channel === undefined) throw ErrChannelNotFound(destination.channelId);
-  if (channel.state === State.STATE_OPEN) return channel;
+  if (channel.state === State.STATE_OPEN) {
+    chargeAuthentication(context, STORE_NAME, channelCapability(destination));
+    return channel;
+  }
   throw ErrInvalidChannelState(
     `expected channel state to be one of [STATE_OPEN, STATE_FLUSHING, STATE_FLUSHCOMPLETE], but got ${enumName(State, channel.state)}`,
   );
 }
 
-function requireSource({ source }: Packet, channel: Channel): void {
+/** Throws channel/13 when a packet names another end than that of the channel. */
+function requireCounterparty(name: "source" | "destination", end: ChannelEndpoint, channel: Channel): void {
   const { portId, channelId } = counterpartyOf(channel);
-  if (source.portId !== portId) {
+  if (end.portId !== portId) {
     throw ErrInvalidPacket(
-      `packet source port doesn't match the counterparty's port (${source.portId} ≠ ${portId})`,
+      `packet ${name} port doesn't match the counterparty's port (${end.portId} ≠ ${portId})`,
     );
   }
-  if (source.channelId !== channelId) {
+  if (end.channelId !== channelId) {
     throw ErrInvalidPacket(
-      `packet source channel doesn't match the counterparty's channel (${source.channelId} ≠ ${channelId})`,
+      `packet ${name} channel doesn't match the counterparty's channel (${end.channelId} ≠ ${channelId})`,
     );
   }
 }
@@ -155,6 +160,7 @@ export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   if (channel === undefined) throw ErrChannelNotFound(source.channelId);
   if (channel.state !== State.STATE_OPEN)
     throw ErrInvalidChannelState(`channel is not OPEN (got ${enumName(State, channel.state)})`);
+  chargeAuthentication(context, STORE_NAME, channelCapability(source));
   const sequence = getSequence(context, "nextSequenceSend", source);
   if (sequence === undefined)
     throw ErrSequenceSendNotFound(`source port: ${source.portId}, source channel: ${source.channelId}`);
@@ -203,13 +209,9 @@ export interface ClosedProof {
  * Verifies that a sent packet can no longer be received. Returns false, without a change, for a packet without a
  * commitment. Throws `ModuleError`.
  */
-export function timeOutPacket(
-  context: Context,
-  channel: Channel,
-  packet: Packet,
-  unreceived: Unreceived,
-): boolean {
-  requireDestination(packet, channel);
+export function timeOutPacket(context: Context, packet: Packet, unreceived: Unreceived): boolean {
+  const channel = sourceOf(context, packet);
+  requireCounterparty("destination", packet.destination, channel);
   const connection = requireConnection(context, hopOf(channel));
   const { height } = unreceived.proof;
   const timestamp = timestampAt(context, connection.clientId, height);
@@ -228,11 +230,12 @@ export function timeOutPacket(
 /** As {@link timeOutPacket}, for a channel that the counterparty has closed: the timeout need not have passed. */
 export function timeOutOnClose(
   context: Context,
-  channel: Channel,
   packet: Packet,
   { closed, ...unreceived }: Unreceived & { readonly closed: ClosedProof },
 ): boolean {
-  requireDestination(packet, channel);
+  const channel = sourceOf(context, packet);
+  chargeAuthentication(context, STORE_NAME, channelCapability(packet.source));
+  requireCounterparty("destination", packet.destination, channel);
   const connection = requireConnection(context, hopOf(channel));
   if (!isCommitted(context, packet)) return false;
   verifyClosed(context, { connection, channel, end: packet.source }, closed);
@@ -246,8 +249,18 @@ export function timeOutOnClose(
   return true;
 }
 
+/** Reads the channel of a sent packet. Throws channel/10. */
+function sourceOf(context: Context, { source }: Packet): Channel {
+  const channel = getChannel(context, source);
+  if (channel === undefined)
+    throw ErrChannelNotFound(`port ID (${source.portId}) channel ID (${source.channelId})`);
+  return channel;
+}
+
 /** Deletes the commitment of a packet that has timed out. A timeout closes an ordered channel. */
-export function executeTimeout(context: Context, channel: Channel, packet: Packet): void {
+export function executeTimeout(context: Context, packet: Packet): void {
+  const channel = sourceOf(context, packet);
+  chargeAuthentication(context, STORE_NAME, channelCapability(packet.source));
   deleteCommitment(context, packet.source, packet.sequence);
   if (channel.ordering === Order.ORDER_ORDERED) {
     const closed = { ...channel, state: State.STATE_CLOSED };
@@ -339,16 +352,17 @@ export function verifyCounterparty(
  */
 export function acknowledgePacket(
   context: Context,
-  channel: Channel,
   packet: Packet,
   { acknowledgement, proof }: { readonly acknowledgement: Uint8Array; readonly proof: MessageProof },
 ): boolean {
+  const channel = sourceOf(context, packet);
   if (channel.state !== State.STATE_OPEN) {
     throw ErrInvalidChannelState(
       `packets cannot be acknowledged on channel with state (${enumName(State, channel.state)})`,
     );
   }
-  requireDestination(packet, channel);
+  chargeAuthentication(context, STORE_NAME, channelCapability(packet.source));
+  requireCounterparty("destination", packet.destination, channel);
   const connection = requireOpenConnection(context, hopOf(channel));
   const { source, destination, sequence } = packet;
   const commitment = getPacketEntry(context, "commitments", source, sequence);
@@ -367,21 +381,6 @@ export function acknowledgePacket(
   deleteCommitment(context, source, sequence);
   for (const event of packetAcknowledged(packet, channel)) context.emit(event);
   return true;
-}
-
-/** Throws channel/13 when a packet names another end than that of the channel. */
-function requireDestination({ destination }: Packet, channel: Channel): void {
-  const { portId, channelId } = counterpartyOf(channel);
-  if (destination.portId !== portId) {
-    throw ErrInvalidPacket(
-      `packet destination port doesn't match the counterparty's port (${destination.portId} ≠ ${portId})`,
-    );
-  }
-  if (destination.channelId !== channelId) {
-    throw ErrInvalidPacket(
-      `packet destination channel doesn't match the counterparty's channel (${destination.channelId} ≠ ${channelId})`,
-    );
-  }
 }
 
 function advanceAcknowledged(context: Context, { source, sequence }: Packet): void {

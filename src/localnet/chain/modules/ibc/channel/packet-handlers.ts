@@ -57,7 +57,7 @@ const ERROR_PREFIX = "ibccallbackerror-";
 /** MsgRecvPacket: verifies the packet, calls the application and writes its acknowledgement. */
 function relayReceive(context: Context, message: MsgRecvPacket, deps: RelayDeps): Result {
   const packet = relayedPacket(message, deps);
-  const { application } = applicationOfChannel(context, deps.router, packet.destination);
+  const application = applicationOfChannel(context, deps.router, packet.destination);
   const isNew = verified("receive packet", () =>
     receivePacket(context, packet, proofOf(message.proofCommitment, message.proofHeight)),
   );
@@ -70,11 +70,11 @@ function relayReceive(context: Context, message: MsgRecvPacket, deps: RelayDeps)
 /** MsgAcknowledgement: verifies the acknowledgement of a sent packet and passes it to the application. */
 function relayAcknowledgement(context: Context, message: MsgAcknowledgement, deps: RelayDeps): Result {
   const packet = relayedPacket(message, deps);
-  const { application, channel } = applicationOfChannel(context, deps.router, packet.source);
+  const application = applicationOfChannel(context, deps.router, packet.source);
   const { acknowledgement } = message;
   const proof = proofOf(message.proofAcked, message.proofHeight);
   const isNew = verified("acknowledge packet", () =>
-    acknowledgePacket(context, channel, packet, { acknowledgement, proof }),
+    acknowledgePacket(context, packet, { acknowledgement, proof }),
   );
   if (!isNew) return NOOP;
   wrapErrors(
@@ -87,12 +87,12 @@ function relayAcknowledgement(context: Context, message: MsgAcknowledgement, dep
 /** MsgTimeout: verifies that a sent packet was not received in time and calls the application. */
 function relayTimeout(context: Context, message: MsgTimeout, deps: RelayDeps): Result {
   const packet = relayedPacket(message, deps);
-  const { application, channel } = applicationOfChannel(context, deps.router, packet.source);
+  const application = applicationOfChannel(context, deps.router, packet.source);
   const { nextSequenceRecv, proofHeight } = message;
   const unreceived = { proof: proofOf(message.proofUnreceived, proofHeight), nextSequenceRecv };
-  const isNew = verified("timeout packet", () => timeOutPacket(context, channel, packet, unreceived));
+  const isNew = verified("timeout packet", () => timeOutPacket(context, packet, unreceived));
   if (!isNew) return NOOP;
-  executeTimeout(context, channel, packet);
+  executeTimeout(context, packet);
   wrapErrors(
     (error) => error.wrap("timeout packet callback failed"),
     () => application.onTimeout(context, packet),
@@ -103,15 +103,15 @@ function relayTimeout(context: Context, message: MsgTimeout, deps: RelayDeps): R
 /** MsgTimeoutOnClose: as MsgTimeout, for a channel that the counterparty has closed. */
 function relayTimeoutOnClose(context: Context, message: MsgTimeoutOnClose, deps: RelayDeps): Result {
   const packet = relayedPacket(message, deps);
-  const { application, channel } = applicationOfChannel(context, deps.router, packet.source);
+  const application = applicationOfChannel(context, deps.router, packet.source);
   const { nextSequenceRecv, proofHeight, counterpartyUpgradeSequence: upgradeSequence } = message;
   const closed = { proof: proofOf(message.proofClose, proofHeight), upgradeSequence };
   const proof = proofOf(message.proofUnreceived, proofHeight);
   const isNew = verified("timeout on close packet", () =>
-    timeOutOnClose(context, channel, packet, { proof, nextSequenceRecv, closed }),
+    timeOutOnClose(context, packet, { proof, nextSequenceRecv, closed }),
   );
   if (!isNew) return NOOP;
-  executeTimeout(context, channel, packet);
+  executeTimeout(context, packet);
   wrapErrors(
     (error) => error.wrap("timeout on close callback failed"),
     () => application.onTimeout(context, packet),

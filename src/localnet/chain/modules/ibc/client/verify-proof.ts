@@ -158,9 +158,9 @@ function requireSentinel(proof: Uint8Array): void {
     throw ErrInvalidProof(`expected ${latin1(SENTINEL_PROOF)}, got ${latin1(proof)}`);
 }
 
-/** Prints a path as Go prints the protobuf message. */
+/** Prints a path as Go prints the structure. */
 function goPath(prefix: Uint8Array, path: string): string {
-  return `key_path:"${latin1(prefix)}" key_path:"${path}" `;
+  return `{[${latin1(prefix)} ${path}]}`;
 }
 
 /** Converts the error of a proof, whose text ends with the description of ibc-go's error. */

@@ -88,8 +88,14 @@ export function requireConnection(context: Context, connectionId: string): Conne
 /** Returns an open connection. Throws connection/3 or connection/6. */
 export function requireOpenConnection(context: Context, connectionId: string): ConnectionEnd {
   const connection = requireConnection(context, connectionId);
-  if (connection.state === State.STATE_OPEN) return connection;
-  throw ErrInvalidConnectionState(`connection state is not OPEN (got ${enumName(State, connection.state)})`);
+  requireOpen(connection);
+  return connection;
+}
+
+/** Throws connection/6 for a connection that is not open. */
+export function requireOpen({ state }: ConnectionEnd): void {
+  if (state !== State.STATE_OPEN)
+    throw ErrInvalidConnectionState(`connection state is not OPEN (got ${enumName(State, state)})`);
 }
 
 /** Throws client/4 for an unknown client, client/29 for one that is not active. */

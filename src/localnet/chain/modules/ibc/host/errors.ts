@@ -122,6 +122,7 @@ export const ErrChannelNotFound = registerError(CHANNEL, 3, "channel not found")
 export const ErrInvalidChannelState = registerError(CHANNEL, 5, "invalid channel state");
 export const ErrInvalidChannelOrdering = registerError(CHANNEL, 6, "invalid channel ordering");
 export const ErrInvalidCounterparty = registerError(CHANNEL, 7, "invalid counterparty channel");
+export const ErrChannelCapabilityNotFound = registerError(CHANNEL, 9, "channel capability not found");
 export const ErrSequenceSendNotFound = registerError(CHANNEL, 10, "sequence send not found");
 export const ErrSequenceReceiveNotFound = registerError(CHANNEL, 11, "sequence receive not found");
 export const ErrSequenceAckNotFound = registerError(CHANNEL, 12, "sequence acknowledgement not found");

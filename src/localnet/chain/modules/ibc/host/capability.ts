@@ -1,0 +1,93 @@
+import { chargeRead, chargeWrite, type Context } from "../../../runtime/context.ts";
+import { STORE_NAME } from "./keys.ts";
+import type { ChannelEndpoint } from "./packet.ts";
+
+// On the deployed chain, the module `capability` stores for each port and channel which modules own it: `ibc`, which created the
+// capability, and the application, which claimed it. Its owners are in a store, and its names in memory, whose accesses cost gas,
+// too. Here the owners follow from the ports and channels, so that only the gas of the accesses is left.
+
+/** Length of the text of a Go pointer in a key: "0x" and 14 digits. */
+const POINTER_BYTES = 16;
+/** Length of the number of a capability. */
+const INDEX_BYTES = 8;
+/** Length of the key of the next number, "index". */
+const NEXT_INDEX_KEY = 5;
+/** Length of the key of the owners: "capability_index" and the number. */
+const OWNERS_KEY = 16 + INDEX_BYTES;
+
+/** Returns the name of the capability of a port. */
+export function portCapability(portId: string): string {
+  return `ports/${portId}`;
+}
+
+/** Returns the name of the capability of a channel. */
+export function channelCapability({ portId, channelId }: ChannelEndpoint): string {
+  return `capabilities/ports/${portId}/channels/${channelId}`;
+}
+
+/** Charges a module for reading one of its capabilities by name. */
+export function chargeCapability(context: Context, owner: string, name: string, isFound: boolean): void {
+  chargeRead(context.gas, `${owner}/rev/${name}`.length, isFound ? INDEX_BYTES : 0);
+}
+
+/** Charges for finding the application that owns a capability. `owner`: that application; undefined when there is none. */
+export function chargeLookup(context: Context, name: string, owner: string | undefined): void {
+  chargeCapability(context, STORE_NAME, name, owner !== undefined);
+  if (owner === undefined) return;
+  chargeCapability(context, STORE_NAME, name, true);
+  chargeRead(context.gas, OWNERS_KEY, ownersBytes([STORE_NAME, owner], name));
+}
+
+/** Charges a module for proving that it owns a capability. */
+export function chargeAuthentication(context: Context, owner: string, name: string, isOwner = true): void {
+  chargeRead(context.gas, forwardKeyBytes(owner), isOwner ? name.length : 0);
+}
+
+/** Charges the module `ibc` for creating a capability. */
+export function chargeCreation(context: Context, name: string): void {
+  chargeCapability(context, STORE_NAME, name, false);
+  chargeRead(context.gas, NEXT_INDEX_KEY, INDEX_BYTES);
+  chargeRead(context.gas, OWNERS_KEY, 0);
+  chargeWrite(context.gas, OWNERS_KEY, ownersBytes([STORE_NAME], name));
+  chargeWrite(context.gas, NEXT_INDEX_KEY, INDEX_BYTES);
+  chargeNames(context, STORE_NAME, name);
+}
+
+/** Charges an application for claiming a capability that `ibc` has created. */
+export function chargeClaim(context: Context, owner: string, name: string): void {
+  chargeRead(context.gas, OWNERS_KEY, ownersBytes([STORE_NAME], name));
+  chargeWrite(context.gas, OWNERS_KEY, ownersBytes([STORE_NAME, owner], name));
+  chargeNames(context, owner, name);
+}
+
+/** Charges an application for binding a port: it creates the capability through `ibc` and claims it. */
+export function chargePort(context: Context, owner: string, portId: string): void {
+  const name = portCapability(portId);
+  chargeCapability(context, owner, name, false);
+  chargeCapability(context, STORE_NAME, name, false);
+  chargeCreation(context, name);
+  chargeClaim(context, owner, name);
+}
+
+/** The entries in memory: name by pointer and number by name. */
+function chargeNames(context: Context, owner: string, name: string): void {
+  chargeWrite(context.gas, forwardKeyBytes(owner), name.length);
+  chargeWrite(context.gas, `${owner}/rev/${name}`.length, INDEX_BYTES);
+}
+
+function forwardKeyBytes(owner: string): number {
+  return `${owner}/fwd/`.length + POINTER_BYTES;
+}
+
+/** Length of `CapabilityOwners` in protobuf. */
+function ownersBytes(owners: readonly string[], name: string): number {
+  return owners.reduce(
+    (sum, owner) => sum + fieldBytes(fieldBytes(owner.length) + fieldBytes(name.length)),
+    0,
+  );
+}
+
+/** Length of a field with a content of this length: tag, length, content. */
+function fieldBytes(length: number): number {
+  return (length < 0x80 ? 2 : 3) + length;
+}

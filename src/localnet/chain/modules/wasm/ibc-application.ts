@@ -1,0 +1,192 @@
+import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
+import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
+import { formatAddress } from "../../runtime/address.ts";
+import { collectEvents, type Context } from "../../runtime/context.ts";
+import { ChainPanic, ModuleError, wrapErrors } from "../../runtime/errors.ts";
+import { type ChainEvent, event } from "../../runtime/events.ts";
+import {
+  type Acknowledgement,
+  encodeReply,
+  type IBCModule,
+  type OpeningChannel,
+  type RelayedPacket,
+} from "../ibc/channel/ibc-module.ts";
+import { channelCapability, chargeAuthentication, chargeClaim } from "../ibc/host/capability.ts";
+import { isZeroHeight } from "../ibc/host/height.ts";
+import type { ChannelEndpoint } from "../ibc/host/packet.ts";
+import type { IbcCalls, ReceiveOutcome } from "./ibc-calls.ts";
+import {
+  type ContractChannel,
+  type ContractChannels,
+  printChannel,
+  printEnd,
+  toContractChannel,
+} from "./ibc-channels.ts";
+import { ErrEmpty, MODULE_NAME } from "./keys.ts";
+
+interface ContractApplicationDeps {
+  readonly bech32Prefix: string;
+  readonly calls: IbcCalls;
+  readonly channels: ContractChannels;
+}
+
+/** Creates the application of a contract's port (wasmd `IBCHandler`): it calls the contract for each step of a channel and packet. */
+export function createContractApplication(address: string, deps: ContractApplicationDeps): IBCModule {
+  const { calls } = deps;
+  const close = (context: Context, end: ChannelEndpoint, step: "close_init" | "close_confirm"): void => {
+    const message = printStep(step, readChannel(context, end, deps));
+    calls.notify(context, address, { entryPoint: "ibc_channel_close", message });
+  };
+  return {
+    moduleName: MODULE_NAME,
+    onOpenInit: (context, channel) => {
+      const chosen = calls.open(context, address, printStep("open_init", openingOf(channel)));
+      const version = chosen === "" ? channel.version : chosen;
+      if (version === "") throw ErrEmpty("version");
+      chargeClaim(context, MODULE_NAME, channelCapability(channel));
+      return version;
+    },
+    onOpenTry: (context, channel) => {
+      const proposed = [["counterparty_version", printGoString(channel.version)]] as const;
+      const chosen = calls.open(context, address, printStep("open_try", openingOf(channel), proposed));
+      chargeAuthentication(context, MODULE_NAME, channelCapability(channel), false);
+      chargeClaim(context, MODULE_NAME, channelCapability(channel));
+      return chosen === "" ? channel.version : chosen;
+    },
+    onOpenAck: (context, end, version) => {
+      const proposed = [["counterparty_version", printGoString(version)]] as const;
+      const message = printStep("open_ack", readChannel(context, end, deps), proposed);
+      calls.notify(context, address, { entryPoint: "ibc_channel_connect", message });
+    },
+    onOpenConfirm: (context, end) => {
+      const message = printStep("open_confirm", readChannel(context, end, deps));
+      calls.notify(context, address, { entryPoint: "ibc_channel_connect", message });
+    },
+    onCloseInit: (context, end) => close(context, end, "close_init"),
+    onCloseConfirm: (context, end) => close(context, end, "close_confirm"),
+    onReceive: (context, packet) => receive(context, address, packet, deps),
+    onAcknowledge: (context, packet, acknowledgement) => {
+      const message = printAcknowledged(packet, acknowledgement, deps);
+      wrapErrors(
+        (error) => error.wrap("on ack"),
+        () => calls.notify(context, address, { entryPoint: "ibc_packet_ack", message }),
+      );
+    },
+    onTimeout: (context, packet) => {
+      const message = printRelayed(packet, deps);
+      wrapErrors(
+        (error) => error.wrap("on timeout"),
+        () => calls.notify(context, address, { entryPoint: "ibc_packet_timeout", message }),
+      );
+    },
+  };
+}
+
+function openingOf({ connectionHops, ...channel }: OpeningChannel): ContractChannel {
+  return { ...channel, connectionId: connectionHops[0] ?? "" };
+}
+
+/** Reads the channel of a step. wasmd reads it twice: the second time, for the version. */
+function readChannel(
+  context: Context,
+  end: ChannelEndpoint,
+  { channels }: ContractApplicationDeps,
+): ContractChannel {
+  channels.channel(context, end);
+  const channel = channels.channel(context, end) ?? unreachable("a step of a channel that does not exist");
+  return toContractChannel(end, channel);
+}
+
+/**
+ * Calls the contract with a packet. The contract's own error is the text of the acknowledgement; of an error of its messages, codespace
+ * and code are. Without success, the contract's events are dropped.
+ */
+function receive(
+  context: Context,
+  address: string,
+  packet: RelayedPacket,
+  deps: ContractApplicationDeps,
+): Acknowledgement {
+  const events: ChainEvent[] = [];
+  let outcome: ReceiveOutcome;
+  try {
+    outcome = deps.calls.receive(collectEvents(context, events), address, printRelayed(packet, deps));
+  } catch (error) {
+    if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+    context.emit(packetReceived(address, false, error.message));
+    return errorAcknowledgement(error);
+  }
+  if (outcome.kind === "accepted") for (const each of events) context.emit(each);
+  context.emit(packetReceived(address, outcome.kind === "accepted"));
+  return outcome.kind === "accepted"
+    ? { success: true, bytes: outcome.acknowledgement ?? new Uint8Array(0) }
+    : { success: false, bytes: encodeReply({ kind: "error", error: outcome.text }) };
+}
+
+function errorAcknowledgement({ codespace, code }: ModuleError): Acknowledgement {
+  const error = `ABCI error: ${codespace}/${code}: error handling packet: see events for details`;
+  return { success: false, bytes: encodeReply({ kind: "error", error }) };
+}
+
+function packetReceived(address: string, isAccepted: boolean, error?: string): ChainEvent {
+  return event("ibc_packet_received", [
+    ["module", MODULE_NAME],
+    ["_contract_address", address],
+    ["success", String(isAccepted)],
+    ...(error === undefined ? [] : [["error", error] as const]),
+  ]);
+}
+
+type Members = readonly (readonly [name: string, json: string])[];
+
+function printStep(step: string, channel: ContractChannel, more: Members = []): Uint8Array {
+  return utf8(printGoObject([[step, printGoObject([["channel", printChannel(channel)], ...more])]]));
+}
+
+function printRelayed(packet: RelayedPacket, deps: ContractApplicationDeps): Uint8Array {
+  return utf8(printGoObject([["packet", printPacket(packet)], relayerOf(packet, deps)]));
+}
+
+function printAcknowledged(
+  packet: RelayedPacket,
+  acknowledgement: Uint8Array,
+  deps: ContractApplicationDeps,
+): Uint8Array {
+  return utf8(
+    printGoObject([
+      ["acknowledgement", printGoObject([["data", `"${toBase64(acknowledgement)}"`]])],
+      ["original_packet", printPacket(packet)],
+      relayerOf(packet, deps),
+    ]),
+  );
+}
+
+function relayerOf(
+  { relayer }: RelayedPacket,
+  { bech32Prefix }: ContractApplicationDeps,
+): readonly [name: string, json: string] {
+  return ["relayer", printGoString(formatAddress(bech32Prefix, relayer))];
+}
+
+/** Prints a packet as wasmvm does: without a timeout that is not set. */
+function printPacket({ data, source, destination, sequence, timeout }: RelayedPacket): string {
+  const { height, timestamp } = timeout;
+  const block = printGoObject([
+    ["revision", height.revisionNumber.toString()],
+    ["height", height.revisionHeight.toString()],
+  ]);
+  return printGoObject([
+    ["data", `"${toBase64(data)}"`],
+    ["src", printEnd(source)],
+    ["dest", printEnd(destination)],
+    ["sequence", sequence.toString()],
+    [
+      "timeout",
+      printGoObject([
+        ["block", isZeroHeight(height) ? "null" : block],
+        ...(timestamp === 0n ? [] : [["timestamp", `"${timestamp}"`] as const]),
+      ]),
+    ],
+  ]);
+}

@@ -1,0 +1,105 @@
+import type { EntryPoint } from "../../../vm/host.ts";
+import type { Context } from "../../runtime/context.ts";
+import { goPanic, type ModuleError, wrapErrors } from "../../runtime/errors.ts";
+import { parseAcknowledgedResponse, parseOpenResult, parseResponse } from "./contract-result.ts";
+import { ContractError, type ContractResponse } from "./contract.ts";
+import type { EntryPoints } from "./entry-points.ts";
+import { ErrExecuteFailed, ErrVMError, MODULE_NAME } from "./keys.ts";
+import type { LoadedContract } from "./loading.ts";
+
+/** The entry points of IBC. */
+export type IbcEntryPoint = Extract<EntryPoint, `ibc_${string}`>;
+
+/** The outcome of a packet. `refused`: the text of the contract's error. `accepted`: the acknowledgement. */
+export type ReceiveOutcome =
+  | { readonly kind: "refused"; readonly text: string }
+  | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };
+
+/**
+ * Calls the entry points of IBC. They have no price besides what they use, no event of their own, and messages are JSON. All throw
+ * `ModuleError`.
+ */
+export interface IbcCalls {
+  /**
+   * Calls `ibc_channel_open`. Returns the version that the contract wants; empty when it chooses none. An error of the contract does
+   * not refuse the channel: as on the deployed chain, only a failure of the virtual machine does.
+   */
+  readonly open: (context: Context, address: string, message: Uint8Array) => string;
+  /** Calls an entry point whose response has no data, and runs the messages of the response. */
+  readonly notify: (
+    context: Context,
+    address: string,
+    call: {
+      readonly entryPoint: Exclude<IbcEntryPoint, "ibc_channel_open" | "ibc_packet_receive">;
+      readonly message: Uint8Array;
+    },
+  ) => void;
+  /** Calls `ibc_packet_receive` and runs the messages of the response, whose replies may replace the acknowledgement. */
+  readonly receive: (context: Context, address: string, message: Uint8Array) => ReceiveOutcome;
+}
+
+interface IbcCallDeps {
+  readonly entryPoints: Pick<EntryPoints, "ibc">;
+  readonly load: (context: Context, address: string) => LoadedContract;
+  /** Bounds the depth of calls. */
+  readonly guard: <T>(work: () => T) => T;
+  /** Turns the contract's error into ErrExecuteFailed. */
+  readonly run: <T>(call: () => T) => T;
+  /** Emits the events of a response and runs its messages. Returns the data of the call. */
+  readonly respond: (context: Context, address: string, response: ContractResponse) => Uint8Array | undefined;
+}
+
+/** Creates the calls. */
+export function createIbcCalls({ entryPoints, load, guard, run, respond }: IbcCallDeps): IbcCalls {
+  const { ibc } = entryPoints;
+  return {
+    open: (context, address, message) =>
+      guard(() => {
+        const code = load(context, address);
+        const call = { entryPoint: "ibc_channel_open", message } as const;
+        return wrapErrors(asExecuteFailed, () => ibc(context, code, call, parseOpenResult));
+      }),
+    notify: (context, address, call) =>
+      guard(() => {
+        const code = load(context, address);
+        const response = wrapErrors(asExecuteFailed, () =>
+          run(() => ibc(context, code, call, (result) => parseResponse(result, address))),
+        );
+        respond(context, address, response);
+      }),
+    receive: (context, address, message) =>
+      guard(() => {
+        const code = load(context, address);
+        const call = { entryPoint: "ibc_packet_receive", message } as const;
+        const response = orRefused(() =>
+          ibc(context, code, call, (result) => parseAcknowledgedResponse(result, address)),
+        );
+        if (typeof response === "string") return { kind: "refused", text: response };
+        return { kind: "accepted", acknowledgement: respond(context, address, response) };
+      }),
+  };
+}
+
+/** An error of the virtual machine has another code here than elsewhere. */
+function asExecuteFailed(error: ModuleError): ModuleError {
+  return isVmError(error) ? ErrExecuteFailed(textOf(error)) : error;
+}
+
+/** Returns the contract's error as text. An error of the virtual machine is a panic: it fails the relayer's transaction. */
+function orRefused<T>(call: () => T): T | string {
+  try {
+    return wrapErrors((error) => (isVmError(error) ? goPanic(textOf(error)) : error), call);
+  } catch (error) {
+    if (error instanceof ContractError) return error.message;
+    throw error;
+  }
+}
+
+function isVmError({ codespace, code }: ModuleError): boolean {
+  return codespace === MODULE_NAME && code === ErrVMError().code;
+}
+
+/** Returns the text of an error without its description. */
+function textOf({ wraps }: ModuleError): string {
+  return wraps.toReversed().join(": ");
+}

@@ -1,0 +1,162 @@
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import {
+  Order,
+  State,
+  type Channel,
+  type IdentifiedChannel,
+} from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
+import { enumName } from "../../../../platform/base/text.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import { wrapErrors } from "../../runtime/errors.ts";
+import { createGasMeter } from "../../runtime/gas.ts";
+import type { OutgoingPacket } from "../ibc/channel/ibc-module.ts";
+import { channelCapability, chargeCapability, chargePort } from "../ibc/host/capability.ts";
+import { ErrChannelCapabilityNotFound } from "../ibc/host/errors.ts";
+import type { ChannelEndpoint } from "../ibc/host/packet.ts";
+import type { CodeReport } from "./code-store.ts";
+import type { ContractMessage } from "./contract.ts";
+import type { GoField } from "./go-field.ts";
+import { contracts } from "./keeper.ts";
+import { ErrEmpty, ErrUnsupportedForContract, MODULE_NAME } from "./keys.ts";
+
+/** What the module `ibc` does for contracts. */
+export interface ContractChannels {
+  /** Returns a channel; undefined for an unknown one. */
+  readonly channel: (context: Context, end: ChannelEndpoint) => Channel | undefined;
+  /** Returns the channels of all ports that begin with `prefix`, in the order of their paths. */
+  readonly channelsOfPorts: (context: Context, prefix: string) => readonly IdentifiedChannel[];
+  /** Sends a packet and returns its number. Throws `ModuleError`. */
+  readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;
+}
+
+const PORT_PREFIX = "wasm.";
+
+/** Returns the port of a contract. */
+export function portOf(address: string): string {
+  return `${PORT_PREFIX}${address}`;
+}
+
+/** Returns the address of the contract that has bound a port, without gas; undefined when there is none. */
+export function contractOfPort(context: Context, bech32Prefix: string, portId: string): string | undefined {
+  if (!portId.startsWith(PORT_PREFIX)) return undefined;
+  const address = portId.slice(PORT_PREFIX.length);
+  try {
+    const info = contracts.get(context.withGas(createGasMeter()), parseAddress(bech32Prefix, address));
+    return info?.ibcPortId === portId ? address : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Binds the port of a contract whose code has the entry points of IBC. Returns the port; empty for other code. */
+export function bindPort(context: Context, address: string, { hasIbcEntryPoints }: CodeReport): string {
+  if (!hasIbcEntryPoints) return "";
+  const portId = portOf(address);
+  chargePort(context, MODULE_NAME, portId);
+  return portId;
+}
+
+/** A channel as contracts see it. */
+export interface ContractChannel extends ChannelEndpoint {
+  readonly counterparty: ChannelEndpoint;
+  readonly ordering: Order;
+  readonly version: string;
+  readonly connectionId: string;
+}
+
+/** Returns a stored channel as contracts see it. */
+export function toContractChannel(
+  { portId, channelId }: ChannelEndpoint,
+  { counterparty, ordering, version, connectionHops }: Channel,
+): ContractChannel {
+  return {
+    portId,
+    channelId,
+    counterparty: { portId: counterparty?.portId ?? "", channelId: counterparty?.channelId ?? "" },
+    ordering,
+    version,
+    connectionId: connectionHops[0] ?? "",
+  };
+}
+
+/** Prints a channel as wasmvm does. */
+export function printChannel(channel: ContractChannel): string {
+  return printGoObject([
+    ["endpoint", printEnd(channel)],
+    ["counterparty_endpoint", printEnd(channel.counterparty)],
+    ["order", printGoString(enumName(Order, channel.ordering))],
+    ["version", printGoString(channel.version)],
+    ["connection_id", printGoString(channel.connectionId)],
+  ]);
+}
+
+/** Prints one end of a channel. */
+export function printEnd({ portId, channelId }: ChannelEndpoint): string {
+  return printGoObject([
+    ["port_id", printGoString(portId)],
+    ["channel_id", printGoString(channelId)],
+  ]);
+}
+
+/**
+ * Answers a query of a contract for its port and for open channels; undefined for a query that it does not know. Without a port in the
+ * query, the contract's own is meant.
+ */
+export function queryChannels(
+  context: Context,
+  contract: Uint8Array,
+  body: GoField,
+  channels: ContractChannels,
+): Uint8Array | undefined {
+  const [kind, request] = body.variant(["port_id", "list_channels", "channel"] as const) ?? [];
+  if (kind === undefined || request === undefined) return undefined;
+  const ownPort = (): string => contracts.get(context, contract)?.ibcPortId ?? "";
+  if (kind === "port_id") return utf8(printGoObject([["port_id", printGoString(ownPort())]]));
+  const wanted = request.member("port_id").text();
+  const portId = wanted === "" ? ownPort() : wanted;
+  return utf8(
+    kind === "list_channels"
+      ? listChannels(context, portId, channels)
+      : oneChannel(context, { portId, channelId: request.member("channel_id").text() }, channels),
+  );
+}
+
+function listChannels(context: Context, portId: string, channels: ContractChannels): string {
+  const all = portId === "" ? [] : channels.channelsOfPorts(context, portId);
+  const open = all.filter(({ state }) => state === State.STATE_OPEN);
+  const printed = open.map((channel) => printChannel(toContractChannel(channel, channel)));
+  return printGoObject([["channels", `[${printed.join(",")}]`]]);
+}
+
+function oneChannel(context: Context, end: ChannelEndpoint, channels: ContractChannels): string {
+  const channel = channels.channel(context, end);
+  if (channel?.state !== State.STATE_OPEN) return "{}";
+  return printGoObject([["channel", printChannel(toContractChannel(end, channel))]]);
+}
+
+/** Tag of the field `sequence` of `MsgIBCSendResponse`: number 1, a varint. */
+const SEQUENCE_TAG = 8;
+
+/** Sends a contract's packet from its own port (`ibc.send_packet`). Returns the encoded `MsgIBCSendResponse`. Throws `ModuleError`. */
+export function sendContractPacket(
+  context: Context,
+  contract: Uint8Array,
+  { channelId, data, timeout }: Extract<ContractMessage, { kind: "send_packet" }>,
+  channels: ContractChannels,
+): Uint8Array {
+  const portId = contracts.get(context.withGas(createGasMeter()), contract)?.ibcPortId ?? "";
+  if (portId === "") throw ErrUnsupportedForContract("ibc not supported");
+  if (channelId === "") throw ErrEmpty("ibc channel");
+  const source = { portId, channelId };
+  const exists = channels.channel(context.withGas(createGasMeter()), source) !== undefined;
+  chargeCapability(context, MODULE_NAME, channelCapability(source), exists);
+  if (!exists) throw ErrChannelCapabilityNotFound("module does not own channel capability");
+  const sequence = wrapErrors(
+    (error) => error.wrap("channel"),
+    () => channels.sendPacket(context, { source, timeout, data }),
+  );
+  return new BinaryWriter().uint32(SEQUENCE_TAG).uint64(sequence).finish();
+}
