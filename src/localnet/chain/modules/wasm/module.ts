@@ -1,8 +1,10 @@
+import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { type ContractHost, createContractHost, type HostParts } from "./contract-host.ts";
 import { createDispatch, createMessageRunner } from "./dispatch.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createMessageHandlers } from "./handlers.ts";
+import { contracts } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { createQuerier } from "./querier.ts";
 import { createQueryHandlers } from "./queries.ts";
@@ -11,6 +13,8 @@ import type { WasmDeps, WasmOptions } from "./types.ts";
 /** The module and its contract host, through which other modules call contracts. */
 export interface WasmModule extends ChainModule {
   readonly host: ContractHost;
+  /** Returns the code of a contract; undefined without such a contract. */
+  readonly codeOf: (context: Context, address: Uint8Array) => bigint | undefined;
 }
 
 /** Creates the module `wasm`: wasmd's messages, queries and events, for binary contracts and for those written in TypeScript. */
@@ -30,5 +34,6 @@ export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModu
       initGenesis(context, genesis, { ...options, vm: deps.vm, findHandler: deps.findMessage }),
     exportGenesis: (context) => exportGenesis(context, options),
     host,
+    codeOf: (context, address) => contracts.get(context, address)?.codeId,
   };
 }
