@@ -7,7 +7,7 @@ import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
 import { MODULE_NAME as AUTHORITY_NAME, createAdminModule } from "./modules/adminmodule/module.ts";
 import type { ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
-import type { BankKeeper } from "./modules/bank/keeper.ts";
+import type { BankHooks, BankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
 import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
@@ -29,6 +29,7 @@ import { createSlashingModule, type SlashingModule } from "./modules/slashing/mo
 import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
 import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
 import { joinHooks } from "./modules/staking/types.ts";
+import { createTokenFactoryModule, type TokenFactoryModule } from "./modules/tokenfactory/module.ts";
 import { PORT_ID } from "./modules/transfer/keys.ts";
 import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
@@ -59,11 +60,8 @@ export interface AppOptions {
   readonly version?: string;
   /** Number of recent heights that queries can read; default 1000. */
   readonly keepRecent?: number;
-  /**
-   * Accounts for payments as the deployed chain does, where its modules `tokenfactory` and `revenue` are: each payment pays for looking
-   * for hooks, and a block ends with the burning of its fees. Default: false.
-   */
-  readonly deployedPayments?: boolean;
+  /** A block ends with the burning of its fees, as the deployed module `revenue` does. Default: false. */
+  readonly burnsFees?: boolean;
   /** Contracts that a genesis may instantiate, in addition to those of `CODES`. */
   readonly contracts?: readonly ContractCode[];
 }
@@ -81,13 +79,17 @@ const POOLS: ModulePermissions = {
   [NOT_BONDED_POOL]: ["burner", "staking"],
 };
 
+/** Those of the deployed chain, also of modules that are not here. */
 const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
   ...POOLS,
-  [ESCROW_NAME]: [],
+  ...Object.fromEntries(
+    `${ESCROW_NAME} auction cron fee_collector feeburner feerefunder harpoon interchainaccounts interchainqueries marketmap oracle revenue-staking-rewards revenue-treasury`
+      .split(" ")
+      .map((name) => [name, []]),
+  ),
   dex: ["minter", "burner"],
-  fee_collector: [],
-  interchainqueries: [],
   "revenue-fee-redistribute": ["burner"],
+  tokenfactory: ["minter", "burner"],
   transfer: ["minter", "burner"],
   wasm: ["burner"],
 };
@@ -98,6 +100,9 @@ const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
   fee_collector: [],
   transfer: ["minter", "burner"],
 };
+
+/** Module accounts of a local chain that exist from genesis on, as on the deployed chain; the others are created when they are first used. */
+const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
 
 /** Contracts that every genesis may instantiate. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
@@ -130,6 +135,10 @@ const CONTRACT_QUERIES = [
   ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
   ...rpcs("ibc.core.connection.v1", "Connection"),
   ...rpcs("ibc.applications.transfer.v1", "DenomTrace"),
+  ...rpcs(
+    "osmosis.tokenfactory.v1beta1",
+    "Params DenomAuthorityMetadata DenomsFromCreator BeforeSendHookAddress FullDenom",
+  ),
 ];
 
 function rpcs(service: string, names: string): readonly string[] {
@@ -152,14 +161,15 @@ const UPGRADES: readonly Upgrade[] = [
   { name: "adminmodule", adds: [AUTHORITY_NAME] },
   { name: "transfer", adds: ["transfer", "rate-limited-ibc"] },
   { name: "contractmanager", adds: ["contractmanager"] },
+  { name: "tokenfactory", adds: ["tokenfactory"] },
 ];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
   const { kind, chainName = "neutron" } = options;
-  const base = createBase({ ...options, chainName });
-  const { modules, ibc, staking } =
-    kind === "local" ? localChain(base, options.contracts) : remoteChain(base);
+  const base = createBase({ ...options, chainName }, () => chain.bankHooks);
+  const chain: Chain = kind === "local" ? localChain(base, options.contracts) : remoteChain(base);
+  const { modules, ibc, staking } = chain;
   return createApplication(
     {
       version: options.version ?? VERSION,
@@ -189,19 +199,24 @@ interface Chain {
   readonly modules: readonly ChainModule[];
   readonly ibc: IbcModule;
   readonly staking: StakingModule;
+  readonly bankHooks?: BankHooks;
 }
 
 type Base = ReturnType<typeof createBase>;
 
 /** Creates the modules that no other module calls back. */
-function createBase(options: AppOptions & { readonly chainName: string }) {
-  const { kind, denom, chainName, bech32Prefix = "neutron", deployedPayments = false } = options;
+function createBase(
+  options: AppOptions & { readonly chainName: string },
+  hooks: () => BankHooks | undefined,
+) {
+  const { kind, denom, chainName, bech32Prefix = "neutron", burnsFees = false } = options;
   const moduleAccounts = kind === "local" ? LOCAL_MODULE_ACCOUNTS : REMOTE_MODULE_ACCOUNTS;
-  const auth = createAuthModule({ bech32Prefix, moduleAccounts });
-  const bank = createBankModule(
-    { blockedModules: Object.keys(moduleAccounts), hookLookups: deployedPayments },
-    auth.keeper,
-  );
+  const auth = createAuthModule({
+    bech32Prefix,
+    moduleAccounts,
+    ...(kind === "local" ? { genesisAccounts: GENESIS_ACCOUNTS } : {}),
+  });
+  const bank = createBankModule({ blockedModules: Object.keys(moduleAccounts) }, auth.keeper, hooks);
   const feeRecipient = kind === "local" ? "revenue-fee-redistribute" : "fee_collector";
   return {
     names: {
@@ -214,7 +229,7 @@ function createBase(options: AppOptions & { readonly chainName: string }) {
     auth,
     bank,
     feemarket: createFeemarketModule(
-      { feeDenom: denom, burnsFees: deployedPayments },
+      { feeDenom: denom, burnsFees },
       { bank: bank.keeper, accounts: auth.keeper, feeRecipient },
     ),
   };
@@ -230,7 +245,8 @@ function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
   const hooks = joinHooks(() => [slashing.hooks]);
   const staking = createStakingModule(names, { bank: bank.keeper, hooks, keyTypes });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
-  return { modules: [consensus, auth, bank, feemarket, ibc, transfer, staking, slashing], ibc, staking };
+  const modules = [consensus, auth, bank, feemarket, ibc, transfer, staking, slashing];
+  return { modules, ibc, staking };
 }
 
 function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Chain {
@@ -247,11 +263,18 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
       findQuery: (path) => routes().queries.get(path),
       customMessages: (context, contract, message) =>
         icq.handleCustomMessage(context, contract, message) ??
+        tokenFactory.handleCustomMessage(context, contract, message) ??
         manager.handleCustomMessage(context, contract, message),
-      customQueries: (context, request) => icq.handleCustomQuery(context, request),
+      customQueries: (context, request) =>
+        icq.handleCustomQuery(context, request) ?? tokenFactory.handleCustomQuery(context, request),
     },
   );
   const contracts = wasm.host;
+  const tokenFactory: TokenFactoryModule = createTokenFactoryModule(names, {
+    bank: bank.keeper,
+    accounts: auth.keeper,
+    contracts: { ...contracts, codeOf: wasm.codeOf },
+  });
 
   const ibc = createIbcModule(names, (context, port) =>
     port === PORT_ID ? transferStack : wasm.application(context, port),
@@ -264,7 +287,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
   );
   // From the outside in. On a timeout, the quota is returned, then the transfer is refunded, then its contract is called.
   const transferStack: IBCModule = rateLimit.rateLimitMiddleware(
-    manager.callbacksMiddleware(transfer.application),
+    tokenFactory.escrowMiddleware(manager.callbacksMiddleware(transfer.application)),
   );
 
   const icq: InterchainqueriesModule = createInterchainqueriesModule(names, {
@@ -296,8 +319,10 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
     harpoon,
     staking,
     slashing,
+    // Records the escrow accounts of the channels.
+    tokenFactory,
   ];
-  return { modules, ibc, staking };
+  return { modules, ibc, staking, bankHooks: tokenFactory.hooks };
 }
 
 /** Methods of the bank and of the accounts for modules that know addresses as text only. */

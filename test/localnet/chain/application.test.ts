@@ -131,7 +131,7 @@ describe("the application", () => {
 
   it("rejects a transaction above the maximum block utilization in the block, not in the check", () => {
     const genesis = testGenesis([{ key: alice, untrn: 1_000_000_000n }], {
-      feemarket: { params: { ...MARKET, max_block_utilization: "200000" } },
+      feemarket: { params: { ...MARKET, max_block_utilization: "250000" } },
     });
     const chain = startTestChain(genesis);
     const txs = [0n, 1n, 2n, 3n].map((sequence) => payment(sequence, 1n));
@@ -140,7 +140,7 @@ describe("the application", () => {
     expect(results.map(({ code }) => code)).toEqual([0, 0, 1, 1]);
     expect(results[2]).toMatchObject({ code: 1, codespace: "undefined" });
     expect(results[2]?.log).toMatch(
-      /^unable to update fee market state: block utilization of \d+ cannot exceed max block utilization of 200000$/,
+      /^unable to update fee market state: block utilization of \d+ cannot exceed max block utilization of 250000$/,
     );
   });
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { z } from "zod";
 import { createVm } from "../../../src/localnet/vm/vm.ts";
 import { type ProbeOutcome, replayProbe } from "../../support/contract-probe.ts";
@@ -16,20 +17,33 @@ function readExpected(name: string): Readonly<Record<string, number>> {
   return z.record(z.string(), z.number()).parse(JSON.parse(text));
 }
 
+const USAGE = `usage: npm run conformance:contracts -- [--only SEQUENCE] DIR…
+  --only SEQUENCE  replay the chain of one sequence only, without the calls by themselves; can be given several times
+`;
+
 /**
  * `npm run conformance:contracts -- DIR`: replays the recorded calls of contracts, then the chains that made them. Prints the differences, and
- * `N of M` for each sequence.
+ * `N of M` for each sequence. `--only SEQUENCE` replays the chain of one sequence.
  */
-function main(folders: readonly string[]): number {
+function main(words: readonly string[]): number {
+  const { values, positionals: folders } = parseArgs({
+    args: [...words],
+    options: { only: { type: "string", multiple: true } },
+    allowPositionals: true,
+  });
   if (folders.length === 0) {
-    process.stderr.write("usage: npm run conformance:contracts -- DIR…\n");
+    process.stderr.write(USAGE);
     return 2;
   }
-  const isGood = folders.flatMap((folder) => [
-    ...readSequences(folder).map((sequence) => replaySequence(folder, sequence)),
-    ...readSequences(folder).map((sequence) => replayCases(folder, sequence)),
-    ...replayProbe(folder).map(printProbe),
-  ]);
+  const isGood = folders.flatMap((folder) =>
+    values.only === undefined
+      ? [
+          ...readSequences(folder).map((sequence) => replaySequence(folder, sequence)),
+          ...readSequences(folder).map((sequence) => replayCases(folder, sequence)),
+          ...replayProbe(folder).map(printProbe),
+        ]
+      : values.only.map((sequence) => replayCases(folder, sequence)),
+  );
   return isGood.length > 0 && isGood.every(Boolean) ? 0 : 1;
 }
 

@@ -1,3 +1,4 @@
+import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import { type Coin, formatCoin, formatCoins, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -9,6 +10,7 @@ import {
   balancesOf,
   changeSupply,
   holdersOf,
+  metadatas,
   sendEnabled,
   setBalance,
   subtractCoins,
@@ -41,6 +43,10 @@ export interface BankKeeper {
   /** Addresses that have coins of a denomination, in ascending order. */
   readonly holders: (context: Context, denom: string) => Iterable<Uint8Array>;
   readonly supply: (context: Context, denom: string) => bigint;
+  readonly hasSupply: (context: Context, denom: string) => boolean;
+  readonly metadata: (context: Context, denom: string) => Metadata | undefined;
+  /** Stores metadata under its base denomination, unchecked. */
+  readonly setMetadata: (context: Context, metadata: Metadata) => void;
   /** Moves coins, creates the recipient's account if absent, and emits the events of a transfer. */
   readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
@@ -64,27 +70,44 @@ export interface BankKeeper {
 export interface BankOptions {
   /** Names of the modules to whose accounts messages may not send. */
   readonly blockedModules: readonly string[];
-  /** Consumes the gas of looking for the token factory's hooks of each payment, which the deployed bank does. Default: false. */
-  readonly hookLookups?: boolean;
 }
 
-/** Creates the keeper. */
+/** The accounts of a payment. */
+export interface Transfer {
+  readonly from: Uint8Array;
+  readonly to: Uint8Array;
+}
+
+/** What runs before each payment of `send` and of the functions that use it. */
+export interface BankHooks {
+  /** Throws `ModuleError` to stop the payment. Payments between modules are not stopped. */
+  readonly block: (context: Context, transfer: Transfer, coins: readonly Coin[]) => void;
+  readonly track: (context: Context, transfer: Transfer, coins: readonly Coin[]) => void;
+}
+
+/** Creates the keeper. It asks for the hooks at each payment, because they call contracts, which are created later. */
 export function createBankKeeper(
   accounts: BankAccounts,
-  { blockedModules, hookLookups = false }: BankOptions,
+  { blockedModules }: BankOptions,
+  hooks: () => BankHooks | undefined = () => undefined,
 ): BankKeeper {
   const blockedAddresses = new Set(blockedModules.map((name) => accounts.formatAddress(moduleAddress(name))));
-  const lookUpHooks = hookLookups ? chargeHookLookups : () => undefined;
+  const sendUnblocked = (context: Context, ends: Transfer, coins: readonly Coin[]): void => {
+    hooks()?.track(context, ends, coins);
+    sendCoins(context, accounts, ends, coins);
+  };
   const send: BankKeeper["send"] = (context, from, to, coins) => {
-    // The hook that may block a payment, and the one that tracks it.
-    lookUpHooks(context, coins, 2);
-    sendCoins(context, accounts, { from, to }, coins);
+    hooks()?.block(context, { from, to }, coins);
+    sendUnblocked(context, { from, to }, coins);
   };
   return {
     balance: balanceOf,
     balances: balancesOf,
     holders: holdersOf,
     supply: (context, denom) => supplies.get(context, denom) ?? 0n,
+    hasSupply: supplies.has,
+    metadata: metadatas.get,
+    setMetadata: (context, metadata) => metadatas.set(context, metadata.base, metadata),
     send,
     sendToModule: (context, from, module, coins) => {
       // Creates the module account, so that `send` does not create a plain account at its address.
@@ -100,8 +123,7 @@ export function createBankKeeper(
     sendBetweenModules: (context, from, to, coins) => {
       accounts.moduleAccount(context, to);
       // Nothing blocks a payment between modules.
-      lookUpHooks(context, coins, 1);
-      sendCoins(context, accounts, { from: moduleAddress(from), to: moduleAddress(to) }, coins);
+      sendUnblocked(context, { from: moduleAddress(from), to: moduleAddress(to) }, coins);
     },
     sendToMany: (context, from, to) => sendToMany(context, accounts, from, to),
     delegate: (context, from, module, coins) => delegate(context, accounts, { from, module }, coins),
@@ -118,6 +140,7 @@ export function createBankKeeper(
       context.emit(coinbase(minter, coins));
     },
     burn: (context, module, coins) => {
+      accounts.moduleAccount(context, module);
       const burner = spend(context, accounts, moduleAddress(module), coins);
       changeSupply(context, coins, -1n);
       context.emit(burn(burner, coins));
@@ -125,15 +148,6 @@ export function createBankKeeper(
     requireSendEnabled,
     isBlocked: (address) => blockedAddresses.has(accounts.formatAddress(address)),
   };
-}
-
-/** Consumes the gas of `hooks` reads of `denoms|<denom>|beforesendhook` for each coin. This chain has no such entries. */
-function chargeHookLookups({ gas }: Context, coins: readonly Coin[], hooks: number): void {
-  for (let hook = 0; hook < hooks; hook += 1)
-    for (const { denom } of coins) {
-      gas.charge(1000, "ReadFlat");
-      gas.charge(3 * `denoms|${denom}|beforesendhook`.length, "ReadPerByte");
-    }
 }
 
 /**
@@ -180,7 +194,7 @@ function receive(context: Context, accounts: BankAccounts, to: Uint8Array, coins
 function sendCoins(
   context: Context,
   accounts: BankAccounts,
-  { from, to }: { readonly from: Uint8Array; readonly to: Uint8Array },
+  { from, to }: Transfer,
   coins: readonly Coin[],
 ): void {
   // Events in the SDK's order: coin_spent, coin_received, transfer, message. Indexers and relayers rely on it.

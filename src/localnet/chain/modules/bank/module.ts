@@ -25,6 +25,7 @@ import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
 import { balances, changeSupply, metadatas, sendEnabled, setBalance, supplies } from "./balances.ts";
 import {
   type BankAccounts,
+  type BankHooks,
   type BankKeeper,
   type BankOptions,
   createBankKeeper,
@@ -38,12 +39,13 @@ import { MODULE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { createQueries } from "./queries.ts";
 
-/** Creates the module `bank`: balances and supply. */
+/** Creates the module `bank`: balances and supply. It asks for the hooks at each payment. */
 export function createBankModule(
   options: BankOptions,
   accounts: BankAccounts,
+  hooks?: () => BankHooks | undefined,
 ): ChainModule & { readonly keeper: BankKeeper } {
-  const keeper = createBankKeeper(accounts, options);
+  const keeper = createBankKeeper(accounts, options, hooks);
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],

@@ -1,3 +1,4 @@
+import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { JsonField } from "../../../../platform/base/json.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 
@@ -22,4 +23,14 @@ export function toUintNumber(value: bigint): number | bigint {
 export function asUintNumber(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an unsigned integer");
   return field.asUint64();
+}
+
+/** Returns an integer of any size (`math.Int`). CosmWasm bindings carry it as text. Absent counts as 0. */
+export function asInteger(field: JsonField): bigint {
+  if (!field.isPresent()) return 0n;
+  try {
+    return parseInt256(field.asText());
+  } catch {
+    throw field.error(field.path, "an integer as text");
+  }
 }

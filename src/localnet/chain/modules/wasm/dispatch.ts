@@ -201,8 +201,12 @@ function runBinding(
 ): MessageResponse {
   const result = deps.customMessages?.(context, contract, message);
   if (result === undefined) throw ErrUnknownMsg("no handler found");
-  const { typeUrl, response } = result.response;
-  return { ok: true, data: result.data, responses: [{ typeUrl, value: response }] };
+  const responses = result.response === undefined ? [] : [result.response];
+  return {
+    ok: true,
+    data: result.data,
+    responses: responses.map(({ typeUrl, response }) => ({ typeUrl, value: response })),
+  };
 }
 
 /** Go unpacks a message before it looks for its handler. */

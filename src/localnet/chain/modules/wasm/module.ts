@@ -1,3 +1,4 @@
+import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import type { PortRouter } from "../ibc/channel/ibc-module.ts";
 import { type ContractHost, createContractHost, type HostParts } from "./contract-host.ts";
@@ -6,6 +7,7 @@ import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createMessageHandlers } from "./handlers.ts";
 import { createContractApplication } from "./ibc-application.ts";
 import { contractOfPort } from "./ibc-channels.ts";
+import { contracts } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { createQuerier } from "./querier.ts";
 import { createQueryHandlers } from "./queries.ts";
@@ -16,6 +18,8 @@ export interface WasmModule extends ChainModule {
   readonly host: ContractHost;
   /** Returns the application of a contract's port; undefined for any other port. */
   readonly application: PortRouter;
+  /** Returns the code of a contract; undefined without such a contract. */
+  readonly codeOf: (context: Context, address: Uint8Array) => bigint | undefined;
 }
 
 /** Creates the module `wasm`: wasmd's messages, queries and events, for binary contracts and for those written in TypeScript. */
@@ -41,5 +45,6 @@ export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModu
       if (address === undefined) return undefined;
       return createContractApplication(address, { bech32Prefix, calls: host.ibc, channels: deps.channels });
     },
+    codeOf: (context, address) => contracts.get(context, address)?.codeId,
   };
 }

@@ -42,10 +42,10 @@ type CustomMessageHandler = (
   message: unknown,
 ) => CustomMessageResult | undefined;
 
-/** Result of a custom message: JSON for the `data` of the contract's reply, and the encoded response. */
+/** Result of a custom message: JSON for the `data` of the contract's reply, and the encoded response. Some messages have neither. */
 export interface CustomMessageResult {
-  readonly data: Uint8Array;
-  readonly response: HandlerResult;
+  readonly data?: Uint8Array;
+  readonly response?: HandlerResult;
 }
 
 /** Answers a custom query of the chain's bindings. Returns undefined for a query that it does not know. */
