@@ -10,7 +10,7 @@ import {
 import { fromUtf8, sha256, toBase64, utf8 } from "../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../src/platform/base/json.ts";
 import { submit } from "../support/icq-messages.ts";
-import { list, record, recordedIbcGenesis } from "../support/recorded-client.ts";
+import { list, record, recordedIbcGenesis, text } from "../support/recorded-client.ts";
 import { startTestChain, type TestChain, testGenesis } from "../support/test-chain.ts";
 import { createTestKey, type TestKey } from "../support/test-keys.ts";
 import { buildTx } from "../support/test-tx.ts";
@@ -128,7 +128,7 @@ function callbackGenesis(
 function heightsOf(ibc: JsonObject): bigint[] {
   const [consensus] = list(record(ibc["client_genesis"])["clients_consensus"]).map(record);
   return list(consensus?.["consensus_states"])
-    .map((state) => BigInt(String(record(record(state)["height"])["revision_height"])) - 1n)
+    .map((state) => BigInt(text(record(record(state)["height"])["revision_height"])) - 1n)
     .toSorted((one, other) => (one < other ? -1 : 1));
 }
 
