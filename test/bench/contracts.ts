@@ -4,10 +4,13 @@ import { prepareCall, readBinary, readCalls, type RecordedCall } from "../suppor
 import { MemoryHost, runContract } from "../support/vm/memory-host.ts";
 import { buildContract, get, i32, set } from "../support/vm/wasm-builder.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
+import { benchCallbacks } from "./callbacks.ts";
 import { median, processorMs } from "./measure.ts";
 
 /** A folder like `real-contracts`, with recordings and binaries. Without it, only modules made here are measured. */
 const FOLDER = process.env.RELAYWATCH_CONTRACTS;
+/** A folder with contracts of neutron-dev-contracts, for blocks with callbacks. */
+const DEV_FOLDER = process.env.RELAYWATCH_DEV_CONTRACTS;
 const CW20 = "5233708c51615537941f38cf0baf70b7eceb7ca0c93fdfe69171cc0d5ef1a14d";
 /** A contract of 679 kB. */
 const LARGE = "c262fc5fae1c9b7b71364181fc1242474780edb2c80cd06db620b5b1c0258674";
@@ -17,8 +20,12 @@ const LOOPS = 3_000_000;
 
 /** Calls of contracts in the virtual machine, beside the reference VM (wasmvm 2.1.5, one thread, medians of six runs). */
 export function benchContracts({ quick }: BenchSettings): readonly BenchRow[] {
-  const rows = [benchLoop(), benchSmallCall(quick ? 500 : 5_000)];
-  return FOLDER === undefined ? rows : [...rows, ...benchRecorded(FOLDER, quick ? 300 : 5_000)];
+  return [
+    benchLoop(),
+    benchSmallCall(quick ? 500 : 5_000),
+    ...(FOLDER === undefined ? [] : benchRecorded(FOLDER, quick ? 300 : 5_000)),
+    ...(DEV_FOLDER === undefined ? [] : benchCallbacks(DEV_FOLDER, quick)),
+  ];
 }
 
 function benchLoop(): BenchRow {

@@ -34,7 +34,7 @@ export function queriesGenesis(owner: TestKey, { root, all }: ProvenValues): Jso
   return {
     ibc: withRoot(recordedIbcGenesis().genesis, root),
     interchainqueries: {
-      params: PARAMS,
+      params: QUERY_PARAMS,
       registered_queries: all.map(({ key }, index) => queryOf(owner.address, key, index)),
     },
   };
@@ -65,7 +65,8 @@ export function resultTransaction(
   return buildTx({ key, sequence, gas: 20_000_000n, fee, messages, memo });
 }
 
-const PARAMS: JsonObject = {
+/** Parameters without deposit. */
+export const QUERY_PARAMS: JsonObject = {
   query_submit_timeout: "1036800",
   query_deposit: [],
   tx_query_removal_limit: "10000",
@@ -84,20 +85,16 @@ function queryOf(owner: string, key: Uint8Array, index: number): JsonObject {
   };
 }
 
-/** The recorded client, but with another app hash at the height after the results'. */
-function withRoot(genesis: JsonObject, root: Uint8Array): JsonObject {
+/** The recorded client, but with another app hash at all its heights. */
+export function withRoot(genesis: JsonObject, root: Uint8Array): JsonObject {
   const clients = record(genesis["client_genesis"]);
   const [consensus] = list(clients["clients_consensus"]).map(record);
   const states = list(consensus?.["consensus_states"])
     .map(record)
-    .map((state) =>
-      record(state["height"])["revision_height"] === `${HEIGHT + 1n}`
-        ? {
-            ...state,
-            consensus_state: { ...record(state["consensus_state"]), root: { hash: toBase64(root) } },
-          }
-        : state,
-    );
+    .map((state) => ({
+      ...state,
+      consensus_state: { ...record(state["consensus_state"]), root: { hash: toBase64(root) } },
+    }));
   return {
     ...genesis,
     client_genesis: { ...clients, clients_consensus: [{ ...consensus, consensus_states: states }] },

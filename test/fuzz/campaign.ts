@@ -13,6 +13,8 @@ export interface CampaignReport {
   readonly inputs: number;
   /** What was violated, each with the number of its input; empty when all is well. */
   readonly failures: readonly string[];
+  /** Most processor time that one input took, in ms; only of campaigns that measure it. */
+  readonly slowestMs?: number;
 }
 
 /**

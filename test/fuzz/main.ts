@@ -53,7 +53,9 @@ async function runAll({ budget, seed, names }: Options): Promise<boolean> {
     const campaign = CAMPAIGNS[name];
     if (campaign === undefined) continue;
     const report = await runCampaign(campaign, seed, budget);
-    process.stdout.write(`${name}: ${report.inputs} inputs, ${report.failures.length} failures\n`);
+    const slowest =
+      report.slowestMs === undefined ? "" : `, slowest ${report.slowestMs.toFixed(0)} ms of processor time`;
+    process.stdout.write(`${name}: ${report.inputs} inputs, ${report.failures.length} failures${slowest}\n`);
     for (const failure of report.failures) process.stdout.write(`  ${failure}\n`);
     isClean &&= report.failures.length === 0;
   }

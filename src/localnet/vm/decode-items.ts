@@ -202,11 +202,12 @@ export function readElementSegment(reader: ByteReader, module: WasmModule, offse
     throw reader.errorAtLast("only the function external type is supported in elem segment");
   const count = reader.varU32();
   if (count > MAX_TABLE_ENTRIES) throw moduleError("number of elements is out of bounds", offset);
+  const items = reader.position;
   for (let item = 0; item < count; item++) {
     const position = reader.position;
     typeOfFunction(module, reader.varU32(), position);
   }
-  module.elementSegments.push({ offset: at, length: count });
+  module.elementSegments.push({ offset: at, length: count, items });
 }
 
 export function readDataSegment(reader: ByteReader, module: WasmModule, offset: number): void {

@@ -47,6 +47,12 @@ interface Segment {
   readonly length: number;
 }
 
+/** A segment of the table: functions. */
+interface ElementSegment extends Segment {
+  /** Offset of the first function's index in the module. */
+  readonly items: number;
+}
+
 /** A decoded module: everything that checks and the rewriter need, as ranges of the original bytes where they are copied. */
 export interface WasmModule {
   readonly bytes: Uint8Array;
@@ -65,7 +71,7 @@ export interface WasmModule {
   importedGlobals: number;
   readonly exports: ModuleExport[];
   start: number | undefined;
-  readonly elementSegments: Segment[];
+  readonly elementSegments: ElementSegment[];
   readonly dataSegments: Segment[];
   readonly bodies: ByteRange[];
   /** Content of each section but custom ones, by id. */

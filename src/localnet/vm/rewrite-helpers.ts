@@ -1,10 +1,12 @@
 import type { ByteWriter } from "./byte-writer.ts";
+import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { EMPTY_BLOCK, F32, F64, I32, I64, OP } from "./operators.ts";
 
 /** Helper functions that the rewriter appends: what replaces an operator, by opcode. */
 const CANONICAL_F32 = "canonical f32";
 const CANONICAL_F64 = "canonical f64";
 export const CHARGE = "charge";
+export const GROW = "grow";
 
 export interface Helper {
   readonly params: readonly number[];
@@ -24,6 +26,7 @@ export const OP_I32_ADD = 0x6a;
 export const OP_I32_SUB = 0x6b;
 export const OP_I64_SUB = 0x7d;
 const OP_I32_LT_S = 0x48;
+const OP_I32_GT_U = 0x4b;
 const OP_I64_LT_S = 0x53;
 const OP_F32_PROMOTE = 0xbb;
 const OP_F64_DEMOTE = 0xb6;
@@ -55,6 +58,7 @@ function canonicalHelper(opcode: number): string | undefined {
 
 /** Returns a helper function by its name. */
 export function helperOf(name: string): Helper {
+  if (name === GROW) return { params: [I32], results: [I32], code: writeGrow };
   if (name === CHARGE) return { params: [I64], results: [], code: writeCharge };
   if (name === CANONICAL_F32) return { params: [F32], results: [F32], code: writeCanonicalF32 };
   if (name === CANONICAL_F64) return { params: [F64], results: [F64], code: writeCanonicalF64 };
@@ -80,6 +84,18 @@ function writeCharge(writer: ByteWriter, { gas }: Globals): void {
   writeBytes(writer, ...LOCAL_0, OP_I64_SUB);
   globalAccess(writer, OP.globalSet, gas);
   trapIfNegative(writer, gas, I64);
+}
+
+/**
+ * V8 makes a new buffer in JavaScript for each `memory.grow`, also by no page, and asks the system for a memory that the maximum does
+ * not allow. Both take thousands of times as long as their gas pays, so that neither gets there.
+ */
+function writeGrow(writer: ByteWriter): void {
+  const size = [OP.memorySize, 0] as const;
+  writeBytes(writer, ...LOCAL_0, OP.if, I32, ...LOCAL_0, OP.i32Const);
+  writer.varSigned(MAX_MEMORY_PAGES);
+  writeBytes(writer, ...size, OP_I32_SUB, OP_I32_GT_U, OP.if, I32, OP.i32Const, 0x7f, OP.else);
+  writeBytes(writer, ...LOCAL_0, OP.memoryGrow, 0, OP.end, OP.else, ...size, OP.end);
 }
 
 /** `select(x, NaN, x == x)` */

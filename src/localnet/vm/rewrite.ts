@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { vmError } from "./errors.ts";
+import { ENTRY_POINTS } from "./host.ts";
 import { isAccounting, OPERATOR_COST, ACCOUNTING_COST } from "./gas.ts";
 import { type ByteRange, functionType, SECTION, type WasmModule } from "./module.ts";
 import { EMPTY_BLOCK, I32, I64, newOperator, OP, readOperator } from "./operators.ts";
@@ -10,6 +11,7 @@ import {
   floatHelper,
   globalAccess,
   type Globals,
+  GROW,
   type Helper,
   helperOf,
   OP_I32_ADD,
@@ -21,7 +23,7 @@ import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import type { FunctionShape } from "./validate-function.ts";
 
 /** Changes when the rewriter's output changes, so that compiled modules of an older one are not used. */
-export const REWRITER_VERSION = 2;
+export const REWRITER_VERSION = 3;
 
 /** Exports of a rewritten module. The names of the contract's own functions follow a slash. */
 export const EXPORTS = {
@@ -98,7 +100,7 @@ class Rewriter {
     this.writeMemory();
     this.writeGlobals();
     this.writeExports();
-    this.copySection(SECTION.element);
+    this.writeElements();
     this.writeSection(SECTION.code, code);
     this.copySection(SECTION.data);
     return output.bytes();
@@ -178,7 +180,7 @@ class Rewriter {
 
   private writeExports(): void {
     const { module, globals } = this;
-    const functions = module.exports.filter(({ kind }) => kind === "func");
+    const functions = module.exports.filter(({ kind, name }) => kind === "func" && isCallable(name));
     const restored = restoredGlobals(module) ?? [];
     const hasTable = module.tables.length > 0;
     const writer = new ByteWriter(4096);
@@ -201,13 +203,39 @@ class Rewriter {
     this.writeSection(SECTION.export, writer);
   }
 
-  private helper(name: string): number {
-    let at = this.helpers.get(name);
-    if (at === undefined) {
-      at = this.helpers.size;
-      this.helpers.set(name, at);
+  /**
+   * Writes what the table has after all segments, once for each element: segments may overlap, and each instance would write them again.
+   * A segment out of range leaves no instance.
+   */
+  private writeElements(): void {
+    const { elementSegments, tables, bytes } = this.module;
+    const size = tables[0]?.minimum ?? 0;
+    if (elementSegments.length === 0) return;
+    const table = new Int32Array(size).fill(-1);
+    for (const { offset = size, length, items } of elementSegments) {
+      const reader = new ByteReader(bytes, items);
+      if (offset + length <= size)
+        for (let at = offset; at < offset + length; at++) table[at] = reader.varU32();
     }
-    return this.module.functions.length + at;
+    const segments = segmentsOf(table);
+    const writer = new ByteWriter(size * 3 + 64);
+    writer.varU32(segments.length);
+    for (const { start, end } of segments) {
+      writer.u8(0);
+      writer.u8(OP.i32Const);
+      writer.varSigned(start);
+      writer.u8(OP.end);
+      writer.varU32(end - start);
+      for (const index of table.subarray(start, end)) writer.varU32(index);
+    }
+    this.writeSection(SECTION.element, writer);
+  }
+
+  private callHelper(writer: ByteWriter, name: string): void {
+    const at = this.helpers.get(name) ?? this.helpers.size;
+    this.helpers.set(name, at);
+    writer.u8(OP.call);
+    writer.varU32(this.module.functions.length + at);
   }
 
   private rewriteBodies(shapes: readonly FunctionShape[]): ByteWriter {
@@ -286,7 +314,11 @@ class Rewriter {
       }
       cost += OPERATOR_COST;
       if (opcode === OP.block) depth++;
-      else if (opcode >= 0x8b)
+      else if (opcode === OP.memoryGrow) {
+        writer.copy(bytes, copied, start);
+        copied = reader.position;
+        this.callHelper(writer, GROW);
+      } else if (opcode >= 0x8b)
         copied = this.replaceFloat(writer, { opcode, start, end: reader.position }, copied);
     }
     writer.copy(bytes, copied, range.end);
@@ -296,8 +328,7 @@ class Rewriter {
     if (isLarge) {
       writer.u8(OP.i64Const);
       writer.varSigned(cost);
-      writer.u8(OP.call);
-      writer.varU32(this.helper(CHARGE));
+      this.callHelper(writer, CHARGE);
       return;
     }
     const { gas } = this.globals;
@@ -324,10 +355,26 @@ class Rewriter {
     const helper = floatHelper(opcode);
     if (helper === undefined) return copied;
     writer.copy(this.module.bytes, copied, helper.isInstead ? start : end);
-    writer.u8(OP.call);
-    writer.varU32(this.helper(helper.name));
+    this.callHelper(writer, helper.name);
     return end;
   }
+}
+
+/** Returns whether the virtual machine calls a function of this name. Other exports would only make an instance slower. */
+function isCallable(name: string): boolean {
+  return name === "allocate" || name === "deallocate" || Object.hasOwn(ENTRY_POINTS, name);
+}
+
+/** Returns the ranges of a table that are not empty. */
+function segmentsOf(table: Int32Array): ByteRange[] {
+  const segments: { start: number; end: number }[] = [];
+  for (const [at, index] of table.entries()) {
+    const last = segments[segments.length - 1];
+    if (index < 0) continue;
+    if (last?.end === at) last.end++;
+    else segments.push({ start: at, end: at + 1 });
+  }
+  return segments;
 }
 
 function resultBlock(results: readonly number[]): number {

@@ -13,6 +13,8 @@ import {
 } from "./operators.ts";
 
 const MAX_LOCALS = 50_000;
+/** So many locals of a function are found by their index, the others by their group: few bytes may declare 50,000. */
+const LISTED_LOCALS = 256;
 
 /** What the rewriter needs to know of a valid function. */
 export interface FunctionShape {
@@ -62,7 +64,11 @@ export function validateFunction(module: WasmModule, bodyIndex: number): Functio
 class FunctionValidator {
   private readonly module: WasmModule;
   private readonly reader: ByteReader;
+  /** Types of parameters and of the first locals. */
   private readonly locals: number[];
+  /** Groups of locals of one type: the index behind the last one. */
+  private readonly groups: { readonly end: number; readonly type: number }[] = [];
+  private localCount: number;
   private readonly operands: number[] = [];
   private readonly frames: Frame[] = [];
   private readonly operator: Operator = newOperator();
@@ -74,6 +80,7 @@ class FunctionValidator {
     this.module = module;
     this.reader = reader;
     this.locals = [...type.params];
+    this.localCount = type.params.length;
     this.frames.push({
       kind: OP.block,
       params: NO_TYPES,
@@ -101,7 +108,7 @@ class FunctionValidator {
       throw moduleError("operators remaining after end of function", reader.position);
     return {
       code,
-      locals: this.locals.length,
+      locals: this.localCount,
       height: this.height,
       calls: this.calls,
       arguments: this.arguments,
@@ -114,8 +121,7 @@ class FunctionValidator {
 
   private readLocals(): void {
     const { reader, locals } = this;
-    const groups = reader.varU32();
-    for (let group = 0; group < groups; group++) {
+    for (let left = reader.varU32(); left > 0; left--) {
       const offset = reader.position;
       const count = reader.varU32();
       const type = reader.peek();
@@ -123,9 +129,11 @@ class FunctionValidator {
       if (type >= 0x63 && type <= 0x73) throw moduleError("reference types support is not enabled", offset);
       if (!isValueType(type)) throw moduleError("invalid value type", reader.position);
       reader.position++;
-      if (locals.length + count > MAX_LOCALS)
+      if (this.localCount + count > MAX_LOCALS)
         throw moduleError("too many locals: locals exceed maximum", offset);
-      for (let at = 0; at < count; at++) locals.push(type);
+      this.localCount += count;
+      if (count > 0) this.groups.push({ end: this.localCount, type });
+      while (locals.length < Math.min(this.localCount, LISTED_LOCALS)) locals.push(type);
     }
   }
 
@@ -244,10 +252,23 @@ class FunctionValidator {
   }
 
   private checkLocal({ opcode, index }: Operator): void {
-    const type = this.locals[index];
+    const type = this.locals[index] ?? this.typeOfFarLocal(index);
     if (type === undefined) throw this.error(`unknown local ${index}: local index out of bounds`);
     if (opcode !== OP.localGet) this.pop(type);
     if (opcode !== OP.localSet) this.operands.push(type);
+  }
+
+  /** Finds a local's group by bisection. */
+  private typeOfFarLocal(index: number): number | undefined {
+    const { groups } = this;
+    let low = 0;
+    let high = groups.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((groups[middle]?.end ?? 0) > index) high = middle;
+      else low = middle + 1;
+    }
+    return groups[low]?.type;
   }
 
   private checkGlobal({ opcode, index }: Operator): void {
