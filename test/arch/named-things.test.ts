@@ -2,6 +2,10 @@ import { readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { variableName } from "../../src/platform/config/daemon-config.ts";
+import { keyLeaves, keySchema } from "../../src/platform/config/key-schema.ts";
+import { relayerConfigKind } from "../../src/relayer/config/relayer-config.ts";
+import { watchdogConfigKind } from "../../src/watchdog/config/config.ts";
 import { createQuietProgram, loadAllCommands } from "../support/command-line.ts";
 import { comments, documents, type Prose, repositoryFiles } from "./prose.ts";
 import { ROOT, sourceFiles } from "./source-files.ts";
@@ -170,8 +174,13 @@ describe("READMEs, documents and comments", () => {
       .filter((path) => /^(?:src|daemons|test|docker)\/.*\.(?:ts|mjs|proto)$/.test(path))
       .map((path) => readFileSync(join(ROOT, path), "utf8"))
       .join("\n");
+    const variables = new Set(
+      [relayerConfigKind(), watchdogConfigKind].flatMap((kind) =>
+        keyLeaves(keySchema(kind.schema)).map(({ path }) => variableName(kind, path)),
+      ),
+    );
     const unknown = named((text) => text.match(/^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/g) ?? []).filter(
-      ({ name }) => !new RegExp(`\\b${name}\\b`).test(code),
+      ({ name }) => !variables.has(name) && !new RegExp(`\\b${name}\\b`).test(code),
     );
     expect(unknown).toEqual([]);
   });

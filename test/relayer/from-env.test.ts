@@ -57,7 +57,7 @@ const ids = { local: "test-1", remote: "test-2" };
 function config(changes: Environment = {}): RelayerConfig {
   const env = readEnv({ ...GO, ...changes });
   requireUsable(env);
-  return parseEnvYaml(envYaml(env, ids), secrets);
+  return parseEnvYaml(envYaml(env, ids), secrets).config;
 }
 
 /** Returns the lines of the error. */
@@ -173,7 +173,7 @@ describe("the variables of the Go relayer", () => {
     });
     const yaml = envYaml(env, ids);
     expect(yaml).not.toMatch(/correct horse|sesame/);
-    const parsed = parseEnvYaml(yaml, secrets);
+    const parsed = parseEnvYaml(yaml, secrets).config;
     expect(parsed.signer.keyring?.backend).toBe("file");
     expect(parsed.signer.keyring?.password?.reveal()).toBe(
       "secret in RELAYER_NEUTRON_CHAIN_KEYRING_PASSWORD",

@@ -3,11 +3,15 @@ import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseConfig } from "../../src/platform/config/config.ts";
 import { keyTable } from "../../src/cli/generate/config-files.ts";
-import { keySchema } from "../../src/cli/generate/config-schema.ts";
+import { keySchema } from "../../src/platform/config/key-schema.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
 import { SPECIFIED_POLICY } from "../../src/watchdog/policy/assessment.ts";
-import { type WatchdogConfig, watchdogConfigSchema } from "../../src/watchdog/config/config.ts";
+import {
+  type WatchdogConfig,
+  watchdogConfigKind,
+  watchdogConfigSchema,
+} from "../../src/watchdog/config/config.ts";
 
 const example = new URL("../../config/oracle-watchdog.example.yaml", import.meta.url);
 
@@ -51,7 +55,9 @@ afterEach(() => {
 describe("watchdog configuration", () => {
   it("has a default for every key", () => {
     const { alerts, ...rest } = parse("");
+    const log = { level: "info", format: "auto", outputs: ["stderr"] };
     expect(rest).toEqual({
+      log: { ...log, keys: { time: "time", level: "level", message: "msg" } },
       listen: { host: "127.0.0.1", port: 9998 },
       intervalMs: 5000,
       limits: { deadlineMs: 4000, maxPageBytes: 33_554_432 },
@@ -365,13 +371,13 @@ describe("watchdog configuration", () => {
 
   it("is documented by its schema, and the example shows every key", () => {
     expect(keySchema(watchdogConfigSchema)).toMatchObject({ additionalProperties: false });
-    const rows = keyTable(keySchema(watchdogConfigSchema)).split("\n");
+    const rows = keyTable(watchdogConfigKind).split("\n");
     const keys = rows.flatMap((row) => /^\| `([\w.]+)` /.exec(row)?.[1]?.split(".") ?? []);
     expect(keys.length).toBeGreaterThan(10);
     const text = readFileSync(example, "utf8");
     expect(keys.filter((key) => !text.includes(`${key}:`))).toEqual([]);
     expect(rows).toContain(
-      '| `alerts.all_prices_missing.for` | string | `"5m"` | how long the condition must hold before the alert fires |',
+      '| `alerts.all_prices_missing.for` | string | `"5m"` | `RELAYWATCH_WATCHDOG_ALERTS_ALL_PRICES_MISSING_FOR` | services | how long the condition must hold before the alert fires |',
     );
   });
 });

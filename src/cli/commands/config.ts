@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { counted } from "../../platform/base/text.ts";
@@ -8,19 +8,22 @@ import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-comma
 import {
   ConfigError,
   type ConfigIssue,
-  type ConfigText,
   formatConfigIssue,
-  parseConfig,
   readConfigText,
 } from "../../platform/config/config.ts";
-import { relayerConfigSchema } from "../../relayer/config/relayer-config.ts";
-import { watchdogConfigSchema } from "../../watchdog/config/config.ts";
+import { withoutSecrets } from "../../platform/config/config-fields.ts";
+import { type DaemonName, kindOption, readBest } from "./config-kind.ts";
 
 const COMMANDS: readonly LazyCommand[] = [
   {
     name: "validate",
     description: "check configuration files; referenced secrets must be readable",
     load: async () => validateCommand,
+  },
+  {
+    name: "show",
+    description: "print the values of all keys, and where each comes from",
+    load: async () => (await import("./config-show.ts")).showCommand,
   },
   {
     name: "from-env",
@@ -34,28 +37,34 @@ export function configCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), COMMANDS, context);
 }
 
-const KINDS = ["oracle-watchdog", "icq-relayer"] as const;
-type Kind = (typeof KINDS)[number];
-
-interface Options {
-  readonly kind?: Kind;
+interface ValidateOptions {
+  readonly kind?: DaemonName;
   readonly json?: true;
+  readonly secrets: boolean;
 }
 
 /** `relaywatch config validate FILE…`: prints every error in every file with its line and column. */
 function validateCommand(context: CliContext): Command {
   return new Command()
     .argument("<file...>", "YAML files")
-    .addOption(
-      new Option("--kind <daemon>", "the daemon; default: the one that knows the keys").choices(KINDS),
-    )
+    .addOption(kindOption())
+    .option("--no-secrets", "do not read the files and variables with secrets, which need not exist: for CI")
     .option("--json", "print JSON")
-    .addHelpText("after", "\nExits 78 when a file has an error.")
-    .action((files: readonly string[], options: Options) => validateFiles(files, options, context));
+    .addHelpText(
+      "after",
+      `
+The variables RELAYWATCH_RELAYER_… and RELAYWATCH_WATCHDOG_… take precedence over the files, as in the daemons.
+Exits 78 when a file has an error.`,
+    )
+    .action((files: readonly string[], options: ValidateOptions) => validateFiles(files, options, context));
 }
 
-function validateFiles(files: readonly string[], options: Options, context: CliContext): void {
-  const checked = files.map((file) => ({ file, errors: errorsOf(file, options.kind) }));
+function validateFiles(files: readonly string[], options: ValidateOptions, context: CliContext): void {
+  const check = (file: string): readonly ConfigIssue[] => errorsOf(file, options.kind);
+  const checked = files.map((file) => ({
+    file,
+    errors: options.secrets ? check(file) : withoutSecrets(() => check(file)),
+  }));
   if (options.json) context.print(stringifyJson(checked, 2));
   else for (const { file, errors } of checked) printFile(file, errors, context);
   const bad = checked.filter(({ errors }) => errors.length > 0).length;
@@ -68,31 +77,11 @@ function printFile(file: string, errors: readonly ConfigIssue[], context: CliCon
   for (const error of errors) context.print(formatConfigIssue(error));
 }
 
-/** Without a kind, returns the errors of the one whose schema knows most of the keys. */
-function errorsOf(file: string, kind: Kind | undefined): readonly ConfigIssue[] {
-  return issuesOf(() => {
-    // Read once: a pipe has its text only once.
-    const source = readConfigText(file);
-    const results = (kind === undefined ? KINDS : [kind]).map((one) => checkAs(source, one));
-    const [best = []] = results.toSorted((a, b) => unknownKeys(a) - unknownKeys(b) || a.length - b.length);
-    return best;
-  });
-}
-
-function checkAs(source: ConfigText, kind: Kind): readonly ConfigIssue[] {
-  return issuesOf(() => {
-    parseConfig(source, kind === "icq-relayer" ? relayerConfigSchema() : watchdogConfigSchema);
-    return [];
-  });
-}
-
-function unknownKeys(errors: readonly ConfigIssue[]): number {
-  return errors.filter(({ text }) => text.startsWith("unknown key")).length;
-}
-
-function issuesOf(check: () => readonly ConfigIssue[]): readonly ConfigIssue[] {
+function errorsOf(file: string, kind: DaemonName | undefined): readonly ConfigIssue[] {
   try {
-    return check();
+    // Read once: a pipe has its text only once.
+    readBest(readConfigText(file), kind);
+    return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.facts.errors;
     throw error;

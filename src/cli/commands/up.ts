@@ -130,7 +130,7 @@ function createParts(
     await raceAbort(chainsUp.promise, signal);
     const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
     await runIcqRelayer(
-      localnetRelayerConfig(ports, stateDir("relayer"), access.hosts),
+      localnetRelayerConfig(ports, stateDir("relayer"), access.hosts).config,
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, relayer: running };
@@ -142,7 +142,7 @@ function createParts(
     await raceAbort(chainsUp.promise, signal);
     const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
     await runOracleWatchdog(
-      localnetWatchdogConfig(options.portOffset, stateDir("watchdog"), access.hosts),
+      localnetWatchdogConfig(options.portOffset, stateDir("watchdog"), access.hosts).config,
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, watchdog: running };
@@ -214,7 +214,7 @@ function lines({ print, context }: StateOutput): (parts: UpParts) => void {
 
 function block(screen: LiveScreen, ports: Ports, portOffset: number): (parts: UpParts) => void {
   const startedAtMs = systemClock.nowMs();
-  const pollMs = longestPollMs(localnetWatchdogConfig(portOffset, undefined));
+  const pollMs = longestPollMs(localnetWatchdogConfig(portOffset, undefined).config);
   return (parts) => {
     const pages = {
       relayer: parts.relayer && addressOf(ports.relayer),

@@ -172,6 +172,25 @@ export function secretField(source: SecretSource = processSecretSource) {
   });
 }
 
+/** Stands for a secret that is not read. */
+const UNREAD = new Secret("unread");
+let areSecretsRead = true;
+
+/** Runs `parse`, in which references to secrets are checked and not read: neither file nor variable must exist. */
+export function withoutSecrets<T>(parse: () => T): T {
+  areSecretsRead = false;
+  try {
+    return parse();
+  } finally {
+    areSecretsRead = true;
+  }
+}
+
+/** Field for a secret whose text `isValid` accepts. `expected` is an {@link issueText}. */
+export function checkedSecretField(isValid: (text: string) => boolean, expected: string) {
+  return secretField().refine((secret) => secret === UNREAD || isValid(secret.reveal()), { error: expected });
+}
+
 /** Returns the secret, or a string with the error text. */
 function readSecret(
   given: { file?: string | undefined; env?: string | undefined },
@@ -180,6 +199,7 @@ function readSecret(
   const { file, env } = given;
   if ((file === undefined) === (env === undefined))
     return issueText("does not name exactly one place for the secret", "either file or env");
+  if (!areSecretsRead) return UNREAD;
   try {
     const text = (file === undefined ? source.environment(env ?? "") : source.file(file))?.trim();
     if (text !== undefined && text !== "") return new Secret(text);
@@ -206,7 +226,8 @@ export function logSchema() {
     level: z
       .enum(LOG_LEVELS)
       .default("info")
-      .describe("least level of a line; the option --log-level overrides it"),
+      .describe("least level of a line; the option --log-level overrides it")
+      .meta({ reload: "live" }),
     format: z
       .enum(["auto", "json", "text"])
       .default("auto")

@@ -12,6 +12,7 @@ import {
 } from "yaml";
 import type { z } from "zod";
 import { CodedError, errorText } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
 import { counted } from "../base/text.ts";
 import { issueText, receivedText } from "./config-fields.ts";
@@ -24,7 +25,9 @@ export interface ConfigText {
 
 /** One error in a configuration file. `line` and `column` count from 1. */
 export interface ConfigIssue {
+  /** Or the name of an environment variable. */
   readonly file: string;
+  /** 0 in an environment variable. */
   readonly line: number;
   readonly column: number;
   /** Keys from the root, joined by dots. Empty for an error of the file itself. */
@@ -43,18 +46,10 @@ export class ConfigError extends CodedError<{
   }
 }
 
-/** Formats an error as `file:line:column: path: text`. */
+/** Formats an error as `file:line:column: path: text`, or `VARIABLE: path: text`. */
 export function formatConfigIssue(error: ConfigIssue): string {
-  const place = `${error.file}:${error.line}:${error.column}`;
+  const place = error.line === 0 ? error.file : `${error.file}:${error.line}:${error.column}`;
   return error.path === "" ? `${place}: ${error.text}` : `${place}: ${error.path}: ${error.text}`;
-}
-
-/**
- * Reads and checks a configuration file of at most 1 MiB.
- * @throws {ConfigError} with all errors of the file, or because it cannot be read.
- */
-export function loadConfig<Schema extends z.ZodType>(file: string, schema: Schema): z.output<Schema> {
-  return parseConfig(readConfigText(file), schema);
 }
 
 /**
@@ -62,6 +57,76 @@ export function loadConfig<Schema extends z.ZodType>(file: string, schema: Schem
  * @throws {ConfigError} with all errors, in the order of the file.
  */
 export function parseConfig<Schema extends z.ZodType>(source: ConfigText, schema: Schema): z.output<Schema> {
+  return readConfig(source, schema).config;
+}
+
+/** A value for one key that takes precedence over the file: an environment variable. */
+export interface ConfigVariable {
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/** A valid configuration, and where its values come from. */
+export interface ParsedConfig<Config> {
+  readonly config: Config;
+  /** The values as they were given, without defaults and with references to secrets. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Returns `file:line` or the variable of a key; undefined for a key without a value: its default holds. */
+  readonly originOf: (path: readonly string[]) => string | undefined;
+}
+
+/** Checks YAML text as {@link parseConfig} does, with the variables in front of its values. Throws `ConfigError`. */
+export function readConfig<Schema extends z.ZodType>(
+  source: ConfigText,
+  schema: Schema,
+  variables: readonly ConfigVariable[] = [],
+): ParsedConfig<z.output<Schema>> {
+  const parsed = parseYaml(source);
+  const plain = toPlain(parsed);
+  const misplaced = variables.flatMap((variable) => misplacedIssues(plain, variable));
+  if (misplaced.length > 0) throw new ConfigError(misplaced);
+  const input = variables.reduce((values, { path, value }) => withValue(values, path, value), plain);
+  const result = schema.safeParse(input, { error: describeIssue });
+  if (!result.success) throw new ConfigError(schemaIssues(parsed, result.error.issues, variables));
+  return {
+    config: deepFreeze(result.data),
+    input: isRecord(input) ? input : {},
+    originOf: (path) => {
+      const variable = variables.find((one) => isPrefix(one.path, path));
+      if (variable !== undefined) return variable.name;
+      if (!parsed.document.hasIn(path)) return undefined;
+      return `${source.file}:${position(parsed, offsetOf(parsed.document, path, true)).line}`;
+    },
+  };
+}
+
+/** A variable within a value that is not a section, such as the short form of `store`. */
+function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readonly ConfigIssue[] {
+  let value = plain;
+  for (const [depth, key] of path.slice(0, -1).entries()) {
+    if (!isRecord(value)) return [];
+    value = value[key];
+    if (value === undefined || value === null || isRecord(value)) continue;
+    const section = path.slice(0, depth + 1).join(".");
+    const text = issueText(`has no place: ${section} ${receivedText(value)} in the file`, "a section there");
+    return [{ file: name, line: 0, column: 0, path: path.join("."), text }];
+  }
+  return [];
+}
+
+/** Returns a copy with another value at the path. Sections of the file can be shared by aliases, so none is changed. */
+function withValue(plain: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
+  if (key === undefined) return value;
+  const section = isRecord(plain) ? plain : {};
+  return { ...section, [key]: withValue(section[key], rest, value) };
+}
+
+function isPrefix(prefix: readonly string[], path: readonly PropertyKey[]): boolean {
+  return prefix.every((key, depth) => path[depth] === key);
+}
+
+function parseYaml(source: ConfigText): Source {
   const lines = new LineCounter();
   const document = parseDocument(source.text, {
     lineCounter: lines,
@@ -73,9 +138,7 @@ export function parseConfig<Schema extends z.ZodType>(source: ConfigText, schema
   const parsed = { file: source.file, document, lines };
   const errors = [...syntaxIssues(parsed), ...keyIssues(parsed)];
   if (errors.length > 0) throw new ConfigError(errors);
-  const result = schema.safeParse(toPlain(parsed), { error: describeIssue });
-  if (!result.success) throw new ConfigError(schemaIssues(parsed, result.error.issues));
-  return deepFreeze(result.data);
+  return parsed;
 }
 
 /** A parsed document, for the positions in error messages. */
@@ -147,13 +210,25 @@ function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   return byKey;
 }
 
-function schemaIssues(source: Source, issues: readonly z.core.$ZodIssue[]): readonly ConfigIssue[] {
+function schemaIssues(
+  source: Source,
+  issues: readonly z.core.$ZodIssue[],
+  variables: readonly ConfigVariable[],
+): readonly ConfigIssue[] {
+  const placeOf = (
+    path: readonly PropertyKey[],
+    wantKey: boolean,
+  ): Pick<ConfigIssue, "file" | "line" | "column"> => {
+    const variable = variables.find((one) => isPrefix(one.path, path));
+    if (variable !== undefined) return { file: variable.name, line: 0, column: 0 };
+    return position(source, offsetOf(source.document, path, wantKey));
+  };
   return issues
     .flatMap((issue) => {
       const keys =
         issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
       return keys.map((path) => ({
-        ...position(source, offsetOf(source.document, path, issue.code === "unrecognized_keys")),
+        ...placeOf(path, issue.code === "unrecognized_keys"),
         path: path.map(String).join("."),
         text: issue.message,
       }));

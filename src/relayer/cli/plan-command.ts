@@ -139,7 +139,7 @@ function planWithDefaults(options: PlanOptions): Plan {
       EXIT.usage,
       "name a number of queries with --queries, or a relayer with --config or --from-env",
     );
-  const config = localnetRelayerConfig(portsAt(0), undefined);
+  const config = localnetRelayerConfig(portsAt(0), undefined).config;
   return toPlan(options, config, {
     source: "deployed-chain-defaults",
     market: {

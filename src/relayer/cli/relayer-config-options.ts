@@ -9,9 +9,10 @@ import { CliError } from "../../platform/cli/cli-error.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
 import { parseUint64, portOffsetOption } from "../../platform/cli/options.ts";
 import { processSecretSource, type SecretSource } from "../../platform/config/config-fields.ts";
-import { loadConfig, parseConfig } from "../../platform/config/config.ts";
+import { type ParsedConfig, readConfig, readConfigText } from "../../platform/config/config.ts";
+import { type ConfigKind, givesVariables, readDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { type DaemonContext, LISTEN_KEY } from "../../platform/process/daemon-context.ts";
-import { type RelayerConfig, relayerConfigSchema } from "../config/relayer-config.ts";
+import { type RelayerConfig, relayerConfigKind, relayerConfigSchema } from "../config/relayer-config.ts";
 import {
   envYaml,
   findChainIds,
@@ -54,6 +55,9 @@ export function addRelayerConfigOptions(command: Command): Command {
 /** A relayer's configuration, and the names of its settings. */
 export interface SelectedConfig extends Pick<DaemonContext, "portOption" | "nameSettings"> {
   readonly config: RelayerConfig;
+  /** The same with its sources. */
+  readonly parsed: ParsedConfig<RelayerConfig>;
+  readonly kind: ConfigKind<RelayerConfig>;
 }
 
 /** Loads the selected configuration. Throws `ConfigError`, `EnvironmentError`, and `CliError` for a chain that is down. */
@@ -61,28 +65,36 @@ export async function selectRelayerConfig(
   options: RelayerConfigOptions,
   context: CliContext,
 ): Promise<SelectedConfig> {
-  if (options.config !== undefined) return { config: loadConfig(options.config, relayerConfigSchema()) };
-  if (options.fromEnv !== undefined)
-    return {
-      config: await configFromEnv(options.fromEnv, context, options.wait),
-      portOption: nameVariables(LISTEN_KEY),
-      nameSettings: nameVariables,
-    };
-  const config = localnetRelayerConfig(portsAt(options.portOffset), options.stateDir);
-  return { config, portOption: "--port-offset" };
+  const kind = relayerConfigKind();
+  if (options.fromEnv !== undefined) return selectFromEnv(options.fromEnv, context, options.wait);
+  if (options.config !== undefined || givesVariables(kind, options)) {
+    const source = options.config === undefined ? undefined : readConfigText(options.config);
+    const parsed = readDaemonConfig(kind, source);
+    return { config: parsed.config, parsed, kind };
+  }
+  const parsed = localnetRelayerConfig(portsAt(options.portOffset), options.stateDir);
+  return { config: parsed.config, parsed, kind, portOption: "--port-offset" };
 }
 
 /** Maximum wait for the chains' endpoints before the supervisor is asked to restart the daemon. */
 const CHAIN_ID_WAIT_MS = 60_000;
 
-async function configFromEnv(
+async function selectFromEnv(
   source: true | string,
   context: CliContext,
   waitMs = CHAIN_ID_WAIT_MS,
-): Promise<RelayerConfig> {
+): Promise<SelectedConfig> {
   const environment = readEnvironment(source);
   const yaml = await yamlFromEnv(environment, context, waitMs);
-  return parseEnvYaml(yaml, secretsOf(environment));
+  const secrets = secretsOf(environment);
+  const parsed = parseEnvYaml(yaml, secrets, environment);
+  return {
+    config: parsed.config,
+    parsed,
+    kind: relayerConfigKind(secrets),
+    portOption: nameVariables(LISTEN_KEY),
+    nameSettings: nameVariables,
+  };
 }
 
 /** Returns the process environment, merged with the variables of the file `source`. The process environment takes precedence. */
@@ -148,7 +160,7 @@ export function localnetRelayerConfig(
   ports: Ports,
   stateDir: string | undefined,
   hosts: readonly string[] = [],
-): RelayerConfig {
+): ParsedConfig<RelayerConfig> {
   const text = `
 chain: { id: local-1, rpc: ["http://127.0.0.1:${ports.localRpc}"] }
 signer: { mnemonic: { env: LOCALNET_RELAYER_MNEMONIC } }
@@ -161,5 +173,5 @@ ${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
     environment: () => LOCALNET_RELAYER_MNEMONIC,
     file: () => unreachable("no file is named"),
   };
-  return parseConfig({ file: "localnet relayer", text }, relayerConfigSchema(secrets));
+  return readConfig({ file: "localnet relayer", text }, relayerConfigSchema(secrets));
 }

@@ -6,8 +6,8 @@ import { formatOptions, printReport, type ReportFormatOptions } from "../../plat
 import { relayerReport } from "../report/relayer-report.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { httpUrl } from "../../platform/config/config-fields.ts";
-import { loadConfig } from "../../platform/config/config.ts";
-import { relayerConfigSchema } from "../config/relayer-config.ts";
+import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
+import { relayerConfigKind } from "../config/relayer-config.ts";
 import {
   parseAttempts,
   parseCosts,
@@ -84,5 +84,5 @@ async function readRelayer(
 
 function urlOf({ config, portOffset }: RelayerPlace): string {
   if (config === undefined) return `http://127.0.0.1:${portsAt(portOffset).relayer}`;
-  return httpUrl(loadConfig(config, relayerConfigSchema()).http.listen);
+  return httpUrl(loadDaemonConfig(relayerConfigKind(), config).config.http.listen);
 }

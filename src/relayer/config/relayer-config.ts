@@ -13,6 +13,7 @@ import {
   secretField,
   type SecretSource,
 } from "../../platform/config/config-fields.ts";
+import type { ConfigKind } from "../../platform/config/daemon-config.ts";
 import { urgencySchema } from "../market/urgency.ts";
 import { signerSchema } from "./signer-config.ts";
 import {
@@ -86,7 +87,7 @@ function fieldsSchema(secrets: SecretSource) {
           .describe(
             "the chain's own name: first part of its protobuf packages, event type, segment of REST paths",
           ),
-        id: z.string().min(1).max(50).describe("chain id").meta({ example: "neutron-1" }),
+        id: z.string().min(1).max(50).describe("chain id").meta({ example: "neutron-1", reload: "process" }),
         rpc: endpoints()
           .describe(
             "RPC endpoints in order of preference; one that fails, is behind or is much slower comes last",
@@ -164,14 +165,14 @@ function fieldsSchema(secrets: SecretSource) {
       .describe(
         "folder of the SQLite file with the progress of TX searches, dead letters and attempts; without it or store, they are lost at a restart: every TX search then starts tx_lookback_blocks before the tip, and submits again what it finds, which costs its fee",
       )
-      .meta({ example: "./relayer-state" }),
+      .meta({ example: "./relayer-state", reload: "process" }),
     health: healthSchema(),
     store: storeField(secrets)
       .optional()
       .describe(
         "PostgreSQL instead of state_dir, shared by several instances: one of those with the same signer submits",
       )
-      .meta({ commentedOut: true }),
+      .meta({ commentedOut: true, reload: "process" }),
     lease: leaseSchema().describe("with store: leadership of the instances with the same signer"),
     shards: shardsSchema()
       .optional()
@@ -192,7 +193,7 @@ function fieldsSchema(secrets: SecretSource) {
       })
       .prefault({})
       .describe("the metrics page"),
-    log: logSchema().prefault({}).describe("log lines"),
+    log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
   });
 }
 
@@ -330,13 +331,14 @@ function httpSchema(secrets: SecretSource) {
     .strictObject({
       listen: listenField()
         .prefault("127.0.0.1:9999")
-        .describe("address of the relayer's own HTTP server: page, status, metrics, health"),
+        .describe("address of the relayer's own HTTP server: page, status, metrics, health")
+        .meta({ reload: "process" }),
       hosts: hostNamesField()
         .optional()
         .describe(
           "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
         )
-        .meta({ example: ["relayer.example"], commentedOut: true }),
+        .meta({ example: ["relayer.example"], commentedOut: true, reload: "process" }),
       token: secretField(secrets)
         .optional()
         .describe("bearer token of the requests that change something; a secret")
@@ -351,6 +353,11 @@ function httpSchema(secrets: SecretSource) {
     })
     .prefault({})
     .describe("the relayer's own HTTP server");
+}
+
+/** The relayer's configuration with its environment variables. `secrets` resolves the secret references. */
+export function relayerConfigKind(secrets?: SecretSource): ConfigKind<RelayerConfig> {
+  return { name: "icq-relayer", prefix: "RELAYWATCH_RELAYER_", schema: relayerConfigSchema(secrets) };
 }
 
 /** A checked configuration. */

@@ -5,9 +5,15 @@ import { withTimeout } from "../../platform/base/abort.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import type { SecretSource } from "../../platform/config/config-fields.ts";
-import { ConfigError, type ConfigIssue, parseConfig } from "../../platform/config/config.ts";
+import {
+  ConfigError,
+  type ConfigIssue,
+  formatConfigIssue,
+  type ParsedConfig,
+} from "../../platform/config/config.ts";
+import { type ConfigEnvironment, readDaemonConfig } from "../../platform/config/daemon-config.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import { type RelayerConfig, relayerConfigSchema } from "../config/relayer-config.ts";
+import { type RelayerConfig, relayerConfigKind } from "../config/relayer-config.ts";
 import { errorBackoff } from "../chain/relay-error.ts";
 import type { EnvConfig } from "./read-env.ts";
 import { ENV_VARIABLES } from "./variables.ts";
@@ -53,18 +59,26 @@ function list(value: unknown): readonly unknown[] {
 }
 
 /**
- * Checks the YAML of {@link envYaml}. Throws {@link EnvironmentError} with the names of the variables instead of the keys.
+ * Checks the YAML of {@link envYaml}. Throws {@link EnvironmentError} with the names of the variables instead of the keys. The variables
+ * RELAYWATCH_RELAYER_… of `environment` take precedence.
  */
-export function parseEnvYaml(yaml: string, secrets: SecretSource): RelayerConfig {
+export function parseEnvYaml(
+  yaml: string,
+  secrets: SecretSource,
+  environment: ConfigEnvironment = {},
+): ParsedConfig<RelayerConfig> {
   try {
-    return parseConfig({ file: "environment", text: yaml }, relayerConfigSchema(secrets));
+    return readDaemonConfig(relayerConfigKind(secrets), { file: "environment", text: yaml }, environment);
   } catch (error) {
     if (error instanceof ConfigError) throw new EnvironmentError(error.facts.errors.map(problemOf));
     throw error;
   }
 }
 
-function problemOf({ path, text }: ConfigIssue): string {
+function problemOf(issue: ConfigIssue): string {
+  const { path, text, line } = issue;
+  // A variable of this program, which takes precedence over those of the Go relayer.
+  if (line === 0) return formatConfigIssue(issue);
   const variable = ENV_VARIABLES.find(
     ({ key }) => key !== "" && (path === key || path.startsWith(`${key}.`)),
   );

@@ -5,10 +5,10 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
-import { loadConfig } from "../../platform/config/config.ts";
+import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { type BacktestOptions, backtestReport } from "../report/backtest.ts";
 import { formatMinute } from "../../platform/base/text.ts";
-import { watchdogConfigSchema } from "../config/config.ts";
+import { watchdogConfigKind, watchdogConfigSchema } from "../config/config.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { CheckExit } from "../../platform/cli/cli-error.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -208,6 +208,8 @@ function backtestCommand(context: CliContext): Command {
 /** A configuration's rules, grace and interval; without one, the defaults. */
 function backtestOptions({ config }: BacktestCommand): BacktestOptions {
   const { alerts, intervalMs } =
-    config === undefined ? watchdogConfigSchema.parse({}) : loadConfig(config, watchdogConfigSchema);
+    config === undefined
+      ? watchdogConfigSchema.parse({})
+      : loadDaemonConfig(watchdogConfigKind, config).config;
   return { rules: alerts.rules, graceMs: alerts.graceMs, intervalMs };
 }

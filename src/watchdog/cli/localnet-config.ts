@@ -1,14 +1,14 @@
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
-import { parseConfig } from "../../platform/config/config.ts";
-import { type WatchdogConfig, watchdogConfigSchema } from "../config/config.ts";
+import { type ParsedConfig, readConfig } from "../../platform/config/config.ts";
+import { type WatchdogDaemonConfig, watchdogConfigSchema } from "../config/config.ts";
 
 /** Watchdog configuration for a localnet at this port offset. The control API's token grants access to guarded routes. */
 export function localnetWatchdogConfig(
   portOffset: number,
   stateDir: string | undefined,
   hosts: readonly string[] = [],
-): WatchdogConfig {
+): ParsedConfig<WatchdogDaemonConfig> {
   const ports = portsAt(portOffset);
   // Creates the file, which the configuration refers to.
   controlToken(portOffset);
@@ -24,5 +24,5 @@ sources:
   sidecar_metrics: "http://127.0.0.1:${ports.sidecarMetrics}/metrics"
 ${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
 `;
-  return parseConfig({ file: "localnet watchdog", text }, watchdogConfigSchema);
+  return readConfig({ file: "localnet watchdog", text }, watchdogConfigSchema);
 }

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { loadConfig } from "../../platform/config/config.ts";
+import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { type DataRange, parseValidatorData } from "../report/report-data.ts";
 import type { ValidatorData } from "../report/validator-data.ts";
-import { watchdogConfigSchema } from "../config/config.ts";
+import { watchdogConfigKind } from "../config/config.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
@@ -47,7 +47,7 @@ function placeOf({ config, portOffset }: OracleOptions): WatchdogPlace {
       token: () => controlToken(portOffset),
       hint: "start relaywatch up or relaywatch watchdog start, or name another one with --config or --port-offset",
     };
-  const { listen, token } = loadConfig(config, watchdogConfigSchema);
+  const { listen, token } = loadDaemonConfig(watchdogConfigKind, config).config;
   const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;
   return {
     url: `http://${UNSPECIFIED.has(host) ? "127.0.0.1" : host}:${listen.port}`,

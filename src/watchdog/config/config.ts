@@ -5,8 +5,11 @@ import {
   hostNamesField,
   type ListenAddress,
   listenField,
+  type LogConfig,
+  logSchema,
   secretField,
 } from "../../platform/config/config-fields.ts";
+import type { ConfigKind } from "../../platform/config/daemon-config.ts";
 import { type AlertsConfig, alertsSchema } from "../conditions/alerts-config.ts";
 import { type NotifyConfig, notifySchema } from "../notify/notify-config.ts";
 import type { BackfillOptions } from "../prometheus-api/backfill.ts";
@@ -57,18 +60,24 @@ export interface WatchdogConfig {
   readonly backfill?: BackfillOptions;
 }
 
+/** The whole file. */
+export interface WatchdogDaemonConfig extends WatchdogConfig {
+  readonly log: LogConfig;
+}
+
 const fileSchema = z.strictObject({
   http: z
     .strictObject({
       listen: listenField()
         .prefault("127.0.0.1:9998")
-        .describe("address of the watchdog's own HTTP server: page, status, metrics, health"),
+        .describe("address of the watchdog's own HTTP server: page, status, metrics, health")
+        .meta({ reload: "process" }),
       hosts: hostNamesField()
         .optional()
         .describe(
           "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
         )
-        .meta({ example: ["watchdog.example"] }),
+        .meta({ example: ["watchdog.example"], reload: "process" }),
       token: secretField()
         .optional()
         .describe("bearer token of the requests that change something, such as silences; a secret")
@@ -82,7 +91,7 @@ const fileSchema = z.strictObject({
     .min(1)
     .optional()
     .describe("folder of the state file; without it, a restart of the watchdog begins a new count")
-    .meta({ example: "/var/lib/oracle-watchdog" }),
+    .meta({ example: "/var/lib/oracle-watchdog", reload: "process" }),
   interval: durationField(100).prefault("5s").describe("time between polls"),
   source: source
     .default("scrape")
@@ -122,6 +131,7 @@ const fileSchema = z.strictObject({
       ],
     }),
   reports: reportsSchema,
+  log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
 });
 
 /** Schema of the configuration file. Every key is optional. */
@@ -131,7 +141,14 @@ export const watchdogConfigSchema = fileSchema
   .superRefine(refuseReportChannels)
   .transform(toWatchdogConfig);
 
-function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogConfig {
+/** The watchdog's configuration with its environment variables. */
+export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
+  name: "oracle-watchdog",
+  prefix: "RELAYWATCH_WATCHDOG_",
+  schema: watchdogConfigSchema,
+};
+
+function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConfig {
   const { state_dir: stateDir } = file;
   return {
     listen: file.http.listen,
@@ -145,6 +162,7 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogConfig {
     notify: file.notify,
     maintenance: file.maintenance,
     reports: withDirectory(file.reports, stateDir),
+    log: file.log,
     ...(file.prometheus === undefined ? {} : { prometheus: toPrometheusConfig(file.prometheus) }),
     ...(file.backfill === undefined ? {} : { backfill: toBackfill(file.backfill) }),
   };

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
 import { configFiles, exampleFile } from "../../../src/cli/generate/config-files.ts";
-import { keySchema, type KeySchema } from "../../../src/cli/generate/config-schema.ts";
+import { keySchema, type KeySchema } from "../../../src/platform/config/key-schema.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { parseConfig } from "../../../src/platform/config/config.ts";
 import { relayerConfigSchema } from "../../../src/relayer/config/relayer-config.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ConfigError, loadConfig, parseConfig } from "../../../src/platform/config/config.ts";
+import { ConfigError, readConfigText, parseConfig } from "../../../src/platform/config/config.ts";
 import {
   amountField,
   durationField,
@@ -163,13 +163,13 @@ describe("parseConfig", () => {
   });
 });
 
-describe("loadConfig", () => {
+describe("readConfigText", () => {
   it("reads a file and reports a missing file as a configuration error", () => {
     const folder = mkdtempSync(join(tmpdir(), "relaywatch-config-"));
     const file = join(folder, "c.yaml");
     writeFileSync(file, "node: {url: 'https://x.example/metrics'}\n");
-    expect(loadConfig(file, schema).node.url).toBe("https://x.example/metrics");
-    expect(() => loadConfig(join(folder, "none.yaml"), schema)).toThrow(ConfigError);
-    expect(() => loadConfig(join(folder, "none.yaml"), schema)).toThrow(/none\.yaml:1:1: cannot be read/);
+    expect(parseConfig(readConfigText(file), schema).node.url).toBe("https://x.example/metrics");
+    expect(() => readConfigText(join(folder, "none.yaml"))).toThrow(ConfigError);
+    expect(() => readConfigText(join(folder, "none.yaml"))).toThrow(/none\.yaml:1:1: cannot be read/);
   });
 });

@@ -9,7 +9,7 @@ import {
 } from "../../../src/platform/config/config-fields.ts";
 import { createMetricsRegistry } from "../../../src/platform/process/metrics.ts";
 import { keyTable } from "../../../src/cli/generate/config-files.ts";
-import { keySchema } from "../../../src/cli/generate/config-schema.ts";
+import { keySchema } from "../../../src/platform/config/key-schema.ts";
 
 describe("parseDurationMs", () => {
   it.each([
@@ -58,11 +58,11 @@ describe("the JSON Schema of configuration fields", () => {
   });
 
   it("gives a table with one row for each key", () => {
-    expect(keyTable(keySchema(schema)).trim().split("\n")).toEqual([
-      "| key | type | default | what it does |",
-      "|---|---|---|---|",
-      '| `interval` | string | `"5s"` | time between two scrapes |',
-      "| `hook.url` | secret | required |  |",
+    expect(keyTable({ schema, prefix: "APP_" }).trim().split("\n")).toEqual([
+      "| key | type | default | variable | reload | what it does |",
+      "|---|---|---|---|---|---|",
+      '| `interval` | string | `"5s"` | `APP_INTERVAL` | services | time between two scrapes |',
+      "| `hook.url` | secret | required | `APP_HOOK_URL` | services |  |",
     ]);
   });
 });

@@ -347,7 +347,7 @@ describe("remedies", () => {
 
 describe("ceilingOf", () => {
   it("is the configured one, by default twice the minimum", () => {
-    const { gas } = localnetRelayerConfig(portsAt(0), undefined);
+    const { gas } = localnetRelayerConfig(portsAt(0), undefined).config;
     expect(ceilingOf({ gas }, PARAMS)).toBe(parseDec18("0.005"));
     expect(ceilingOf({ gas: { ...gas, price: { comfortable: 7n } } }, PARAMS)).toBe(7n);
   });

@@ -33,7 +33,7 @@ async function viewOf(states: readonly QueryState[], feeFactor: bigint | undefin
   }
   const { forecast: _forecast, sinceReadMs, ...sample } = sampleMarket();
   const market = { ...sample, feeFactor };
-  const config = localnetRelayerConfig(portsAt(0), undefined);
+  const config = localnetRelayerConfig(portsAt(0), undefined).config;
   const deps = {
     market: {
       status: () => ({ ...market, readAtMs: clock.monotonicMs() - sinceReadMs }),

@@ -3,7 +3,7 @@ import {
   durationField,
   isPlainHttpUrl,
   issueText,
-  secretField,
+  checkedSecretField,
 } from "../../../platform/config/config-fields.ts";
 import { SEVERITIES, type Severity } from "../../../platform/monitoring/severity.ts";
 import type { AlertEvent } from "./alert-event.ts";
@@ -210,7 +210,5 @@ export function toSettings(values: CommonValues): ChannelSettings {
 
 /** Field for a secret URL, as a reference to the place that holds it. */
 export function secretUrlField() {
-  return secretField().refine((secret) => isPlainHttpUrl(secret.reveal()), {
-    error: issueText("does not hold a usable URL", "http:// or https://"),
-  });
+  return checkedSecretField(isPlainHttpUrl, issueText("does not hold a usable URL", "http:// or https://"));
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Secret } from "../../../platform/base/secret.ts";
-import { httpUrlField, issueText, secretField } from "../../../platform/config/config-fields.ts";
+import { checkedSecretField, httpUrlField, issueText } from "../../../platform/config/config-fields.ts";
 import { type ChannelSettings, COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
 import { alertMessage, cutLines, messageText } from "./message.ts";
 
@@ -25,11 +25,10 @@ export const telegram = defineChannel({
     .strictObject({
       kind: z.literal("telegram"),
       ...COMMON_FIELDS,
-      bot_token: secretField()
-        .refine((token) => /^\d{1,20}:[\w-]{10,100}$/.test(token.reveal()), {
-          error: issueText("does not hold a bot token", "digits, a colon, and letters"),
-        })
-        .describe("token of the bot; a secret"),
+      bot_token: checkedSecretField(
+        (token) => /^\d{1,20}:[\w-]{10,100}$/.test(token),
+        issueText("does not hold a bot token", "digits, a colon, and letters"),
+      ).describe("token of the bot; a secret"),
       chat_id: z
         .string()
         .regex(/^(?:-?\d{1,20}|@\w{1,64})$/, {

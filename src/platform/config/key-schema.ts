@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isRecord } from "../../platform/base/json.ts";
+import { isRecord } from "../base/json.ts";
 
 /**
  * A configuration key, as JSON Schema (draft 2020-12) describes it. It comes from the zod schema that parses the key, so
@@ -20,7 +20,18 @@ export interface KeySchema {
   readonly oneOf?: readonly KeySchema[];
   /** The example file has the key in a comment, since it excludes another key or changes what the relayer does. */
   readonly commentedOut?: boolean;
+  /** Of a section: also that of its keys, unless they have their own. */
+  readonly reload?: KeyReload;
 }
+
+/**
+ * What a reload of the configuration does with a changed key. `live`: it is set while the services run. `process`: it needs a
+ * new process. Without the keyword, the services start again in the same process.
+ */
+export type KeyReload = "live" | "process";
+
+/** Keywords of {@link KeySchema} that JSON Schema does not have. */
+const OWN_KEYWORDS: ReadonlySet<string> = new Set(["commentedOut", "reload"]);
 
 /** Returns the JSON Schema of a configuration file. */
 export function keySchema(schema: z.ZodType): KeySchema {
@@ -57,12 +68,48 @@ export function keySchema(schema: z.ZodType): KeySchema {
 /** Returns the file in `config/schema`, for editors and other programs that validate a configuration. */
 export function jsonSchemaFile(schema: z.ZodType, title: string): string {
   const { $schema, ...rest } = { $schema: "", ...keySchema(schema) };
-  return `${JSON.stringify({ $schema, title, ...rest }, (key, value: unknown) => (key === "commentedOut" ? undefined : value), 2)}\n`;
+  return `${JSON.stringify({ $schema, title, ...rest }, (key, value: unknown) => (OWN_KEYWORDS.has(key) ? undefined : value), 2)}\n`;
 }
 
 /** True for a key that references a secret, `{file: path}` or `{env: NAME}`. */
 export function isSecret({ properties }: Readonly<Record<string, unknown>> | KeySchema): boolean {
   return isRecord(properties) && Object.keys(properties).toSorted().join() === "env,file";
+}
+
+/** A key with a value: not a section, and not a key within a list. */
+export interface KeyLeaf {
+  readonly path: readonly string[];
+  readonly schema: KeySchema;
+  readonly reload: KeyReload | "services";
+}
+
+/** Returns the keys of a schema in its order. A list is one key, and so is a secret. */
+export function keyLeaves(
+  schema: KeySchema,
+  path: readonly string[] = [],
+  reload: KeyLeaf["reload"] = "services",
+): readonly KeyLeaf[] {
+  const own = schema.reload ?? reload;
+  const properties = isSecret(schema) ? undefined : sectionOf(schema)?.properties;
+  if (properties === undefined) return [{ path, schema, reload: own }];
+  return Object.entries(properties).flatMap(([key, inner]) => keyLeaves(inner, [...path, key], own));
+}
+
+/** Returns the section that a key's value is, or can be beside a short form. */
+export function sectionOf(schema: KeySchema): KeySchema | undefined {
+  return [schema, ...(schema.anyOf ?? [])].find(({ properties }) => properties !== undefined);
+}
+
+/** Among several kinds of sections, the one that has all keys of the value, and its constants. */
+export function optionOf(items: KeySchema, value: unknown): KeySchema {
+  const options = items.oneOf ?? items.anyOf ?? [items];
+  const entries = Object.entries(isRecord(value) ? value : {});
+  const fits = ({ properties = {} }: KeySchema): boolean =>
+    entries.every(([key, inner]) => {
+      const own = properties[key];
+      return own !== undefined && (own.const === undefined || own.const === inner);
+    });
+  return options.find(fits) ?? items;
 }
 
 const SECRET_KEYS = {

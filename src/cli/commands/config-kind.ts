@@ -1,0 +1,47 @@
+import { Option } from "commander";
+import { ConfigError, type ConfigText } from "../../platform/config/config.ts";
+import { readDaemonConfig } from "../../platform/config/daemon-config.ts";
+import { type EffectiveConfig, effectiveConfig } from "../../platform/config/effective-config.ts";
+import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
+import { watchdogConfigKind } from "../../watchdog/config/config.ts";
+
+/** The daemons with a configuration. */
+export const DAEMONS = ["oracle-watchdog", "icq-relayer"] as const;
+export type DaemonName = (typeof DAEMONS)[number];
+
+/** Reads a configuration as a daemon does, and returns a function for its values. Throws `ConfigError`. */
+export function readAs(kind: DaemonName, source?: ConfigText): () => EffectiveConfig {
+  if (kind === "icq-relayer") {
+    const relayer = relayerConfigKind();
+    const parsed = readDaemonConfig(relayer, source);
+    return () => effectiveConfig(relayer, parsed);
+  }
+  const parsed = readDaemonConfig(watchdogConfigKind, source);
+  return () => effectiveConfig(watchdogConfigKind, parsed);
+}
+
+/** `--kind DAEMON`. */
+export function kindOption(): Option {
+  return new Option("--kind <daemon>", "the daemon; default: the one that knows the keys").choices(DAEMONS);
+}
+
+/** Without a kind, reads the file as the one whose schema knows most of the keys. Throws its `ConfigError`. */
+export function readBest(source: ConfigText, kind: DaemonName | undefined): () => EffectiveConfig {
+  const errors: ConfigError[] = [];
+  for (const one of kind === undefined ? DAEMONS : [kind]) {
+    try {
+      return readAs(one, source);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      errors.push(error);
+    }
+  }
+  const [best] = errors.toSorted(
+    (a, b) => unknownKeys(a) - unknownKeys(b) || a.facts.errors.length - b.facts.errors.length,
+  );
+  throw best ?? new Error("a configuration has a kind");
+}
+
+function unknownKeys({ facts }: ConfigError): number {
+  return facts.errors.filter(({ text }) => text.startsWith("unknown key")).length;
+}

@@ -1,0 +1,56 @@
+import { Command, Option } from "commander";
+import { EXIT } from "../../platform/base/errors.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { readConfigText } from "../../platform/config/config.ts";
+import { withoutSecrets } from "../../platform/config/config-fields.ts";
+import {
+  type EffectiveConfig,
+  effectiveJson,
+  effectiveYaml,
+} from "../../platform/config/effective-config.ts";
+import { DAEMONS, type DaemonName, kindOption, readAs, readBest } from "./config-kind.ts";
+
+interface ShowOptions {
+  readonly config?: string;
+  readonly kind?: DaemonName;
+  readonly output: "yaml" | "json";
+  readonly origin?: true;
+  readonly redacted: boolean;
+}
+
+/** `relaywatch config show FILE`. */
+export function showCommand(context: CliContext): Command {
+  return new Command()
+    .argument("[file]", "YAML file; default: the environment variables alone")
+    .addOption(new Option("--config <file>", "the same as the argument"))
+    .addOption(kindOption())
+    .option("--origin", "say where each value comes from: file and line, environment variable, or default")
+    .addOption(new Option("-o, --output <format>", "format").choices(["yaml", "json"]).default("yaml"))
+    .addOption(new Option("--redacted", "print secrets as [redacted]").default(true))
+    .option("--no-redacted", "print the references of secrets, so that the output can be used as a file")
+    .addHelpText(
+      "after",
+      `
+A secret itself is never printed, and need not be readable. Without a file, --kind names the daemon whose variables
+(RELAYWATCH_RELAYER_…, RELAYWATCH_WATCHDOG_…) are shown.`,
+    )
+    .action((file: string | undefined, options: ShowOptions) => show(file, options, context));
+}
+
+function show(argument: string | undefined, options: ShowOptions, context: CliContext): void {
+  if (argument !== undefined && options.config !== undefined)
+    throw new CliError(EXIT.usage, "name one file: as the argument or with --config");
+  const file = argument ?? options.config;
+  const effective = withoutSecrets(() => readShown(file, options.kind)());
+  const format = { withOrigin: options.origin === true, isRedacted: options.redacted };
+  const text =
+    options.output === "json" ? effectiveJson(effective, format) : effectiveYaml(effective, format);
+  context.print(text.trimEnd());
+}
+
+function readShown(file: string | undefined, kind: DaemonName | undefined): () => EffectiveConfig {
+  if (file !== undefined) return readBest(readConfigText(file), kind);
+  if (kind !== undefined) return readAs(kind);
+  throw new CliError(EXIT.usage, `name a file, or the daemon with --kind ${DAEMONS.join(" or --kind ")}`);
+}

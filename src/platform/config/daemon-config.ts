@@ -1,0 +1,222 @@
+import { parseDocument } from "yaml";
+import type { z } from "zod";
+import {
+  ConfigError,
+  type ConfigIssue,
+  type ConfigText,
+  type ConfigVariable,
+  type ParsedConfig,
+  readConfig,
+  readConfigText,
+} from "./config.ts";
+import { issueText } from "./config-fields.ts";
+import { isSecret, type KeyLeaf, keyLeaves, keySchema, type KeySchema } from "./key-schema.ts";
+
+/** The configuration of one kind of daemon. */
+export interface ConfigKind<Config> {
+  readonly name: "icq-relayer" | "oracle-watchdog";
+  /** First part of the names of its environment variables, e.g. "RELAYWATCH_RELAYER_". */
+  readonly prefix: string;
+  readonly schema: z.ZodType<Config>;
+}
+
+/** Variables by name, as `process.env`. */
+export type ConfigEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** Name of the configuration in error messages when there is no file. */
+const NO_FILE = "environment";
+
+/** Name of the environment variable of a key: `gas.max_price` is RELAYWATCH_RELAYER_GAS_MAX_PRICE. */
+export function variableName(
+  { prefix }: Pick<ConfigKind<unknown>, "prefix">,
+  path: readonly string[],
+): string {
+  return `${prefix}${path.join("_").replaceAll("-", "_").toUpperCase()}`;
+}
+
+/** Ends the name of the variable with the path of a file that has a secret. */
+const FILE_SUFFIX = "_FILE";
+
+/**
+ * Reads a daemon's configuration: the environment variables, then `source`, then the defaults. Without `source`, the variables
+ * are the whole configuration. Throws `ConfigError` with all errors.
+ */
+export function readDaemonConfig<Config>(
+  kind: ConfigKind<Config>,
+  source: ConfigText = { file: NO_FILE, text: "" },
+  environment: ConfigEnvironment = process.env,
+): ParsedConfig<Config> {
+  const { variables, issues } = readVariables(kind, environment);
+  try {
+    const parsed = readConfig(source, kind.schema, variables);
+    if (issues.length === 0) return parsed;
+  } catch (error) {
+    if (error instanceof ConfigError)
+      throw new ConfigError([...issues, ...error.facts.errors], { cause: error });
+    throw error;
+  }
+  throw new ConfigError(issues);
+}
+
+/** Reads a daemon's configuration from a file and the environment. Throws `ConfigError`. */
+export function loadDaemonConfig<Config>(
+  kind: ConfigKind<Config>,
+  file: string,
+  environment?: ConfigEnvironment,
+): ParsedConfig<Config> {
+  return readDaemonConfig(kind, readConfigText(file), environment);
+}
+
+/**
+ * True if a variable of the daemon is set: the variables are then its configuration, and not the localnet. Throws `ConfigError`
+ * when an option of the localnet is given too.
+ */
+export function givesVariables(
+  kind: ConfigKind<unknown>,
+  localnet: { readonly portOffset: number; readonly stateDir?: string },
+  environment: ConfigEnvironment = process.env,
+): boolean {
+  const [first] = givenVariables(kind, environment);
+  if (first === undefined) return false;
+  if (localnet.portOffset === 0 && localnet.stateDir === undefined) return true;
+  const text = issueText(
+    "is a variable of the configuration, and --port-offset and --state-dir are for the localnet on this machine",
+    "one of the two",
+  );
+  throw new ConfigError([issueOf(first[0], "", text)]);
+}
+
+interface Variables {
+  readonly variables: readonly ConfigVariable[];
+  readonly issues: readonly ConfigIssue[];
+}
+
+function readVariables(kind: ConfigKind<unknown>, environment: ConfigEnvironment): Variables {
+  const given = givenVariables(kind, environment);
+  // The keys are needed only then, and take some milliseconds.
+  if (given.length === 0) return { variables: [], issues: [] };
+  const known = knownVariables(kind);
+  const read = given.map(([name, text]) => readVariable({ name, text }, known));
+  const variables = read.flatMap((one) => ("path" in one ? [one] : []));
+  const issues = read.flatMap((one) =>
+    ("path" in one ? [] : [one.text]).map((text) => issueOf(one.name, "", text)),
+  );
+  return { variables, issues: [...issues, ...doubledIssues(variables)] };
+}
+
+/** An empty variable is not set: Compose files pass such variables. */
+function givenVariables(
+  { prefix }: ConfigKind<unknown>,
+  environment: ConfigEnvironment,
+): readonly (readonly [name: string, text: string])[] {
+  return Object.entries(environment).flatMap(([name, text]) =>
+    name.startsWith(prefix) &&
+    text !== undefined &&
+    text !== "" &&
+    !isServiceLink(name.slice(prefix.length), text)
+      ? [[name, text] as const]
+      : [],
+  );
+}
+
+/**
+ * Kubernetes and Docker set such variables for a service with the name "relaywatch-relayer": RELAYWATCH_RELAYER_SERVICE_HOST,
+ * RELAYWATCH_RELAYER_PORT_9999_TCP.
+ */
+function isServiceLink(name: string, text: string): boolean {
+  return (
+    /^SERVICE_(?:HOST|PORT(?:_\w+)?)$/.test(name) ||
+    (/^PORT(?:_\d+_(?:TCP|UDP))?$/.test(name) && /^(?:tcp|udp):\/\//.test(text)) ||
+    /^PORT_\d+_(?:TCP|UDP)_(?:PROTO|PORT|ADDR)$/.test(name)
+  );
+}
+
+/** The key that a variable sets. A secret has two variables: one for itself, and one for its file. */
+interface KnownVariable {
+  readonly leaf: KeyLeaf;
+  readonly namesFile: boolean;
+}
+
+function knownVariables(kind: ConfigKind<unknown>): ReadonlyMap<string, KnownVariable> {
+  return new Map(
+    keyLeaves(keySchema(kind.schema)).flatMap((leaf): (readonly [string, KnownVariable])[] => {
+      const name = variableName(kind, leaf.path);
+      const own = [name, { leaf, namesFile: false }] as const;
+      return isSecret(leaf.schema) ? [own, [`${name}${FILE_SUFFIX}`, { leaf, namesFile: true }]] : [own];
+    }),
+  );
+}
+
+interface GivenVariable {
+  readonly name: string;
+  readonly text: string;
+}
+
+function readVariable(
+  { name, text }: GivenVariable,
+  known: ReadonlyMap<string, KnownVariable>,
+): ConfigVariable | GivenVariable {
+  const found = known.get(name);
+  if (found === undefined) {
+    const nearest = nearestText(name, [...known.keys()]);
+    const path = known.get(nearest)?.leaf.path.join(".") ?? "";
+    return { name, text: issueText("is the variable of no key", `for example ${nearest}, for ${path}`) };
+  }
+  const { leaf, namesFile } = found;
+  const value = isSecret(leaf.schema) ? secretReference(name, text, namesFile) : readValue(text, leaf.schema);
+  if (value instanceof Error) return { name, text: issueText("is not YAML", "a value as in the file") };
+  return { name, path: leaf.path, value };
+}
+
+function secretReference(name: string, text: string, namesFile: boolean): unknown {
+  return namesFile ? { file: text } : { env: name };
+}
+
+/** Text stays what it is. Any other value is written as in the file: numbers, true, null, and lists as [a, b]. */
+function readValue(text: string, schema: KeySchema): unknown {
+  if (isText(schema)) return text;
+  const document = parseDocument(text, { prettyErrors: false, stringKeys: true });
+  const [error] = document.errors;
+  return error ?? document.toJS({ maxAliasCount: 0 });
+}
+
+function isText({ type, enum: values }: KeySchema): boolean {
+  return type === "string" || (values !== undefined && values.every((value) => typeof value === "string"));
+}
+
+function doubledIssues(variables: readonly ConfigVariable[]): readonly ConfigIssue[] {
+  return variables.flatMap(({ name, path }) => {
+    const isDoubled =
+      name.endsWith(FILE_SUFFIX) && variables.some((one) => one.name === name.slice(0, -FILE_SUFFIX.length));
+    if (!isDoubled) return [];
+    const text = issueText(`is set beside ${name.slice(0, -FILE_SUFFIX.length)}`, "one of the two");
+    return [issueOf(name, path.join("."), text)];
+  });
+}
+
+function issueOf(file: string, path: string, text: string): ConfigIssue {
+  return { file, line: 0, column: 0, path, text };
+}
+
+/** Returns the candidate with the fewest changed characters. `candidates` is not empty. */
+function nearestText(text: string, candidates: readonly string[]): string {
+  const distances = candidates.map((candidate) => ({
+    candidate,
+    distance: editDistance(text.slice(0, 200), candidate),
+  }));
+  return distances.reduce((best, one) => (one.distance < best.distance ? one : best)).candidate;
+}
+
+/** Number of inserted, deleted and replaced characters between two texts (Levenshtein). */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let at = 0; at < from.length; at++) {
+    const next = [at + 1];
+    for (let column = 1; column <= to.length; column++) {
+      const replaced = (row[column - 1] ?? 0) + (from[at] === to[column - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

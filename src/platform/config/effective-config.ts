@@ -1,0 +1,202 @@
+import { createHash } from "node:crypto";
+import { Document, isCollection, isMap, isPair, isScalar } from "yaml";
+import { isRecord, stringifyJson } from "../base/json.ts";
+import { ConfigError, type ParsedConfig, readConfig } from "./config.ts";
+import { processSecretSource, type SecretSource, withoutSecrets } from "./config-fields.ts";
+import type { ConfigKind } from "./daemon-config.ts";
+import {
+  isSecret,
+  type KeyLeaf,
+  keyLeaves,
+  keySchema,
+  type KeySchema,
+  optionOf,
+  sectionOf,
+} from "./key-schema.ts";
+
+/** A key of a configuration that has a value. */
+export interface EffectiveKey {
+  readonly leaf: KeyLeaf;
+  /** As in a file: a duration is "30s", a secret its reference. */
+  readonly value: unknown;
+  /** `file:line`, the environment variable, or "default". */
+  readonly origin: string;
+}
+
+/** All keys of a configuration. */
+export interface EffectiveConfig {
+  readonly keys: readonly EffectiveKey[];
+  /** Keys without a value and without a default. */
+  readonly unset: readonly KeyLeaf[];
+}
+
+/** Returns the values of all keys, with the defaults of those that are not given. */
+export function effectiveConfig<Config>(
+  kind: ConfigKind<Config>,
+  parsed: ParsedConfig<Config>,
+): EffectiveConfig {
+  const keys: EffectiveKey[] = [];
+  const unset: KeyLeaf[] = [];
+  const schema = keySchema(kind.schema);
+  const filled = filledValue(schema, parsed.input);
+  for (const leaf of keyLeaves(schema)) {
+    const value = valueAt(filled, leaf.path);
+    if (value === undefined) unset.push(leaf);
+    else keys.push({ leaf, value, origin: parsed.originOf(leaf.path) ?? "default" });
+  }
+  const unused = unusedDefaults(kind, keys);
+  return {
+    keys: keys.filter((key) => !unused.has(key)),
+    unset: [...unset, ...[...unused].map(({ leaf }) => leaf)],
+  };
+}
+
+/** Defaults that contradict what is given: with `validators`, for instance, the URLs of the one node have none. */
+function unusedDefaults(kind: ConfigKind<unknown>, keys: readonly EffectiveKey[]): ReadonlySet<EffectiveKey> {
+  try {
+    withoutSecrets(() => readConfig({ file: "", text: stringifyJson(nested(keys)) }, kind.schema));
+    return new Set();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const refused = new Set(error.facts.errors.map(({ path }) => path));
+    return new Set(
+      keys.filter(({ leaf, origin }) => origin === "default" && refused.has(leaf.path.join("."))),
+    );
+  }
+}
+
+/** Replaces missing values by their defaults. */
+function filledValue(schema: KeySchema, given: unknown): unknown {
+  const value = given ?? (given === null && isNullable(schema) ? null : schema.default);
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return items === undefined
+      ? value
+      : value.map((item: unknown) => filledValue(optionOf(items, item), item));
+  }
+  const properties = isSecret(schema) ? undefined : sectionOf(schema)?.properties;
+  if (!isRecord(value) || properties === undefined) return value;
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([key, inner]) => {
+      const filled = filledValue(inner, value[key]);
+      return filled === undefined ? [] : [[key, filled]];
+    }),
+  );
+}
+
+function isNullable({ type, anyOf = [] }: KeySchema): boolean {
+  return type === "null" || (Array.isArray(type) && type.includes("null")) || anyOf.some(isNullable);
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
+}
+
+function nested(keys: readonly EffectiveKey[]): Record<string, unknown> {
+  const root: Record<string, unknown> = {};
+  for (const { leaf, value } of keys) {
+    let section = root;
+    for (const key of leaf.path.slice(0, -1)) {
+      const inner = section[key];
+      const next = isRecord(inner) ? inner : {};
+      section[key] = next;
+      section = next;
+    }
+    section[leaf.path.at(-1) ?? ""] = value;
+  }
+  return root;
+}
+
+/** How a configuration is printed. */
+export interface ShowOptions {
+  readonly withOrigin: boolean;
+  /** Prints "[redacted]" instead of the reference of a secret. The secret itself is never printed. */
+  readonly isRedacted: boolean;
+}
+
+/** Returns the YAML of all keys with their origins as comments. Keys without a value are comments at the end. */
+export function effectiveYaml({ keys, unset }: EffectiveConfig, options: ShowOptions): string {
+  const shown = redacted(keys, options.isRedacted);
+  const document = new Document(nested(shown));
+  if (options.withOrigin) for (const key of shown) comment(document, key);
+  const text = document.toString({ lineWidth: 0 });
+  const missing = unset.map(({ path }) => `#   ${path.join(".")}\n`).join("");
+  return missing === "" ? text : `${text}\n# Keys without a value:\n${missing}`;
+}
+
+function comment(document: Document, { leaf, origin }: EffectiveKey): void {
+  const section = document.getIn(leaf.path.slice(0, -1), true);
+  const map = leaf.path.length === 1 ? document.contents : section;
+  if (!isMap(map)) return;
+  const pair = map.items.find(
+    (one) => isPair(one) && isScalar(one.key) && one.key.value === leaf.path.at(-1),
+  );
+  const value = pair?.value;
+  // A comment behind a list would be on a line of its own, so it is in front of the key.
+  if (isCollection(value) && isScalar(pair?.key)) pair.key.commentBefore = ` ${origin}`;
+  else if (isScalar(value)) value.comment = ` ${origin}`;
+}
+
+/** Returns the JSON of all keys: their values, or with origins `{values, origins}`. */
+export function effectiveJson({ keys }: EffectiveConfig, options: ShowOptions): string {
+  const shown = redacted(keys, options.isRedacted);
+  const values = nested(shown);
+  if (!options.withOrigin) return stringifyJson(values, 2);
+  const origins = Object.fromEntries(shown.map(({ leaf, origin }) => [leaf.path.join("."), origin]));
+  return stringifyJson({ values, origins }, 2);
+}
+
+function redacted(keys: readonly EffectiveKey[], isRedacted: boolean): readonly EffectiveKey[] {
+  if (!isRedacted) return keys;
+  return keys.map((key) => ({ ...key, value: withSecrets(key.leaf.schema, key.value, () => "[redacted]") }));
+}
+
+/** Replaces the references of secrets in a value. */
+function withSecrets(schema: KeySchema, value: unknown, replace: (reference: unknown) => unknown): unknown {
+  if (isSecret(schema)) return replace(value);
+  const { items } = schema;
+  if (Array.isArray(value) && items !== undefined)
+    return value.map((item: unknown) => withSecrets(optionOf(items, item), item, replace));
+  const properties = sectionOf(schema)?.properties;
+  if (!isRecord(value) || properties === undefined) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      const own = properties[key];
+      return [key, own === undefined ? inner : withSecrets(own, inner, replace)];
+    }),
+  );
+}
+
+/**
+ * Returns a text for each key by which a change of its value shows, secrets included: a secret appears as its hash, so that
+ * a file with another secret in it is a change.
+ */
+export function keyFingerprints<Config>(
+  kind: ConfigKind<Config>,
+  parsed: ParsedConfig<Config>,
+  secrets: SecretSource = processSecretSource,
+): ReadonlyMap<string, string> {
+  const { keys } = effectiveConfig(kind, parsed);
+  return new Map(
+    keys.map(({ leaf, value }) => [
+      leaf.path.join("."),
+      stringifyJson(withSecrets(leaf.schema, value, (reference) => secretHash(reference, secrets))),
+    ]),
+  );
+}
+
+function secretHash(reference: unknown, secrets: SecretSource): unknown {
+  if (!isRecord(reference)) return reference;
+  const { file, env } = reference;
+  try {
+    const text = typeof file === "string" ? secrets.file(file) : secrets.environment(String(env));
+    return {
+      ...reference,
+      hash: createHash("sha256")
+        .update(text?.trim() ?? "")
+        .digest("hex"),
+    };
+  } catch {
+    return reference;
+  }
+}
