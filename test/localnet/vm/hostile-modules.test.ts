@@ -125,7 +125,7 @@ function instancesMs(code: Uint8Array): number {
   const vm = createVm();
   vm.store("code", code);
   const startMs = cpuMs();
-  for (let call = 0; call < 100; call++) runContract(code, { vm });
+  for (let done = 0; done < 100; done++) runContract(code, { vm });
   return cpuMs() - startMs;
 }
 
