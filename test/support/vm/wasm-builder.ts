@@ -25,6 +25,8 @@ export interface BuiltModule {
   readonly globals?: readonly (number | readonly [type: number, value: readonly number[]])[];
   /** Indices of functions from the table's start. */
   readonly elements?: readonly number[];
+  /** Segments of the table with several offsets, instead of `elements`. */
+  readonly segments?: readonly { readonly offset: number; readonly functions: readonly number[] }[];
   readonly data?: readonly (readonly [address: number, bytes: Uint8Array])[];
   readonly start?: number;
   readonly custom?: readonly (readonly [name: string, bytes: Uint8Array])[];
@@ -102,12 +104,12 @@ export function buildModule(spec: BuiltModule): Uint8Array {
     writer.varU32(index);
   });
   if (spec.start !== undefined) section(8, (writer) => writer.varU32(spec.start ?? 0));
-  if (spec.elements !== undefined)
-    list(9, [spec.elements], (writer, indices) => {
-      writer.copy(Uint8Array.of(0, ...i32(0), OP.end));
-      writer.varU32(indices.length);
-      for (const index of indices) writer.varU32(index);
-    });
+  const segments = spec.elements === undefined ? [] : [{ offset: 0, functions: spec.elements }];
+  list(9, spec.segments ?? segments, (writer, { offset, functions: indices }) => {
+    writer.copy(Uint8Array.of(0, ...i32(offset), OP.end));
+    writer.varU32(indices.length);
+    for (const index of indices) writer.varU32(index);
+  });
   list(10, functions, (writer, { locals = [], body }) => {
     const content = new ByteWriter(body.length + 16);
     content.varU32(locals.length);
