@@ -4,6 +4,7 @@ import { gasBurner } from "./contracts/gas-burner.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
+import { handleAdminMessage } from "./modules/adminmodule/bindings.ts";
 import { MODULE_NAME as AUTHORITY_NAME, createAdminModule } from "./modules/adminmodule/module.ts";
 import type { ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
@@ -12,6 +13,7 @@ import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
 import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
 import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
+import { handleDexMessage } from "./modules/dex/bindings.ts";
 import { createDexModule } from "./modules/dex/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
@@ -30,6 +32,7 @@ import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
 import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
 import { joinHooks } from "./modules/staking/types.ts";
 import { createTokenFactoryModule, type TokenFactoryModule } from "./modules/tokenfactory/module.ts";
+import { handleTransferMessage } from "./modules/transfer/bindings.ts";
 import { PORT_ID } from "./modules/transfer/keys.ts";
 import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
@@ -263,8 +266,11 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
       findQuery: (path) => routes().queries.get(path),
       customMessages: (context, contract, message) =>
         icq.handleCustomMessage(context, contract, message) ??
+        handleTransferMessage(context, contract, message, { findMessage }) ??
+        handleAdminMessage(context, contract, message, { ...names, findMessage }) ??
         tokenFactory.handleCustomMessage(context, contract, message) ??
-        manager.handleCustomMessage(context, contract, message),
+        manager.handleCustomMessage(context, contract, message) ??
+        handleDexMessage(context, contract, message, { ...names, findMessage }),
       customQueries: (context, request) =>
         icq.handleCustomQuery(context, request) ?? tokenFactory.handleCustomQuery(context, request),
     },

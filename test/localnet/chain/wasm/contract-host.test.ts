@@ -301,7 +301,9 @@ describe("custom messages and queries", () => {
         registered_at_height: 10,
       },
     });
-    expect(request(context, { registered_interchain_queries: { owners: [consumer] } })).toEqual({
+    expect(
+      request(context, { registered_interchain_queries: { owners: [consumer], pagination: {} } }),
+    ).toEqual({
       registered_queries: [],
     });
     expect(() => request(context, { interchain_query_result: { query_id: 42 } })).toThrow(
@@ -404,7 +406,9 @@ describe("queries of contracts", () => {
     });
     const grpc = request({ grpc: { path: PARAMS, data: "" } });
     expect(QueryParamsResponse.decode(fromBase64(String(grpc))).params).toEqual(defaultParams("untrn"));
-    expect(request({ custom: { registered_interchain_queries: {} } })).toEqual({ registered_queries: [] });
+    expect(request({ custom: { registered_interchain_queries: { pagination: {} } } })).toEqual({
+      registered_queries: [],
+    });
     expect(request({ wasm: { raw: { contract_addr: address, key: "AQ==" } } })).toBeNull();
   });
 

@@ -148,15 +148,29 @@ function handleCustomMessage(
   const fields = isRecord(message) ? message["resubmit_failure"] : undefined;
   if (!isRecord(fields)) return undefined;
   const failureId = asUintNumber(customFields(fields).member("failure_id"));
+  const failure = requireFailure(context, sender, failureId, keepers);
   wrapErrors(
     (error) => error.wrap("failed to resubmitFailure"),
     () => resubmitFailure(context, { sender, failureId }, keepers),
   );
-  const typeUrl = toChainTypeUrl("/neutron.contractmanager.MsgResubmitFailureResponse", keepers.chainName);
+  // The deployed binding responds with the failure.
+  const typeUrl = toChainTypeUrl("/neutron.contractmanager.QueryFailureResponse", keepers.chainName);
   return {
     data: utf8(`{"failure_id":${failureId}}`),
-    response: { typeUrl, response: new Uint8Array(0) },
+    response: { typeUrl, response: wire.QueryFailureResponse.encode({ failure }).finish() },
   };
+}
+
+/** Reads the failure as the query does; its error is a gRPC status, which is no registered error. */
+function requireFailure(context: Context, address: string, failureId: bigint, keepers: Keepers): Failure {
+  try {
+    return queryFailure(context, { address, failureId }, keepers);
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    throw unregisteredError(
+      `no failure with given FailureId found to resubmit: rpc error: code = InvalidArgument desc = ${error.message}`,
+    );
+  }
 }
 
 const MAX_LIMIT = 100n;

@@ -5,7 +5,7 @@ import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
 import { isRecord, JsonField } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidRequest, wrapErrors } from "../../runtime/errors.ts";
+import { ErrInvalidRequest, goPanic, wrapErrors } from "../../runtime/errors.ts";
 import type { HandlerResult } from "../../runtime/module.ts";
 import type { MessageJson } from "../wasm/contract.ts";
 import { customFields, asUintNumber, toUintNumber } from "../wasm/custom-json.ts";
@@ -148,10 +148,12 @@ export function handleCustomQuery(
 }
 
 /**
- * Filters by owners and connection; empty matches all. Returns all matches and ignores `pagination`, unlike the gRPC
- * query.
+ * Filters by owners and connection; empty matches all. Returns all matches, unlike the gRPC query. The deployed binding panics without
+ * `pagination`.
  */
 function listQueries(context: Context, request: JsonField): MessageJson {
+  if (!request.member("pagination").isPresent())
+    throw goPanic("runtime error: invalid memory address or nil pointer dereference");
   const owners = request
     .member("owners")
     .elements()

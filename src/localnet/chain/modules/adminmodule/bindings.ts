@@ -1,0 +1,117 @@
+import {
+  MsgSubmitProposal,
+  MsgSubmitProposalResponse,
+} from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/tx.ts";
+import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import { messageFromJson } from "../../../../cosmos/proto/json.ts";
+import { findMessageByTypeUrl, TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import { isRecord, type JsonField } from "../../../../platform/base/json.ts";
+import type { Context } from "../../runtime/context.ts";
+import {
+  ErrorInvalidSigner,
+  ErrUnauthorized,
+  ErrUnknownRequest,
+  unregisteredError,
+  wrapErrors,
+} from "../../runtime/errors.ts";
+import type { MessageHandler } from "../../runtime/module.ts";
+import { customFields } from "../wasm/custom-json.ts";
+import type { CustomMessageResult } from "../wasm/types.ts";
+
+interface BindingDeps {
+  readonly chainName: string;
+  /** The account that signs the messages of a proposal, bech32. */
+  readonly authority: string;
+  readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
+}
+
+/**
+ * Runs a contract's `{"submit_admin_proposal":{"admin_proposal":{"proposal_execute_message":{"message":"…"}}}}`, whose message is proto
+ * JSON in text. Returns undefined for a message of another module.
+ */
+export function handleAdminMessage(
+  context: Context,
+  sender: string,
+  message: unknown,
+  deps: BindingDeps,
+): CustomMessageResult | undefined {
+  const submit = isRecord(message) ? message["submit_admin_proposal"] : undefined;
+  if (!isRecord(submit)) return undefined;
+  const proposal = customFields(submit).member("admin_proposal").orEmpty();
+  requireOne(proposal);
+  const execute = proposal.member("proposal_execute_message");
+  if (!execute.isPresent())
+    throw unregisteredError(
+      "failed to submit admin proposal legacy: the chain has no module params, whose parameters the proposal would change",
+    );
+  return wrapErrors(
+    (error) => error.wrap("failed to submit admin proposal"),
+    () => submitProposal(context, sender, execute.member("message").asText(), deps),
+  );
+}
+
+function requireOne(proposal: JsonField): void {
+  const kinds = ["param_change_proposal", "proposal_execute_message"];
+  const count = kinds.filter((kind) => proposal.member(kind).isPresent()).length;
+  if (count === 1) return;
+  const words = count === 0 ? "no admin proposal type is" : "more than one admin proposal type is";
+  throw unregisteredError(`invalid proposal quantity: ${words} present in message`);
+}
+
+function submitProposal(
+  context: Context,
+  proposer: string,
+  json: string,
+  deps: BindingDeps,
+): CustomMessageResult {
+  const message = wrapErrors(
+    (error) => error.wrap("failed to unmarshall incoming sdk message"),
+    () => parseAny(json, deps.chainName),
+  );
+  requireAuthority(message, deps);
+  const handler = deps.findMessage(TYPE_URL.submitProposal);
+  if (handler === undefined) throw ErrUnknownRequest(TYPE_URL.submitProposal);
+  const response = wrapErrors(
+    (error) => error.wrap("failed to submit proposal"),
+    () => handler.handle(context, MsgSubmitProposal.encode({ proposer, messages: [message] }).finish()),
+  );
+  const { proposalId } = MsgSubmitProposalResponse.decode(response.response);
+  return { data: utf8(`{"proposal_id":${proposalId}}`), response };
+}
+
+/** Reads a message with its type in the member `@type`. Throws `ModuleError`. */
+function parseAny(json: string, chainName: string): Any {
+  const { "@type": typeUrl, ...fields } = parseObject(json);
+  if (typeof typeUrl !== "string") throw unregisteredError("Any JSON doesn't have '@type'");
+  const type = findMessageByTypeUrl(typeUrl, chainName)?.typeName;
+  if (type === undefined) throw unregisteredError(`unable to resolve type URL ${typeUrl}`);
+  try {
+    return { typeUrl, value: messageFromJson(type, fields, chainName) };
+  } catch (error) {
+    throw unregisteredError(errorText(error));
+  }
+}
+
+function parseObject(json: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw unregisteredError(errorText(error));
+  }
+  if (!isRecord(value)) throw unregisteredError("json: an object was expected");
+  return value;
+}
+
+/** The only signer of the message must be the authority. */
+function requireAuthority({ typeUrl, value }: Any, { authority, findMessage }: BindingDeps): void {
+  const handler = findMessage(typeUrl);
+  // A message without a handler fails in the proposal.
+  if (handler === undefined) return;
+  const signers = handler.signers(value);
+  if (signers.length !== 1) throw ErrorInvalidSigner("should be 1 signer");
+  if (signers[0] !== authority)
+    throw ErrUnauthorized("authority in incoming msg is not equal to admin module");
+}

@@ -1,0 +1,286 @@
+import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import { parsePrecDec } from "../../../../platform/base/decimal.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import { isRecord, type JsonField } from "../../../../platform/base/json.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ErrUnknownRequest, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
+import type { WireType } from "../../runtime/handlers.ts";
+import type { MessageHandler } from "../../runtime/module.ts";
+import type { MessageJson } from "../wasm/contract.ts";
+import { asInteger, asUintNumber, customFields, toUintNumber } from "../wasm/custom-json.ts";
+import { printMessageJson } from "../wasm/message-json.ts";
+import type { CustomMessageResult } from "../wasm/types.ts";
+import { ErrInvalidOrderType } from "./errors.ts";
+
+/** How a contract's message becomes a message of the module, and how Go prints its response. */
+interface Binding<Message, Response> {
+  readonly name: string;
+  readonly type: WireType<Message>;
+  readonly response: WireType<Response>;
+  readonly read: (fields: JsonField, creator: string) => Message;
+  readonly print: (response: Response) => MessageJson;
+}
+
+interface BindingDeps {
+  readonly chainName: string;
+  readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
+}
+
+type RunBinding = (
+  context: Context,
+  message: { readonly sender: string; readonly fields: JsonField },
+  deps: BindingDeps,
+) => CustomMessageResult;
+
+/** Sends the message to its handler, with the contract as creator. */
+function binding<Message, Response>({
+  name,
+  type,
+  response,
+  read,
+  print,
+}: Binding<Message, Response>): RunBinding {
+  return (context, { sender, fields }, { chainName, findMessage }) => {
+    const bytes = type.encode(read(fields, sender)).finish();
+    const typeUrl = toChainTypeUrl(`/neutron.dex.${name}`, chainName);
+    const handler = findMessage(typeUrl);
+    if (handler === undefined) throw ErrUnknownRequest(typeUrl);
+    const result = wrapErrors(
+      (error) => error.wrap(`failed to execute *types.${name}`),
+      () => handler.handle(context, bytes),
+    );
+    return { data: utf8(printMessageJson(print(response.decode(result.response)))), response: result };
+  };
+}
+
+/** The members of `dex`. If a message has several of them, the first in this order wins, as in Go. */
+const BINDINGS: Readonly<Record<string, RunBinding>> = {
+  deposit: binding({
+    name: "MsgDeposit",
+    type: tx.MsgDeposit,
+    response: tx.MsgDepositResponse,
+    read: (fields, creator) => ({
+      creator,
+      receiver: text(fields, "receiver"),
+      tokenA: text(fields, "token_a"),
+      tokenB: text(fields, "token_b"),
+      amountsA: integers(fields, "amounts_a"),
+      amountsB: integers(fields, "amounts_b"),
+      tickIndexesAToB: ticks(fields),
+      fees: fees(fields),
+      options: fields.member("options").elements().map(depositOptions),
+    }),
+    print: (response) => ({
+      reserve0_deposited: orNull(response.reserve0Deposited),
+      reserve1_deposited: orNull(response.reserve1Deposited),
+      ...(response.failedDeposits.length === 0
+        ? {}
+        : { failed_deposits: response.failedDeposits.map(failedDeposit) }),
+      shares_issued: response.sharesIssued.map(coin),
+    }),
+  }),
+  withdrawal: binding({
+    name: "MsgWithdrawal",
+    type: tx.MsgWithdrawal,
+    response: tx.MsgWithdrawalResponse,
+    read: (fields, creator) => ({
+      creator,
+      receiver: text(fields, "receiver"),
+      tokenA: text(fields, "token_a"),
+      tokenB: text(fields, "token_b"),
+      sharesToRemove: integers(fields, "shares_to_remove"),
+      tickIndexesAToB: ticks(fields),
+      fees: fees(fields),
+    }),
+    print: (response) => ({
+      reserve0_withdrawn: response.reserve0Withdrawn,
+      reserve1_withdrawn: response.reserve1Withdrawn,
+      shares_burned: response.sharesBurned.map(coin),
+    }),
+  }),
+  place_limit_order: binding({
+    name: "MsgPlaceLimitOrder",
+    type: tx.MsgPlaceLimitOrder,
+    response: tx.MsgPlaceLimitOrderResponse,
+    read: (fields, creator) => ({
+      creator,
+      receiver: text(fields, "receiver"),
+      tokenIn: text(fields, "token_in"),
+      tokenOut: text(fields, "token_out"),
+      tickIndexInToOut: signed(fields.member("tick_index_in_to_out")),
+      amountIn: asInteger(fields.member("amount_in")).toString(),
+      orderType: orderType(text(fields, "order_type")),
+      expirationTime: expiration(fields.member("expiration_time")),
+      maxAmountOut: optionalInteger(fields.member("max_amount_out")),
+      limitSellPrice: limitPrice(text(fields, "limit_sell_price")),
+      minAverageSellPrice: "",
+    }),
+    print: (response) => ({
+      ...(response.trancheKey === "" ? {} : { trancheKey: response.trancheKey }),
+      coin_in: coin(response.coinIn),
+      taker_coin_out: coin(response.takerCoinOut),
+      taker_coin_in: coin(response.takerCoinIn),
+    }),
+  }),
+  cancel_limit_order: binding({
+    name: "MsgCancelLimitOrder",
+    type: tx.MsgCancelLimitOrder,
+    response: tx.MsgCancelLimitOrderResponse,
+    read: (fields, creator) => ({ creator, trancheKey: text(fields, "tranche_key") }),
+    print: ({ takerCoinOut, makerCoinOut }) => ({
+      taker_coin_out: coin(takerCoinOut),
+      maker_coin_out: coin(makerCoinOut),
+    }),
+  }),
+  withdraw_filled_limit_order: binding({
+    name: "MsgWithdrawFilledLimitOrder",
+    type: tx.MsgWithdrawFilledLimitOrder,
+    response: tx.MsgWithdrawFilledLimitOrderResponse,
+    read: (fields, creator) => ({ creator, trancheKey: text(fields, "tranche_key") }),
+    print: ({ takerCoinOut, makerCoinOut }) => ({
+      taker_coin_out: coin(takerCoinOut),
+      maker_coin_out: coin(makerCoinOut),
+    }),
+  }),
+  multi_hop_swap: binding({
+    name: "MsgMultiHopSwap",
+    type: tx.MsgMultiHopSwap,
+    response: tx.MsgMultiHopSwapResponse,
+    read: (fields, creator) => ({
+      creator,
+      receiver: text(fields, "receiver"),
+      routes: fields
+        .member("routes")
+        .elements()
+        .map((route) => ({ hops: texts(route, "hops") })),
+      amountIn: asInteger(fields.member("amount_in")).toString(),
+      exitLimitPrice: exitPrice(fields.member("exit_limit_price")),
+      pickBestRoute: fields.member("pick_best_route").asBoolean(),
+    }),
+    print: ({ coinOut, route, dust }) => ({
+      coin_out: coin(coinOut),
+      ...(route === undefined ? {} : { route: route.hops.length === 0 ? {} : { hops: route.hops } }),
+      dust: dust.map(coin),
+    }),
+  }),
+};
+
+/** Runs a contract's `{"dex":{"deposit":{…}}}`. Returns undefined for a message of another module. */
+export function handleDexMessage(
+  context: Context,
+  sender: string,
+  message: unknown,
+  deps: BindingDeps,
+): CustomMessageResult | undefined {
+  const dex = isRecord(message) ? message["dex"] : undefined;
+  if (!isRecord(dex)) return undefined;
+  const known = Object.entries(BINDINGS).find(([name]) => isRecord(dex[name]));
+  if (known === undefined) throw ErrUnknownRequest();
+  const [name, run] = known;
+  return run(context, { sender, fields: customFields(dex).member(name) }, deps);
+}
+
+function text(fields: JsonField, name: string): string {
+  return fields.member(name).asText();
+}
+
+function texts(fields: JsonField, name: string): string[] {
+  return fields
+    .member(name)
+    .elements()
+    .map((each) => each.asText());
+}
+
+function integers(fields: JsonField, name: string): string[] {
+  return fields
+    .member(name)
+    .elements()
+    .map((each) => asInteger(each).toString());
+}
+
+function optionalInteger(field: JsonField): string {
+  return field.isPresent() ? asInteger(field).toString() : "";
+}
+
+/** Signed integers are JSON numbers too. */
+function signed(field: JsonField): bigint {
+  if (typeof field.value === "string") throw field.error(field.path, "an integer");
+  return field.asInt64();
+}
+
+function ticks(fields: JsonField): bigint[] {
+  return fields.member("tick_indexes_a_to_b").elements().map(signed);
+}
+
+function fees(fields: JsonField): bigint[] {
+  return fields.member("fees").elements().map(asUintNumber);
+}
+
+function depositOptions(fields: JsonField): tx.DepositOptions {
+  return {
+    disableAutoswap: fields.member("disable_autoswap").asBoolean(),
+    failTxOnBel: fields.member("fail_tx_on_bel").asBoolean(),
+    swapOnDeposit: fields.member("swap_on_deposit").asBoolean(),
+    swapOnDepositSlopToleranceBps: asUintNumber(fields.member("swap_on_deposit_slop_tolerance_bps")),
+  };
+}
+
+function orderType(name: string): tx.LimitOrderType {
+  const known = Object.entries(tx.LimitOrderType).find(([each]) => each === name);
+  if (known !== undefined) return known[1];
+  // Go prints the names in random order.
+  throw ErrInvalidOrderType(
+    `got "${name}", expected one of ${Object.keys(tx.LimitOrderType).slice(0, 5).join(", ")}`,
+  );
+}
+
+function expiration(field: JsonField): tx.MsgPlaceLimitOrder["expirationTime"] {
+  return field.isPresent() ? { seconds: BigInt.asIntN(64, asUintNumber(field)), nanos: 0 } : undefined;
+}
+
+/** Reads a price such as "1.5" or "15e-1"; empty: none. */
+function limitPrice(price: string): string {
+  if (price === "") return "";
+  try {
+    const [, sign = "", whole = "", fraction = "", exponent = "0"] =
+      /^([+-]?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,3})$/.exec(price) ?? [];
+    if (whole === "") return parsePrecDec(price).toString();
+    return parsePrecDec(`${sign}${shifted(whole, fraction, Number(exponent))}`).toString();
+  } catch (error) {
+    throw unregisteredError(`cannot parse string ${price} for limit price: ${errorText(error)}`);
+  }
+}
+
+/** Moves the point of a decimal to the right, or to the left for a negative number of places. */
+function shifted(whole: string, fraction: string, places: number): string {
+  const digits = `${"0".repeat(Math.max(0, -places))}${whole}${fraction}${"0".repeat(Math.max(0, places))}`;
+  const point = Math.max(0, -places) + whole.length + places;
+  const tail = digits.slice(point);
+  return tail === "" ? digits : `${digits.slice(0, point) || "0"}.${tail}`;
+}
+
+function exitPrice(field: JsonField): string {
+  try {
+    return parsePrecDec(field.asText()).toString();
+  } catch {
+    throw field.error(field.path, "a decimal as text");
+  }
+}
+
+function coin(amount: { readonly denom: string; readonly amount: string } | undefined): MessageJson {
+  return { denom: amount?.denom ?? "", amount: amount?.amount ?? "0" };
+}
+
+/** An empty list of Go that was never made is null. */
+function orNull(amounts: readonly string[]): MessageJson {
+  return amounts.length === 0 ? null : amounts;
+}
+
+function failedDeposit({ depositIdx, error }: tx.FailedDeposit): MessageJson {
+  return {
+    ...(depositIdx === 0n ? {} : { deposit_idx: toUintNumber(depositIdx) }),
+    ...(error === "" ? {} : { error }),
+  };
+}
