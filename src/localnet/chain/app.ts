@@ -4,10 +4,11 @@ import { gasBurner } from "./contracts/gas-burner.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
-import { MODULE_NAME as AUTHORITY_NAME, createAdminModule } from "./modules/adminmodule/module.ts";
+import { createAdminModule } from "./modules/adminmodule/module.ts";
+import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/proposals.ts";
 import type { ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
-import type { BankKeeper } from "./modules/bank/keeper.ts";
+import { type BankKeeper, createBankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
 import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
@@ -15,6 +16,7 @@ import { type ContractManagerModule, createContractManagerModule } from "./modul
 import { createDexModule } from "./modules/dex/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
+import { createGenutilModule } from "./modules/genutil/module.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
 import { createRateLimitModule } from "./modules/ibc-rate-limit/module.ts";
 import type { IBCModule } from "./modules/ibc/channel/ibc-module.ts";
@@ -97,6 +99,9 @@ const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
   fee_collector: [],
   transfer: ["minter", "burner"],
 };
+
+/** Module accounts of a local chain that exist from genesis on, as on the deployed chain; the others are created when they are first used. */
+const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
 
 /** Contracts that every genesis may instantiate. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
@@ -196,7 +201,11 @@ type Base = ReturnType<typeof createBase>;
 function createBase(options: AppOptions & { readonly chainName: string }) {
   const { kind, denom, chainName, bech32Prefix = "neutron", deployedPayments = false } = options;
   const moduleAccounts = kind === "local" ? LOCAL_MODULE_ACCOUNTS : REMOTE_MODULE_ACCOUNTS;
-  const auth = createAuthModule({ bech32Prefix, moduleAccounts });
+  const auth = createAuthModule({
+    bech32Prefix,
+    moduleAccounts,
+    ...(kind === "local" ? { genesisAccounts: GENESIS_ACCOUNTS } : {}),
+  });
   const bank = createBankModule(
     { blockedModules: Object.keys(moduleAccounts), hookLookups: deployedPayments },
     auth.keeper,
@@ -212,6 +221,8 @@ function createBase(options: AppOptions & { readonly chainName: string }) {
     consensus: createConsensusModule(),
     auth,
     bank,
+    // The deployed chain sets the hooks of the bank after it has given staking a copy of the bank without them.
+    stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
     feemarket: createFeemarketModule(
       { feeDenom: denom, burnsFees: deployedPayments },
       { bank: bank.keeper, accounts: auth.keeper, feeRecipient },
@@ -227,18 +238,23 @@ function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
   const hooks = joinHooks(() => [slashing.hooks]);
   const staking = createStakingModule(names, { bank: bank.keeper, hooks, keyTypes });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
-  return { modules: [consensus, auth, bank, feemarket, ibc, transfer, staking, slashing], ibc, staking };
+  const genutil = createGenutilModule(names, staking.keeper);
+  const modules = [consensus, auth, bank, feemarket, ibc, transfer, staking, slashing, genutil];
+  return { modules, ibc, staking };
 }
 
 function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Chain {
   const { names, consensus, auth, bank, feemarket } = base;
   const routes = once(() => routesOf(modules));
   const findMessage = (typeUrl: string): MessageHandler | undefined => routes().messages.get(typeUrl);
+  const hooks = joinHooks(() => [slashing.hooks, harpoon.hooks]);
+  const staking = createStakingModule(names, { bank: base.stakingBank, hooks, keyTypes });
   const wasm = createWasmModule(
     { ...names, codes: [...CODES, ...contractCodes], allowedQueries: CONTRACT_QUERIES },
     {
       ...addressedByText(base),
       vm: createVm(),
+      staking: staking.contractReads,
       findMessage,
       findQuery: (path) => routes().queries.get(path),
       customMessages: (context, contract, message) =>
@@ -267,8 +283,6 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
     ibc: ibc.keeper,
   });
   const harpoon = createHarpoonModule(names, { contracts });
-  const hooks = joinHooks(() => [slashing.hooks, harpoon.hooks]);
-  const staking = createStakingModule(names, { bank: bank.keeper, hooks, keyTypes });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
   const admin = createAdminModule(names, { findMessage });
   const dex = createDex(names, bank.keeper);
@@ -290,6 +304,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
     harpoon,
     staking,
     slashing,
+    createGenutilModule(names, staking.keeper),
   ];
   return { modules, ibc, staking };
 }

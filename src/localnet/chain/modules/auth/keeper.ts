@@ -22,6 +22,8 @@ export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
 export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
+  /** Module accounts that genesis creates, in this order; default: all. The others are created when they are first used. */
+  readonly genesisAccounts?: readonly string[];
 }
 
 /** Keeper of accounts. Addresses are bytes unless a parameter is named `text`. */
@@ -36,6 +38,7 @@ export interface AuthKeeper extends AnteAccounts {
   readonly isModuleName: (name: string) => boolean;
   /** In alphabetical order. */
   readonly moduleNames: readonly string[];
+  readonly genesisAccounts: readonly string[];
   readonly addressByNumber: (context: Context, number: bigint) => Uint8Array | undefined;
   /** Takes the next account number from the counter. */
   readonly nextNumber: (context: Context) => bigint;
@@ -70,6 +73,7 @@ export function fromAny({ typeUrl, value }: Any): Account {
 
 export function createAuthKeeper(options: AuthOptions): AuthKeeper {
   const { bech32Prefix, moduleAccounts } = options;
+  const moduleNames = Object.keys(moduleAccounts).toSorted();
   const parse = (text: string): Uint8Array => parseAddress(bech32Prefix, text);
   const format = (address: Uint8Array): string => formatAddress(bech32Prefix, address);
   const set = (context: Context, account: Account): void =>
@@ -96,7 +100,8 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
       return accounts.get(context, address) ?? create(context, address, { name, permissions });
     },
     isModuleName: (name) => Object.hasOwn(moduleAccounts, name),
-    moduleNames: Object.keys(moduleAccounts).toSorted(),
+    moduleNames,
+    genesisAccounts: options.genesisAccounts ?? moduleNames,
     addressByNumber: numbers.get,
     nextNumber: takeNumber,
     all: function* (context) {

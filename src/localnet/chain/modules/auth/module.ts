@@ -3,9 +3,8 @@ import * as wire from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/query.ts
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
-import { moduleAddress } from "../../runtime/address.ts";
 import type { Account } from "../../runtime/ante-step.ts";
-import type { Context } from "../../runtime/context.ts";
+import { type Context, dryRun } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
@@ -36,7 +35,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /**
- * Reads parameters and accounts, and creates all module accounts in alphabetical order. An account whose number is taken
+ * Reads parameters and accounts, and creates the first module accounts. An account whose number is taken
  * gets the lowest free number, in document order (SDK `SanitizeGenesisAccounts`).
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keeper: AuthKeeper): void {
@@ -49,7 +48,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keeper: Auth
     while (last < account.base.accountNumber) last = keeper.nextNumber(context);
     keeper.set(context, account);
   }
-  for (const name of keeper.moduleNames) keeper.moduleAccount(context, name);
+  for (const name of keeper.genesisAccounts) keeper.moduleAccount(context, name);
 }
 
 /** Exports parameters and all accounts in the order of their numbers. */
@@ -176,9 +175,9 @@ function moduleAccountQueries(keeper: AuthKeeper): readonly QueryHandler[] {
 }
 
 function requireModuleAccount(context: Context, keeper: AuthKeeper, name: string): Account {
-  const account = keeper.isModuleName(name) ? keeper.get(context, moduleAddress(name)) : undefined;
-  if (account === undefined) throw new QueryError(GrpcCode.NotFound, `account ${name} not found`);
-  return account;
+  if (!keeper.isModuleName(name)) throw new QueryError(GrpcCode.NotFound, `account ${name} not found`);
+  // As in the SDK, the response has the account that the next use would create.
+  return dryRun(context, (inner) => keeper.moduleAccount(inner, name));
 }
 
 function addressQueries(keeper: AuthKeeper, bech32Prefix: string): readonly QueryHandler[] {

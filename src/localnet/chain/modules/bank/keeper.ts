@@ -107,6 +107,7 @@ export function createBankKeeper(
     delegate: (context, from, module, coins) => delegate(context, accounts, { from, module }, coins),
     undelegate: (context, module, to, coins) => {
       accounts.moduleAccount(context, module);
+      accounts.get(context, moduleAddress(module));
       spend(context, accounts, moduleAddress(module), coins);
       accounts.get(context, to);
       receive(context, accounts, to, coins);
@@ -118,6 +119,7 @@ export function createBankKeeper(
       context.emit(coinbase(minter, coins));
     },
     burn: (context, module, coins) => {
+      accounts.moduleAccount(context, module);
       const burner = spend(context, accounts, moduleAddress(module), coins);
       changeSupply(context, coins, -1n);
       context.emit(burn(burner, coins));
@@ -156,6 +158,8 @@ function delegate(
   coins: readonly Coin[],
 ): void {
   accounts.moduleAccount(context, module);
+  // The SDK looks the account up once more by its address.
+  accounts.get(context, moduleAddress(module));
   for (const coin of coins) {
     const balance = balanceOf(context, from, coin.denom);
     if (balance.amount < coin.amount) {

@@ -3,6 +3,7 @@ import type { Context } from "../../runtime/context.ts";
 import type { HandlerResult, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import type { ContractCode, MessageJson } from "./contract.ts";
+import type { StakingReads } from "./staking-querier.ts";
 
 export interface WasmOptions {
   readonly chainName: string;
@@ -59,6 +60,8 @@ export interface WasmDeps {
   readonly vm: Vm;
   readonly bank: BankKeeper;
   readonly accounts: AccountKeeper;
+  /** Absent: contracts cannot ask for validators and delegations. */
+  readonly staking?: StakingReads;
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
   readonly findQuery: (path: string) => QueryHandler | undefined;
   readonly customMessages?: CustomMessageHandler;
