@@ -9,9 +9,8 @@ import type {
   QueryResponse,
   TxResult,
 } from "../../src/localnet/chain/runtime/abci.ts";
-import { formatAddress, moduleAddress, parseAddress } from "../../src/localnet/chain/runtime/address.ts";
 import { concat, fromHex, fromUtf8, toBase64, toHex, utf8 } from "../../src/platform/base/bytes.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/base/json.ts";
+import type { JsonObject, JsonValue } from "../../src/platform/base/json.ts";
 import {
   QueryAllContractStateRequest,
   QueryAllContractStateResponse,
@@ -21,6 +20,7 @@ import {
   QuerySmartContractStateResponse,
 } from "../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import { readBinary } from "./contract-calls.ts";
+import { compareState, type StoreOutcome } from "./contract-chain-state.ts";
 
 // Replays whole recorded chains: genesis, blocks with their transactions, queries.
 
@@ -32,6 +32,13 @@ const recordedEvent = z.object({
 const recordedTx = z.object({
   id: z.string(),
   tx: z.union([z.string(), z.array(z.union([z.string(), z.object({ wasm: z.string() })]))]),
+  /** Answer of `/app/simulate` before the block: the gas, or a failure. */
+  simulate: z
+    .union([
+      z.object({ gas_used: z.number() }),
+      z.object({ code: z.number(), codespace: z.string(), log: z.string() }),
+    ])
+    .optional(),
   result: z.object({
     code: z.number(),
     codespace: z.string(),
@@ -46,7 +53,13 @@ type RecordedTx = z.infer<typeof recordedTx>;
 const outcome = { id: z.string(), code: z.number(), codespace: z.string(), log: z.string() };
 
 const step = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("init_chain"), chain_id: z.string(), time: z.number(), proposer: z.string() }),
+  z.object({
+    kind: z.literal("init_chain"),
+    chain_id: z.string(),
+    time: z.number(),
+    proposer: z.string(),
+    next_validators_hash: z.string(),
+  }),
   z.object({
     kind: z.literal("block"),
     height: z.number(),
@@ -102,8 +115,14 @@ function readSteps(folder: string): Step[] {
     .map((line) => step.parse(JSON.parse(line)));
 }
 
-/** Replays the recorded chain of a sequence, a folder of `folder`. Returns the outcome of each transaction and query, in order. */
-export function replayChain(folder: string, sequence: string): CaseOutcome[] {
+/** A replayed chain: each transaction, query, dump and simulation in order, and the stores after the last block. */
+export interface ChainOutcome {
+  readonly cases: readonly CaseOutcome[];
+  readonly stores: readonly StoreOutcome[];
+}
+
+/** Replays the recorded chain of a sequence, a folder of `folder`. */
+export function replayChain(folder: string, sequence: string): ChainOutcome {
   const steps = readSteps(join(folder, sequence));
   const [first] = steps;
   if (first?.kind !== "init_chain") throw new Error(`${sequence}: the first step is not init_chain`);
@@ -118,12 +137,19 @@ export function replayChain(folder: string, sequence: string): CaseOutcome[] {
     validators: [],
     appState: toAppState(genesis.app_state),
   });
-  return steps.flatMap((each) => runStep(app, each, { folder, proposer: fromHex(first.proposer) }));
+  const place = {
+    folder,
+    proposer: fromHex(first.proposer),
+    nextValidatorsHash: fromHex(first.next_validators_hash),
+  };
+  const cases = steps.flatMap((each) => runStep(app, each, place));
+  return { cases, stores: compareState(app, join(folder, sequence, "state.json.gz")) };
 }
 
 interface Place {
   readonly folder: string;
   readonly proposer: Uint8Array;
+  readonly nextValidatorsHash: Uint8Array;
 }
 
 function runStep(app: Application, each: Step, place: Place): CaseOutcome[] {
@@ -201,13 +227,17 @@ function compareDump(
   return { id: `${id} ${address}`, differences };
 }
 
-function runBlock(app: Application, block: Block, { folder, proposer }: Place): CaseOutcome[] {
+function runBlock(app: Application, block: Block, place: Place): CaseOutcome[] {
+  const { folder, proposer, nextValidatorsHash } = place;
+  const txs = block.txs.map(({ tx }) => bytesOf(folder, tx));
+  const simulated = block.txs.flatMap((tx, at) => simulate(app, tx, txs[at]));
   const ns = (seconds: number): bigint => BigInt(seconds) * 1_000_000_000n;
   const result: FinalizeBlockResult = app.finalizeBlock({
     height: BigInt(block.height),
     timeNs: ns(block.time),
     proposerAddress: proposer,
-    txs: block.txs.map(({ tx }) => bytesOf(folder, tx)),
+    nextValidatorsHash,
+    txs,
     lastCommit: block.votes.map(([address, power, flag]) => ({
       address: fromHex(address),
       power: BigInt(power),
@@ -221,7 +251,41 @@ function runBlock(app: Application, block: Block, { folder, proposer }: Place): 
     })),
   });
   app.commit();
-  return block.txs.map((tx, at) => compareTx(tx, result.txResults[at]));
+  const events = compare(
+    { events: result.events.map(eventText) },
+    { events: block.block_events.map(recordedText) },
+  );
+  return [
+    ...simulated,
+    ...block.txs.map((tx, at) => compareTx(tx, result.txResults[at])),
+    { id: `block ${block.height}`, differences: events },
+  ];
+}
+
+function simulate(app: Application, tx: RecordedTx, bytes: Uint8Array | undefined): CaseOutcome[] {
+  if (tx.simulate === undefined || bytes === undefined) return [];
+  const id = `${tx.id} simulate`;
+  if ("gas_used" in tx.simulate) {
+    const { code, gasUsed } = app.simulate(bytes);
+    return [
+      { id, differences: compare({ code, gas: Number(gasUsed) }, { code: 0, gas: tx.simulate.gas_used }) },
+    ];
+  }
+  const { code, codespace, log } = app.query({
+    path: "/app/simulate",
+    data: bytes,
+    height: 0n,
+    prove: false,
+  });
+  return [{ id, differences: compare({ code, codespace, log }, tx.simulate) }];
+}
+
+function eventText({ type, attributes }: TxResult["events"][number]): string {
+  return `${type}(${attributes.map(({ key, value }) => `${key}=${value}`).join()})`;
+}
+
+function recordedText({ type, attributes }: z.infer<typeof recordedEvent>): string {
+  return `${type}(${attributes.map(([key, value]) => `${key}=${value}`).join()})`;
 }
 
 function bytesOf(folder: string, tx: RecordedTx["tx"]): Uint8Array {
@@ -233,30 +297,15 @@ function bytesOf(folder: string, tx: RecordedTx["tx"]): Uint8Array {
 
 function compareTx({ id, result: recorded }: RecordedTx, result: TxResult | undefined): CaseOutcome {
   if (result === undefined) return { id, differences: ["no result"] };
-  const eventText = (type: string, attributes: readonly string[]): string => `${type}(${attributes.join()})`;
   const ours = {
     code: result.code,
     codespace: result.codespace,
     log: result.log,
     data: toBase64(result.data),
     gas: Number(result.gasUsed),
-    events: result.events.map(({ type, attributes }) =>
-      eventText(
-        type,
-        attributes.map(({ key, value }) => `${key}=${value}`),
-      ),
-    ),
+    events: result.events.map(eventText),
   };
-  const theirs = {
-    ...recorded,
-    gas: recorded.gas_used,
-    events: recorded.events.map(({ type, attributes }) =>
-      eventText(
-        type,
-        attributes.map(([key, value]) => `${key}=${value}`),
-      ),
-    ),
-  };
+  const theirs = { ...recorded, gas: recorded.gas_used, events: recorded.events.map(recordedText) };
   return { id, differences: compare(ours, theirs) };
 }
 
@@ -290,100 +339,20 @@ const MODULES = [
   "auth",
   "bank",
   "contractmanager",
+  "dex",
   "feemarket",
+  "genutil",
   "harpoon",
+  "ibc",
   "interchainqueries",
+  "rate-limited-ibc",
   "slashing",
   "staking",
   "tokenfactory",
+  "transfer",
   "wasm",
 ];
 
-const genesisTx = z.object({
-  body: z.object({
-    messages: z.tuple([
-      z.object({
-        description: z.custom<JsonObject>(),
-        commission: z.custom<JsonObject>(),
-        validator_address: z.string(),
-        pubkey: z.custom<JsonObject>(),
-        value: z.object({ denom: z.string(), amount: z.string() }),
-      }),
-    ]),
-  }),
-  auth_info: z.object({ signer_infos: z.tuple([z.object({ public_key: z.custom<JsonObject>() })]) }),
-});
-
-const genesisState = z.looseObject({
-  auth: z.looseObject({ accounts: z.array(z.looseObject({ address: z.string() })) }),
-  bank: z.looseObject({
-    balances: z.array(
-      z.looseObject({
-        address: z.string(),
-        coins: z.array(z.object({ denom: z.string(), amount: z.string() })),
-      }),
-    ),
-  }),
-  genutil: z.object({ gen_txs: z.tuple([genesisTx]) }),
-  staking: z.custom<JsonObject>(),
-});
-
-/** Translates a recorded genesis: the transaction that creates the validator becomes the state that it leaves. */
 function toAppState(recorded: JsonObject): JsonObject {
-  const { auth, bank, genutil, staking } = genesisState.parse(recorded);
-  const [{ body, auth_info: authInfo }] = genutil.gen_txs;
-  const [{ description, commission, validator_address: validator, pubkey, value }] = body.messages;
-  const operator = formatAddress("neutron", parseAddress("neutronvaloper", validator));
-  const pool = formatAddress("neutron", moduleAddress("not_bonded_tokens_pool"));
-  const shares = `${value.amount}.000000000000000000`;
-  const changed: Record<string, unknown> = {
-    auth: {
-      ...auth,
-      accounts: auth.accounts.map((account) =>
-        account.address === operator
-          ? { ...account, sequence: "1", pub_key: authInfo.signer_infos[0].public_key }
-          : account,
-      ),
-    },
-    bank: {
-      ...bank,
-      balances: [
-        ...bank.balances.map((balance) =>
-          balance.address === operator ? { ...balance, coins: balance.coins.map(without(value)) } : balance,
-        ),
-        { address: pool, coins: [value] },
-      ],
-    },
-    staking: {
-      params: staking["params"],
-      validators: [
-        {
-          operator_address: validator,
-          consensus_pubkey: pubkey,
-          status: "BOND_STATUS_UNBONDED",
-          tokens: value.amount,
-          delegator_shares: shares,
-          description,
-          unbonding_time: "1970-01-01T00:00:00Z",
-          commission: { commission_rates: commission, update_time: "1970-01-01T00:00:00Z" },
-          min_self_delegation: "1",
-        },
-      ],
-      delegations: [{ delegator_address: operator, validator_address: validator, shares }],
-    },
-  };
-  const known = MODULES.map((name) => [name, changed[name] ?? recorded[name]] as const);
-  return z.custom<JsonObject>(isRecord).parse(Object.fromEntries(known));
-}
-
-interface CoinJson {
-  readonly denom: string;
-  readonly amount: string;
-}
-
-function without(taken: CoinJson): (coin: CoinJson) => CoinJson {
-  return (coin) =>
-    coin.denom === taken.denom
-      ? { ...coin, amount: (BigInt(coin.amount) - BigInt(taken.amount)).toString() }
-      : coin;
+  return Object.fromEntries(Object.entries(recorded).filter(([name]) => MODULES.includes(name)));
 }

@@ -5,10 +5,11 @@ import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
 import { handleAdminMessage } from "./modules/adminmodule/bindings.ts";
-import { MODULE_NAME as AUTHORITY_NAME, createAdminModule } from "./modules/adminmodule/module.ts";
+import { createAdminModule } from "./modules/adminmodule/module.ts";
+import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/proposals.ts";
 import type { ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
-import type { BankHooks, BankKeeper } from "./modules/bank/keeper.ts";
+import { type BankHooks, type BankKeeper, createBankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
 import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
@@ -17,6 +18,7 @@ import { handleDexMessage } from "./modules/dex/bindings.ts";
 import { createDexModule } from "./modules/dex/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
+import { createGenutilModule } from "./modules/genutil/module.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
 import { createRateLimitModule } from "./modules/ibc-rate-limit/module.ts";
 import type { IBCModule } from "./modules/ibc/channel/ibc-module.ts";
@@ -231,6 +233,8 @@ function createBase(
     consensus: createConsensusModule(),
     auth,
     bank,
+    // The deployed chain sets the hooks of the bank after it has given staking a copy of the bank without them.
+    stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
     feemarket: createFeemarketModule(
       { feeDenom: denom, burnsFees },
       { bank: bank.keeper, accounts: auth.keeper, feeRecipient },
@@ -248,7 +252,8 @@ function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
   const hooks = joinHooks(() => [slashing.hooks]);
   const staking = createStakingModule(names, { bank: bank.keeper, hooks, keyTypes });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
-  const modules = [consensus, auth, bank, feemarket, ibc, transfer, staking, slashing];
+  const genutil = createGenutilModule(names, staking.keeper);
+  const modules = [consensus, auth, bank, feemarket, ibc, transfer, staking, slashing, genutil];
   return { modules, ibc, staking };
 }
 
@@ -256,12 +261,15 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
   const { names, consensus, auth, bank, feemarket } = base;
   const routes = once(() => routesOf(modules));
   const findMessage = (typeUrl: string): MessageHandler | undefined => routes().messages.get(typeUrl);
+  const hooks = joinHooks(() => [slashing.hooks, harpoon.hooks]);
+  const staking = createStakingModule(names, { bank: base.stakingBank, hooks, keyTypes });
   const wasm = createWasmModule(
     { ...names, codes: [...CODES, ...contractCodes], allowedQueries: CONTRACT_QUERIES },
     {
       ...addressedByText(base),
       channels: ibcKeeper,
       vm: createVm(),
+      staking: staking.contractReads,
       findMessage,
       findQuery: (path) => routes().queries.get(path),
       customMessages: (context, contract, message) =>
@@ -302,8 +310,6 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
     ibc: ibc.keeper,
   });
   const harpoon = createHarpoonModule(names, { contracts });
-  const hooks = joinHooks(() => [slashing.hooks, harpoon.hooks]);
-  const staking = createStakingModule(names, { bank: bank.keeper, hooks, keyTypes });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
   const admin = createAdminModule(names, { findMessage });
   const dex = createDex(names, bank.keeper);
@@ -327,6 +333,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
     slashing,
     // Records the escrow accounts of the channels.
     tokenFactory,
+    createGenutilModule(names, staking.keeper),
   ];
   return { modules, ibc, staking, bankHooks: tokenFactory.hooks };
 }

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { QueryArchivedProposalsResponse } from "../../../src/cosmos/proto/gen/cosmos/adminmodule/adminmodule/query.ts";
+import { ProposalStatus } from "../../../src/cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type { JsonObject, JsonValue } from "../../../src/platform/base/json.ts";
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { AUTHORITY, createStakeWorld, ECHO, type StakeWorld } from "../../support/stake-world.ts";
@@ -49,7 +51,25 @@ describe("MsgSubmitProposal", () => {
     propose([manage([1])]);
     propose([manage([2]), manage([3])]);
     expect(world.dump("harpoon").map(([key]) => key.slice(-8))).toEqual(["00000003"]);
-    expect(world.dump("adminmodule").at(0)).toEqual(["04", "0000000000000003"]);
+    expect(world.dump("adminmodule")).toContainEqual(["06", "0000000000000003"]);
+  });
+
+  it("archives its messages", () => {
+    propose([manage([1])]);
+    propose([manage([2]), manage([3])]);
+    const path = "/cosmos.adminmodule.adminmodule.Query/ArchivedProposals";
+    const { proposals } = QueryArchivedProposalsResponse.decode(world.query(path, new Uint8Array(0)));
+    expect(proposals).toMatchObject([
+      { id: 1n, status: ProposalStatus.PROPOSAL_STATUS_PASSED, messages: [{}] },
+      { id: 2n, status: ProposalStatus.PROPOSAL_STATUS_PASSED, messages: [{}, {}] },
+    ]);
+    expect(proposals[0]?.messages[0]?.typeUrl).toBe("/neutron.harpoon.MsgManageHookSubscription");
+  });
+
+  it("archives nothing that failed", () => {
+    expect(() => world.atomically(() => propose([manage([1]), manage([12])]))).toThrow();
+    expect(world.dump("adminmodule")).toContainEqual(["06", "0000000000000001"]);
+    expect(world.dump("adminmodule").some(([key]) => key.startsWith("41726368697665"))).toBe(false);
   });
 
   it.each<[string, () => void, readonly unknown[]]>([

@@ -134,7 +134,9 @@ describe("the application", () => {
       feemarket: { params: { ...MARKET, max_block_utilization: "250000" } },
     });
     const chain = startTestChain(genesis);
-    const txs = [0n, 1n, 2n, 3n].map((sequence) => payment(sequence, 1n));
+    // The first payment also creates the accounts of the modules.
+    chain.block(payment(0n, 1n));
+    const txs = [1n, 2n, 3n, 4n].map((sequence) => payment(sequence, 1n));
     for (const tx of txs) expect(chain.app.checkTx(tx, false).code).toBe(0);
     const results = chain.block(...txs).txResults;
     expect(results.map(({ code }) => code)).toEqual([0, 0, 1, 1]);

@@ -71,8 +71,8 @@ describe("app hashes", () => {
   it("are the same in every process (pinned for a remote chain)", () => {
     const chain = startTestChain(GENESIS, { ...OPTIONS, kind: "remote" });
     expect(hashesOf(chain, [0n, 1n])).toEqual([
-      "78f30c737dcaaf6f2f75ab83a651e783759d38c537575f1bbf080677caedb23e",
-      "26eab6961dd5d0467f3b959591287d9f2ca81ff145fb77cb860bdb22dd43dc9d",
+      "6553830e2134647208d53685964bb13f263eef4ac01d80aa9eaff476de5037be",
+      "f704e10c8a7d0cb93cd3b027cb29da58aaf6d978a75a5e0e9b10e6c5be4e6539",
     ]);
   });
 });

@@ -5,12 +5,15 @@ import { z } from "zod";
 import { createVm } from "../../../src/localnet/vm/vm.ts";
 import { type ProbeOutcome, replayProbe } from "../../support/contract-probe.ts";
 import { replayChain } from "../../support/contract-chain.ts";
+import type { StoreOutcome } from "../../support/contract-chain-state.ts";
 import { readBinary, readCalls, readSequences, replayCall } from "../../support/contract-calls.ts";
 
 /** Fewest recorded calls of each sequence that must agree. A sequence that is not listed must agree completely. */
 const expected = readExpected("expected.json");
 /** The same for transactions, queries and dumps of a sequence's chain. */
 const expectedCases = readExpected("expected-cases.json");
+/** The same for entries of the stores after the last block: `sequence/store`. */
+const expectedState = readExpected("expected-state.json");
 
 function readExpected(name: string): Readonly<Record<string, number>> {
   const text = readFileSync(`test/vectors/contracts/${name}`, "utf8");
@@ -68,14 +71,24 @@ function replaySequence(folder: string, sequence: string): boolean {
 
 /** Replays the chain of one sequence. Returns whether as many cases agree as expected. */
 function replayCases(folder: string, sequence: string): boolean {
-  const outcomes = replayChain(folder, sequence);
-  for (const { id, differences } of outcomes)
+  const { cases, stores } = replayChain(folder, sequence);
+  for (const { id, differences } of cases)
     for (const difference of differences) process.stdout.write(`${sequence} ${id}: ${difference}\n`);
-  const equal = outcomes.filter(({ differences }) => differences.length === 0).length;
-  const wanted = expectedCases[sequence] ?? outcomes.length;
+  const equal = cases.filter(({ differences }) => differences.length === 0).length;
+  const wanted = expectedCases[sequence] ?? cases.length;
   const short = equal < wanted ? `, ${wanted} expected` : "";
-  process.stdout.write(`${sequence}: ${equal} of ${outcomes.length} cases${short}\n`);
-  return equal >= wanted && outcomes.length > 0;
+  process.stdout.write(`${sequence}: ${equal} of ${cases.length} cases${short}\n`);
+  const hasState = stores.map((store) => printStore(sequence, store)).every(Boolean);
+  return equal >= wanted && cases.length > 0 && hasState;
+}
+
+/** Prints the entries of a store that differ. Returns whether as many agree as expected. */
+function printStore(sequence: string, { store, equal, total, differences }: StoreOutcome): boolean {
+  for (const difference of differences) process.stdout.write(`${sequence} state ${difference}\n`);
+  const wanted = expectedState[`${sequence}/${store}`] ?? total;
+  const short = equal < wanted ? `, ${wanted} expected` : "";
+  process.stdout.write(`${sequence} ${store} state: ${equal} of ${total} entries${short}\n`);
+  return equal >= wanted;
 }
 
 function printProbe({ name, total, differences }: ProbeOutcome): boolean {

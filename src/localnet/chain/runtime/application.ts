@@ -91,6 +91,9 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       // The SDK runs genesis at height 0, whatever the initial height is.
       const context = blockContext({ chainId, timeNs, height: 0n }, genesis);
       for (const module of options.modules) module.initGenesis(context, request.appState[module.name]);
+      const deliver = (tx: Uint8Array): TxResult => deliverGenesisTx(tx, machine.lastBlock(), genesis, rules);
+      for (const { name, genesisTxs } of options.modules)
+        genesisTxs?.(context, request.appState[name], deliver);
       const chosen = options.validatorUpdates?.(context) ?? [];
       return { appHash: machine.committed().appHash, validators: joinValidators(validators, chosen) };
     },
@@ -147,7 +150,12 @@ function joinValidators(
 function blockRulesOf(options: ApplicationOptions): BlockRules {
   const { modules, ante, post, chainName, beginBlockOrder = [], endBlockOrder } = options;
   return {
-    tx: { codec: { chainName, handlers: collectHandlers(modules) }, ante, post },
+    tx: {
+      codec: { chainName, handlers: collectHandlers(modules) },
+      ante,
+      post,
+      readConsensusParams: options.maxBlockGas,
+    },
     begin: inOrder(modules, beginBlockOrder).flatMap(({ beginBlock }) => beginBlock ?? []),
     end: inOrder(modules, endBlockOrder).flatMap(({ endBlock }) => endBlock ?? []),
     validatorUpdates: options.validatorUpdates ?? (() => []),
@@ -173,6 +181,11 @@ function runOutsideBlock(tx: Uint8Array, mode: ExecutionMode, machine: Machine, 
     maxBlockGas: rules.maxBlockGas(blockContext(block, branch)),
   };
   return runTx(tx, rules.tx, { mode, block, environment, branch });
+}
+
+function deliverGenesisTx(tx: Uint8Array, record: BlockRecord, branch: Branch, rules: BlockRules): TxResult {
+  const environment = { proposerAddress: record.proposerAddress, maxBlockGas: 0n };
+  return runTx(tx, rules.tx, { mode: "deliver", block: { ...record, height: 0n }, environment, branch });
 }
 
 /** Creates the context of a query. Handlers may write, as in the SDK; the writes go to a branch that is dropped. */

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../../platform/base/json.ts";
-import type { FinalizeBlockRequest } from "./abci.ts";
+import type { FinalizeBlockRequest, TxResult } from "./abci.ts";
 import type { Context } from "./context.ts";
 
 /** Response of a message handler. */
@@ -44,6 +44,9 @@ export interface BlockInput
   readonly appHash?: Uint8Array;
 }
 
+/** Runs an encoded transaction of a genesis document, without a fee and a gas limit. Its writes stay when its code is 0. */
+export type DeliverGenesisTx = (tx: Uint8Array) => TxResult;
+
 /** A module of the chain. A module calls another one only through an interface that it declares itself. */
 export interface ChainModule {
   /** The module's member in the genesis document. */
@@ -56,5 +59,7 @@ export interface ChainModule {
   readonly endBlock?: (context: Context) => void;
   /** Reads the module's part of the genesis document (proto JSON, snake_case). Throws with the path of an invalid field. */
   readonly initGenesis: (context: Context, genesis: JsonValue | undefined) => void;
+  /** Delivers the transactions of the module's part of the document, after the genesis of all modules. */
+  readonly genesisTxs?: (context: Context, genesis: JsonValue | undefined, deliver: DeliverGenesisTx) => void;
   readonly exportGenesis: (context: Context) => JsonValue;
 }

@@ -138,12 +138,14 @@ function isSigned(
 
 /** Encodes the bytes to sign. Returns undefined for sign modes and messages that are not supported. */
 function signDocOf(
-  { chainId }: Context,
+  { chainId, height }: Context,
   tx: DecodedTx,
   { base }: Account,
   mode: SignMode | undefined,
 ): Uint8Array | undefined {
-  const { accountNumber, sequence } = base;
+  const { sequence } = base;
+  // The signer of a genesis transaction does not know its number yet.
+  const accountNumber = height === 0n ? 0n : base.accountNumber;
   const { bodyBytes, authInfoBytes } = tx.raw;
   if (mode === SignMode.SIGN_MODE_DIRECT)
     return SignDoc.encode({ bodyBytes, authInfoBytes, chainId, accountNumber }).finish();

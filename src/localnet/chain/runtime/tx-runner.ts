@@ -29,6 +29,8 @@ export interface TxRules {
   readonly ante: AnteStep;
   /** Post handler. Runs after the messages, also when they failed. When it fails, the writes of the messages are dropped. */
   readonly post: AnteStep;
+  /** Reads the consensus parameters, as the SDK does for the context of each transaction. */
+  readonly readConsensusParams: (context: Context) => unknown;
 }
 
 /** Mode, block and stores of one run. */
@@ -51,10 +53,23 @@ export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResu
   const progress: TxProgress = { gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
   try {
     const tx = decodeForMode(bytes, rules, scope.mode);
-    requireRoutable(tx);
+    requireRoutableAtCost(tx, rules, scope, progress);
     return execute(tx, rules, scope, progress);
   } catch (thrown) {
     if (thrown instanceof ModuleError) return failedResult(thrown, progress, scope.mode);
+    throw thrown;
+  }
+}
+
+/**
+ * As {@link requireRoutable}. A transaction that fails here has used the gas of reading the consensus parameters: the SDK reads
+ * them before it opens the gas meter of the transaction.
+ */
+function requireRoutableAtCost(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProgress): void {
+  try {
+    requireRoutable(tx);
+  } catch (thrown) {
+    rules.readConsensusParams(contextOn(scope.branch, scope, progress, []));
     throw thrown;
   }
 }
@@ -111,7 +126,8 @@ function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void
     progress.gasWanted = maxBlockGas > 0n ? maxBlockGas : 0n;
     return;
   }
-  progress.gas = createGasMeter(gasLimit);
+  // Transactions of genesis have no gas limit.
+  progress.gas = scope.block.height === 0n ? createGasMeter() : createGasMeter(gasLimit);
   progress.gasWanted = gasLimit;
   if (maxBlockGas > 0n && gasLimit > maxBlockGas)
     throw ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);

@@ -1,48 +1,38 @@
 import { describe, expect, it } from "vitest";
-import {
-  QueryParamsResponse,
-  QueryValidatorResponse,
-} from "../../../../src/cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
-import { messageFromJson } from "../../../../src/cosmos/proto/json.ts";
 import { answerQuery, createQuerier } from "../../../../src/localnet/chain/modules/wasm/querier.ts";
-import type { WasmDeps } from "../../../../src/localnet/chain/modules/wasm/types.ts";
+import type { StakingReads } from "../../../../src/localnet/chain/modules/wasm/staking-querier.ts";
 import type { Context } from "../../../../src/localnet/chain/runtime/context.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import { GAS_MULTIPLIER } from "../../../../src/localnet/vm/gas.ts";
-import { GrpcCode, QueryError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { createVm } from "../../../../src/localnet/vm/vm.ts";
 import { fromUtf8, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { createMemoryWorld } from "../../../support/memory-context.ts";
 
-const PARAMS = QueryParamsResponse.decode(
-  messageFromJson("cosmos.staking.v1beta1.QueryParamsResponse", { params: { bond_denom: "untrn" } }),
-);
-const VALIDATOR = QueryValidatorResponse.decode(
-  messageFromJson("cosmos.staking.v1beta1.QueryValidatorResponse", {
-    validator: {
-      operator_address: "neutronvaloper1x",
-      commission: { commission_rates: { rate: "0.1", max_rate: "0.2", max_change_rate: "0.01" } },
-    },
-  }),
-);
+const OPERATOR = "neutronvaloper18hl5c9xn5dze2g50uaw0l2mr02ew57zk5tccmr";
+const DELEGATOR = "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2";
+const VALIDATOR = { operatorAddress: OPERATOR, rate: "0.1", maxRate: "0.2", maxChangeRate: "0.01" };
+const PRINTED = `{"address":"${OPERATOR}","commission":"0.1","max_commission":"0.2","max_change_rate":"0.01"}`;
+const DELEGATION = {
+  delegatorAddress: DELEGATOR,
+  validatorAddress: OPERATOR,
+  amount: { denom: "untrn", amount: 7n },
+};
 
 const world = createMemoryWorld();
 
-type Answer = (context: Context) => Uint8Array;
-
-function staking(path: string, response: Answer): ReturnType<WasmDeps["findQuery"]> {
-  return { path, query: response };
-}
-
-const RESPONSES: Readonly<Record<string, Answer>> = {
-  "/cosmos.staking.v1beta1.Query/Params": () => QueryParamsResponse.encode(PARAMS).finish(),
-  "/cosmos.staking.v1beta1.Query/Validator": () => QueryValidatorResponse.encode(VALIDATOR).finish(),
+const STAKING: StakingReads = {
+  bondDenom: () => "untrn",
+  bondedValidators: () => [VALIDATOR],
+  validator: () => VALIDATOR,
+  delegationsOf: () => [DELEGATION],
+  delegation: () => DELEGATION,
+  isReceiving: () => false,
 };
 
-/** Answers a query of a contract, with other responses of the chain. */
+/** Answers a query of a contract, with other reads of staking. */
 function ask(
   request: unknown,
-  others: Readonly<Record<string, Answer>> = {},
+  others: Partial<StakingReads> = {},
   place = { context: world.context(), gas: 1_000_000n },
 ): string {
   const none = (): never => {
@@ -65,10 +55,8 @@ function ask(
       bank,
       accounts: { ensureAccount: none },
       findMessage: none,
-      findQuery: (path) => {
-        const response = { ...RESPONSES, ...others }[path];
-        return response === undefined ? undefined : staking(path, response);
-      },
+      findQuery: () => undefined,
+      staking: { ...STAKING, ...others },
     },
     smart,
   );
@@ -77,45 +65,52 @@ function ask(
   return fromUtf8(answerQuery(querier, caller, utf8(JSON.stringify(request)), smart));
 }
 
-function fails(code: number): () => Uint8Array {
-  return () => {
-    throw new QueryError(code, "it failed");
-  };
-}
-
 const okOf = (text: string): string => JSON.stringify({ ok: { ok: toBase64(utf8(text)) } });
-const validator = { staking: { validator: { address: "neutronvaloper1x" } } };
 
 describe("queries of binary contracts", () => {
-  it("read the module staking", () => {
-    expect(ask({ staking: { bonded_denom: {} } })).toBe(okOf('{"denom":"untrn"}'));
-    expect(ask(validator)).toBe(
-      okOf(
-        '{"validator":{"address":"neutronvaloper1x","commission":"0.100000000000000000","max_commission":"0.200000000000000000","max_change_rate":"0.010000000000000000"}}',
-      ),
+  const validator = { staking: { validator: { address: OPERATOR } } };
+  const delegation = { staking: { delegation: { delegator: DELEGATOR, validator: OPERATOR } } };
+
+  it.each([
+    [{ staking: { bonded_denom: {} } }, '{"denom":"untrn"}'],
+    [{ staking: { all_validators: {} } }, `{"validators":[${PRINTED}]}`],
+    [validator, `{"validator":${PRINTED}}`],
+    [
+      { staking: { all_delegations: { delegator: DELEGATOR } } },
+      `{"delegations":[{"delegator":"${DELEGATOR}","validator":"${OPERATOR}","amount":{"denom":"untrn","amount":"7"}}]}`,
+    ],
+  ])("read the module staking: %j", (request, text) => {
+    expect(ask(request)).toBe(okOf(text));
+  });
+
+  it("tell what is absent from a failure", () => {
+    expect(ask(validator, { validator: () => undefined })).toBe(okOf('{"validator":null}'));
+    expect(ask(delegation, { delegation: () => undefined })).toBe(okOf("{}"));
+    expect(ask({ staking: { validator: { address: "x" } } })).toBe(
+      '{"ok":{"error":"codespace: undefined, code: 1"}}',
+    );
+    expect(ask({ staking: { all_delegations: { delegator: OPERATOR } } })).toBe(
+      '{"ok":{"error":"codespace: sdk, code: 7"}}',
     );
   });
 
-  it("tell an absent validator from a failure", () => {
-    const path = "/cosmos.staking.v1beta1.Query/Validator";
-    expect(ask(validator, { [path]: fails(GrpcCode.NotFound) })).toBe(okOf('{"validator":null}'));
-    expect(ask(validator, { [path]: fails(GrpcCode.Internal) })).toBe(
-      '{"ok":{"error":"codespace: undefined, code: 1"}}',
-    );
+  it("panic for a delegation: its rewards would be those of a module that the chain does not have", () => {
+    expect(() => ask(delegation)).toThrow("nil pointer dereference");
   });
 
   it("have the gas that the call has left, and the call pays what they used", () => {
-    const path = "/cosmos.staking.v1beta1.Query/Params";
-    const use = (gas: bigint) => (context: Context) => {
-      context.gas.consume(gas, "reading");
-      return QueryParamsResponse.encode(PARAMS).finish();
-    };
+    const use = (gas: bigint) => ({
+      bondDenom: (context: Context) => {
+        context.gas.consume(gas, "reading");
+        return "untrn";
+      },
+    });
     const request = { staking: { bonded_denom: {} } };
     const enough = world.context({ gas: createGasMeter(100n) });
-    expect(ask(request, { [path]: use(10n) }, { context: enough, gas: 10n })).toBe(okOf('{"denom":"untrn"}'));
+    expect(ask(request, use(10n), { context: enough, gas: 10n })).toBe(okOf('{"denom":"untrn"}'));
     expect(enough.gas.used()).toBe(10n);
     const short = world.context({ gas: createGasMeter(100n) });
-    expect(() => ask(request, { [path]: use(11n) }, { context: short, gas: 10n })).toThrow(
+    expect(() => ask(request, use(11n), { context: short, gas: 10n })).toThrow(
       "out of gas in location: reading; gasWanted: 10, gasUsed: 11",
     );
     expect(short.gas.used()).toBe(11n);
@@ -127,7 +122,7 @@ describe("queries of binary contracts", () => {
   });
 
   it.each([
-    [{ staking: { all_validators: {} } }, "unknown Staking variant"],
+    [{ staking: { pool: {} } }, "unknown Staking variant"],
     [{ ibc: { fee_enabled_channel: {} } }, "unknown IBCQuery variant"],
     [{ bank: { metadata: {} } }, "unknown BankQuery variant"],
     [{ wasm: {} }, "unknown WasmQuery variant"],

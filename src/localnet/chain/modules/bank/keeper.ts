@@ -129,6 +129,7 @@ export function createBankKeeper(
     delegate: (context, from, module, coins) => delegate(context, accounts, { from, module }, coins),
     undelegate: (context, module, to, coins) => {
       accounts.moduleAccount(context, module);
+      accounts.get(context, moduleAddress(module));
       spend(context, accounts, moduleAddress(module), coins);
       accounts.get(context, to);
       receive(context, accounts, to, coins);
@@ -170,6 +171,8 @@ function delegate(
   coins: readonly Coin[],
 ): void {
   accounts.moduleAccount(context, module);
+  // The SDK looks the account up once more by its address.
+  accounts.get(context, moduleAddress(module));
   for (const coin of coins) {
     const balance = balanceOf(context, from, coin.denom);
     if (balance.amount < coin.amount) {

@@ -3,6 +3,7 @@ import { ConsensusParams } from "../../../../cosmos/proto/gen/tendermint/types/p
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { BLOCK_RECORD_STORE } from "../../runtime/block-record.ts";
 import type { Context } from "../../runtime/context.ts";
+import { createGasMeter } from "../../runtime/gas.ts";
 import { GenesisError } from "../../runtime/genesis.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 
@@ -41,9 +42,9 @@ export function maxBlockGas(context: Context): bigint {
   return moduleParams.get(context).block?.maxGas ?? -1n;
 }
 
-/** Returns the types of consensus keys that validators may have. */
+/** Returns the types of consensus keys that validators may have. Consumes no gas: the SDK has the parameters in its context. */
 export function keyTypes(context: Context): readonly string[] {
-  return moduleParams.get(context).validator?.pubKeyTypes ?? [];
+  return moduleParams.get(context.withGas(createGasMeter())).validator?.pubKeyTypes ?? [];
 }
 
 /** Returns the age above which evidence is no longer accepted. It has to exceed both bounds. */

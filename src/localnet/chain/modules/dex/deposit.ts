@@ -36,6 +36,11 @@ interface Position {
   readonly options: PositionOptions;
 }
 
+/** Whitelisted creators may use any fee. */
+interface PermittedPosition extends Position {
+  readonly anyFee: boolean;
+}
+
 /** Shares that a deposit issued, and the facts of its event. */
 interface Deposited {
   readonly facts: DepositFacts;
@@ -52,8 +57,9 @@ type Outcome = Deposited | Failed;
 /** MsgDeposit: positions one after the other; the writes of a failed position are dropped (dex.md, "Messages", rule 1). */
 export function deposit(context: Context, request: DepositRequest, keepers: DexKeepers): MsgDepositResponse {
   const positions = request.entries.map((entry) => toPosition(request, entry));
+  const anyFee = moduleParams.get(context).whitelistedLps.includes(request.creator);
   const outcomes = positions.map((position) => {
-    const outcome = tryPosition(context, request.creator, position, keepers);
+    const outcome = tryPosition(context, { ...position, anyFee }, keepers);
     const isBel = "error" in outcome && outcome.error.code === errors.ErrDepositBehindEnemyLines().code;
     if (isBel && position.options.failTxOnBel) throw outcome.error;
     return outcome;
@@ -89,24 +95,19 @@ function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry): Po
 }
 
 /** Runs a position on its own layer, which is dropped when the position fails. */
-function tryPosition(context: Context, creator: string, position: Position, keepers: DexKeepers): Outcome {
+function tryPosition(context: Context, position: PermittedPosition, keepers: DexKeepers): Outcome {
   try {
-    return context.atomically((inner) => depositPosition(inner, creator, position, keepers));
+    return context.atomically((inner) => depositPosition(inner, position, keepers));
   } catch (thrown) {
     if (!(thrown instanceof ModuleError) || thrown.codespace !== MODULE_NAME) throw thrown;
     return { error: thrown };
   }
 }
 
-function depositPosition(
-  context: Context,
-  creator: string,
-  position: Position,
-  keepers: DexKeepers,
-): Outcome {
+function depositPosition(context: Context, position: PermittedPosition, keepers: DexKeepers): Outcome {
   const { key, options } = position;
   const { chainName, bank } = keepers;
-  requireFeeTier(context, creator, key.fee);
+  if (!position.anyFee) requireFeeTier(context, key.fee);
   const { amountsIn, offered } = options.swapOnDeposit
     ? swapOnDeposit(context, chainName, {
         key,
@@ -142,10 +143,10 @@ function depositPosition(
   return { facts, shares: { denom, amount: shares } };
 }
 
-/** Whitelisted creators may use any fee. Throws dex/1148. */
-function requireFeeTier(context: Context, creator: string, fee: bigint): void {
-  const { feeTiers, whitelistedLps } = moduleParams.get(context);
-  if (feeTiers.includes(fee) || whitelistedLps.includes(creator)) return;
+/** Throws dex/1148. */
+function requireFeeTier(context: Context, fee: bigint): void {
+  const { feeTiers } = moduleParams.get(context);
+  if (feeTiers.includes(fee)) return;
   throw errors.ErrInvalidFee(`[${feeTiers.join(" ")}]`);
 }
 

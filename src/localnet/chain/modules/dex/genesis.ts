@@ -44,7 +44,8 @@ export function initGenesis(context: Context, json: JsonValue | undefined, bech3
   const genesis = { params, ticks: readTicks(state), state };
   validate(genesis, bech32Prefix);
   store.setPoolCount(context, state.poolCount);
-  store.setTrancheCount(context, state.trancheCount);
+  // The deployed genesis has no count, and the first read of an absent one consumes less gas.
+  if (state.trancheCount > 0n) store.setTrancheCount(context, state.trancheCount);
   moduleParams.set(context, params);
   for (const tick of genesis.ticks) initTick(context, tick);
   for (const tranche of state.inactiveLimitOrderTrancheList)

@@ -214,7 +214,7 @@ function addToTranche(context: Context, chainName: string, tranche: Tranche, amo
 function countJit(context: Context): void {
   const count = store.getJitsInBlock(context);
   if (count === moduleParams.get(context).maxJitsPerBlock) throw errors.ErrOverJitPerBlockLimit();
-  store.setJitsInBlock(context, count + 1n);
+  store.setJitsInBlock(context, store.getJitsInBlock(context) + 1n);
 }
 
 interface Payments {

@@ -68,7 +68,7 @@ function createPool(context: Context, chainName: string, key: PoolKey): Pool {
   const id = store.getPoolCount(context);
   const { token0, token1 } = key.pairId;
   store.setPoolMetadata(context, { id, tick: key.tick, fee: key.fee, pairId: { token0, token1 } });
-  store.setPoolCount(context, id + 1n);
+  store.incrementPoolCount(context);
   const pair = pairText(key.pairId);
   context.emit(tickCount(chainName, { action: "inc", kind: "lp", isExpiring: false, pair }));
   return { id, ...newSides(key) };

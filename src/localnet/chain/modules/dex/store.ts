@@ -188,6 +188,11 @@ export function getPoolCount(context: Context): bigint {
   return poolCountItem.get(context) ?? 0n;
 }
 
+/** Counts a new pool. Go reads the count a second time to raise it, and both reads consume gas. */
+export function incrementPoolCount(context: Context): void {
+  setPoolCount(context, getPoolCount(context) + 1n);
+}
+
 /** Writes the number of pools ever created. */
 export function setPoolCount(context: Context, count: bigint): void {
   poolCountItem.set(context, count);
@@ -217,10 +222,13 @@ export function setTrancheCount(context: Context, count: bigint): void {
   trancheCountItem.set(context, count);
 }
 
-/** Assigns a tranche key: parts joined by "||", as long as the deployed `tk-N` and in the same order. */
+/**
+ * Assigns a tranche key: parts joined by "||", as long as the deployed `tk-N` and in the same order. As with the count of pools,
+ * the count is read twice.
+ */
 export function nextTrancheKey(context: Context): string {
   const count = getTrancheCount(context);
-  setTrancheCount(context, count + 1n);
+  setTrancheCount(context, getTrancheCount(context) + 1n);
   return `t||${count}`;
 }
 

@@ -69,14 +69,14 @@ export function createTakeFee(deps: FeeDeps): AnteStep {
   };
 }
 
-/** Returns the fee's only coin. A simulation may have no coin; it gets amount 0. Throws feemarket/1 and feemarket/2. */
+/** Returns the fee's only coin; in a simulation amount 0, whatever the transaction offers. Throws feemarket/1 and feemarket/2. */
 function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): Coin {
   const coins = parseCoins(feeOf(tx).amount);
   const [offered] = coins;
   if (coins.length > 1) throw ErrTooManyFeeCoins(`got length ${coins.length}`);
-  if (offered !== undefined) return offered;
-  if (!isSimulation) throw ErrNoFeeCoins("got length 0");
-  return { denom: feeDenom, amount: 0n };
+  if (isSimulation) return { denom: feeDenom, amount: 0n };
+  if (offered === undefined) throw ErrNoFeeCoins("got length 0");
+  return offered;
 }
 
 function escrow(context: Context, tx: DecodedTx, offered: Coin, deps: FeeDeps): void {

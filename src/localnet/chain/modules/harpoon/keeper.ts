@@ -68,9 +68,14 @@ const subscriptions = createMap(
   messageCodec<HookSubscriptions>(HookSubscriptions),
 );
 
+/** As in Go, it looks for the record before it reads it. Both consume gas. */
+function findRecord(context: Context, hookType: HookType): HookSubscriptions | undefined {
+  return subscriptions.has(context, hookType) ? subscriptions.get(context, hookType) : undefined;
+}
+
 /** Returns the contracts of one hook type in the order in which they subscribed, which is the order of the calls. */
 export function subscribedContracts(context: Context, hookType: HookType): readonly string[] {
-  return subscriptions.get(context, hookType)?.contractAddresses ?? [];
+  return findRecord(context, hookType)?.contractAddresses ?? [];
 }
 
 /** Returns the records of all hook types that have one, in ascending order of the types. */
@@ -103,7 +108,7 @@ function subscribe(context: Context, contract: string, hookType: HookType): void
 
 /** Deletes a record that becomes empty, and writes every other one, as Go does. */
 function unsubscribe(context: Context, contract: string, hookType: HookType): void {
-  const record = subscriptions.get(context, hookType);
+  const record = findRecord(context, hookType);
   if (record === undefined) return;
   const contractAddresses = record.contractAddresses.filter((address) => address !== contract);
   if (contractAddresses.length === 0) subscriptions.delete(context, hookType);

@@ -129,7 +129,9 @@ function jailBelowMinimum(
   const isOwn = compareBytes(pair.delegator, pair.validator) === 0;
   if (!isOwn || validator.jailed) return validator;
   const own = truncateDec18(tokensFromShares(validator, remaining.shares));
-  return own < validator.minSelfDelegation ? jail(context, keepers, validator) : validator;
+  if (own >= validator.minSelfDelegation) return validator;
+  jail(context, keepers, validator);
+  return requireValidator(context, pair.validator);
 }
 
 /** Jails a validator: it leaves the order of power, and the active set at the end of the block. */
@@ -166,12 +168,11 @@ interface Undelegated {
 /** Starts an undelegation of shares. Its tokens leave at the end of the unbonding time. */
 export function undelegate(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): Undelegated {
   const validator = requireValidator(context, pair.validator);
-  const params = moduleParams.get(context);
-  if ((unbondings.get(context, pair)?.entries.length ?? 0) >= params.maxEntries)
-    throw ErrMaxUnbondingDelegationEntries();
+  const entries = unbondings.get(context, pair)?.entries.length ?? 0;
+  if (entries >= moduleParams.get(context).maxEntries) throw ErrMaxUnbondingDelegationEntries();
   const amount = unbond(context, keepers, pair, shares);
   if (isBonded(validator)) bondedToNotBonded(context, keepers, amount);
-  const completionTimeNs = context.timeNs + unbondingTimeNs(params);
+  const completionTimeNs = context.timeNs + unbondingTimeNs(moduleParams.get(context));
   addUnbonding(context, keepers, pair, { completionTimeNs, amount });
   const { accounts, operators } = keepers;
   const delegatorAddress = accounts.format(pair.delegator);
@@ -185,29 +186,39 @@ export function undelegate(context: Context, keepers: Keepers, pair: Pair, share
  * and not unbonding, where it is complete immediately.
  */
 export function redelegate(context: Context, keepers: Keepers, triplet: Triplet, shares: Dec18): bigint {
-  requireRedelegation(context, triplet);
-  const { delegator, source, destination } = triplet;
-  const sourceValidator = requireValidator(context, source);
-  const begin = beginOf(context, source);
+  const { delegator, source } = triplet;
+  const { target, from } = requireRedelegation(context, triplet);
   const amount = unbond(context, keepers, { delegator, validator: source }, shares);
   if (amount === 0n) throw ErrTinyRedelegationAmount();
-  const pool = isBonded(sourceValidator) ? "bonded" : "notBonded";
-  const target = requireValidator(context, destination);
+  const pool = isBonded(from) ? "bonded" : "notBonded";
   const sharesDst = delegate(context, keepers, target, { delegator, amount, from: { pool } });
+  const begin = beginOf(context, source);
   if (begin === undefined) return GO_ZERO_TIME_NS;
   addRedelegation(context, keepers, triplet, { ...begin, initialBalance: amount, sharesDst });
   redelegationQueue.insert(context, begin.completionTimeNs, { triplets: [texts(keepers, triplet)] });
   return begin.completionTimeNs;
 }
 
-function requireRedelegation(context: Context, triplet: Triplet): void {
+/** Returns the validators at both ends. */
+function requireRedelegation(
+  context: Context,
+  triplet: Triplet,
+): { readonly target: Validator; readonly from: Validator } {
   const { delegator, source, destination } = triplet;
   if (equalBytes(source, destination)) throw ErrSelfRedelegation();
-  for (const operator of [destination, source])
-    if (validators.get(context, operator) === undefined) throw ErrBadRedelegationDst();
+  const target = requireRedelegationEnd(context, destination);
+  const from = requireRedelegationEnd(context, source);
   if (hasReceiving(context, delegator, source)) throw ErrTransitiveRedelegation();
-  const entries = redelegations.get(context, triplet)?.entries.length ?? 0;
-  if (entries >= moduleParams.get(context).maxEntries) throw ErrMaxRedelegationEntries();
+  const known = redelegations.get(context, triplet);
+  if (known !== undefined && known.entries.length >= moduleParams.get(context).maxEntries)
+    throw ErrMaxRedelegationEntries();
+  return { target, from };
+}
+
+function requireRedelegationEnd(context: Context, operator: Uint8Array): Validator {
+  const validator = validators.get(context, operator);
+  if (validator === undefined) throw ErrBadRedelegationDst();
+  return validator;
 }
 
 /** Height and end of a redelegation away from a validator; undefined when it is complete immediately. */
@@ -215,7 +226,9 @@ function beginOf(
   context: Context,
   source: Uint8Array,
 ): { readonly creationHeight: bigint; readonly completionTimeNs: bigint } | undefined {
-  const validator = requireValidator(context, source);
+  const validator = validators.get(context, source);
+  // An unbonded source without shares is deleted by then.
+  if (validator === undefined) return undefined;
   switch (validator.status) {
     case BondStatus.BOND_STATUS_UNBONDING:
       return { creationHeight: validator.unbondingHeight, completionTimeNs: validator.unbondingTimeNs };

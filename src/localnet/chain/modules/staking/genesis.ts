@@ -83,7 +83,8 @@ export function initGenesis(context: Context, json: JsonValue | undefined, keepe
   requireShares(given, state);
   // Before an upgrade, anybody could send coins to the addresses of the pools.
   if (json !== undefined) requirePools(context, keepers, given, waiting);
-  lastUnbondingId.set(context, largestId(state));
+  const largest = largestId(state);
+  if (largest > 0n) lastUnbondingId.set(context, largest);
   if (state.exported) restoreLastPowers(context, keepers, state);
   else updateValidatorSet(context, keepers);
 }

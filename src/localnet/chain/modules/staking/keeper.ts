@@ -17,7 +17,7 @@ import {
 } from "./records.ts";
 import type { Keepers, Pair, Triplet } from "./types.ts";
 import { ignoringErrors, isMature, redelegationsFrom, saveUnbonding, unbondingsFrom } from "./unbondings.ts";
-import { updatesOf } from "./validator-set.ts";
+import { updatesOf, updateValidatorSet } from "./validator-set.ts";
 import {
   addToPowerOrder,
   burnFrom,
@@ -60,6 +60,8 @@ export interface StakingKeeper {
   /** Jails a validator that is not jailed. */
   readonly jail: (context: Context, consensus: Uint8Array) => void;
   readonly unjail: (context: Context, consensus: Uint8Array) => void;
+  /** Updates the active set, as the end of a block does. */
+  readonly updateValidatorSet: (context: Context) => void;
   /** The changes of the validator set in this block. */
   readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
 }
@@ -92,6 +94,7 @@ export function createStakingKeeper(keepers: Keepers): StakingKeeper {
       setValidator(context, keepers, free);
       addToPowerOrder(context, keepers, free);
     },
+    updateValidatorSet: (context) => updateValidatorSet(context, keepers),
     validatorUpdates: updatesOf,
   };
 }

@@ -48,7 +48,7 @@ export const UNBONDING_QUEUE = Uint8Array.of(0x41);
 export const REDELEGATION_QUEUE = Uint8Array.of(0x42);
 /** See {@link validatorQueueKey}. */
 export const VALIDATOR_QUEUE = Uint8Array.of(0x43);
-/** `| height as text`: header and active set of a block. */
+/** `| height (8 bytes)`: header and active set of a block. */
 export const HISTORICAL_INFO = Uint8Array.of(0x50);
 export const PARAMS = Uint8Array.of(0x51);
 /** The validator updates of the last block. */

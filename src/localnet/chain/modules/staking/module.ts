@@ -2,6 +2,7 @@ import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/
 import { formatCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
+import { type ContractReads, createContractReads } from "./contract-reads.ts";
 import { removeValidator } from "./delegate.ts";
 import { completedRedelegation, completedUnbonding } from "./events.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
@@ -24,6 +25,7 @@ import { dueValidators, removeFromValidatorQueue, requireValidator, setValidator
 /** The module with what slashing and the node read. */
 export interface StakingModule extends ChainModule {
   readonly keeper: StakingKeeper;
+  readonly contractReads: ContractReads;
 }
 
 /** Creates the module `staking`: validators, delegations, and the validator set of the chain. */
@@ -39,6 +41,7 @@ export function createStakingModule(options: StakingOptions, deps: StakingDeps):
     initGenesis: (context, genesis) => initGenesis(context, genesis, keepers),
     exportGenesis: (context) => exportGenesis(context, keepers),
     keeper: createStakingKeeper(keepers),
+    contractReads: createContractReads(keepers),
   };
 }
 

@@ -9,7 +9,7 @@ import { compareBytes, concat, toHex } from "../../../../platform/base/bytes.ts"
 import type { ValidatorPower } from "../../runtime/abci.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { BlockInput } from "../../runtime/module.ts";
-import { createMap, mappedCodec, messageCodec, textCodec } from "../../store/collections.ts";
+import { createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
 import { HISTORICAL_INFO, lengthPrefixed, MODULE_NAME, VALIDATORS } from "./keys.ts";
 import { moduleParams, unbondingTimeNs } from "./params.ts";
 import { consensusAddressOf, consensusKeyOf, type Validator, validatorToWire } from "./records.ts";
@@ -147,14 +147,11 @@ export function updatesOf(context: Context): readonly ValidatorPower[] {
   );
 }
 
-// The SDK writes the height as text, so that the keys do not sort by height.
-const heightKey = mappedCodec(textCodec, BigInt, (height: bigint) => height.toString());
-
 /** Header and active set of the recent blocks, by height. */
 export const historicalInfos = createMap(
   MODULE_NAME,
   HISTORICAL_INFO,
-  heightKey,
+  uint64Codec,
   messageCodec<HistoricalInfo>(HistoricalInfo),
 );
 

@@ -11,7 +11,7 @@ import { MsgChannelCloseInit } from "../../../../cosmos/proto/gen/ibc/core/chann
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { type Coin, isDenom, sumCoins, toWireCoin } from "../../runtime/coins.ts";
-import { ErrInvalidCoins, ModuleError, unregisteredError } from "../../runtime/errors.ts";
+import { ErrInvalidCoins, ErrUnknownRequest, ModuleError, unregisteredError } from "../../runtime/errors.ts";
 import type { ContractMessage } from "./contract.ts";
 import type { GoField } from "./go-field.ts";
 import type { Timeout } from "../ibc/host/packet.ts";
@@ -56,6 +56,7 @@ export function parseContractMessage(message: GoField, contract: string): Contra
     case "stargate":
       return { kind: "any", typeUrl: body.member("type_url").text(), value: body.member("value").bytes() };
     case "distribution":
+      return encodeVariant(DISTRIBUTION, contract, body);
     case "gov":
       return NO_HANDLER;
   }
@@ -117,6 +118,26 @@ const STAKING: Readonly<Record<string, Encoder>> = {
       amount: wireCoin(body.member("amount")),
     }),
 };
+
+/** The chain has no module `distribution`: no handler is found for the message, whose fields the error text contains. */
+const DISTRIBUTION: Readonly<Record<string, Encoder>> = {
+  set_withdraw_address: (delegator, body) =>
+    withoutRoute([
+      ["delegator_address", delegator],
+      ["withdraw_address", body.member("address").text()],
+    ]),
+  withdraw_delegator_reward: (delegator, body) =>
+    withoutRoute([
+      ["delegator_address", delegator],
+      ["validator_address", body.member("validator").text()],
+    ]),
+};
+
+/** The text format of protobuf as Go prints it: fields with a value, each with a blank behind it. */
+function withoutRoute(fields: readonly (readonly [name: string, value: string])[]): ContractMessage {
+  const text = fields.map(([name, value]) => (value === "" ? "" : `${name}:${JSON.stringify(value)} `));
+  return { kind: "invalid", error: ErrUnknownRequest(`can't route message ${text.join("")}`) };
+}
 
 const IBC: Readonly<Record<string, Encoder>> = {
   close_channel: (signer, body) =>

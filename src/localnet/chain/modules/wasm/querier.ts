@@ -1,13 +1,6 @@
-import {
-  QueryParamsResponse,
-  QueryValidatorRequest,
-  QueryValidatorResponse,
-} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
-import type { Validator } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { findService, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { messageToJson } from "../../../../cosmos/proto/json.ts";
 import { toBase64, toHex, utf8 } from "../../../../platform/base/bytes.ts";
-import { formatDec18 } from "../../../../platform/base/decimal.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { GoJsonError, printGoJson, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
@@ -19,7 +12,6 @@ import {
   ChainPanic,
   ErrInvalidAddress,
   ErrNotSupported,
-  GrpcCode,
   ModuleError,
   QueryError,
   unregisteredError,
@@ -32,6 +24,7 @@ import type { LoadedCode } from "./loading.ts";
 import { codes, contracts, contractStore, isPinned } from "./keeper.ts";
 import { ErrEmpty, ErrInvalid, MODULE_NAME } from "./keys.ts";
 import { parseMessageJson, printMessageJson } from "./message-json.ts";
+import { queryStaking } from "./staking-querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
 /** A query that the chain does not answer, as opposed to an answer that is an error. `json`: `SystemError` of wasmvm. */
@@ -59,6 +52,11 @@ export interface SmartQueries {
 
 export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: SmartQueries): ContractQuerier {
   const kinds = ["bank", "custom", "ibc", "staking", "stargate", "grpc", "wasm"] as const;
+  const staking = (context: Context, body: GoField): Uint8Array => {
+    const response = queryStaking(context, body, deps.staking, options.bech32Prefix);
+    if (response === undefined) throw unsupported("unknown Staking variant");
+    return response;
+  };
   return (context, contract, request) => {
     const [kind, body] = request.variant(kinds) ?? [];
     if (kind === undefined || body === undefined) throw new SystemError("unknown", []);
@@ -74,7 +72,7 @@ export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: Smart
       case "bank":
         return queryBank(context, body, deps, options);
       case "staking":
-        return queryStaking(context, body, deps);
+        return staking(context, body);
       case "ibc":
         return orUnsupported(
           "unknown IBCQuery variant",
@@ -87,50 +85,6 @@ export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: Smart
 function orUnsupported(kind: string, response: Uint8Array | undefined): Uint8Array {
   if (response === undefined) throw unsupported(kind);
   return response;
-}
-
-/** Answers from the queries of the module `staking`, which read the same. */
-function queryStaking(context: Context, body: GoField, deps: WasmDeps): Uint8Array {
-  const [kind, request] = body.variant(["bonded_denom", "validator"] as const) ?? [];
-  if (kind === undefined || request === undefined) throw unsupported("unknown Staking variant");
-  const ask = (rpc: string, bytes: Uint8Array): Uint8Array => {
-    const handler = deps.findQuery(`/cosmos.staking.v1beta1.Query/${rpc}`);
-    if (handler === undefined) throw unsupported("unknown Staking variant");
-    return handler.query(context, bytes);
-  };
-  if (kind === "bonded_denom") {
-    const { params } = QueryParamsResponse.decode(ask("Params", new Uint8Array(0)));
-    return utf8(printGoObject([["denom", printGoString(params?.bondDenom ?? "")]]));
-  }
-  const validatorAddr = request.member("address").text();
-  const response = orAbsent(() => ask("Validator", QueryValidatorRequest.encode({ validatorAddr }).finish()));
-  const validator = response === undefined ? undefined : QueryValidatorResponse.decode(response).validator;
-  return utf8(printGoObject([["validator", validator === undefined ? "null" : printValidator(validator)]]));
-}
-
-/** Returns undefined for what is not found. */
-function orAbsent<T>(query: () => T): T | undefined {
-  try {
-    return query();
-  } catch (error) {
-    if (error instanceof QueryError && error.grpcCode === GrpcCode.NotFound) return undefined;
-    throw error instanceof QueryError ? unregisteredError(error.message) : error;
-  }
-}
-
-/** Protobuf has the digits of a decimal times 10^18. */
-function decimal(digits = "0"): string {
-  return `"${formatDec18(BigInt(digits))}"`;
-}
-
-function printValidator({ operatorAddress, commission }: Validator): string {
-  const rates = commission?.commissionRates;
-  return printGoObject([
-    ["address", printGoString(operatorAddress)],
-    ["commission", decimal(rates?.rate)],
-    ["max_commission", decimal(rates?.maxRate)],
-    ["max_change_rate", decimal(rates?.maxChangeRate)],
-  ]);
 }
 
 interface RouteResponse {

@@ -4,6 +4,7 @@ import type { HandlerResult, MessageHandler, QueryHandler } from "../../runtime/
 import type { Vm } from "../../../vm/vm.ts";
 import type { ContractCode, MessageJson } from "./contract.ts";
 import type { ContractChannels } from "./ibc-channels.ts";
+import type { StakingReads } from "./staking-querier.ts";
 
 export interface WasmOptions {
   readonly chainName: string;
@@ -62,6 +63,8 @@ export interface WasmDeps {
   readonly accounts: AccountKeeper;
   /** The module `ibc`. */
   readonly channels: ContractChannels;
+  /** Absent: contracts cannot ask for validators and delegations. */
+  readonly staking?: StakingReads;
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
   readonly findQuery: (path: string) => QueryHandler | undefined;
   readonly customMessages?: CustomMessageHandler;

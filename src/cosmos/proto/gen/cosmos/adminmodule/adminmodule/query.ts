@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { Proposal } from "../../gov/v1/gov.ts";
 
 export const protobufPackage = "cosmos.adminmodule.adminmodule";
 
@@ -16,6 +17,13 @@ export interface QueryAdminsRequest {
 
 export interface QueryAdminsResponse {
   admins: string[];
+}
+
+export interface QueryArchivedProposalsRequest {
+}
+
+export interface QueryArchivedProposalsResponse {
+  proposals: Proposal[];
 }
 
 function createBaseQueryAdminsRequest(): QueryAdminsRequest {
@@ -87,6 +95,93 @@ export const QueryAdminsResponse: MessageFns<QueryAdminsResponse> = {
             }
 
             message.admins.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseQueryArchivedProposalsRequest(): QueryArchivedProposalsRequest {
+  return {};
+}
+
+export const QueryArchivedProposalsRequest: MessageFns<QueryArchivedProposalsRequest> = {
+  encode(_: QueryArchivedProposalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryArchivedProposalsRequest): QueryArchivedProposalsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseQueryArchivedProposalsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseQueryArchivedProposalsResponse(): QueryArchivedProposalsResponse {
+  return { proposals: [] };
+}
+
+export const QueryArchivedProposalsResponse: MessageFns<QueryArchivedProposalsResponse> = {
+  encode(message: QueryArchivedProposalsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.proposals) {
+      Proposal.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryArchivedProposalsResponse): QueryArchivedProposalsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseQueryArchivedProposalsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.proposals.push(Proposal.decode(reader, reader.uint32()));
             continue;
           }
         }

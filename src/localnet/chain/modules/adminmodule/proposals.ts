@@ -1,0 +1,113 @@
+import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
+import type { MsgSubmitProposal } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/tx.ts";
+import { Proposal, ProposalStatus } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
+import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import { concat, utf8 } from "../../../../platform/base/bytes.ts";
+import type { Context } from "../../runtime/context.ts";
+import {
+  ErrorInvalidSigner,
+  ErrUnknownRequest,
+  isOutOfGas,
+  ModuleError,
+  unregisteredError,
+} from "../../runtime/errors.ts";
+import { event } from "../../runtime/events.ts";
+import type { MessageHandler } from "../../runtime/module.ts";
+import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
+
+/** Name of the module and of its store. Its account is the authority of the chain. */
+export const MODULE_NAME = "adminmodule";
+
+/** `Admin-` | address as text: the address. */
+const ADMINS = utf8("Admin-");
+/** `0x04` | id, 8 bytes. */
+const PROPOSALS = Uint8Array.of(0x04);
+/** In front of the key of a proposal. */
+const ARCHIVE = utf8("ArchiveSdk47-");
+const LEGACY_PROPOSAL_ID = Uint8Array.of(0x03);
+const PROPOSAL_ID = Uint8Array.of(0x06);
+
+const proposalCodec = messageCodec<Proposal>(Proposal);
+
+/** Accounts that may submit proposals, by address. */
+export const admins = createMap(MODULE_NAME, ADMINS, textCodec, textCodec);
+/** The id of the next proposal. */
+export const nextProposalId = createItem(MODULE_NAME, PROPOSAL_ID, uint64Codec);
+/** The id of the next proposal of the kind that SDK 0.46 replaced. This chain has no such proposals, but genesis stores the id. */
+export const nextLegacyProposalId = createItem(MODULE_NAME, LEGACY_PROPOSAL_ID, uint64Codec);
+const proposals = createMap(MODULE_NAME, PROPOSALS, uint64Codec, proposalCodec);
+/** Executed proposals by id. */
+export const archive = createMap(MODULE_NAME, concat(ARCHIVE, PROPOSALS), uint64Codec, proposalCodec);
+
+export interface ProposalDeps {
+  /** The account that signs the messages of a proposal, bech32. */
+  readonly authority: string;
+  /** Finds the handler of a message of any module. */
+  readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
+}
+
+/**
+ * Runs the messages of a proposal as the authority and archives it. Returns the id of the proposal. The first failure fails all
+ * of them.
+ */
+export function submitProposal(
+  context: Context,
+  { proposer, messages }: MsgSubmitProposal,
+  { authority, findMessage }: ProposalDeps,
+): bigint {
+  if (admins.get(context, proposer) === undefined)
+    throw unregisteredError(`proposer ${proposer} must be admin to submit proposals to admin-module`);
+  const handlers = messages.map((message) => handlerOf(message, authority, findMessage));
+  const id = nextProposalId.get(context) ?? 1n;
+  handlers.forEach((handler, index) => {
+    const message = messages[index];
+    if (message !== undefined) runMessage(context, handler, message, index);
+  });
+  const proposal = passedProposal(context, id, messages);
+  proposals.set(context, id, proposal);
+  nextProposalId.set(context, id + 1n);
+  archive.set(context, id, proposal);
+  context.emit(event("submit_admin_proposal", [["proposal_type", "submit_sdk_message"]]));
+  return id;
+}
+
+function handlerOf(
+  { typeUrl, value }: Any,
+  authority: string,
+  findMessage: ProposalDeps["findMessage"],
+): MessageHandler {
+  const handler = findMessage(typeUrl);
+  if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${typeUrl}`);
+  const signers = handler.signers(value);
+  const [signer] = signers;
+  if (signer === undefined || signers.length > 1)
+    throw unregisteredError(`should be only 1 signer in message, received: ${signers.join(" ")}`);
+  if (signer !== authority) throw ErrorInvalidSigner(signer);
+  return handler;
+}
+
+/** As in Go, an error of the message loses its codespace and code. */
+function runMessage(context: Context, handler: MessageHandler, { value }: Any, index: number): void {
+  try {
+    handler.handle(context, value);
+  } catch (error) {
+    if (!(error instanceof ModuleError) || isOutOfGas(error)) throw error;
+    throw unregisteredError(
+      `failed to submit proposal: failed to handle ${handler.typeUrl} msg #${index} in proposal: ${error.message}`,
+    );
+  }
+}
+
+/** The record of `x/gov`, most of whose fields do not apply: nobody votes, and there is no deposit. */
+function passedProposal({ timeNs }: Context, id: bigint, messages: readonly Any[]): Proposal {
+  const time = nsToTimestamp(timeNs);
+  return {
+    ...Proposal.decode(new Uint8Array(0)),
+    id,
+    messages: [...messages],
+    status: ProposalStatus.PROPOSAL_STATUS_PASSED,
+    finalTallyResult: { yesCount: "0", abstainCount: "0", noCount: "0", noWithVetoCount: "0" },
+    submitTime: time,
+    depositEndTime: time,
+  };
+}

@@ -1,0 +1,72 @@
+import { messageFromJson } from "../../../../cosmos/proto/json.ts";
+import { AuthInfo, Tx, TxBody, TxRaw } from "../../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
+import type { Context } from "../../runtime/context.ts";
+import { atPath, GenesisError } from "../../runtime/genesis.ts";
+import type { ChainModule, DeliverGenesisTx } from "../../runtime/module.ts";
+
+/** Name of the module: its member in the genesis document. It has no store. */
+const MODULE_NAME = "genutil";
+const PATH = `app_state.${MODULE_NAME}`;
+
+interface GenutilOptions {
+  /** First part of the type URLs of the chain's own modules. */
+  readonly chainName: string;
+}
+
+interface GenutilDeps {
+  /** Moves the validators that the transactions created into the active set. */
+  readonly updateValidatorSet: (context: Context) => void;
+}
+
+/**
+ * Creates the module `genutil`: the transactions of a genesis document, which create the first validators of a chain. They run
+ * after the genesis of all modules, without a fee and a gas limit.
+ */
+export function createGenutilModule({ chainName }: GenutilOptions, deps: GenutilDeps): ChainModule {
+  return {
+    name: MODULE_NAME,
+    stores: [],
+    messages: [],
+    queries: [],
+    initGenesis: (_context, json) => {
+      genesisTxs(json);
+    },
+    genesisTxs: (context, json, deliver) => {
+      const txs = genesisTxs(json);
+      txs.forEach((tx, index) => deliverTx(tx, index, chainName, deliver));
+      if (txs.length > 0) deps.updateValidatorSet(context);
+    },
+    exportGenesis: () => ({ gen_txs: [] }),
+  };
+}
+
+/** Returns the transactions, as JSON. Throws `GenesisError` for anything else. */
+function genesisTxs(json: JsonValue | undefined): readonly unknown[] {
+  if (json === undefined) return [];
+  if (!isRecord(json)) throw new GenesisError(PATH, "an object was expected");
+  const { gen_txs: txs = null, ...others } = json;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw new GenesisError(`${PATH}.${unknown}`, "no such field (known: gen_txs)");
+  if (txs === null) return [];
+  if (!Array.isArray(txs)) throw new GenesisError(`${PATH}.gen_txs`, "a list was expected");
+  return txs;
+}
+
+function deliverTx(json: unknown, index: number, chainName: string, deliver: DeliverGenesisTx): void {
+  const path = `${PATH}.gen_txs[${index}]`;
+  const bytes = atPath(path, () => encodeTx(json, chainName));
+  const { code, log } = deliver(bytes);
+  if (code !== 0) throw new GenesisError(path, log);
+}
+
+/** Encodes a transaction as its signer did: the encoding of protobuf that the SDK signs has no choices. */
+function encodeTx(json: unknown, chainName: string): Uint8Array {
+  const { body, authInfo, signatures } = Tx.decode(messageFromJson("cosmos.tx.v1beta1.Tx", json, chainName));
+  if (body === undefined || authInfo === undefined) throw new Error("body and auth_info were expected");
+  return TxRaw.encode({
+    bodyBytes: TxBody.encode(body).finish(),
+    authInfoBytes: AuthInfo.encode(authInfo).finish(),
+    signatures,
+  }).finish();
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { AuthInfo, Tx, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { MsgCreateValidator } from "../../../src/cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
+import { PubKey } from "../../../src/cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
+import { messageToJson } from "../../../src/cosmos/proto/json.ts";
+import { formatAddress, parseAddress } from "../../../src/localnet/chain/runtime/address.ts";
+import { GenesisError } from "../../../src/localnet/chain/runtime/genesis.ts";
+import type { JsonValue } from "../../../src/platform/base/json.ts";
+import { startTestChain, testGenesis } from "../../support/test-chain.ts";
+import { createTestKey } from "../../support/test-keys.ts";
+import { buildTx } from "../../support/test-tx.ts";
+
+const alice = createTestKey("alice");
+const OPERATOR = formatAddress("neutronvaloper", parseAddress("neutron", alice.address));
+
+/** A genesis transaction of an account with a number that its signer did not know. */
+function genesisTx(amount = "5000000", sequence = 0n): JsonValue {
+  const pubkey = {
+    typeUrl: "/cosmos.crypto.ed25519.PubKey",
+    value: PubKey.encode({ key: new Uint8Array(32).fill(1) }).finish(),
+  };
+  const value = MsgCreateValidator.encode({
+    description: { moniker: "m", identity: "", website: "", securityContact: "", details: "" },
+    commission: { rate: "0", maxRate: "0", maxChangeRate: "0" },
+    minSelfDelegation: "1",
+    delegatorAddress: "",
+    validatorAddress: OPERATOR,
+    pubkey,
+    value: { denom: "untrn", amount },
+  }).finish();
+  const message = { typeUrl: "/cosmos.staking.v1beta1.MsgCreateValidator", value };
+  const raw = TxRaw.decode(buildTx({ key: alice, sequence, messages: [message], fee: [] }));
+  const tx = Tx.encode({
+    body: TxBody.decode(raw.bodyBytes),
+    authInfo: AuthInfo.decode(raw.authInfoBytes),
+    signatures: raw.signatures,
+  });
+  return messageToJson("cosmos.tx.v1beta1.Tx", tx.finish());
+}
+
+function start(genutil: JsonValue) {
+  const accounts = [{ key: alice, untrn: 10_000_000n, number: 7n }];
+  return startTestChain(testGenesis(accounts, { genutil }));
+}
+
+describe("transactions of a genesis document", () => {
+  it("create validators, which are in the set of the first block", () => {
+    const { app } = start({ gen_txs: [genesisTx()] });
+    const { staking, bank, genutil } = app.exportState() as Readonly<Record<string, JsonValue>>;
+    expect(staking).toMatchObject({
+      validators: [{ operator_address: OPERATOR, status: "BOND_STATUS_BONDED", tokens: "5000000" }],
+      last_validator_powers: [{ address: OPERATOR, power: "5" }],
+    });
+    expect(JSON.stringify(bank)).toContain('"amount":"5000000"');
+    expect(genutil).toEqual({ gen_txs: [] });
+  });
+
+  it.each<readonly [string, JsonValue, string]>([
+    ["a list", { gen_txs: {} }, "app_state.genutil.gen_txs: a list was expected"],
+    ["a misspelt field", { gentxs: [] }, "app_state.genutil.gentxs: no such field (known: gen_txs)"],
+    ["something else", [], "app_state.genutil: an object was expected"],
+    ["a transaction without a body", { gen_txs: [{}] }, "body and auth_info were expected"],
+    ["more than the account has", { gen_txs: [genesisTx("20000000")] }, "app_state.genutil.gen_txs[0]"],
+    ["a wrong sequence", { gen_txs: [genesisTx(undefined, 1n)] }, "account sequence mismatch"],
+    ["the same one twice", { gen_txs: [genesisTx(), genesisTx()] }, "app_state.genutil.gen_txs[1]"],
+  ])("end the start: %s", (_name, genutil, text) => {
+    const run = (): unknown => start(genutil);
+    expect(run).toThrow(GenesisError);
+    expect(run).toThrow(text);
+  });
+});
