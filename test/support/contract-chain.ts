@@ -5,13 +5,16 @@ import { z } from "zod";
 import { createApp } from "../../src/localnet/chain/app.ts";
 import type {
   Application,
+  FinalizeBlockRequest,
   FinalizeBlockResult,
   QueryResponse,
   TxResult,
 } from "../../src/localnet/chain/runtime/abci.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../src/localnet/chain/runtime/address.ts";
 import { concat, fromHex, fromUtf8, toBase64, toHex, utf8 } from "../../src/platform/base/bytes.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/base/json.ts";
+import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../src/platform/base/json.ts";
+import { GAS_MULTIPLIER } from "../../src/localnet/vm/gas.ts";
+import type { GasNode } from "../../src/localnet/vm/gas-recorder.ts";
 import {
   QueryAllContractStateRequest,
   QueryAllContractStateResponse,
@@ -203,7 +206,7 @@ function compareDump(
 
 function runBlock(app: Application, block: Block, { folder, proposer }: Place): CaseOutcome[] {
   const ns = (seconds: number): bigint => BigInt(seconds) * 1_000_000_000n;
-  const result: FinalizeBlockResult = app.finalizeBlock({
+  const request: FinalizeBlockRequest = {
     height: BigInt(block.height),
     timeNs: ns(block.time),
     proposerAddress: proposer,
@@ -219,9 +222,35 @@ function runBlock(app: Application, block: Block, { folder, proposer }: Place): 
       height: BigInt(height),
       timeNs: ns(time),
     })),
-  });
+  };
+  const result: FinalizeBlockResult = app.finalizeBlock(request);
   app.commit();
-  return block.txs.map((tx, at) => compareTx(tx, result.txResults[at]));
+  return block.txs.map((tx, at) => {
+    const { id, differences } = compareTx(tx, result.txResults[at]);
+    const problem = profileProblem(app, request, result.txResults.slice(0, at + 1));
+    return { id, differences: problem === undefined ? differences : [...differences, problem] };
+  });
+}
+
+/** Runs the last of the transactions again with a profile. Returns what differs, or how the profile's sum does. */
+export function profileProblem(
+  app: Application,
+  block: FinalizeBlockRequest,
+  results: readonly TxResult[],
+): string | undefined {
+  const profiled = app.profileTx({ ...block, txs: block.txs.slice(0, results.length) });
+  // The state before the first block of a chain is not stored.
+  if (profiled === undefined) return block.height === 1n ? undefined : "no profile";
+  const { result, profile } = profiled;
+  if (stringifyJson(result) !== stringifyJson(results)) return "profile: the results differ";
+  const sum = profileSum(profile.root);
+  const used = (results.at(-1)?.gasUsed ?? 0n) * GAS_MULTIPLIER;
+  return sum === used ? undefined : `profile: the gas adds up to ${sum}, not ${used}`;
+}
+
+/** VM gas of a place and of all places below it. */
+export function profileSum({ self, children }: GasNode): bigint {
+  return children.reduce((sum, child) => sum + profileSum(child), self);
 }
 
 function bytesOf(folder: string, tx: RecordedTx["tx"]): Uint8Array {

@@ -36,6 +36,7 @@ import type { WasmDeps } from "./modules/wasm/types.ts";
 import { createVm } from "../vm/vm.ts";
 import type { Application } from "./runtime/abci.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
+import { createProfiler, profiledModule, type Profiler } from "./runtime/gas-profile.ts";
 import { createAnteHandler } from "./runtime/ante-handler.ts";
 import { createApplication } from "./runtime/application.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
@@ -157,8 +158,9 @@ const UPGRADES: readonly Upgrade[] = [
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
   const { kind, chainName = "neutron" } = options;
   const base = createBase({ ...options, chainName });
+  const profiler = createProfiler();
   const { modules, ibc, staking } =
-    kind === "local" ? localChain(base, options.contracts) : remoteChain(base);
+    kind === "local" ? localChain(base, profiler, options.contracts) : remoteChain(base);
   return createApplication(
     {
       version: options.version ?? VERSION,
@@ -178,6 +180,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       post: base.feemarket.settleFee,
       maxBlockGas,
       keepRecent: options.keepRecent ?? DEFAULT_KEEP_RECENT,
+      profiler,
     },
     deps.storage,
   );
@@ -230,7 +233,7 @@ function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
   return { modules: [consensus, auth, bank, feemarket, ibc, transfer, staking, slashing], ibc, staking };
 }
 
-function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Chain {
+function localChain(base: Base, profiler: Profiler, contractCodes: readonly ContractCode[] = []): Chain {
   const { names, consensus, auth, bank, feemarket } = base;
   const routes = once(() => routesOf(modules));
   const findMessage = (typeUrl: string): MessageHandler | undefined => routes().messages.get(typeUrl);
@@ -239,6 +242,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
     {
       ...addressedByText(base),
       vm: createVm(),
+      profiler,
       findMessage,
       findQuery: (path) => routes().queries.get(path),
       customMessages: (context, contract, message) =>
@@ -272,7 +276,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
   const admin = createAdminModule(names, { findMessage });
   const dex = createDex(names, bank.keeper);
-  const modules: readonly ChainModule[] = [
+  const all: readonly ChainModule[] = [
     consensus,
     auth,
     bank,
@@ -291,6 +295,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
     staking,
     slashing,
   ];
+  const modules = all.map((module) => profiledModule(module, profiler));
   return { modules, ibc, staking };
 }
 
