@@ -1,6 +1,7 @@
 import type { IbcRelayer } from "../../src/localnet/ibc-relayer/ibc-relayer.ts";
 import { registerIbcRelayerMetrics } from "../../src/localnet/ibc-relayer/metrics.ts";
 import { type ChainProfile, CHAINS } from "../../src/localnet/network/chains.ts";
+import { createContractWatch } from "../../src/localnet/network/contract-watch.ts";
 import {
   createLocalnet,
   type Localnet,
@@ -78,12 +79,13 @@ export async function runLocalnet(
   const faults = createFaultSwitches(ORACLE_FAULTS, context.clock);
   const trafficFaults = createFaultSwitches(TRAFFIC_FAULTS, context.clock);
   const traffic = openTraffic(options, context, { up: chainsUp.promise, faults: trafficFaults });
+  const watch = openWatch(options, context, chainsUp.promise);
   const targets = { sidecar, faults, trafficFaults, ibcRelayer, traffic };
   const localnet = openChains(options, context, targets);
   // A chain that does not start rejects its own `run`.
   (localnet?.ready ?? Promise.resolve(undefined)).then(chainsUp.resolve, () => {});
   const sidecarControl = openSidecarControl(options, context, sidecar);
-  const services = [sidecar, localnet, sidecarControl, ibcRelayer, traffic].filter(
+  const services = [sidecar, localnet, sidecarControl, ibcRelayer, traffic, watch].filter(
     (one) => one !== undefined,
   );
   const up = Promise.all([localnet?.ready, sidecar?.ready]).catch(() => undefined);
@@ -112,6 +114,16 @@ function openTraffic(
     (running) => running?.chains.local ?? unreachable("a localnet without its local chain"),
   );
   return createTraffic({ gasPerBlock: trafficGas ?? 0n, faults }, { node, clock, logger });
+}
+
+function openWatch(
+  { watch }: LocalnetDaemonOptions,
+  { clock }: DaemonContext,
+  up: Promise<RunningLocalnet | undefined>,
+): Service | undefined {
+  if (watch === undefined) return undefined;
+  const node = up.then((running) => running?.chains.local ?? unreachable("a watch without the local chain"));
+  return createContractWatch(watch, { node, clock });
 }
 
 /** Calls `announce` once when all parts are ready. A part that does not start rejects its own `run`. */

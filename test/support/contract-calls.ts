@@ -4,6 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { z } from "zod";
 import { fromHex, fromUtf8, toHex, utf8 } from "../../src/platform/base/bytes.ts";
 import { bad, good } from "../../src/platform/base/errors.ts";
+import { GasRecorder } from "../../src/localnet/vm/gas-recorder.ts";
 import { HostError, reportedText, VmError } from "../../src/localnet/vm/errors.ts";
 import { GAS_MULTIPLIER } from "../../src/localnet/vm/gas.ts";
 import { ENTRY_POINTS, type EntryPoint, type Host } from "../../src/localnet/vm/host.ts";
@@ -224,17 +225,41 @@ function argumentsOf({ env, info, msg }: RecordedCall): Uint8Array[] {
 function runRecorded(
   vm: Vm,
   { checksum, fn, gasLimit }: RecordedCall,
-  rest: { readonly host: Host; readonly args: readonly Uint8Array[]; readonly code: () => Uint8Array },
+  rest: {
+    readonly host: Host;
+    readonly args: readonly Uint8Array[];
+    readonly code: () => Uint8Array;
+    readonly recorder?: GasRecorder;
+  },
 ): CallOutcome {
   return vm.call({ checksum, entryPoint: fn, gasLimit, ...rest });
 }
 
+/** Replays a recorded call with a profile. Returns how it differs from the recording, or how the profile's sum does. */
+export function replayProfiled(vm: Vm, call: RecordedCall, code: () => Uint8Array): string | undefined {
+  const recorder = new GasRecorder(call.fn);
+  const difference = replayCall(vm, call, code, recorder);
+  if (difference !== undefined) return `with a profile: ${difference}`;
+  const total = recorder.total < 0n ? 0n : recorder.total;
+  return total === BigInt(call.vm_gas) ? undefined : `the profile adds up to ${total}, not ${call.vm_gas}`;
+}
+
 /** Replays a recorded call. Returns how it differs from the recording, or undefined. */
-export function replayCall(vm: Vm, call: RecordedCall, code: () => Uint8Array): string | undefined {
+export function replayCall(
+  vm: Vm,
+  call: RecordedCall,
+  code: () => Uint8Array,
+  recorder?: GasRecorder,
+): string | undefined {
   const host = new RecordingHost(call);
   let outcome: CallOutcome;
   try {
-    outcome = runRecorded(vm, call, { host, args: argumentsOf(call), code });
+    outcome = runRecorded(vm, call, {
+      host,
+      args: argumentsOf(call),
+      code,
+      ...(recorder !== undefined && { recorder }),
+    });
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown);
   }

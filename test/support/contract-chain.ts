@@ -5,12 +5,15 @@ import { z } from "zod";
 import { createApp } from "../../src/localnet/chain/app.ts";
 import type {
   Application,
+  FinalizeBlockRequest,
   FinalizeBlockResult,
   QueryResponse,
   TxResult,
 } from "../../src/localnet/chain/runtime/abci.ts";
 import { concat, fromHex, fromUtf8, toBase64, toHex, utf8 } from "../../src/platform/base/bytes.ts";
-import type { JsonObject, JsonValue } from "../../src/platform/base/json.ts";
+import { type JsonObject, type JsonValue, stringifyJson } from "../../src/platform/base/json.ts";
+import { GAS_MULTIPLIER } from "../../src/localnet/vm/gas.ts";
+import type { GasNode } from "../../src/localnet/vm/gas-recorder.ts";
 import {
   QueryAllContractStateRequest,
   QueryAllContractStateResponse,
@@ -232,7 +235,7 @@ function runBlock(app: Application, block: Block, place: Place): CaseOutcome[] {
   const txs = block.txs.map(({ tx }) => bytesOf(folder, tx));
   const simulated = block.txs.flatMap((tx, at) => simulate(app, tx, txs[at]));
   const ns = (seconds: number): bigint => BigInt(seconds) * 1_000_000_000n;
-  const result: FinalizeBlockResult = app.finalizeBlock({
+  const request: FinalizeBlockRequest = {
     height: BigInt(block.height),
     timeNs: ns(block.time),
     proposerAddress: proposer,
@@ -249,7 +252,8 @@ function runBlock(app: Application, block: Block, place: Place): CaseOutcome[] {
       height: BigInt(height),
       timeNs: ns(time),
     })),
-  });
+  };
+  const result: FinalizeBlockResult = app.finalizeBlock(request);
   app.commit();
   const events = compare(
     { events: result.events.map(eventText) },
@@ -257,9 +261,34 @@ function runBlock(app: Application, block: Block, place: Place): CaseOutcome[] {
   );
   return [
     ...simulated,
-    ...block.txs.map((tx, at) => compareTx(tx, result.txResults[at])),
+    ...block.txs.map((tx, at) => {
+      const { id, differences } = compareTx(tx, result.txResults[at]);
+      const problem = profileProblem(app, request, result.txResults.slice(0, at + 1));
+      return { id, differences: problem === undefined ? differences : [...differences, problem] };
+    }),
     { id: `block ${block.height}`, differences: events },
   ];
+}
+
+/** Runs the last of the transactions again with a profile. Returns what differs, or how the profile's sum does. */
+export function profileProblem(
+  app: Application,
+  block: FinalizeBlockRequest,
+  results: readonly TxResult[],
+): string | undefined {
+  const profiled = app.profileTx({ ...block, txs: block.txs.slice(0, results.length) });
+  // The state before the first block of a chain is not stored.
+  if (profiled === undefined) return block.height === 1n ? undefined : "no profile";
+  const { result, profile } = profiled;
+  if (stringifyJson(result) !== stringifyJson(results)) return "profile: the results differ";
+  const sum = profileSum(profile.root);
+  const used = (results.at(-1)?.gasUsed ?? 0n) * GAS_MULTIPLIER;
+  return sum === used ? undefined : `profile: the gas adds up to ${sum}, not ${used}`;
+}
+
+/** VM gas of a place and of all places below it. */
+export function profileSum({ self, children }: GasNode): bigint {
+  return children.reduce((sum, child) => sum + profileSum(child), self);
 }
 
 function simulate(app: Application, tx: RecordedTx, bytes: Uint8Array | undefined): CaseOutcome[] {

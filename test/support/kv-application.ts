@@ -1,3 +1,4 @@
+import { unreachable } from "../../src/platform/base/errors.ts";
 import {
   concat,
   equalBytes,
@@ -104,6 +105,9 @@ export function createKvApplication(storage: StateStorage): Application {
     exportState: () => Object.fromEntries(values),
     queryPaths: () => ["/kv.Query/Get"],
     messageTypes: () => [],
+    profileTx: () => undefined,
+    profileSimulation: () => unreachable("no profiles here"),
+    profileQuery: () => unreachable("no profiles here"),
   };
 }
 

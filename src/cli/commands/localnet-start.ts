@@ -1,11 +1,7 @@
-import { basename } from "node:path";
-import { Argument, Command, InvalidArgumentError, Option } from "commander";
-import { accountsOf, CHAINS } from "../../localnet/network/chains.ts";
-import type { GenesisContract } from "../../localnet/network/contract-genesis.ts";
+import { Argument, Command, Option } from "commander";
 import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
-import { EXIT, errorMessage } from "../../platform/base/errors.ts";
-import type { JsonValue } from "../../platform/base/json.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -24,6 +20,12 @@ import {
   powersOption,
 } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile, localnetChainsHome } from "../../platform/cli/state-home.ts";
+import {
+  addContractOptions,
+  type ContractOption,
+  readContracts,
+  watchedContracts,
+} from "./contract-options.ts";
 
 interface StartOptions extends AccessOptions {
   readonly portOffset: number;
@@ -35,82 +37,12 @@ interface StartOptions extends AccessOptions {
   readonly scenario?: LocalnetScenario;
   readonly ibcRelayer?: true;
   readonly traffic?: bigint;
+  readonly watch?: true;
   readonly logLevel: LogLevel;
 }
 
 interface StartRequest extends StartOptions {
   readonly contracts: readonly ContractOption[];
-}
-
-/** A `--contract` with the options behind it. */
-interface ContractOption {
-  readonly file: string;
-  init: JsonValue;
-  label: string | undefined;
-  admin: string;
-}
-
-/** `--contract FILE`, each with `--init JSON`, `--label TEXT` and `--admin NAME` behind it. Fills `contracts` in their order. */
-function contractOptions(contracts: ContractOption[]): readonly Option[] {
-  const ofLast =
-    (set: (contract: ContractOption, text: string) => void) =>
-    (text: string): string => {
-      const last = contracts.at(-1);
-      if (last === undefined)
-        throw new InvalidArgumentError("It belongs behind the --contract that it is for.");
-      set(last, text);
-      return text;
-    };
-  return [
-    new Option(
-      "--contract <file>",
-      "a contract in the genesis of a new local-1: WebAssembly, plain or gzip; repeatable",
-    ).argParser((file) => {
-      contracts.push({ file, init: {}, label: undefined, admin: "operator" });
-      return file;
-    }),
-    new Option("--init <json>", "message of the contract's instantiation; default: {}").argParser(
-      ofLast((contract, text) => {
-        contract.init = parseInit(text);
-      }),
-    ),
-    new Option("--label <text>", "the contract's label; default: the file's name").argParser(
-      ofLast((contract, text) => {
-        contract.label = text;
-      }),
-    ),
-    new Option("--admin <name>", "test account that may migrate the contract; default: operator").argParser(
-      ofLast((contract, text) => {
-        contract.admin = text;
-      }),
-    ),
-  ];
-}
-
-function parseInit(text: string): JsonValue {
-  try {
-    const value: JsonValue = JSON.parse(text);
-    return value;
-  } catch (error) {
-    throw new InvalidArgumentError(`JSON was expected: ${errorMessage(error)}.`);
-  }
-}
-
-/** Reads and checks the files. Throws `CliError`. */
-async function readContracts(contracts: readonly ContractOption[]): Promise<GenesisContract[]> {
-  if (contracts.length === 0) return [];
-  const { readContract } = await import("../../localnet/cli/wasm-inspect.ts");
-  const names = accountsOf(CHAINS.local).map(({ name }) => name);
-  return contracts.map(({ file, init, label, admin }) => {
-    if (!names.includes(admin))
-      throw new CliError(EXIT.usage, `--admin ${admin}: one of ${names.join(", ")} was expected`);
-    return {
-      code: readContract(file),
-      init,
-      label: label ?? basename(file).replace(/\.wasm(\.gz)?$/, ""),
-      admin,
-    };
-  });
 }
 
 /** `relaywatch localnet start`. */
@@ -150,8 +82,9 @@ is down.
 three for every test account. See "relaywatch query dex list-tick-liquidity 'uibcatom<>untrn' uibcatom".
 --scenario hooks-demo: contracts that receive every staking hook. "echo" returns each one as an event, "voting-power"
 knows the voting power at every height. Start with --local-validators 20,5,2 and accuse one of them.
---contract FILE: the account operator uploads and instantiates it; the log names its address. --init, --label and --admin belong to
-the --contract before them.
+--contract FILE: the account operator uploads and instantiates it; the log names its address. --init, --label, --admin and --migrate
+belong to the --contract before them. With --watch, the account of --admin uploads each new version of the file and migrates
+the contract to it.
 --traffic 8M: the test account "traffic" sends transactions, so that others use about that much gas in each block of
 local-1. It pays the gas price up to 1,000 times the minimum.
 The first time, start remote before local: local's genesis contains a light client of remote.`,
@@ -159,7 +92,8 @@ The first time, start remote before local: local's genesis contains a light clie
     .action((parts: readonly LocalnetPart[], options: StartOptions) =>
       startLocalnet(parts, { ...options, contracts }, context),
     );
-  for (const option of [...contractOptions(contracts), ...corsOptions()]) command.addOption(option);
+  addContractOptions(command, contracts);
+  for (const option of corsOptions()) command.addOption(option);
   return command;
 }
 
@@ -195,6 +129,7 @@ async function startLocalnet(
       "--contract needs the local chain: relaywatch localnet start local --contract …",
     );
   const contracts = await readContracts(options.contracts);
+  const watch = await watchedContracts(options.contracts, options.watch, context.print);
   const isWhole = WHOLE.every((part) => parts.includes(part));
   const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
   const hasControl = parts.includes("local") || parts.includes("sidecar");
@@ -208,6 +143,7 @@ async function startLocalnet(
       blockTimeMs: options.blockTime,
       scenario: options.scenario,
       contracts,
+      watch,
       keepBlocks: options.keepBlocks,
       trafficGas: options.traffic,
       validators: { local: options.localValidators, remote: options.remoteValidators },

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Command } from "commander";
 import type { LocalnetReady } from "../../../daemons/localnet/main.ts";
-import { LOCALNET_PARTS } from "../../localnet/network/localnet-options.ts";
+import { LOCALNET_PARTS, type LocalnetDaemonOptions } from "../../localnet/network/localnet-options.ts";
 import { onAbort, pause, raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { EXIT } from "../../platform/base/errors.ts";
@@ -28,6 +28,12 @@ import { createDeferred } from "../../platform/process/deferred.ts";
 import { localnetRelayerConfig } from "../../relayer/cli/relayer-config-options.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { longestPollMs } from "../../watchdog/page/create-page.ts";
+import {
+  addContractOptions,
+  type ContractOption,
+  readContracts,
+  watchedContracts,
+} from "./contract-options.ts";
 import { tryNext, upBlock } from "./up-block.ts";
 import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "./up-summary.ts";
 
@@ -37,6 +43,7 @@ interface Options extends AccessOptions {
   readonly keepBlocks?: number;
   readonly home?: string;
   readonly untilFirstResult?: true;
+  readonly watch?: true;
   readonly logLevel: LogLevel;
 }
 
@@ -45,6 +52,7 @@ const FIRST_RESULT_POLL_MS = 50;
 
 /** `relaywatch up`. */
 export function upCommand(context: CliContext): Command {
+  const contracts: ContractOption[] = [];
   const command = new Command()
     .option("--until-first-result", "exit 0 after the first proven result and success rate, 1 after 60 s")
     .option(
@@ -56,19 +64,32 @@ export function upCommand(context: CliContext): Command {
     .addOption(allowHostOption())
     .addOption(portOffsetOption())
     .addOption(logLevelOption("warn"))
-    .action((options: Options) => up(options, context));
+    .action((options: Options) => up({ ...options, contracts }, context));
+  addContractOptions(command, contracts);
   for (const option of corsOptions()) command.addOption(option);
   return command;
 }
 
-async function up(options: Options, context: CliContext): Promise<void> {
+interface UpRequest extends Options {
+  readonly contracts: readonly ContractOption[];
+}
+
+/** Contracts of one's own on the local chain. */
+type OwnContracts = Pick<LocalnetDaemonOptions, "contracts" | "watch" | "onContract">;
+
+async function up(options: UpRequest, context: CliContext): Promise<void> {
   const stop = new AbortController();
   const unwatch = onAbort(context.signal, (reason) => stop.abort(reason));
   const daemon = await daemonContext(context, options.logLevel);
   const own = { ...daemon, signal: stop.signal, portOption: "--port-offset" };
   const print = (line: string): void =>
     context.screen === undefined ? context.print(line) : context.screen.above(() => context.print(line));
-  const parts = createParts(options, own, print);
+  const contracts: OwnContracts = {
+    contracts: await readContracts(options.contracts),
+    watch: await watchedContracts(options.contracts, options.watch, print),
+    onContract: ({ label, address }) => print(`${`contract ${label}`.padEnd(24)} ${address}`),
+  };
+  const parts = createParts(options, own, contracts, print);
   const watcher: Service = {
     name: "up",
     run: async (signal) => {
@@ -93,6 +114,7 @@ const DONE = new Error("the first results exist");
 function createParts(
   options: Options,
   daemon: DaemonContext,
+  contracts: OwnContracts,
   print: (line: string) => void,
 ): { readonly services: readonly Service[]; readonly now: () => UpParts } {
   const ports = portsAt(options.portOffset);
@@ -114,6 +136,7 @@ function createParts(
         blockTimeMs: options.blockTime,
         keepBlocks: options.keepBlocks,
         validators: { local: [10n], remote: [10n] },
+        ...contracts,
         access,
         controlToken: controlToken(options.portOffset),
       },

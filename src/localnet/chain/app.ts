@@ -4,6 +4,7 @@ import { gasBurner } from "./contracts/gas-burner.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
+import { CONTRACT_QUERIES } from "./contract-queries.ts";
 import { handleAdminMessage } from "./modules/adminmodule/bindings.ts";
 import { createAdminModule } from "./modules/adminmodule/module.ts";
 import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/proposals.ts";
@@ -43,6 +44,7 @@ import type { WasmDeps } from "./modules/wasm/types.ts";
 import { createVm } from "../vm/vm.ts";
 import type { Application } from "./runtime/abci.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
+import { createProfiler, profiledModule, type Profiler } from "./runtime/gas-profile.ts";
 import { createAnteHandler } from "./runtime/ante-handler.ts";
 import { createApplication } from "./runtime/application.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
@@ -112,44 +114,6 @@ const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
 /** Contracts that every genesis may instantiate. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
 
-/** gRPC queries that contracts may call, as on the deployed chain: of modules that are here. */
-const CONTRACT_QUERIES = [
-  ...rpcs(
-    "neutron.interchainqueries",
-    "Params RegisteredQueries RegisteredQuery QueryResult LastRemoteHeight",
-  ),
-  ...rpcs("neutron.harpoon", "SubscribedContracts"),
-  ...rpcs("neutron.contractmanager", "AddressFailures Failures"),
-  ...rpcs(
-    "neutron.dex",
-    "Params LimitOrderTrancheUser LimitOrderTrancheUserAll LimitOrderTrancheUserAllByAddress LimitOrderTranche LimitOrderTrancheAll",
-  ),
-  ...rpcs(
-    "neutron.dex",
-    "UserDepositsAll TickLiquidityAll InactiveLimitOrderTranche InactiveLimitOrderTrancheAll",
-  ),
-  ...rpcs("neutron.dex", "PoolReserves PoolReservesAll Pool PoolByID PoolMetadata PoolMetadataAll"),
-  ...rpcs("neutron.dex", "EstimateMultiHopSwap EstimatePlaceLimitOrder SimulateDeposit SimulateWithdrawal"),
-  ...rpcs(
-    "neutron.dex",
-    "SimulatePlaceLimitOrder SimulateWithdrawFilledLimitOrder SimulateCancelLimitOrder SimulateMultiHopSwap",
-  ),
-  ...rpcs("cosmos.auth.v1beta1", "Account Params"),
-  ...rpcs("cosmos.bank.v1beta1", "Balance DenomMetadata Params SupplyOf"),
-  ...rpcs("cosmos.staking.v1beta1", "Validator Delegation ValidatorDelegations"),
-  ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
-  ...rpcs("ibc.core.connection.v1", "Connection"),
-  ...rpcs("ibc.applications.transfer.v1", "DenomTrace"),
-  ...rpcs(
-    "osmosis.tokenfactory.v1beta1",
-    "Params DenomAuthorityMetadata DenomsFromCreator BeforeSendHookAddress FullDenom",
-  ),
-];
-
-function rpcs(service: string, names: string): readonly string[] {
-  return names.split(" ").map((name) => `/${service}.Query/${name}`);
-}
-
 /** Slashes and jails come first, as on the deployed chain. */
 const BEGIN_BLOCK_ORDER = ["slashing"];
 
@@ -173,7 +137,8 @@ const UPGRADES: readonly Upgrade[] = [
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
   const { kind, chainName = "neutron" } = options;
   const base = createBase({ ...options, chainName }, () => chain.bankHooks);
-  const chain: Chain = kind === "local" ? localChain(base, options.contracts) : remoteChain(base);
+  const profiler = createProfiler();
+  const chain: Chain = kind === "local" ? localChain(base, profiler, options.contracts) : remoteChain(base);
   const { modules, ibc, staking } = chain;
   return createApplication(
     {
@@ -194,6 +159,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       post: base.feemarket.settleFee,
       maxBlockGas,
       keepRecent: options.keepRecent ?? DEFAULT_KEEP_RECENT,
+      profiler,
     },
     deps.storage,
   );
@@ -257,7 +223,7 @@ function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
   return { modules, ibc, staking };
 }
 
-function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Chain {
+function localChain(base: Base, profiler: Profiler, contractCodes: readonly ContractCode[] = []): Chain {
   const { names, consensus, auth, bank, feemarket } = base;
   const routes = once(() => routesOf(modules));
   const findMessage = (typeUrl: string): MessageHandler | undefined => routes().messages.get(typeUrl);
@@ -270,6 +236,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
       channels: ibcKeeper,
       vm: createVm(),
       staking: staking.contractReads,
+      profiler,
       findMessage,
       findQuery: (path) => routes().queries.get(path),
       customMessages: (context, contract, message) =>
@@ -313,7 +280,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
   const admin = createAdminModule(names, { findMessage });
   const dex = createDex(names, bank.keeper);
-  const modules: readonly ChainModule[] = [
+  const all: readonly ChainModule[] = [
     consensus,
     auth,
     bank,
@@ -335,6 +302,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
     tokenFactory,
     createGenutilModule(names, staking.keeper),
   ];
+  const modules = all.map((module) => profiledModule(module, profiler));
   return { modules, ibc, staking, bankHooks: tokenFactory.hooks };
 }
 

@@ -2,7 +2,8 @@ import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
-import { createSigner, type Signer } from "../../cosmos/client/tx/signer.ts";
+import { createSigner, encodeForSimulation, type Signer } from "../../cosmos/client/tx/signer.ts";
+import { readAccount } from "../../cosmos/client/tx/tx-queries.ts";
 import type {
   SendOutcome,
   SimulationOutcome,
@@ -12,7 +13,7 @@ import type {
 import { TxMsgData } from "../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import { messageToJson } from "../../cosmos/proto/json.ts";
 import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
-import { toHex } from "../../platform/base/bytes.ts";
+import { toBase64, toHex } from "../../platform/base/bytes.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { ceilDec18, type Dec18, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
 import { EXIT } from "../../platform/base/errors.ts";
@@ -25,15 +26,26 @@ import { printResponse } from "../../platform/cli/print-response.ts";
 import { secretField } from "../../platform/config/config-fields.ts";
 import { localnetAccounts } from "../network/chains.ts";
 import { type ConnectionOptions, withChain } from "./chain-connection.ts";
+import type { ProfileRequest } from "../profile/profile-json.ts";
+import { failureStacks, type ProfileOptions, saveProfile } from "./tx-profile.ts";
 
 /** Options of every transaction command. */
-export interface TxOptions extends ConnectionOptions, AccountOptions {
+export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {
   /** Gas limit. When absent: the simulated gas plus the fee payment's gas, times `gasAdjustment`. */
   readonly gas?: bigint;
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
   readonly maxGasPrice: Dec18;
   readonly dryRun?: true;
+}
+
+/** A connection with the account that signs. */
+interface Sending {
+  readonly client: PooledChainClient;
+  readonly signer: Signer;
+  readonly sender: TxSender;
+  readonly options: TxOptions;
+  readonly context: CliContext;
 }
 
 /** A message to send. `encode` receives the signing account's bech32 address. */
@@ -47,6 +59,8 @@ export interface OutgoingMessage {
     /** Formats it for people. */
     readonly format: (response: JsonValue) => string;
   };
+  /** The message calls a contract: an error has the functions that were running, if the chain is a local one. */
+  readonly callsContract?: true;
   /** A query that runs the message without effects, for `--dry-run`. Its request holds the message in field 1. */
   readonly simulation?: {
     /** gRPC path under the canonical chain name. */
@@ -79,19 +93,25 @@ export function sendMessage(
 ): Promise<void> {
   requireAccountChoice(options);
   return withChain(options, context, async (client) => {
-    const sender = await openSender(client, options, context);
+    const sending = await openSender(client, options, context);
+    const { sender } = sending;
     const value = message.encode(sender.address);
     const messages = [{ typeUrl: message.typeUrl, value }];
     if (options.dryRun) {
-      const gasUsed = await simulateGas(sender, messages, context);
+      const gasUsed = await simulateGas(message, messages, sending);
       const resp = await simulateMessage(message, value, { client, options, context });
-      return printOutcome(message, { resp, answer: { gas_used: gasUsed.toString() } }, options, context);
+      printOutcome(message, { resp, answer: { gas_used: gasUsed.toString() } }, options, context);
+      return saveProfile(client, await simulationOf(messages, sending), options, context);
     }
-    const gasLimit = options.gas ?? (await estimateGas(sender, messages, options, context));
+    const gasLimit = options.gas ?? (await estimateGas(message, messages, sending));
     const outcome = await sender.send(messages, gasLimit, context.signal);
     const resp = responseOf(message, outcome, options);
     printOutcome(message, { resp, answer: toTxResponse(outcome) }, options, context);
-    requireIncluded(outcome);
+    const executed = { kind: "tx", hash: toHex(outcome.hash) } as const;
+    const isInBlock = outcome.confirmation.kind === "included" || outcome.confirmation.kind === "failed";
+    if (isInBlock) await saveProfile(client, executed, options, context);
+    const stacks = outcome.confirmation.kind === "failed" ? await stacksOf(message, executed, sending) : "";
+    requireIncluded(outcome, stacks);
   });
 }
 
@@ -158,45 +178,72 @@ const FIRST_FIELD_TAG = 10;
 const FEE_GAS = 30_000n;
 
 async function estimateGas(
-  sender: TxSender,
+  message: OutgoingMessage,
   messages: readonly WireMessage[],
-  { gasAdjustment }: TxOptions,
-  context: CliContext,
+  sending: Sending,
 ): Promise<bigint> {
-  return ceilDec18(((await simulateGas(sender, messages, context)) + FEE_GAS) * gasAdjustment);
+  const gasUsed = await simulateGas(message, messages, sending);
+  return ceilDec18((gasUsed + FEE_GAS) * sending.options.gasAdjustment);
 }
 
 async function simulateGas(
-  sender: TxSender,
+  message: OutgoingMessage,
   messages: readonly WireMessage[],
-  { signal }: CliContext,
+  sending: Sending,
 ): Promise<bigint> {
-  const simulated = await sender.simulate(messages, signal);
-  if (!simulated.ok) throw refused("the chain rejects the transaction", simulated);
-  return simulated.gasUsed;
+  const { client, sender, options, context } = sending;
+  const simulated = await sender.simulate(messages, context.signal);
+  if (simulated.ok) return simulated.gasUsed;
+  const request = await simulationOf(messages, sending);
+  // A dry run ends here, and its profile shows the failure.
+  if (options.dryRun) await saveProfile(client, request, options, context);
+  const stacks = await stacksOf(message, request, sending);
+  throw refused("the chain rejects the transaction", simulated, stacks);
+}
+
+/** The functions of contracts that were running when the transaction failed; "" if that is not known. */
+function stacksOf(
+  { callsContract }: OutgoingMessage,
+  request: ProfileRequest,
+  { client, context }: Sending,
+): Promise<string> {
+  return callsContract === true ? failureStacks(client, request, context.signal) : Promise.resolve("");
+}
+
+/** The transaction that a simulation runs. */
+async function simulationOf(
+  messages: readonly WireMessage[],
+  { client, signer, options, context }: Sending,
+): Promise<ProfileRequest> {
+  const { sequence } = await readAccount(client, signer.address, context.signal);
+  const fee = { denom: options.feeDenom, amount: 0n };
+  const draft = { messages, memo: "", timeoutHeight: 0n, gasLimit: 0n, fee, sequence };
+  return { kind: "simulation", tx: toBase64(encodeForSimulation(draft, signer)) };
 }
 
 async function openSender(
   client: PooledChainClient,
   options: TxOptions,
   context: CliContext,
-): Promise<TxSender> {
+): Promise<Sending> {
   const { chainId } = await client.status(context.signal);
   const gasPrice = {
     denom: options.feeDenom,
     multiplier: parseDec18("1.1"),
     cap: options.maxGasPrice,
   };
-  return createTxSender(
+  const signer = await openAccount(options, chainId);
+  const sender = createTxSender(
     { chainId, gasPrice, memo: "" },
     {
       client,
-      signer: await openAccount(options, chainId),
+      signer,
       clock: systemClock,
       random: Math.random,
       logger: await context.logger("error"),
     },
   );
+  return { client, signer, sender, options, context };
 }
 
 /** Fields as in the REST API's `tx_response`. */
@@ -213,12 +260,12 @@ function toTxResponse({ hash, gasLimit, confirmation }: SendOutcome): JsonObject
   };
 }
 
-function requireIncluded({ confirmation }: SendOutcome): void {
+function requireIncluded({ confirmation }: SendOutcome, stacks: string): void {
   switch (confirmation.kind) {
     case "included":
       return;
     case "failed":
-      throw refused("the transaction failed in its block", confirmation);
+      throw refused("the transaction failed in its block", confirmation, stacks);
     case "refused":
       throw refused("the node rejected the transaction", confirmation);
     case "lost":
@@ -229,8 +276,9 @@ function requireIncluded({ confirmation }: SendOutcome): void {
 function refused(
   what: string,
   { codespace, code, log }: Pick<Extract<SimulationOutcome, { ok: false }>, "codespace" | "code" | "log">,
+  stacks = "",
 ): CliError {
-  return new CliError(EXIT.fatal, `${what}: ${codespace}/${code}: ${log}`);
+  return new CliError(EXIT.fatal, `${what}: ${codespace}/${code}: ${log}${stacks}`);
 }
 
 function decimal(flags: string, description: string, preset: string): Option {

@@ -22,14 +22,8 @@ import type { ServerFactory } from "../node/grpc/call-router.ts";
 import type { OracleOptions } from "../node/oracle/oracle-client.ts";
 import { type ChainPart, type ChainProfile, CHAINS } from "./chains.ts";
 import { controlRoutes } from "./control-routes.ts";
-import type { GenesisContract } from "./contract-genesis.ts";
-import {
-  localGenesis,
-  type LocalnetGenesisOptions,
-  type LocalnetScenario,
-  localnetSeeds,
-  remoteGenesis,
-} from "./genesis.ts";
+import type { GenesisContract, PlacedContract } from "./contract-genesis.ts";
+import { localGenesis, type LocalnetScenario, localnetSeeds, remoteGenesis } from "./genesis.ts";
 
 export interface LocalnetChainOptions {
   readonly rpc: ServerAddress;
@@ -44,6 +38,8 @@ export interface LocalnetChainOptions {
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts in the genesis of a new local chain. */
   readonly contracts?: readonly GenesisContract[];
+  /** Called with the place of each of these contracts. */
+  readonly onContract?: (contract: PlacedContract) => void;
 }
 
 export interface LocalnetOptions {
@@ -179,8 +175,11 @@ function createLocal(
         const source = { rpcUrl, chainId: CHAINS.remote.chainId, timeoutMs: REMOTE_WAIT_MS };
         const { header, genesisTimeNs } = await fetchRemoteStart(source, deps.clock, signal);
         const { validatorPowers, scenario, contracts = [] } = chain;
-        const onContract: LocalnetGenesisOptions["onContract"] = ({ label, codeId, address }) =>
+        const onContract = (placed: PlacedContract): void => {
+          const { label, codeId, address } = placed;
           deps.logger.info("contract in the genesis", { label, code_id: codeId.toString(), address });
+          chain.onContract?.(placed);
+        };
         const timeNs = genesisTimeNs;
         return localGenesis({ timeNs, validatorPowers, scenario, contracts, onContract }, header);
       },

@@ -4,6 +4,7 @@ import type { HttpAccess } from "../../platform/http/http-access.ts";
 import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
 import type { GenesisContract } from "./contract-genesis.ts";
+import type { ContractWatchOptions } from "./contract-watch.ts";
 import type { LocalnetChainOptions } from "./create-localnet.ts";
 import type { LocalnetScenario } from "./genesis.ts";
 
@@ -28,6 +29,10 @@ export interface LocalnetDaemonOptions {
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts in the genesis of a new local chain. */
   readonly contracts?: readonly GenesisContract[];
+  /** Called with the place of each of these contracts, when the genesis of a new local chain is made. */
+  readonly onContract?: LocalnetChainOptions["onContract"];
+  /** Files that contracts of the local chain follow, which must run in this process. */
+  readonly watch?: ContractWatchOptions | undefined;
   /** Gas of others' transactions in each block of the local chain, which must run in this process. Undefined: none. */
   readonly trafficGas?: bigint | undefined;
   /** Access to the chains' HTTP servers. `origins` applies to RPC and REST only. */
@@ -51,6 +56,7 @@ export function chainOptions({
   validators,
   scenario,
   contracts = [],
+  onContract,
   access,
 }: LocalnetDaemonOptions): Readonly<Partial<Record<"local" | "remote", LocalnetChainOptions>>> | undefined {
   const local = {
@@ -59,6 +65,7 @@ export function chainOptions({
     validatorPowers: validators.local,
     scenario,
     contracts,
+    ...(onContract === undefined ? {} : { onContract }),
   };
   const remote = {
     rpc: { ...localnetAddress(ports.remoteRpc), access },

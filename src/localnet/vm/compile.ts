@@ -65,18 +65,27 @@ export function createModuleCache(limit: number, onRemove: (module: CompiledModu
   };
 }
 
-/** Validates function bodies, rewrites and compiles. */
-export function compileModule(module: WasmModule): CompiledModule {
+/** Validates function bodies, rewrites and compiles. Instances of a module with hooks are not reused. */
+export function compileModule(module: WasmModule, hasHooks = false): CompiledModule {
   const shapes = module.bodies.map((_, at) => validateFunction(module, at));
-  const bytes = rewriteModule(module, shapes);
+  const bytes = rewriteModule(module, shapes, hasHooks);
   return {
     compiled: compileBytes(bytes),
     instantiationProblem: instantiationProblem(module),
-    restoredGlobals: restoredGlobals(module),
+    restoredGlobals: hasHooks ? undefined : restoredGlobals(module),
     size: bytes.length,
     otherExports: new Set(module.exports.filter(({ kind }) => kind !== "func").map(({ name }) => name)),
-    functionName: createNames(module),
+    functionName: hasHooks ? namesOrExports(module) : createNames(module),
   };
+}
+
+/** Names for a profile. Most contracts are stripped, so that only the names of their exports are left. */
+function namesOrExports(module: WasmModule): (index: number) => string | undefined {
+  const names = createNames(module);
+  const exported = new Map(
+    module.exports.filter(({ kind }) => kind === "func").map(({ name, index }) => [index, name]),
+  );
+  return (index) => names(index) ?? exported.get(index);
 }
 
 /** V8 refuses what is beyond its own limits, such as a function of more than 7.6 MB. */

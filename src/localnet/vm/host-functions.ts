@@ -314,6 +314,15 @@ export function isHostFunction(name: string): name is HostFunctionName {
   return Object.hasOwn(SHAPES, name);
 }
 
+function runHost(
+  run: HostFunction,
+  execution: Execution,
+  args: readonly number[],
+): number | bigint | undefined {
+  execution.enterHost();
+  return run(execution, args);
+}
+
 /** Creates the imports of a contract. They work for the execution that `current` returns. Each call costs gas first. */
 export function createImports(
   current: () => Execution,
@@ -325,8 +334,9 @@ export function createImports(
         name,
         (...args: number[]) => {
           const execution = current();
-          execution.enterHost();
-          return run(execution, args);
+          const { profile } = execution;
+          if (profile !== undefined) return profile.host(name, () => runHost(run, execution, args));
+          return runHost(run, execution, args);
         },
       ];
     }),

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
+import { HOOK_TABLE, HOOK_TYPES, type HookPlaces, writeEnter, writeLeave } from "./call-profile.ts";
 import { vmError } from "./errors.ts";
 import { ENTRY_POINTS } from "./host.ts";
 import { isAccounting, OPERATOR_COST, ACCOUNTING_COST } from "./gas.ts";
@@ -29,6 +30,8 @@ export const REWRITER_VERSION = 3;
 export const EXPORTS = {
   memory: "memory",
   table: "table",
+  /** Of a module that is compiled for a profile. */
+  hooks: "profile hooks",
   gas: "gas",
   stack: "stack",
   tableIndex: "table index",
@@ -52,10 +55,15 @@ const FRAME_OVERHEAD = 48;
 /**
  * Returns a module that does the same and counts, for Node's own `WebAssembly`: gas of each basic block just before its accounting
  * operator (as wasmer's metering), bytes of stack of each frame, canonical NaNs, at most 512 pages of memory. Indices of
- * functions, types, globals and tables stay. `shapes` are the results of the validation of each body.
+ * functions, types, globals and tables stay. `shapes` are the results of the validation of each body. With `hasHooks`, functions report
+ * when they begin and end, and use the same gas.
  */
-export function rewriteModule(module: WasmModule, shapes: readonly FunctionShape[]): Uint8Array {
-  return new Rewriter(module).run(shapes);
+export function rewriteModule(
+  module: WasmModule,
+  shapes: readonly FunctionShape[],
+  hasHooks = false,
+): Uint8Array {
+  return new Rewriter(module, hasHooks).run(shapes);
 }
 
 /**
@@ -81,9 +89,12 @@ class Rewriter {
   private readonly output: ByteWriter;
   private readonly globals: Globals;
   private readonly helpers = new Map<string, number>();
+  /** Undefined: functions do not report. */
+  private readonly hooks: HookPlaces | undefined;
 
-  constructor(module: WasmModule) {
+  constructor(module: WasmModule, hasHooks: boolean) {
     this.module = module;
+    this.hooks = hasHooks ? { table: module.tables.length, type: module.types.length } : undefined;
     this.output = new ByteWriter(module.bytes.length * 3);
     const first = module.globals.length;
     this.globals = { gas: first, stack: first + 1, tableIndex: first + 2, notANumber: first + 3 };
@@ -96,7 +107,7 @@ class Rewriter {
     this.writeTypes();
     this.copySection(SECTION.import);
     this.writeFunctions();
-    this.copySection(SECTION.table);
+    this.writeTables();
     this.writeMemory();
     this.writeGlobals();
     this.writeExports();
@@ -139,7 +150,9 @@ class Rewriter {
 
   private writeTypes(): void {
     const helpers = this.usedHelpers();
-    this.extendSection(SECTION.type, this.module.types.length + helpers.length, (writer) => {
+    const hooks = this.hooks === undefined ? [] : HOOK_TYPES;
+    this.extendSection(SECTION.type, this.firstHelperType() + helpers.length, (writer) => {
+      for (const type of hooks) writer.copy(type);
       for (const { params, results } of helpers) {
         writer.u8(0x60);
         for (const types of [params, results]) {
@@ -153,8 +166,17 @@ class Rewriter {
   private writeFunctions(): void {
     const { module } = this;
     this.extendSection(SECTION.function, module.bodies.length + this.helpers.size, (writer) => {
-      for (let at = 0; at < this.helpers.size; at++) writer.varU32(module.types.length + at);
+      for (let at = 0; at < this.helpers.size; at++) writer.varU32(this.firstHelperType() + at);
     });
+  }
+
+  private firstHelperType(): number {
+    return this.module.types.length + (this.hooks === undefined ? 0 : HOOK_TYPES.length);
+  }
+
+  private writeTables(): void {
+    if (this.hooks === undefined) this.copySection(SECTION.table);
+    else this.extendSection(SECTION.table, this.hooks.table + 1, (writer) => writer.copy(HOOK_TABLE));
   }
 
   private writeMemory(): void {
@@ -183,6 +205,7 @@ class Rewriter {
     const functions = module.exports.filter(({ kind, name }) => kind === "func" && isCallable(name));
     const restored = restoredGlobals(module) ?? [];
     const hasTable = module.tables.length > 0;
+    const tables = (hasTable ? 1 : 0) + (this.hooks === undefined ? 0 : 1);
     const writer = new ByteWriter(4096);
     const add = (name: string, kind: number, index: number): void => {
       const bytes = Buffer.from(name);
@@ -191,9 +214,10 @@ class Rewriter {
       writer.u8(kind);
       writer.varU32(index);
     };
-    writer.varU32(functions.length + restored.length + 5 + (hasTable ? 1 : 0));
+    writer.varU32(functions.length + restored.length + 5 + tables);
     add(EXPORTS.memory, 2, 0);
     if (hasTable) add(EXPORTS.table, 1, 0);
+    if (this.hooks !== undefined) add(EXPORTS.hooks, 1, this.hooks.table);
     add(EXPORTS.gas, 3, globals.gas);
     add(EXPORTS.stack, 3, globals.stack);
     add(EXPORTS.tableIndex, 3, globals.tableIndex);
@@ -259,20 +283,25 @@ class Rewriter {
     const { module } = this;
     const { start, end } = module.bodies[bodyIndex] ?? { start: 0, end: 0 };
     const size = frameSize(shape);
+    const index = module.importedFunctions + bodyIndex;
     const isCounted = shape.calls || size > UNCOUNTED_FRAME;
+    // What follows the block happens wherever the function returns.
+    const hasBlock = isCounted || this.hooks !== undefined;
     const writer = new ByteWriter((end - start) * 3 + 64);
     writer.copy(module.bytes, start, shape.code);
     if (isCounted) {
       this.addToStack(writer, OP_I32_SUB, size);
       trapIfNegative(writer, this.globals.stack, I32);
+    }
+    if (this.hooks !== undefined) writeEnter(writer, this.hooks, index);
+    if (hasBlock) {
       writer.u8(OP.block);
-      writer.u8(resultBlock(functionType(module, module.importedFunctions + bodyIndex)?.results ?? []));
+      writer.u8(resultBlock(functionType(module, index)?.results ?? []));
     }
-    this.rewriteOperators(writer, { start: shape.code, end }, isCounted);
-    if (isCounted) {
-      this.addToStack(writer, OP_I32_ADD, size);
-      writer.u8(OP.end);
-    }
+    this.rewriteOperators(writer, { start: shape.code, end }, hasBlock);
+    if (isCounted) this.addToStack(writer, OP_I32_ADD, size);
+    if (this.hooks !== undefined) writeLeave(writer, this.hooks);
+    if (hasBlock) writer.u8(OP.end);
     return writer;
   }
 
@@ -286,7 +315,7 @@ class Rewriter {
   }
 
   /** Copies the operators of a body, with the gas of each basic block before its last operator. */
-  private rewriteOperators(writer: ByteWriter, range: ByteRange, isCounted: boolean): void {
+  private rewriteOperators(writer: ByteWriter, range: ByteRange, hasBlock: boolean): void {
     const { bytes } = this.module;
     const reader = new ByteReader(bytes, range.start, range.end);
     const operator = newOperator();
@@ -304,7 +333,7 @@ class Rewriter {
         cost = 0;
         if (opcode === OP.loop || opcode === OP.if) depth++;
         else if (opcode === OP.end) depth--;
-        else if (opcode === OP.return && isCounted) {
+        else if (opcode === OP.return && hasBlock) {
           // The end of the function gives its frame back.
           writer.u8(OP.br);
           writer.varU32(depth);

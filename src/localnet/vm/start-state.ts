@@ -10,6 +10,7 @@ interface WasmGlobal<T> {
 export interface WasmExports {
   readonly [EXPORTS.memory]: { readonly buffer: ArrayBuffer };
   readonly [EXPORTS.table]?: { readonly length: number; get(index: number): unknown };
+  readonly [EXPORTS.hooks]?: { set(index: number, value: unknown): void };
   readonly [EXPORTS.gas]: WasmGlobal<bigint>;
   readonly [EXPORTS.stack]: WasmGlobal<number>;
   readonly [EXPORTS.tableIndex]: WasmGlobal<number>;

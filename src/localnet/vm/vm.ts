@@ -1,11 +1,14 @@
+import { CallProfile, createHooks, type Hooks, installHooks } from "./call-profile.ts";
 import { type CompiledModule, compileModule, createModuleCache } from "./compile.ts";
 import { decodeModule } from "./decode-module.ts";
 import { VmError, vmError } from "./errors.ts";
 import { Execution } from "./execution.ts";
 import { GAS_COSTS, type GasCosts } from "./gas.ts";
+import type { GasRecorder } from "./gas-recorder.ts";
 import type { EntryPoint, Host } from "./host.ts";
 import { createImports } from "./host-functions.ts";
 import { Instances } from "./instances.ts";
+import { EXPORTS } from "./rewrite.ts";
 import type { WasmModule } from "./module.ts";
 import { checkStatically } from "./static-checks.ts";
 
@@ -21,6 +24,9 @@ const STACK_BYTES = 840 * 1024;
 
 /** Default bound of the cache of compiled modules, in bytes of rewritten code. */
 const CACHE_BYTES = 256 * 1024 * 1024;
+
+/** Bound of the modules that are compiled for profiles. */
+const PROFILED_BYTES = 64 * 1024 * 1024;
 
 /** Default bound of what is kept of finished calls, so that their instances can be used again: memories and start states. */
 const INSTANCE_BYTES = 64 * 1024 * 1024;
@@ -38,6 +44,8 @@ interface Call {
   readonly host: Host;
   /** Bytes of native stack left, for a call within a call (`QueryLimits.stack`). */
   readonly stackLimit?: number;
+  /** Gets the gas by function. The call takes longer and is otherwise the same. */
+  readonly recorder?: GasRecorder | undefined;
 }
 
 /** Outcome of a call. Gas is counted either way. */
@@ -86,6 +94,13 @@ export function createVm(options: VmOptions = {}): Vm {
   };
   const instances = new Instances(imports, instanceBytes);
   const cache = createModuleCache(cacheBytes, (module) => instances.remove(module));
+  const profiled = createModuleCache(PROFILED_BYTES, () => undefined);
+  let hooks: Hooks | undefined;
+  const compileForProfile = ({ checksum, code }: Call): CompiledModule => {
+    const module = compileModule(decodeModule(code()), true);
+    profiled.add(checksum, module);
+    return module;
+  };
   const compile = (checksum: string, module: WasmModule): CompiledModule => {
     const compiled = compileModule(module);
     cache.add(checksum, compiled);
@@ -99,6 +114,11 @@ export function createVm(options: VmOptions = {}): Vm {
       return module;
     },
     call: (call) => {
+      if (call.recorder !== undefined) {
+        hooks ??= createHooks(() => running[running.length - 1]?.profile);
+        const module = profiled.get(call.checksum) ?? compileForProfile(call);
+        return runCall(call, module, { instances, running, costs, hooks });
+      }
       const module = cache.get(call.checksum) ?? compile(call.checksum, decodeModule(call.code()));
       return runCall(call, module, { instances, running, costs });
     },
@@ -112,9 +132,15 @@ interface Machine {
   readonly instances: Instances;
   readonly running: Execution[];
   readonly costs: GasCosts;
+  /** For a call with a recorder. */
+  readonly hooks?: Hooks;
 }
 
-function runCall(call: Call, module: CompiledModule, { instances, running, costs }: Machine): CallOutcome {
+function runCall(
+  call: Call,
+  module: CompiledModule,
+  { instances, running, costs, hooks }: Machine,
+): CallOutcome {
   if (module.instantiationProblem !== undefined)
     return {
       result: vmError("instantiation", module.instantiationProblem),
@@ -128,6 +154,11 @@ function runCall(call: Call, module: CompiledModule, { instances, running, costs
   instance.exports.stack.value = request.stackLimit;
   const isReadOnly = call.entryPoint === "query";
   const execution = new Execution(instance, module, { host: call.host, costs, isReadOnly });
+  if (call.recorder !== undefined && hooks !== undefined) {
+    installHooks(instance.exports[EXPORTS.hooks], hooks);
+    const { functionName } = module;
+    execution.profile = new CallProfile(call.recorder, execution, { limit, functionName });
+  }
   running.push(execution);
   let result: Uint8Array | VmError;
   try {
@@ -141,9 +172,13 @@ function runCall(call: Call, module: CompiledModule, { instances, running, costs
     running.pop();
   }
   if (!(result instanceof VmError)) instances.release(instance);
+  execution.profile?.end(result instanceof VmError ? result.message : undefined);
   const used = limit - execution.external - execution.gasLeft();
   const outcome = { result, gasUsed: used < 0n ? 0n : used, gasUsedExternally: execution.external };
-  return result instanceof VmError ? outcome : withDecoding(outcome, result, limit, costs.resultByte);
+  if (result instanceof VmError) return outcome;
+  const decoded = withDecoding(outcome, result, limit, costs.resultByte);
+  call.recorder?.addBelow("cost", "result decoding", decoded.gasUsed - outcome.gasUsed);
+  return decoded;
 }
 
 /** Adds the gas of decoding the result, which the chain takes by its length whether or not it is JSON. */

@@ -1,6 +1,7 @@
 import { fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import { bad, good } from "../../../src/platform/base/errors.ts";
 import { HostError } from "../../../src/localnet/vm/errors.ts";
+import type { GasRecorder } from "../../../src/localnet/vm/gas-recorder.ts";
 import { GAS_MULTIPLIER } from "../../../src/localnet/vm/gas.ts";
 import type { EntryPoint, Host, Metered, QueryLimits, StorageEntry } from "../../../src/localnet/vm/host.ts";
 import { type CallOutcome, createVm, type Vm, type VmOptions } from "../../../src/localnet/vm/vm.ts";
@@ -81,6 +82,7 @@ export interface RunOptions extends VmOptions {
   readonly message?: Uint8Array;
   readonly stackLimit?: number;
   readonly vm?: Vm;
+  readonly recorder?: GasRecorder;
 }
 
 /** Calls a contract once with empty arguments but the message. */
@@ -99,6 +101,7 @@ export function runContract(code: Uint8Array, options: RunOptions = {}): CallOut
     args: [...args, message],
     gasLimit,
     host,
+    recorder: options.recorder,
     ...(options.stackLimit !== undefined && { stackLimit: options.stackLimit }),
   });
 }

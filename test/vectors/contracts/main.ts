@@ -6,7 +6,13 @@ import { createVm } from "../../../src/localnet/vm/vm.ts";
 import { type ProbeOutcome, replayProbe } from "../../support/contract-probe.ts";
 import { replayChain } from "../../support/contract-chain.ts";
 import type { StoreOutcome } from "../../support/contract-chain-state.ts";
-import { readBinary, readCalls, readSequences, replayCall } from "../../support/contract-calls.ts";
+import {
+  readBinary,
+  readCalls,
+  readSequences,
+  replayCall,
+  replayProfiled,
+} from "../../support/contract-calls.ts";
 
 /** Fewest recorded calls of each sequence that must agree. A sequence that is not listed must agree completely. */
 const expected = readExpected("expected.json");
@@ -56,9 +62,10 @@ function replaySequence(folder: string, sequence: string): boolean {
   const calls = readCalls(join(folder, sequence));
   let equal = 0;
   for (const call of calls) {
-    const replay = (): string | undefined => replayCall(vm, call, () => readBinary(folder, call.checksum));
-    // The second time, on an instance that was used.
-    const difference = replay() ?? replay();
+    const code = (): Uint8Array => readBinary(folder, call.checksum);
+    const replay = (): string | undefined => replayCall(vm, call, code);
+    // The second time, on an instance that was used. The third time, with a profile: the gas is the same to the unit.
+    const difference = replay() ?? replay() ?? replayProfiled(vm, call, code);
     if (difference === undefined) equal++;
     else process.stdout.write(`${sequence} call ${call.id} ${call.fn}: ${difference}\n`);
   }

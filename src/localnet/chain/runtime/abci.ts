@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../platform/base/json.ts";
 import type { ChainEvent } from "./events.ts";
+import type { GasProfile } from "../../vm/gas-recorder.ts";
 import type { CommitChanges, ProofOperator } from "../store/multi-store.ts";
 
 /** Outcome of one transaction (ABCI `ExecTxResult`). */
@@ -100,6 +101,12 @@ export interface QueryResponse {
   readonly grpcMessage: string;
 }
 
+/** A transaction or query that ran again, and where its gas went. */
+export interface Profiled<T> {
+  readonly result: T;
+  readonly profile: GasProfile;
+}
+
 /**
  * The state machine behind a node (ABCI 2.0, synchronous). Call order: `initChain` once on an empty state, then
  * `finalizeBlock` and `commit` for every block. Queries see the last committed state. Checks see the same state plus
@@ -127,6 +134,15 @@ export interface Application {
   readonly query: (request: QueryRequest) => QueryResponse;
   /** Simulates an encoded Tx. Signatures may be missing. */
   readonly simulate: (tx: Uint8Array) => TxResult;
+  /**
+   * Runs the last transaction of a block again with a profile, on the state before the block and after the transactions before it.
+   * Returns the results of all; undefined when the state is not stored. Changes nothing.
+   */
+  readonly profileTx: (block: FinalizeBlockRequest) => Profiled<readonly TxResult[]> | undefined;
+  /** Simulates as {@link Application.simulate}, with a profile. */
+  readonly profileSimulation: (tx: Uint8Array) => Profiled<TxResult>;
+  /** Queries as {@link Application.query}, with a profile of the contracts that the query calls. */
+  readonly profileQuery: (request: QueryRequest) => Profiled<QueryResponse>;
   /** Exports the committed state as a genesis `app_state`. */
   readonly exportState: () => JsonObject;
   /** gRPC paths of all queries, for routing and reflection. */

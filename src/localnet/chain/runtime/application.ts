@@ -8,23 +8,17 @@ import {
   type StateStorage,
   type StoreView,
 } from "../store/multi-store.ts";
-import type {
-  Application,
-  FinalizeBlockRequest,
-  FinalizeBlockResult,
-  TxResult,
-  ValidatorPower,
-} from "./abci.ts";
+import type { Application, QueryRequest, QueryResponse, TxResult, ValidatorPower } from "./abci.ts";
 import type { AnteStep } from "./ante-step.ts";
-import { BLOCK_RECORD_STORE, type BlockRecord, readBlockRecord, writeBlockRecord } from "./block-record.ts";
-import { type BlockFacts, type Context, createContext, type ExecutionMode } from "./context.ts";
-import { ErrOutOfGas } from "./errors.ts";
-import type { ChainEvent } from "./events.ts";
+import { BLOCK_RECORD_STORE, type BlockRecord, readBlockRecord } from "./block-record.ts";
+import { type Context, createContext, type ExecutionMode } from "./context.ts";
 import { createGasMeter } from "./gas.ts";
+import { blockContext, type BlockRules, executeBlock } from "./execute-block.ts";
+import { createProfiler, gasOf, profiledRules, profileLastTx, type Profiler } from "./gas-profile.ts";
 import { checkModuleNames } from "./genesis.ts";
-import type { BlockInput, ChainModule } from "./module.ts";
+import type { ChainModule } from "./module.ts";
 import { collectQueries, runQuery, createSimulateQuery } from "./query-router.ts";
-import { collectHandlers, runTx, type TxRules } from "./tx-runner.ts";
+import { collectHandlers, runTx } from "./tx-runner.ts";
 import { planUpgrades, runUpgrades, type Upgrade } from "./upgrade.ts";
 
 /** Modules and rules of an application. */
@@ -49,6 +43,8 @@ export interface ApplicationOptions {
   readonly maxBlockGas: (context: Context) => bigint;
   /** Number of recent heights that queries can read. */
   readonly keepRecent: number;
+  /** Also given to the modules that have places in a profile. Default: one for the steps of a transaction. */
+  readonly profiler?: Profiler;
 }
 
 /**
@@ -56,6 +52,7 @@ export interface ApplicationOptions {
  * when the saved state has other stores than the modules, and no upgrade explains the difference.
  */
 export function createApplication(options: ApplicationOptions, storage?: StateStorage): Application {
+  const { profiler = createProfiler() } = options;
   const stores = options.modules.flatMap((module) => module.stores);
   let pendingUpgrades = planUpgrades(storage, options.modules, options.upgrades);
   const machine = createMachine({
@@ -67,12 +64,22 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
   const { lastBlock } = machine;
   const nextBlock = { ...lastBlock(), height: lastBlock().height + 1n };
   runUpgrades(pendingUpgrades, blockContext(nextBlock, machine.checkState()));
-  const rules = blockRulesOf(options);
+  const rules = blockRulesOf(options, profiler);
   const run = (tx: Uint8Array, mode: ExecutionMode): TxResult => runOutsideBlock(tx, mode, machine, rules);
   const queries = collectQueries([
     ...options.modules.flatMap((module) => module.queries),
     createSimulateQuery((tx) => run(tx, "simulate")),
   ]);
+  const query = (request: QueryRequest): QueryResponse =>
+    runQuery(request, {
+      version: options.version,
+      chainName: options.chainName,
+      handlers: queries,
+      simulate: (tx) => run(tx, "simulate"),
+      latest: machine.committed(),
+      view: (height) => committedView(machine, height),
+      contextOf: (view) => queryContext(machine, view),
+    });
   return {
     info: () => ({
       height: machine.committed().height,
@@ -113,16 +120,21 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       return { ...executed, appHash: machine.finalize(block).appHash };
     },
     commit: machine.commit,
-    query: (request) =>
-      runQuery(request, {
-        version: options.version,
-        chainName: options.chainName,
-        handlers: queries,
-        simulate: (tx) => run(tx, "simulate"),
-        latest: machine.committed(),
-        view: (height) => committedView(machine, height),
-        contextOf: (view) => queryContext(machine, view),
+    query,
+    profileTx: (request) =>
+      profileLastTx(request, {
+        view: committedView(machine, request.height - 1n),
+        chainId: machine.lastBlock().chainId,
+        rules,
+        profiler,
       }),
+    profileSimulation: (tx) => profiler.record("simulation", () => run(tx, "simulate"), gasOf),
+    profileQuery: (request) =>
+      profiler.record(
+        "query",
+        () => query(request),
+        () => undefined,
+      ),
     exportState: () => {
       const view = machine.committed();
       const context = queryContext(machine, view);
@@ -147,15 +159,19 @@ function joinValidators(
   return [...document, ...chosen.filter(({ publicKey }) => !known.has(toHex(publicKey)))];
 }
 
-function blockRulesOf(options: ApplicationOptions): BlockRules {
+function blockRulesOf(options: ApplicationOptions, profiler: Profiler): BlockRules {
   const { modules, ante, post, chainName, beginBlockOrder = [], endBlockOrder } = options;
   return {
-    tx: {
-      codec: { chainName, handlers: collectHandlers(modules) },
-      ante,
-      post,
-      readConsensusParams: options.maxBlockGas,
-    },
+    tx: profiledRules(
+      {
+        codec: { chainName, handlers: collectHandlers(modules) },
+        ante,
+        post,
+        readConsensusParams: options.maxBlockGas,
+      },
+      profiler,
+    ),
+    run: runTx,
     begin: inOrder(modules, beginBlockOrder).flatMap(({ beginBlock }) => beginBlock ?? []),
     end: inOrder(modules, endBlockOrder).flatMap(({ endBlock }) => endBlock ?? []),
     validatorUpdates: options.validatorUpdates ?? (() => []),
@@ -295,83 +311,4 @@ function aboveGenesis(genesis: Branch): Branch {
       genesis.write();
     },
   };
-}
-
-type BeginHook = (context: Context, block: BlockInput) => void;
-type EndHook = (context: Context) => void;
-
-/** Hooks and rules of every block. */
-interface BlockRules {
-  readonly tx: TxRules;
-  readonly begin: readonly BeginHook[];
-  readonly end: readonly EndHook[];
-  /** Returns the changes to the validator set. Called after the end hooks. */
-  readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
-  /** Gas that the transactions of a block may use together; 0 or less: no limit. */
-  readonly maxBlockGas: (context: Context) => bigint;
-}
-
-/** Outcome of a block before its state has a hash. */
-type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
-
-/**
- * Runs a decided block on its branch. A failed transaction is a result. Any other exception is a bug of ours; it
- * propagates and stops the machine.
- */
-function executeBlock(
-  request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
-  chainId: string,
-  branch: Branch,
-  rules: BlockRules,
-): ExecutedBlock {
-  const block: BlockFacts = { chainId, height: request.height, timeNs: request.timeNs };
-  const events: ChainEvent[] = [];
-  // Written before the hooks, so that the record is part of the state that this height commits to.
-  writeBlockRecord(branch.store(BLOCK_RECORD_STORE), { ...block, proposerAddress: request.proposerAddress });
-  const beginContext = blockContext(block, branch, appendWithMode("BeginBlock", events));
-  for (const hook of rules.begin) hook(beginContext, request);
-  const txResults = runTransactions(request, block, branch, rules);
-  const endContext = blockContext(block, branch, appendWithMode("EndBlock", events));
-  for (const hook of rules.end) hook(endContext);
-  return { txResults, events, validatorUpdates: rules.validatorUpdates(endContext) };
-}
-
-/** Creates the context of a block hook: no gas limit. By default its events are dropped. */
-function blockContext(
-  block: BlockFacts,
-  branch: Branch,
-  emit: (event: ChainEvent) => void = () => undefined,
-): Context {
-  return createContext(block, { mode: "deliver", gas: createGasMeter(), branch, emit });
-}
-
-/** Returns a function that appends events with the attribute `mode`, as baseapp's `beginBlock` and `endBlock` do. */
-function appendWithMode(mode: "BeginBlock" | "EndBlock", events: ChainEvent[]): (event: ChainEvent) => void {
-  return ({ type, attributes }) => {
-    events.push({ type, attributes: [...attributes, { key: "mode", value: mode, index: true }] });
-  };
-}
-
-function runTransactions(
-  request: FinalizeBlockRequest,
-  block: BlockFacts,
-  branch: Branch,
-  rules: BlockRules,
-): readonly TxResult[] {
-  const maxBlockGas = rules.maxBlockGas(blockContext(block, branch));
-  const environment = { proposerAddress: request.proposerAddress, maxBlockGas };
-  // The result of the transaction that crosses the limit is unchanged; those after it fail without running.
-  let used = 0n;
-  return request.txs.map((tx) => {
-    if (maxBlockGas > 0n && used >= maxBlockGas) return noBlockGasLeft();
-    const result = runTx(tx, rules.tx, { mode: "deliver", block, environment, branch });
-    used += result.gasUsed;
-    return result;
-  });
-}
-
-function noBlockGasLeft(): TxResult {
-  const { code, codespace, message } = ErrOutOfGas("no block gas left to run tx");
-  const data = new Uint8Array(0);
-  return { code, codespace, log: message, data, gasWanted: 0n, gasUsed: 0n, events: [] };
 }

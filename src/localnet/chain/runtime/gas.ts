@@ -13,7 +13,11 @@ export interface GasMeter {
   readonly consume: (amount: bigint, location: string) => void;
   /** Consumes a small amount. Store accesses do so many times in a transaction, and a bigint for each takes longer. */
   readonly charge: (amount: number, location: string) => void;
+  /** Learns of each consumption while a transaction is profiled. */
+  readonly observer?: GasObserver;
 }
+
+export type GasObserver = (amount: bigint, location: string) => void;
 
 /** Creates a meter at zero. */
 export function createGasMeter(limit?: bigint): GasMeter {
@@ -36,6 +40,29 @@ export function createGasMeter(limit?: bigint): GasMeter {
     charge: (amount, location) => {
       charged += amount;
       check(location);
+    },
+  };
+}
+
+/** Creates the meter of work for which `outer` pays afterwards. */
+export function createNestedMeter({ observer }: GasMeter, limit: bigint): GasMeter {
+  const meter = createGasMeter(limit);
+  return observer === undefined ? meter : observeMeter(meter, observer);
+}
+
+/** Returns a view of a meter that reports each consumption, also the one that fails. */
+export function observeMeter(meter: GasMeter, observer: GasObserver): GasMeter {
+  return {
+    limit: meter.limit,
+    used: meter.used,
+    observer,
+    consume: (amount, location) => {
+      observer(amount, location);
+      meter.consume(amount, location);
+    },
+    charge: (amount, location) => {
+      observer(BigInt(amount), location);
+      meter.charge(amount, location);
     },
   };
 }

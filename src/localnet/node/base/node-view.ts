@@ -1,5 +1,6 @@
 import type { BlockId, Commit, Header, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
+import type { ProfileReport, ProfileRequest } from "../../profile/profile-json.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 
 /** A committed block. It contains no evidence. */
@@ -77,6 +78,8 @@ export interface NodeView {
   /** ABCI query of a gRPC path of the application or a store at any stored height. Errors are part of the response. */
   readonly query: (request: QueryRequest) => QueryResponse;
   readonly simulate: (tx: Uint8Array) => TxResult;
+  /** Runs a transaction or a query again, with its gas by place. Throws `ProfileError`. */
+  readonly profile: (request: ProfileRequest) => ProfileReport;
   /** gRPC query paths that the application supports. */
   readonly queryPaths: () => readonly string[];
   /** Type URLs of the messages that the application executes. */

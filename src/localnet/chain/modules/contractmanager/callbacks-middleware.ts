@@ -3,7 +3,7 @@ import { printGoObject, printGoString } from "../../../../platform/base/go-json.
 import type { Context } from "../../runtime/context.ts";
 import { ChainPanic, isOutOfGas, ModuleError } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
-import { createGasMeter } from "../../runtime/gas.ts";
+import { createNestedMeter } from "../../runtime/gas.ts";
 import type { IBCModule, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import type { Packet } from "../ibc/host/packet.ts";
 import { printGoHeight } from "../ibc/host/height.ts";
@@ -48,7 +48,7 @@ export function limitedSudo(
   { contracts }: Keepers,
 ): void {
   const limit = moduleParams.get(context).sudoCallGasLimit;
-  const gas = createGasMeter(limit);
+  const gas = createNestedMeter(context.gas, limit);
   try {
     context.withGas(gas).atomically((inner) => contracts.sudo(inner, contract, message));
   } catch (error) {

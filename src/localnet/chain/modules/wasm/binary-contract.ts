@@ -7,6 +7,7 @@ import type { EntryPoint, QueryLimits } from "../../../vm/host.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ChainPanic } from "../../runtime/errors.ts";
+import type { Profiler } from "../../runtime/gas-profile.ts";
 import type { Caller } from "./contract.ts";
 import { consumeCallGas, gasForCall } from "./gas.ts";
 import { codeBytes, contractStore, runningTransaction } from "./keeper.ts";
@@ -34,6 +35,7 @@ export interface BinaryContracts {
 
 interface BinaryDeps {
   readonly vm: Vm;
+  readonly profiler: Profiler;
   /** How many calls, each by a message of the one before, are running. */
   readonly messageDepth: () => number;
   readonly bech32Prefix: string;
@@ -47,6 +49,7 @@ const STACK_OF_MESSAGE = 8 * 1024;
 
 export function createBinaryContracts({
   vm,
+  profiler,
   bech32Prefix,
   messageDepth,
   query,
@@ -62,33 +65,41 @@ export function createBinaryContracts({
       stackLimit = outer;
     }
   };
+  const run = <T>(context: Context, call: BinaryCall, decode: (result: Uint8Array) => T): T => {
+    const { code, entryPoint } = call;
+    const checksum = toHex(code.hash);
+    const ask = (request: Uint8Array, limits: QueryLimits): Uint8Array =>
+      withStack(limits.stack, () => query(context, call.code, request, limits.gas));
+    const storage = contractStore(context, code.bytes);
+    const { result, gasUsed } = vm.call({
+      checksum,
+      code: () => codeBytes(context, checksum),
+      entryPoint,
+      args: argumentsOf(context, call),
+      gasLimit: gasForCall(context.gas),
+      host: createVmHost({
+        context,
+        bech32Prefix,
+        storage,
+        query: ask,
+        accessScale: entryPoint.startsWith("ibc_") ? 1n : GAS_MULTIPLIER,
+      }),
+      stackLimit: stackLimit ?? Math.max(0, STACK_BYTES - STACK_OF_MESSAGE * messageDepth()),
+      recorder: profiler.recorder(),
+    });
+    const outcome = result instanceof VmError ? undefined : attempt(() => decode(result));
+    consumeCallGas(context.gas, gasUsed);
+    if (result instanceof VmError) throw ErrVMError(reportedText(result));
+    return outcome === undefined ? unreachable("a result was not decoded") : outcome();
+  };
   return {
-    call: (context, call, decode) => {
-      const { code, entryPoint } = call;
-      const checksum = toHex(code.hash);
-      const ask = (request: Uint8Array, limits: QueryLimits): Uint8Array =>
-        withStack(limits.stack, () => query(context, call.code, request, limits.gas));
-      const storage = contractStore(context, code.bytes);
-      const { result, gasUsed } = vm.call({
-        checksum,
-        code: () => codeBytes(context, checksum),
-        entryPoint,
-        args: argumentsOf(context, call),
-        gasLimit: gasForCall(context.gas),
-        host: createVmHost({
-          context,
-          bech32Prefix,
-          storage,
-          query: ask,
-          accessScale: entryPoint.startsWith("ibc_") ? 1n : GAS_MULTIPLIER,
-        }),
-        stackLimit: stackLimit ?? Math.max(0, STACK_BYTES - STACK_OF_MESSAGE * messageDepth()),
-      });
-      const outcome = result instanceof VmError ? undefined : attempt(() => decode(result));
-      consumeCallGas(context.gas, gasUsed);
-      if (result instanceof VmError) throw ErrVMError(reportedText(result));
-      return outcome === undefined ? unreachable("a result was not decoded") : outcome();
-    },
+    call: (context, call, decode) =>
+      profiler.span(
+        context,
+        "wasm",
+        () => call.entryPoint,
+        (inner) => run(inner, call, decode),
+      ),
   };
 }
 

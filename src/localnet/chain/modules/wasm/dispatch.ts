@@ -18,7 +18,7 @@ import {
   wrapErrors,
 } from "../../runtime/errors.ts";
 import type { ChainEvent } from "../../runtime/events.ts";
-import { createGasMeter } from "../../runtime/gas.ts";
+import { createNestedMeter } from "../../runtime/gas.ts";
 import type {
   ContractMessage,
   ContractResponse,
@@ -132,7 +132,7 @@ function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (met
   const { gas } = context;
   if (limit === undefined || (gas.limit !== undefined && limit >= gas.limit - gas.used()))
     return work(context);
-  const own = createGasMeter(limit);
+  const own = createNestedMeter(gas, limit);
   let result: T;
   try {
     result = work(context.withGas(own));
@@ -154,7 +154,7 @@ function wantsReply({ replyOn }: SubMessage, result: ReplyResult): boolean {
 type MessageResponse = Omit<Extract<ReplyResult, { ok: true }>, "events">;
 
 /** Runs one message of a contract and returns its response. Throws `ModuleError`. */
-type RunMessage = (context: Context, contract: string, message: ContractMessage) => MessageResponse;
+export type RunMessage = (context: Context, contract: string, message: ContractMessage) => MessageResponse;
 
 /**
  * Creates a message runner. It routes each message to the chain's handler of its type URL, with the contract as the only

@@ -2,7 +2,8 @@ import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import type { PortRouter } from "../ibc/channel/ibc-module.ts";
 import { type ContractHost, createContractHost, type HostParts } from "./contract-host.ts";
-import { createDispatch, createMessageRunner } from "./dispatch.ts";
+import { createProfiler, type Profiler } from "../../runtime/gas-profile.ts";
+import { createDispatch, createMessageRunner, type RunMessage } from "./dispatch.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createMessageHandlers } from "./handlers.ts";
 import { createContractApplication } from "./ibc-application.ts";
@@ -26,9 +27,13 @@ export interface WasmModule extends ChainModule {
 export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModule {
   const { bech32Prefix } = options;
   // The host and its parts call each other. The host reads `parts` at the first call, when both exist.
-  const host: ContractHost = createContractHost(options, deps, () => parts);
+  const { profiler = createProfiler() } = deps;
+  const host: ContractHost = profiledHost(
+    createContractHost(options, { ...deps, profiler }, () => parts),
+    profiler,
+  );
   const parts: HostParts = {
-    dispatch: createDispatch(createMessageRunner(options, deps), host),
+    dispatch: createDispatch(profiledRunner(createMessageRunner(options, deps), profiler), host),
     querier: createQuerier(options, deps, host),
   };
   return {
@@ -47,4 +52,64 @@ export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModu
     },
     codeOf: (context, address) => contracts.get(context, address)?.codeId,
   };
+}
+
+/** Returns a host whose calls are places of a profile. */
+function profiledHost(host: ContractHost, { span }: Profiler): ContractHost {
+  return {
+    ...host,
+    instantiate: (context, contract) =>
+      span(
+        context,
+        "contract",
+        () => `instantiate code ${contract.codeId}`,
+        (inner) => host.instantiate(inner, contract),
+      ),
+    execute: (context, address, caller, message) =>
+      span(
+        context,
+        "contract",
+        () => `execute ${address}`,
+        (inner) => host.execute(inner, address, caller, message),
+      ),
+    migrate: (context, migration) =>
+      span(
+        context,
+        "contract",
+        () => `migrate ${migration.address} to code ${migration.codeId}`,
+        (inner) => host.migrate(inner, migration),
+      ),
+    sudo: (context, address, message) =>
+      span(
+        context,
+        "contract",
+        () => `sudo ${address}`,
+        (inner) => host.sudo(inner, address, message),
+      ),
+    reply: (context, address, reply) =>
+      span(
+        context,
+        "contract",
+        () => `reply ${reply.id} to ${address}`,
+        (inner) => host.reply(inner, address, reply),
+      ),
+    query: (context, address, message) =>
+      span(
+        context,
+        "query",
+        () => `query ${address}`,
+        (inner) => host.query(inner, address, message),
+      ),
+  };
+}
+
+/** A message of a contract is a place of a profile: what it sends may be of any module. */
+function profiledRunner(run: RunMessage, { span }: Profiler): RunMessage {
+  return (context, contract, message) =>
+    span(
+      context,
+      "message",
+      () => `message of ${contract}`,
+      (inner) => run(inner, contract, message),
+    );
 }

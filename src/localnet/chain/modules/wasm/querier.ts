@@ -16,7 +16,7 @@ import {
   QueryError,
   unregisteredError,
 } from "../../runtime/errors.ts";
-import { createGasMeter } from "../../runtime/gas.ts";
+import { createNestedMeter } from "../../runtime/gas.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
 import { GoField } from "./go-field.ts";
 import { queryChannels } from "./ibc-channels.ts";
@@ -252,7 +252,7 @@ export function answerQuery(
   smart: Pick<SmartQueries, "isDeterministic">,
 ): Uint8Array {
   const { context, contract } = caller;
-  const meter = createGasMeter(caller.gas / GAS_MULTIPLIER);
+  const meter = createNestedMeter(context.gas, caller.gas / GAS_MULTIPLIER);
   let result: string;
   try {
     const parsed = GoField.parse(request);

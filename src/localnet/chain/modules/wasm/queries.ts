@@ -14,7 +14,7 @@ import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
-import { createGasMeter } from "../../runtime/gas.ts";
+import { createNestedMeter } from "../../runtime/gas.ts";
 import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
@@ -87,7 +87,13 @@ function contractQueries(read: ReadAddress, host: ContractHost): readonly QueryH
         if (goJsonSyntaxError(queryData) !== undefined)
           throw new QueryError(GrpcCode.InvalidArgument, "invalid query data");
         read(address);
-        return { data: host.query(context.withGas(createGasMeter(QUERY_GAS)), address, queryData) };
+        const gas = createNestedMeter(context.gas, QUERY_GAS);
+        try {
+          return { data: host.query(context.withGas(gas), address, queryData) };
+        } finally {
+          // A query's own meter has no limit. A profile of the query needs the sum.
+          context.gas.consume(gas.used(), "contract sub-query");
+        }
       },
     ),
   ];

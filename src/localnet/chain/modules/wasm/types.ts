@@ -1,5 +1,6 @@
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
+import type { Profiler } from "../../runtime/gas-profile.ts";
 import type { HandlerResult, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import type { ContractCode, MessageJson } from "./contract.ts";
@@ -59,6 +60,8 @@ type CustomQueryHandler = (
 export interface WasmDeps {
   /** Runs binary contracts. */
   readonly vm: Vm;
+  /** Default: calls are not recorded. */
+  readonly profiler?: Profiler;
   readonly bank: BankKeeper;
   readonly accounts: AccountKeeper;
   /** The module `ibc`. */

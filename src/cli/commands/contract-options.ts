@@ -1,0 +1,119 @@
+import { basename } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { accountsOf, CHAINS } from "../../localnet/network/chains.ts";
+import type { GenesisContract } from "../../localnet/network/contract-genesis.ts";
+import type { ContractWatchOptions } from "../../localnet/network/contract-watch.ts";
+import { EXIT, errorMessage } from "../../platform/base/errors.ts";
+import type { JsonValue } from "../../platform/base/json.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+
+/** A `--contract` with the options behind it. */
+export interface ContractOption {
+  readonly file: string;
+  init: JsonValue;
+  label: string | undefined;
+  admin: string;
+  migrate: string;
+}
+
+/**
+ * Adds `--contract FILE`, each with `--init`, `--label`, `--admin` and `--migrate` behind it, and `--watch`. Fills `contracts` in their
+ * order.
+ */
+export function addContractOptions(command: Command, contracts: ContractOption[]): void {
+  const ofLast =
+    (set: (contract: ContractOption, text: string) => void) =>
+    (text: string): string => {
+      const last = contracts.at(-1);
+      if (last === undefined)
+        throw new InvalidArgumentError("It belongs behind the --contract that it is for.");
+      set(last, text);
+      return text;
+    };
+  const options = [
+    new Option(
+      "--contract <file>",
+      "a contract in the genesis of a new local-1: WebAssembly, plain or gzip; repeatable",
+    ).argParser((file) => {
+      contracts.push({ file, init: {}, label: undefined, admin: "operator", migrate: "{}" });
+      return file;
+    }),
+    new Option("--init <json>", "message of the contract's instantiation; default: {}").argParser(
+      ofLast((contract, text) => {
+        contract.init = parseInit(text);
+      }),
+    ),
+    new Option("--label <text>", "the contract's label; default: the file's name").argParser(
+      ofLast((contract, text) => {
+        contract.label = text;
+      }),
+    ),
+    new Option("--admin <name>", "test account that may migrate the contract; default: operator").argParser(
+      ofLast((contract, text) => {
+        contract.admin = text;
+      }),
+    ),
+    new Option("--migrate <json>", "message of the contract's migrations by --watch; default: {}").argParser(
+      ofLast((contract, text) => {
+        parseInit(text);
+        contract.migrate = text;
+      }),
+    ),
+    new Option("--watch", "when the file of a contract changes, upload it and migrate the contract to it"),
+  ];
+  for (const option of options) command.addOption(option);
+}
+
+function parseInit(text: string): JsonValue {
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return value;
+  } catch (error) {
+    throw new InvalidArgumentError(`JSON was expected: ${errorMessage(error)}.`);
+  }
+}
+
+/** Reads and checks the files. Throws `CliError`. */
+export async function readContracts(contracts: readonly ContractOption[]): Promise<GenesisContract[]> {
+  if (contracts.length === 0) return [];
+  const { readContract } = await import("../../localnet/cli/wasm-inspect.ts");
+  const names = accountsOf(CHAINS.local).map(({ name }) => name);
+  return contracts.map(({ file, init, label, admin }) => {
+    if (!names.includes(admin))
+      throw new CliError(EXIT.usage, `--admin ${admin}: one of ${names.join(", ")} was expected`);
+    return {
+      code: readContract(file),
+      init,
+      label: label ?? labelOf(file),
+      admin,
+    };
+  });
+}
+
+function labelOf(file: string): string {
+  return basename(file).replace(/\.wasm(\.gz)?$/, "");
+}
+
+/** Returns what `--watch` follows; undefined without it. `report` gets a line for each thing that happened. Throws `CliError`. */
+export async function watchedContracts(
+  contracts: readonly ContractOption[],
+  watch: true | undefined,
+  report: (line: string) => void,
+): Promise<ContractWatchOptions | undefined> {
+  if (watch === undefined) return undefined;
+  if (contracts.length === 0) throw new CliError(EXIT.usage, "--watch needs a --contract to follow");
+  const labels = contracts.map(({ file, label }) => label ?? labelOf(file));
+  if (new Set(labels).size < labels.length)
+    throw new CliError(EXIT.usage, "--watch needs contracts with different labels: give each a --label");
+  const { readContract } = await import("../../localnet/cli/wasm-inspect.ts");
+  return {
+    contracts: contracts.map(({ file, label, admin, migrate }) => ({
+      file,
+      label: label ?? labelOf(file),
+      admin,
+      migrate,
+    })),
+    read: readContract,
+    report,
+  };
+}

@@ -1,0 +1,91 @@
+import type { Branch } from "../store/cache-store.ts";
+import type { FinalizeBlockRequest, FinalizeBlockResult, TxResult, ValidatorPower } from "./abci.ts";
+import { BLOCK_RECORD_STORE, writeBlockRecord } from "./block-record.ts";
+import { type BlockFacts, type Context, createContext } from "./context.ts";
+import { ErrOutOfGas } from "./errors.ts";
+import type { ChainEvent } from "./events.ts";
+import { createGasMeter } from "./gas.ts";
+import type { BlockInput } from "./module.ts";
+import type { runTx, TxRules } from "./tx-runner.ts";
+
+type BeginHook = (context: Context, block: BlockInput) => void;
+type EndHook = (context: Context) => void;
+
+type RunTx = (...args: [...Parameters<typeof runTx>, index: number]) => TxResult;
+
+/** Hooks and rules of every block. */
+export interface BlockRules {
+  readonly tx: TxRules;
+  readonly run: RunTx;
+  readonly begin: readonly BeginHook[];
+  readonly end: readonly EndHook[];
+  /** Returns the changes to the validator set. Called after the end hooks. */
+  readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
+  /** Gas that the transactions of a block may use together; 0 or less: no limit. */
+  readonly maxBlockGas: (context: Context) => bigint;
+}
+
+/** Outcome of a block before its state has a hash. */
+type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
+
+/**
+ * Runs a decided block on its branch. A failed transaction is a result. Any other exception is a bug of ours; it
+ * propagates and stops the machine.
+ */
+export function executeBlock(
+  request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
+  chainId: string,
+  branch: Branch,
+  rules: BlockRules,
+): ExecutedBlock {
+  const block: BlockFacts = { chainId, height: request.height, timeNs: request.timeNs };
+  const events: ChainEvent[] = [];
+  // Written before the hooks, so that the record is part of the state that this height commits to.
+  writeBlockRecord(branch.store(BLOCK_RECORD_STORE), { ...block, proposerAddress: request.proposerAddress });
+  const beginContext = blockContext(block, branch, appendWithMode("BeginBlock", events));
+  for (const hook of rules.begin) hook(beginContext, request);
+  const txResults = runTransactions(request, block, branch, rules);
+  const endContext = blockContext(block, branch, appendWithMode("EndBlock", events));
+  for (const hook of rules.end) hook(endContext);
+  return { txResults, events, validatorUpdates: rules.validatorUpdates(endContext) };
+}
+
+/** Creates the context of a block hook: no gas limit. By default its events are dropped. */
+export function blockContext(
+  block: BlockFacts,
+  branch: Branch,
+  emit: (event: ChainEvent) => void = () => undefined,
+): Context {
+  return createContext(block, { mode: "deliver", gas: createGasMeter(), branch, emit });
+}
+
+/** Returns a function that appends events with the attribute `mode`, as baseapp's `beginBlock` and `endBlock` do. */
+function appendWithMode(mode: "BeginBlock" | "EndBlock", events: ChainEvent[]): (event: ChainEvent) => void {
+  return ({ type, attributes }) => {
+    events.push({ type, attributes: [...attributes, { key: "mode", value: mode, index: true }] });
+  };
+}
+
+function runTransactions(
+  request: FinalizeBlockRequest,
+  block: BlockFacts,
+  branch: Branch,
+  rules: BlockRules,
+): readonly TxResult[] {
+  const maxBlockGas = rules.maxBlockGas(blockContext(block, branch));
+  const environment = { proposerAddress: request.proposerAddress, maxBlockGas };
+  // The result of the transaction that crosses the limit is unchanged; those after it fail without running.
+  let used = 0n;
+  return request.txs.map((tx, index) => {
+    if (maxBlockGas > 0n && used >= maxBlockGas) return noBlockGasLeft();
+    const result = rules.run(tx, rules.tx, { mode: "deliver", block, environment, branch }, index);
+    used += result.gasUsed;
+    return result;
+  });
+}
+
+function noBlockGasLeft(): TxResult {
+  const { code, codespace, message } = ErrOutOfGas("no block gas left to run tx");
+  const data = new Uint8Array(0);
+  return { code, codespace, log: message, data, gasWanted: 0n, gasUsed: 0n, events: [] };
+}
