@@ -19,6 +19,12 @@ function hasMemoryFolder(folder: string): boolean {
 }
 
 /**
+ * Processor time is what the tests have too little of. There are as many workers as cores, so threads of V8 that compile and collect
+ * garbage beside a worker gain nothing, and cost a fifth more in all; a larger young generation is collected less often.
+ */
+const V8_FLAGS = ["--single-threaded", "--max-semi-space-size=64"];
+
+/**
  * What takes long comes first, so that no worker is left with it at the end. First of all what has a process of its own: a worker
  * that changes to such a file and back loads the shared modules again. Those that wait are followed by those that compute.
  */
@@ -56,6 +62,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     passWithNoTests: false,
     env: inMemory,
+    execArgv: V8_FLAGS,
     // Half of the time, tests wait for blocks, deadlines and other processes: more workers than cores.
     maxWorkers: Math.max(4, availableParallelism()),
     sequence: { sequencer: LongestFirst },

@@ -242,4 +242,21 @@ describe("the status in the API, on the page and in the metrics", () => {
     const lines = (page: string): readonly string[] => page.split("\n").toSorted(ascending);
     expect(lines(await registry.metrics())).toEqual(lines((await shown(last)).metrics));
   });
+
+  it("has the value of the last status in a series that all validators set", async () => {
+    const registry = new Registry();
+    const metrics = createWatchdogMetrics(registry, []);
+    const validator = { ...VALIDATOR, target: { ...VALIDATOR.target, name: "other" } };
+    const stored = /^oracle_watchdog_state_stored (\d)$/m;
+    const seen: (string | undefined)[] = [];
+    for (const status of [
+      statusOf({ validator }),
+      statusOf({ storeProblem: "the disk is full" }),
+      statusOf({ validator }),
+    ]) {
+      metrics.showStatus(status);
+      seen.push(stored.exec(await registry.metrics())?.[1]);
+    }
+    expect(seen).toEqual(["1", "0", "1"]);
+  });
 });

@@ -61,8 +61,13 @@ function fire(signal: AbortSignal, callbacks: ReadonlySet<(reason: Error) => voi
   for (const callback of callbacks) callback(abortReason(signal));
 }
 
+interface OwnSignal extends Pick<AbortController, "signal" | "abort"> {
+  /** Calls the callbacks that were not called yet, and leaves the signal as it is. */
+  readonly end: (reason: Error) => void;
+}
+
 /** The signal of one call. Its callbacks need no event listener, which would take longer than the rest of a short wait. */
-function createOwnSignal(): Pick<AbortController, "signal" | "abort"> {
+function createOwnSignal(): OwnSignal {
   const own = new AbortController();
   const callbacks = new Set<(reason: Error) => void>();
   callbacksOf.set(own.signal, callbacks);
@@ -72,6 +77,12 @@ function createOwnSignal(): Pick<AbortController, "signal" | "abort"> {
       if (own.signal.aborted) return;
       own.abort(reason);
       fire(own.signal, callbacks);
+    },
+    end: (reason) => {
+      callbacksOf.delete(own.signal);
+      const ending = [...callbacks];
+      callbacks.clear();
+      for (const callback of ending) callback(reason);
     },
   };
 }
@@ -149,14 +160,39 @@ export async function withTimeout<T>(
   }
 }
 
+/** One for all waits, as {@link WAIT_IS_OVER}. */
+const TIME_IS_OVER = new Error("the time is over");
+
+/**
+ * As {@link withTimeout}, for a `wait` that watches the signal by {@link onAbort} alone, such as that of a wake signal. It costs a third:
+ * the wait ends without the event of an `AbortSignal`.
+ */
+export async function waitAtMost<T>(
+  delayMs: number,
+  clock: Sleeper,
+  signal: AbortSignal,
+  wait: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  signal.throwIfAborted();
+  const own = createOwnSignal();
+  const unwatch = onAbort(signal, own.end);
+  clock.sleep(delayMs, own.signal).then(
+    () => own.end(TIME_IS_OVER),
+    () => {},
+  );
+  try {
+    return await wait(own.signal);
+  } catch (error) {
+    if (error === TIME_IS_OVER) return undefined;
+    throw error;
+  } finally {
+    unwatch();
+    own.end(WAIT_IS_OVER);
+  }
+}
+
 /** Waits `delayMs` or until the signal aborts; never rejects. */
 export async function pause(delayMs: number, clock: Sleeper, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
-  await withTimeout(delayMs, clock, signal, rejectOnAbort).catch(() => undefined);
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    onAbort(signal, reject);
-  });
+  await clock.sleep(delayMs, signal).catch(() => undefined);
 }

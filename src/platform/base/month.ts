@@ -1,9 +1,15 @@
 /** A calendar month in UTC, "2026-11". */
 export type Month = string;
 
+/** The month of the last call. Almost all calls ask for the present one, several times in each poll. */
+let last = { month: "", fromMs: 0, toMs: 0 };
+
 /** Returns the month of a time. */
 export function monthOf(atMs: number): Month {
-  return new Date(atMs).toISOString().slice(0, 7);
+  if (atMs >= last.fromMs && atMs < last.toMs) return last.month;
+  const month = new Date(atMs).toISOString().slice(0, 7);
+  last = { month, fromMs: monthStartMs(month), toMs: nextMonthMs(atMs) };
+  return month;
 }
 
 /** Returns the start of the month after the month of a time. */

@@ -71,6 +71,18 @@ function rowsOf(statement: Database.Statement, values: readonly SqlValue[]): rea
   return Array.isArray(rows) ? rows.filter(isRecord) : [];
 }
 
+/** Statements that write, by database and SQL. */
+const writers = new WeakMap<Database.Database, Map<string, Database.Statement>>();
+
+/** Returns a statement that writes. It is prepared once for each database: preparing takes as long as running it. */
+export function prepared(database: Database.Database, sql: string): Database.Statement {
+  const ofFile = writers.get(database) ?? new Map<string, Database.Statement>();
+  writers.set(database, ofFile);
+  const statement = ofFile.get(sql) ?? database.prepare(sql);
+  ofFile.set(sql, statement);
+  return statement;
+}
+
 /**
  * Upgrades a database to the newest version, in one transaction. The migration at index n upgrades from version n to
  * version n + 1; a new file has version 0. The SQL of a released migration must not change: append a new one instead.

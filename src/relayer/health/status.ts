@@ -182,7 +182,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     .states()
     .map((state): QueryView => {
       const cost = deps.costOf(state.query.id);
-      return { ...toView(state, monotonicMs), lateness: lateness(state), resultAge: ageOf(state), cost };
+      return toView(state, { monotonicMs, lateness: lateness(state), resultAge: ageOf(state), cost });
     })
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const { role, holder, error: roleError } = leadership;
@@ -213,12 +213,6 @@ function createLateness(
   { engine, watches, limits, clock }: StatusDeps,
   marketBlocks: bigint,
 ): (state: QueryState) => Lateness {
-  const remotes = new Map(
-    watches.connections.map(({ id, remote }) => [
-      id,
-      { remoteFrom: remote.firstFrom, hasRemoteHalted: hasNoNewBlock(remote.view(), limits) },
-    ]),
-  );
   const present = {
     localHeight: engine.localHeight(),
     nowMs: clock.monotonicMs(),
@@ -227,7 +221,14 @@ function createLateness(
     marketBlocks,
     ...limits,
   };
-  return (state) => latenessOf(state, { ...present, ...(remotes.get(state.query.connectionId) ?? UNSEEN) });
+  const unseen = { ...present, remoteFrom: () => undefined, hasRemoteHalted: false };
+  const remotes = new Map(
+    watches.connections.map(({ id, remote }) => [
+      id,
+      { ...present, remoteFrom: remote.firstFrom, hasRemoteHalted: hasNoNewBlock(remote.view(), limits) },
+    ]),
+  );
+  return (state) => latenessOf(state, remotes.get(state.query.connectionId) ?? unseen);
 }
 
 function createResultAge({
@@ -249,9 +250,15 @@ function createResultAge({
   };
 }
 
-const UNSEEN = { remoteFrom: () => undefined, hasRemoteHalted: false };
-
-function toView(state: QueryState, monotonicMs: number): Omit<QueryView, "lateness" | "resultAge" | "cost"> {
+function toView(
+  state: QueryState,
+  {
+    monotonicMs,
+    lateness,
+    resultAge,
+    cost,
+  }: Pick<QueryView, "lateness" | "resultAge" | "cost"> & { readonly monotonicMs: number },
+): QueryView {
   const { query } = state;
   return {
     id: query.id,
@@ -269,5 +276,8 @@ function toView(state: QueryState, monotonicMs: number): Omit<QueryView, "latene
     failures: state.failures,
     error: state.error,
     retryInMs: Math.max(0, state.notBeforeMs - monotonicMs),
+    lateness,
+    resultAge,
+    cost,
   };
 }

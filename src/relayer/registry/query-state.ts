@@ -269,6 +269,15 @@ export function isDue(state: QueryState, localHeight: bigint, nowMs: number): bo
   return state.isRequested || lastLocalHeight === 0n || atHeight >= dueHeightOf(state);
 }
 
+/** Returns the state after the result of remote height `last.at`, which was or will be sent at the local height `last.sentAt`. */
+export function afterResult(
+  state: QueryState,
+  last: { readonly sentAt: bigint; readonly at: RemoteHeight },
+): QueryState {
+  const query = { ...state.query, lastLocalHeight: last.sentAt + 1n, lastRemoteHeight: last.at };
+  return { ...state, query, isRequested: false };
+}
+
 /** Whether connection, type, keys, filter and period are equal. */
 export function sameQuestion(a: RegisteredQuery, b: RegisteredQuery): boolean {
   return (

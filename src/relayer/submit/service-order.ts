@@ -54,20 +54,23 @@ export function createServiceOrder(): ServiceOrder {
   const positions = new Map<bigint, Position>();
   const latest = new Map<string, number>();
   /** A newcomer joins the present turn when it is seen for the first time. */
-  const positionOf = (query: RegisteredQuery, group: string): Position & Pick<Need, "turn"> => {
-    const last = latest.get(group) ?? 0;
+  const positionOf = (query: RegisteredQuery, group: string): Position => {
     let position = positions.get(query.id);
     if (position === undefined) {
-      position = { had: Math.max(last - 1, 0), place: dueSince(query) };
+      position = { had: Math.max((latest.get(group) ?? 0) - 1, 0), place: dueSince(query) };
       positions.set(query.id, position);
     }
-    return { ...position, turn: Math.max(position.had, last - MAX_CATCH_UP) };
+    return position;
   };
+  const turnOf = ({ had }: Position, group: string): number =>
+    Math.max(had, (latest.get(group) ?? 0) - MAX_CATCH_UP);
   return {
     needOf: (query, before) => {
       const { id, updatePeriod } = query;
       const group = groupOf(query);
-      const { turn, had, place } = positionOf(query, group);
+      const position = positionOf(query, group);
+      const { had, place } = position;
+      const turn = turnOf(position, group);
       if (before === undefined) return { group, turn, had, place, dueAt: dueSince(query), id };
       const later = turn + before.count;
       const dueAt = before.sentAt + 1n + updatePeriod * BigInt(before.count);
@@ -75,8 +78,9 @@ export function createServiceOrder(): ServiceOrder {
     },
     recordIncluded: (query) => {
       const group = groupOf(query);
-      const { turn, place } = positionOf(query, group);
-      positions.set(query.id, { had: turn + 1, place });
+      const position = positionOf(query, group);
+      const turn = turnOf(position, group);
+      positions.set(query.id, { had: turn + 1, place: position.place });
       latest.set(group, Math.max(turn + 1, latest.get(group) ?? 0));
     },
     recordFailed: (queryId) => void positions.delete(queryId),
@@ -91,8 +95,20 @@ function dueSince({ updatePeriod, registeredAtHeight, lastLocalHeight }: Registe
   return lastLocalHeight === 0n ? registeredAtHeight : lastLocalHeight + updatePeriod;
 }
 
+/** Names of the groups by period. They are asked for each waiting result whenever one is chosen. */
+const groupNames = { kv: new Map<bigint, string>(), tx: new Map<bigint, string>() };
+
+/** Periods whose names are remembered. Few are in use, but contracts choose them. */
+const MAX_GROUP_NAMES = 1_000;
+
 function groupOf({ type, updatePeriod }: RegisteredQuery): string {
-  return `${type} ${updatePeriod}`;
+  const names = groupNames[type];
+  const known = names.get(updatePeriod);
+  if (known !== undefined) return known;
+  if (names.size >= MAX_GROUP_NAMES) names.clear();
+  const name = `${type} ${updatePeriod}`;
+  names.set(updatePeriod, name);
+  return name;
 }
 
 /**

@@ -377,7 +377,13 @@ export function memoryView(validator: string, ledger: Ledger): LedgerView {
 }
 
 function within(rollups: SpanRollups, fromMs: number, toMs: number): readonly Rollup[] {
-  return [...rollups.values()]
-    .filter(({ startMs }) => startMs >= fromMs && startMs < toMs)
-    .toSorted((a, b) => a.startMs - b.startMs);
+  const found: Rollup[] = [];
+  let isSorted = true;
+  for (const rollup of rollups.values()) {
+    if (rollup.startMs < fromMs || rollup.startMs >= toMs) continue;
+    isSorted &&= rollup.startMs >= (found.at(-1)?.startMs ?? fromMs);
+    found.push(rollup);
+  }
+  // They are in their order unless the clock was set back.
+  return isSorted ? found : found.toSorted((a, b) => a.startMs - b.startMs);
 }

@@ -96,16 +96,18 @@ function projectMisses(periods: readonly BlockCounts[], remaining: bigint): Miss
 }
 
 /** Bad blocks of resampled remainders of the month, ascending. */
-function resample(periods: readonly BlockCounts[], blocksEach: number, remaining: number): readonly number[] {
+function resample(periods: readonly BlockCounts[], blocksEach: number, remaining: number): Float64Array {
   const shares = periods.map(({ good, bad }) => Number(bad) / Number(good + bad));
   const random = createFixedRandom();
   const blocksOfDraw = Math.max(blocksEach, remaining / MAX_DRAWS);
-  return Array.from({ length: RESAMPLES }, () => {
+  const draws = new Float64Array(RESAMPLES);
+  for (let index = 0; index < RESAMPLES; index++) {
     let misses = 0;
     for (let left = remaining; left > 0; left -= blocksOfDraw)
       misses += (shares[Math.floor(random() * shares.length)] ?? 0) * Math.min(left, blocksOfDraw);
-    return misses;
-  }).toSorted((a, b) => a - b);
+    draws[index] = misses;
+  }
+  return draws.toSorted();
 }
 
 /** Numbers in [0, 1) that are the same in every call (a linear congruential generator, Numerical Recipes). */

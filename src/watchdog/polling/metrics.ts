@@ -147,9 +147,10 @@ export function createWatchdogMetrics(registry: Registry, channels: readonly str
   const registers = [registry];
   const gauges = STATUS_GAUGES.map(({ name, help, labelNames, values }) => ({
     gauge: new Gauge({ name, help, labelNames: [...labelNames], registers }),
+    labelNames,
     values,
-    /** Labels of the series that are on the page, by validator and by their text. */
-    shown: new Map<string, ReadonlyMap<string, Series["labels"]>>(),
+    /** The series that are on the page, by validator and by their label values. */
+    shown: new Map<string, ReadonlyMap<string, Series>>(),
   }));
   const scrapes = new Counter({ ...SCRAPES, registers });
   const duration = new Histogram({ ...SCRAPE_DURATION, buckets: SCRAPE_DURATION_BUCKETS, registers });
@@ -175,14 +176,22 @@ export function createWatchdogMetrics(registry: Registry, channels: readonly str
       for (const each of gauges) {
         const shown = each.values(status);
         const before = each.shown.get(status.validator);
-        const now = new Map(shown.map(({ labels }) => [JSON.stringify(labels), labels]));
+        const now = new Map(shown.map((one) => [labelText(one, each.labelNames), one]));
         // Removes series of the validator's last status, such as the ratio of a month that is over.
-        for (const [key, labels] of before ?? []) if (!now.has(key)) each.gauge.remove({ ...labels });
+        for (const [key, { labels }] of before ?? []) if (!now.has(key)) each.gauge.remove({ ...labels });
         each.shown.set(status.validator, now);
-        for (const { labels, value } of shown) each.gauge.set({ ...labels }, value);
+        // Most are as in the poll before, and setting takes longer than comparing. Those without a validator are set by all of them.
+        for (const [key, { labels, value }] of now)
+          if (labels["validator"] === undefined || before?.get(key)?.value !== value)
+            each.gauge.set({ ...labels }, value);
       }
     },
   };
+}
+
+/** Label values in the order of the names, as one text. */
+function labelText({ labels }: Series, names: readonly string[]): string {
+  return names.map((name) => labels[name]).join("\n");
 }
 
 function alertSeries(phase: AlertState["phase"]): StatusGauge["values"] {

@@ -104,8 +104,9 @@ export function createPollLoop(
     for (const source of seenSources(observation))
       if (source.seen.state === "up") lastSuccessMs.set(sourceKey(source), observation.atMs);
     metrics.recordPoll(observation, evaluation.restarted.length);
-    metrics.showStatus(status());
-    changes.record(evaluation, status());
+    const shown = status();
+    metrics.showStatus(shown);
+    changes.record(evaluation, shown);
     lastEndMs = clock.monotonicMs();
   };
   const run = async (signal: AbortSignal): Promise<void> => {

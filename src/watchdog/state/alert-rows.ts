@@ -6,6 +6,7 @@ import type { AlertState, PastAlert } from "../alerts/alert-state.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LatencyHistory, NodeHistory, PollHistory } from "../conditions/poll-history.ts";
 import { type AlertEvent, EVENT_KINDS } from "../notify/channels/alert-event.ts";
+import { prepared } from "../../platform/storage/sqlite-database.ts";
 import { storedSilence } from "../silences/silence.ts";
 
 /** A bigint, stored as digits: JSON has no integers of that size. */
@@ -140,14 +141,15 @@ function writeHistory(
   before: readonly PastAlert[],
 ): void {
   const stored = new Set(before);
-  const insert = database.prepare("INSERT OR REPLACE INTO alert_history VALUES (?, ?, ?, ?)");
+  const insert = prepared(database, "INSERT OR REPLACE INTO alert_history VALUES (?, ?, ?, ?)");
   for (const past of history) {
     if (stored.has(past)) continue;
     const { validator, alert, sinceMs } = past;
     insert.run(validator, alert, sinceMs, stringifyJson(past));
   }
   const current = new Set(history.map(historyKey));
-  const remove = database.prepare(
+  const remove = prepared(
+    database,
     "DELETE FROM alert_history WHERE validator = ? AND alert = ? AND since_ms = ?",
   );
   for (const past of before)
@@ -160,10 +162,10 @@ function historyKey({ validator, alert, sinceMs }: PastAlert): string {
 
 /** Replaces all rows of a table; the first column is the position. */
 function replaceRows(database: Database.Database, table: string, rows: readonly (readonly string[])[]): void {
-  database.prepare(`DELETE FROM ${table}`).run();
+  prepared(database, `DELETE FROM ${table}`).run();
   const marks = (rows[0] ?? []).map(() => "?").join(", ");
   const insert =
-    rows.length === 0 ? undefined : database.prepare(`INSERT INTO ${table} VALUES (?, ${marks})`);
+    rows.length === 0 ? undefined : prepared(database, `INSERT INTO ${table} VALUES (?, ${marks})`);
   for (const [position, values] of rows.entries()) insert?.run(position, ...values);
 }
 
@@ -228,7 +230,7 @@ export function writePollHistories(
   all: PollHistories,
   before: PollHistories,
 ): void {
-  const insert = database.prepare("INSERT OR REPLACE INTO trails VALUES (?, ?)");
+  const insert = prepared(database, "INSERT OR REPLACE INTO trails VALUES (?, ?)");
   for (const [validator, history] of all)
     if (history !== before.get(validator)) insert.run(validator, encodeHistory(history));
 }

@@ -12,6 +12,7 @@ import {
   type Rollup,
   type Tally,
 } from "../ledger/ledger-view.ts";
+import { prepared } from "../../platform/storage/sqlite-database.ts";
 import { decodeLedgerBody, encodeLedgerBody } from "./ledger-body.ts";
 
 const integer = z.bigint();
@@ -209,21 +210,16 @@ export function writeLedger(
   for (const event of ledger.events.recent) {
     if (known.get(event.id) === event) continue;
     const { id, kind, fromMs, toMs, node = null, text } = event;
-    database
-      .prepare("INSERT OR REPLACE INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?)")
-      .run(validator, id, kind, Math.round(fromMs), Math.round(toMs), node, text);
+    prepared(database, "INSERT OR REPLACE INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?)").run(
+      validator,
+      id,
+      kind,
+      Math.round(fromMs),
+      Math.round(toMs),
+      node,
+      text,
+    );
   }
-}
-
-/** Statements that write, by file and SQL. Each save needs them for each validator; preparing one takes as long as running it. */
-const writers = new WeakMap<Database.Database, Map<string, Database.Statement>>();
-
-function prepared(database: Database.Database, sql: string): Database.Statement {
-  const ofFile = writers.get(database) ?? new Map<string, Database.Statement>();
-  writers.set(database, ofFile);
-  const statement = ofFile.get(sql) ?? database.prepare(sql);
-  ofFile.set(sql, statement);
-  return statement;
 }
 
 type PeriodsOf = Omit<RollupsOf, "span">;
@@ -269,9 +265,10 @@ function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollu
 function prune(database: Database.Database, { validator, source, span }: RollupsOf, latestMs: number): void {
   if (span === "day") return;
   const retentionMs = span === "hour" ? HOUR_RETENTION_MS : RETENTION_MS.minute;
-  database
-    .prepare("DELETE FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms < ?")
-    .run(validator, source, span, latestMs - retentionMs);
+  prepared(
+    database,
+    "DELETE FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms < ?",
+  ).run(validator, source, span, latestMs - retentionMs);
 }
 
 function latestStart(rollups: SpanRollups): number {

@@ -13,7 +13,11 @@ import {
 import type { RegisteredQuery } from "../../../src/relayer/chain/registered-query.ts";
 import type { SimRemote } from "./sim-remote.ts";
 
-type ConsensusStates = Map<bigint, { readonly timeNs: bigint; readonly appHash: Uint8Array }>;
+interface ConsensusState {
+  readonly timeNs: bigint;
+  readonly appHash: Uint8Array;
+}
+type ConsensusStates = Map<bigint, ConsensusState>;
 
 /** A light client on the simulated local chain. */
 export interface SimClient {
@@ -55,18 +59,35 @@ export function clientOf({ clients }: SimState, id: string): SimClient {
  */
 const MAX_WORKER_DISTANCE = 36n;
 
-/** One transaction in execution. Its consensus states are copies, so that a failure changes nothing. */
+/** Consensus states of a client, with those that one transaction adds. */
+type OwnConsensus = Pick<ConsensusStates, "get" | "has"> & {
+  readonly set: (height: bigint, state: ConsensusState) => void;
+  /** Those that the transaction added. */
+  readonly added: ConsensusStates;
+};
+
+function ownConsensus(known: ConsensusStates | undefined): OwnConsensus {
+  const added: ConsensusStates = new Map();
+  return {
+    get: (height) => added.get(height) ?? known?.get(height),
+    has: (height) => added.has(height) || known?.has(height) === true,
+    set: (height, state) => void added.set(height, state),
+    added,
+  };
+}
+
+/** One transaction in execution. It adds its consensus states to the client when it commits, so that a failure changes nothing. */
 interface Execution {
   readonly state: SimState;
-  readonly consensusOf: (clientId: string) => ConsensusStates;
+  readonly consensusOf: (clientId: string) => OwnConsensus;
   readonly answeredQueries: Set<bigint>;
 }
 
 /** Executes the messages of one transaction. Returns a function that commits them. Throws {@link Refusal}. */
 export function execute(state: SimState, messages: readonly WireMessage[]): () => void {
-  const consensus = new Map<string, ConsensusStates>();
-  const consensusOf = (id: string): ConsensusStates => {
-    const own = consensus.get(id) ?? new Map(state.clients.get(id)?.consensus);
+  const consensus = new Map<string, OwnConsensus>();
+  const consensusOf = (id: string): OwnConsensus => {
+    const own = consensus.get(id) ?? ownConsensus(state.clients.get(id)?.consensus);
     consensus.set(id, own);
     return own;
   };
@@ -81,7 +102,7 @@ export function execute(state: SimState, messages: readonly WireMessage[]): () =
   });
   return () => {
     for (const [id, own] of consensus)
-      for (const [at, block] of own) state.clients.get(id)?.consensus.set(at, block);
+      for (const [at, block] of own.added) state.clients.get(id)?.consensus.set(at, block);
     for (const commit of commits) commit();
   };
 }
@@ -113,7 +134,7 @@ function checkHeader(
   { violations }: SimState,
   client: SimClient,
   value: Uint8Array,
-  consensus: ConsensusStates,
+  consensus: OwnConsensus,
 ): bigint {
   const header = Header.decode(value);
   const at = header.signedHeader?.header?.height ?? 0n;

@@ -3,8 +3,10 @@ import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { toBase64, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import type { ChainClient, LightBlockBytes, StoreResponse } from "../../../src/cosmos/client/chain-client.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { unreachable } from "../../../src/platform/base/errors.ts";
 import { dataHash, resultsHash } from "../../../src/cosmos/comet/block-hashes.ts";
-import { createIavlTree, type IavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
+import { createIavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
+import type { IavlView } from "../../../src/cosmos/merkle/iavl/view.ts";
 import { simpleMapProof, simpleMapRoot } from "../../../src/cosmos/merkle/simple-map.ts";
 import { simpleProofs } from "../../../src/cosmos/merkle/simple-tree.ts";
 import { encodeHeader, encodeValidators } from "./sim-header.ts";
@@ -63,6 +65,53 @@ export function bankKey(index: number): Uint8Array {
   return utf8(`key${index}`);
 }
 
+/** The state after a block of a chain. */
+interface SimStateAt {
+  readonly view: IavlView;
+  /** As the view's, computed once for each key. */
+  readonly proof: (key: Uint8Array) => Uint8Array;
+}
+
+/** The states after the blocks of a chain, from block 1 on. */
+type SimStates = (height: bigint) => SimStateAt;
+
+/** By chain id and `changeEvery`: a state depends on nothing else than these and its height, so equal chains of all simulations share it. */
+const allStates = new Map<string, SimStates>();
+
+function statesOf(chainId: string, changeEvery: bigint): SimStates {
+  const key = `${chainId} ${changeEvery}`;
+  const found = allStates.get(key) ?? createStates(chainId, changeEvery);
+  allStates.set(key, found);
+  return found;
+}
+
+function createStates(chainId: string, changeEvery: bigint): SimStates {
+  const tree = createIavlTree();
+  const states: SimStateAt[] = [];
+  return (height) => {
+    for (let at = BigInt(states.length) + 1n; at <= height; at++) {
+      for (let index = 0; index < KEYS; index++)
+        tree.set(bankKey(index), utf8(`${chainId} ${(at + BigInt(index)) / changeEvery} ${index}`));
+      states.push(stateAt(tree.at(tree.commit().version)));
+    }
+    return states[Number(height) - 1] ?? unreachable(`no state at ${height}`);
+  };
+}
+
+function stateAt(view: IavlView | undefined): SimStateAt {
+  if (view === undefined) return unreachable("no view of a commit");
+  const proofs = new Map<string, Uint8Array>();
+  return {
+    view,
+    proof: (key) => {
+      const name = toHex(key);
+      const proof = proofs.get(name) ?? view.proof(key);
+      proofs.set(name, proof);
+      return proof;
+    },
+  };
+}
+
 /** Creates a chain at height 0. Each value changes once in `changeEvery` blocks, each key in another block. */
 export function createSimRemote(
   chainId: string,
@@ -71,7 +120,8 @@ export function createSimRemote(
 ): SimRemote {
   const faults = new Set<RemoteFault>();
   let resets = 0;
-  let tree: IavlTree = createIavlTree();
+  const states = statesOf(chainId, changeEvery);
+  let upperProofs = new Map<bigint, Uint8Array | undefined>();
   let blocks = new Map<bigint, SimBlock>();
   let txCount = 0;
   let validatorCount = 4;
@@ -82,19 +132,19 @@ export function createSimRemote(
     return at > 0n ? at : 0n;
   };
   const storeRoots = (at: bigint) => [
-    { name: "bank", hash: tree.at(at)?.rootHash ?? new Uint8Array(32) },
+    { name: "bank", hash: states(at).view.rootHash },
     { name: "resets", hash: sha256(utf8(`${chainId} ${resets}`)) },
   ];
   const appHashAfter = (at: bigint): Uint8Array =>
     at === 0n ? new Uint8Array(32) : simpleMapRoot(storeRoots(at));
+  const upperProof = (at: bigint): Uint8Array | undefined => {
+    const proof = upperProofs.get(at) ?? simpleMapProof(storeRoots(at), "bank");
+    upperProofs.set(at, proof);
+    return proof;
+  };
   const tick: SimRemote["tick"] = (added) => {
     if (faults.has("halts")) return;
     const at = height() + 1n;
-    for (let index = 0; index < KEYS; index++) {
-      const version = (at + BigInt(index)) / changeEvery;
-      tree.set(bankKey(index), utf8(`${chainId} ${version} ${index}`));
-    }
-    tree.commit();
     const txs = added.map(([recipient, code]) => ({
       bytes: utf8(`${chainId} ${resets} ${txCount++}`),
       code,
@@ -172,14 +222,22 @@ export function createSimRemote(
       respond(signal, (): StoreResponse => {
         const error = { endpoint: "sim", codespace: "sdk", height: 0n, value: undefined, proof: [] };
         if (store !== "bank") return { ...error, code: 4, log: `no such store: ${store}` };
-        const view = at <= visible() ? tree.at(at) : undefined;
-        const upper = simpleMapProof(storeRoots(at), "bank");
-        if (view === undefined || upper === undefined) return { ...error, code: 18, log: "no such height" };
+        const state = at > 0n && at <= visible() ? states(at) : undefined;
+        const upper = state && upperProof(at);
+        if (state === undefined || upper === undefined) return { ...error, code: 18, log: "no such height" };
         const proof = [
-          { type: "ics23:iavl", key, data: view.proof(key) },
+          { type: "ics23:iavl", key, data: state.proof(key) },
           { type: "ics23:simple", key: utf8("bank"), data: upper },
         ];
-        return { endpoint: "sim", code: 0, codespace: "", log: "", height: at, value: view.get(key), proof };
+        return {
+          endpoint: "sim",
+          code: 0,
+          codespace: "",
+          log: "",
+          height: at,
+          value: state.view.get(key),
+          proof,
+        };
       }),
     lightBlock: async (at, signal) => {
       await remote.beforeLightBlock(signal);
@@ -205,11 +263,11 @@ export function createSimRemote(
     block: (at) => blocks.get(at),
     tick,
     set: (fault, isOn) => void (isOn ? faults.add(fault) : faults.delete(fault)),
-    valueAt: (key, at) => tree.at(at)?.get(key),
+    valueAt: (key, at) => (at > 0n && at <= height() ? states(at).view.get(key) : undefined),
     succeeded: (recipient) => succeeded.get(recipient) ?? [],
     reset: () => {
       resets += 1;
-      [tree, blocks] = [createIavlTree(), new Map()];
+      [upperProofs, blocks] = [new Map(), new Map()];
       succeeded.clear();
     },
     beforeLightBlock: async () => {},

@@ -1,4 +1,6 @@
-import { Bip39, EnglishMnemonic, Slip10, Slip10Curve, stringToPath } from "@cosmjs/crypto";
+import { pbkdf2 } from "node:crypto";
+import { promisify } from "node:util";
+import { EnglishMnemonic, Slip10, Slip10Curve, stringToPath } from "@cosmjs/crypto";
 import { DirectSecp256k1Wallet, type OfflineDirectSigner } from "@cosmjs/proto-signing";
 import { fromBase64, fromHex, sha256 } from "../../../platform/base/bytes.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
@@ -69,8 +71,13 @@ async function privateKey(key: SigningKey): Promise<Uint8Array> {
   if (key.kind === "keyring") return readKeyringKey(key);
   // The key is derived here, once. CosmJS' HD wallet derives it again for every signature.
   const words = key.mnemonic.reveal().trim().split(/\s+/).join(" ");
-  const seed = await Bip39.mnemonicToSeed(new EnglishMnemonic(words));
+  const seed = await seedOf(new EnglishMnemonic(words));
   return Slip10.derivePath(Slip10Curve.Secp256k1, seed, stringToPath(key.hdPath ?? DEFAULT_HD_PATH)).privkey;
+}
+
+/** BIP-39 without a passphrase. As CosmJS' `mnemonicToSeed`, whose PBKDF2 is JavaScript: 90 ms in a new process, this one 3 ms. */
+function seedOf(mnemonic: EnglishMnemonic): Promise<Uint8Array> {
+  return promisify(pbkdf2)(mnemonic.toString().normalize("NFKD"), "mnemonic", 2048, 64, "sha512");
 }
 
 function badKey(kind: string): ClientError {
