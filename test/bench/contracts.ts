@@ -1,8 +1,10 @@
 import { join } from "node:path";
+import { VmError } from "../../src/localnet/vm/errors.ts";
 import { createVm, type Vm } from "../../src/localnet/vm/vm.ts";
 import { prepareCall, readBinary, readCalls, type RecordedCall } from "../support/contract-calls.ts";
 import { MemoryHost, runContract } from "../support/vm/memory-host.ts";
 import { buildContract, get, i32, set } from "../support/vm/wasm-builder.ts";
+import { operatorsOf } from "../fuzz/contracts/modules.ts";
 import type { BenchRow, BenchSettings } from "./bench-row.ts";
 import { benchCallbacks } from "./callbacks.ts";
 import { median, processorMs } from "./measure.ts";
@@ -17,11 +19,13 @@ const LARGE = "c262fc5fae1c9b7b71364181fc1242474780edb2c80cd06db620b5b1c0258674"
 /** Query of hackatom that hashes 1,000,000 times. */
 const HASHES = Buffer.from('{"recurse":{"depth":0,"work":1000000}}').toString("hex");
 const LOOPS = 3_000_000;
+const MIXING_ROUNDS = 1_000_000;
 
 /** Calls of contracts in the virtual machine, beside the reference VM (wasmvm 2.1.5, one thread, medians of six runs). */
 export function benchContracts({ quick }: BenchSettings): readonly BenchRow[] {
   return [
     benchLoop(),
+    benchMixing(),
     benchSmallCall(quick ? 500 : 5_000),
     ...(FOLDER === undefined ? [] : benchRecorded(FOLDER, quick ? 300 : 5_000)),
     ...(DEV_FOLDER === undefined ? [] : benchCallbacks(DEV_FOLDER, quick)),
@@ -45,6 +49,60 @@ function benchLoop(): BenchRow {
     value: (LOOPS * 5) / ms / 1_000,
     unit: "M/s",
     note: "median of 5 runs",
+  };
+}
+
+/** The mixing of argon2 (`BlaMka`) over four words of the memory, and the number of operators in a round of its loop. */
+function mixingContract(): { readonly code: Uint8Array; readonly operators: number } {
+  const [rounds, first] = [3, 4] as const;
+  const word = (at: number): number => first + at;
+  const low = (at: number): number[] => [...get(word(at)), 0x42, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x83];
+  const add = (to: number, other: number): number[] => [
+    ...[...get(word(to)), ...get(word(other)), 0x7c],
+    ...[0x42, 2, ...low(to), 0x7e, ...low(other), 0x7e, 0x7c],
+    ...set(word(to)),
+  ];
+  const mix = (to: number, other: number, bits: number): number[] => [
+    ...[...get(word(to)), ...get(word(other)), 0x85, 0x42, bits, 0x8a],
+    ...set(word(to)),
+  ];
+  const half = (one: number, other: number): number[] => [
+    ...[...add(0, 1), ...mix(3, 0, one)],
+    ...[...add(2, 3), ...mix(1, 2, other)],
+  ];
+  const each = (write: (at: number) => number[]): number[] => [0, 1, 2, 3].flatMap(write);
+  const body = [
+    ...each((at) => [...i32(2048 + 8 * at), 0x29, 3, 0, ...set(word(at))]),
+    ...[...half(32, 24), ...half(16, 63)],
+    ...each((at) => [...i32(2048 + 8 * at), ...get(word(at)), 0x37, 3, 0]),
+  ];
+  const loop = [0x03, 0x40, ...body, ...get(rounds), ...i32(1), 0x6b, 0x22, rounds, 0x0d, 0, 0x0b];
+  const locals = [
+    [1, 0x7f],
+    [4, 0x7e],
+  ] as const;
+  const code = buildContract([...i32(MIXING_ROUNDS), ...set(rounds), ...loop], { locals });
+  // Two functions have the body, and the rest of the contract a few operators more.
+  return { code, operators: (operatorsOf(code).length - operatorsOf(buildContract([])).length) / 2 };
+}
+
+function benchMixing(): BenchRow {
+  const { code, operators } = mixingContract();
+  const vm = createVm();
+  const run = (): number => {
+    const start = processorMs();
+    const { result } = runContract(code, { vm, gasLimit: 10n ** 15n });
+    if (result instanceof VmError) throw result;
+    return processorMs() - start;
+  };
+  run();
+  const ms = median(Array.from({ length: 5 }, run));
+  return {
+    name: "operator of argon2's mixing",
+    value: (ms * 1e6) / (MIXING_ROUNDS * operators),
+    unit: "ns",
+    note: `${operators} operators a round, with their gas, median of 5 runs`,
+    beside: "0.115 ns is what an operator of the reference VM pays for",
   };
 }
 
@@ -144,5 +202,6 @@ function benchHashes(folder: string, calls: readonly RecordedCall[]): BenchRow {
     value: (rate * (first?.vm_gas ?? 0)) / 1e9,
     unit: "G/s",
     note: "SHA-256, 1,000,000 times",
+    beside: "1,000 G/s: the gas of the reference VM is made for 1,000,000 each microsecond",
   };
 }
