@@ -1,33 +1,68 @@
-import { supervise, throwFirst } from "../../src/platform/base/service.ts";
+import { Registry } from "prom-client";
+import { onAbort } from "../../src/platform/base/abort.ts";
 import { httpUrl } from "../../src/platform/config/config-fields.ts";
+import type { ConfigReloads } from "../../src/platform/config/config-reloads.ts";
+import { createLastingServer } from "../../src/platform/http/lasting-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
+import { type Generation, type Reloader, runReloadable } from "../../src/platform/process/reloadable.ts";
 import type { RelayerConfig } from "../../src/relayer/config/relayer-config.ts";
 import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
+import { openStore, type RelayerStore } from "../../src/relayer/state/store.ts";
 
-/** Called once when the HTTP server listens. */
+/** Called when the HTTP server listens, and again after each reload for which the services started again. */
 export type RelayerReady = (relayer: Relayer, endpoints: readonly DaemonEndpoint[]) => void;
 
-/** Runs the relayer until the context's signal aborts. Throws the first error of a service. */
+/**
+ * Runs the relayer until the context's signal aborts. Throws the first error of a service. Without `reloads`, the configuration is
+ * fixed.
+ */
 export async function runIcqRelayer(
   config: RelayerConfig,
   context: DaemonContext,
   onReady: RelayerReady,
+  reloads?: ConfigReloads<RelayerConfig>,
 ): Promise<void> {
-  const registry = createMetricsRegistry({
-    build: context.build,
-    program: "icq-relayer",
-    processMetrics: true,
-  });
-  const relayer = await createRelayer(config, registry, context);
-  relayer.http.ready.then(
-    (address) => onReady(relayer, [{ name: "icq-relayer", url: httpUrl(address) }]),
-    // A failed listener ends its service, whose error is thrown below.
-    () => {},
-  );
+  const { build, signal } = context;
+  // The process has observers, which exist once and would hold the metrics of ended services.
+  const ofProcess = createMetricsRegistry({ build, program: "icq-relayer", processMetrics: true });
+  const server = createLastingServer(context);
+  // Beside the end of the services, which can take as long.
+  const unwatch = onAbort(signal, () => void server.close());
+  const store = createLastingStore();
+  const create = async (next: RelayerConfig, reloader: Reloader | undefined): Promise<Generation> => {
+    const registry = Registry.merge([ofProcess]);
+    const parts = { serve: server.serve, openStore: store.open, reloader };
+    const relayer = await createRelayer(next, registry, context, parts);
+    const { ready } = relayer.http;
+    ready.then(
+      (address) => onReady(relayer, [{ name: "icq-relayer", url: httpUrl(address) }]),
+      // A failed listener ends its service, whose error is thrown below.
+      () => {},
+    );
+    return { services: relayer.services, ready, close: relayer.close };
+  };
   try {
-    throwFirst(await supervise(relayer.services, context.signal, context.logger));
+    await runReloadable({ config, reloads, create }, context);
   } finally {
-    await relayer.close();
+    unwatch();
+    await server.close();
+    await store.close();
   }
+}
+
+/** Maximum wait for the last writes of a relayer whose state is in memory. */
+const FLUSH_MS = 5_000;
+
+/** State in memory must outlive a reload, as state on disk does. */
+function createLastingStore(): { readonly open: typeof openStore; readonly close: () => Promise<void> } {
+  let memory: RelayerStore | undefined;
+  return {
+    open: async (place, options, deps) => {
+      if (place.kind !== "memory") return openStore(place, options, deps);
+      const { queue, ...rest } = (memory ??= await openStore(place, options, deps));
+      return { ...rest, queue, close: () => queue.flushed(AbortSignal.timeout(FLUSH_MS)) };
+    },
+    close: async () => memory?.close(),
+  };
 }

@@ -1,45 +1,75 @@
+import { Registry } from "prom-client";
+import { onAbort } from "../../src/platform/base/abort.ts";
 import { httpUrl } from "../../src/platform/config/config-fields.ts";
+import type { ConfigReloads } from "../../src/platform/config/config-reloads.ts";
+import { createLastingServer } from "../../src/platform/http/lasting-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
-import { supervise, throwFirst } from "../../src/platform/base/service.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
+import { type Generation, type Reloader, runReloadable } from "../../src/platform/process/reloadable.ts";
 import { createReportRoutes } from "../../src/watchdog/report/report-data.ts";
 import { createReportService } from "../../src/watchdog/report/report-service.ts";
 import type { WatchdogConfig } from "../../src/watchdog/config/config.ts";
 import { postJson, sendSmtp } from "../../src/watchdog/notify/channels/transport.ts";
+import { createMemoryState } from "../../src/watchdog/state/state-store.ts";
 import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
 import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";
 
-/** Called once, when the watchdog listens. */
+/** Called when the watchdog listens, and again after each reload for which the services started again. */
 export type WatchdogReady = (watchdog: Watchdog, endpoints: readonly DaemonEndpoint[]) => void;
 
-/** Runs the watchdog until the context's signal fires. Throws `WatchdogError`, or the error of a port in use. */
-export async function runOracleWatchdog(
-  config: WatchdogConfig,
+/**
+ * Runs the watchdog until the context's signal fires. Throws `WatchdogError`, or the error of a port in use. Without `reloads`, the
+ * configuration is fixed.
+ */
+export async function runOracleWatchdog<Config extends WatchdogConfig>(
+  config: Config,
   context: DaemonContext,
   onReady: WatchdogReady,
+  reloads?: ConfigReloads<Config>,
 ): Promise<void> {
-  const { build } = context;
-  const registry = createMetricsRegistry({ build, program: "oracle-watchdog", processMetrics: true });
-  const reports = createWatchdogReports(() => watchdog, config.stateDir, context.clock.nowMs);
-  const watchdog: Watchdog = createWatchdog(config, {
-    ...context,
-    registry,
-    storedLedger: reports.ledger,
-    routes: createReportRoutes(reports),
-  });
-  watchdog.ready.then(
-    (address) => onReady(watchdog, [{ name: "oracle-watchdog", url: httpUrl(address) }]),
-    () => {},
-  );
-  const senders = { post: postJson, mail: sendSmtp };
-  const schedule = createReportService(config.reports, config.notify.channels, {
-    ...context,
-    ...senders,
-    validators: reports.validators,
-  });
+  const { build, signal } = context;
+  // The process has observers, which exist once and would hold the metrics of ended services.
+  const ofProcess = createMetricsRegistry({ build, program: "oracle-watchdog", processMetrics: true });
+  const server = createLastingServer(context);
+  const unwatch = onAbort(signal, () => void server.close());
+  // State in memory must outlive a reload, as state on disk does.
+  const memory = createMemoryState();
+  let isFirst = true;
+  const create = (next: Config, reloader: Reloader | undefined): Generation => {
+    const registry = Registry.merge([ofProcess]);
+    const reports = createWatchdogReports(() => watchdog, next.stateDir, context.clock.nowMs);
+    const watchdog: Watchdog = createWatchdog(isFirst ? next : withoutTest(next), {
+      ...context,
+      registry,
+      storedLedger: reports.ledger,
+      routes: createReportRoutes(reports),
+      serve: server.serve,
+      memory,
+      reloader,
+    });
+    isFirst = false;
+    const { ready } = watchdog;
+    ready.then(
+      (address) => onReady(watchdog, [{ name: "oracle-watchdog", url: httpUrl(address) }]),
+      () => {},
+    );
+    const schedule = createReportService(next.reports, next.notify.channels, {
+      ...context,
+      post: postJson,
+      mail: sendSmtp,
+      validators: reports.validators,
+    });
+    return { services: [watchdog, schedule], ready, close: reports.close };
+  };
   try {
-    throwFirst(await supervise([watchdog, schedule], context.signal, context.logger));
+    await runReloadable({ config, reloads, create }, context);
   } finally {
-    reports.close();
+    unwatch();
+    await server.close();
   }
+}
+
+/** The channels are tested when the process starts, and not at each reload. */
+function withoutTest(config: WatchdogConfig): WatchdogConfig {
+  return { ...config, notify: { ...config.notify, testsAtStart: false } };
 }

@@ -9,7 +9,10 @@ import { createRelayerPage } from "./page/relayer-page.ts";
 import { type DaemonContext, LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import { isLoopbackName } from "../platform/http/http-access.ts";
 import type { HttpRoute } from "../platform/http/http-route.ts";
+import { controlRoutes } from "../platform/http/control-routes.ts";
+import type { LastingServer } from "../platform/http/lasting-server.ts";
 import { createHttpService, type HttpService } from "../platform/http/route-server.ts";
+import { registerReloadMetrics, type Reloader } from "../platform/process/reloadable.ts";
 import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
 import { relayerRoutes } from "./api/routes.ts";
@@ -55,6 +58,14 @@ export interface Relayer {
   readonly close: () => Promise<void>;
 }
 
+/** Parts that outlive a relayer whose settings change. */
+export interface LastingParts {
+  /** Default: a server of its own. */
+  readonly serve?: LastingServer["serve"];
+  readonly openStore?: typeof openStore;
+  readonly reloader?: Reloader | undefined;
+}
+
 /**
  * Creates a relayer from a parsed configuration. Sends nothing before its services run. Throws `ClientError`
  * ("bad-endpoint", "bad-key") and `RelayError` ("state-unusable").
@@ -63,6 +74,7 @@ export async function createRelayer(
   given: RelayerConfig,
   metricsRegistry: MetricsRegistry,
   context: DaemonContext,
+  lasting: LastingParts = {},
 ): Promise<Relayer> {
   const config = ofShard(given);
   const { clock, random, logger } = context;
@@ -75,7 +87,8 @@ export async function createRelayer(
   const window = await openWindow(config, chains.local.client, context);
   const limits = attemptLimitsOf(config.history);
   const activity = createActivity(clock.nowMs);
-  const store = await openStore(placeOf(config), { chainId: config.chain.id, limits }, context);
+  const open = lasting.openStore ?? openStore;
+  const store = await open(placeOf(config), { chainId: config.chain.id, limits }, context);
   const { journal } = store;
   const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
     watches.local.record({ latestHeight, latestTimeNs }),
@@ -184,10 +197,13 @@ export async function createRelayer(
     market: createMarketView(config, marketDeps),
     transactionFee: createTransactionFee(config, marketDeps),
     gate: gate.status,
+    config: () => lasting.reloader?.status(),
   };
   const health = createHealth(config, { ...state, chains, metrics, context });
   const { status } = health;
   registerStatusGauges(metricsRegistry, status);
+  if (lasting.reloader !== undefined)
+    registerReloadMetrics(metricsRegistry, "relaywatch_relayer", lasting.reloader.status);
   const openResubmit = isResubmitOpen(config.http);
   const pageDeps = { status, activity, journal, openResubmit };
   const api = {
@@ -200,7 +216,8 @@ export async function createRelayer(
     metrics: metricsRegistry,
   };
   const page = createRelayerPage(pageDeps, config.http, context);
-  const http = createHttp(config, [...page, ...relayerRoutes(api)], context);
+  const control = controlRoutes({ ...lasting, logLevel: context.logLevel }, !isOpenControl(config.http));
+  const http = createHttp(config, [...page, ...relayerRoutes(api), ...control], context, lasting.serve);
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(
     allChains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
@@ -236,26 +253,28 @@ function watchOf({ connections }: Watches, id: string): ConnectionWatch {
 function createHttp(
   config: RelayerConfig,
   routes: readonly HttpRoute[],
-  context: DaemonContext,
+  { logger, portOption = LISTEN_KEY }: DaemonContext,
+  serve: LastingServer["serve"] = (options) => createHttpService(options, { logger }),
 ): HttpService {
   const { listen, hosts, token } = config.http;
-  const { logger, portOption = LISTEN_KEY } = context;
-  return createHttpService(
-    {
-      name: "icq-relayer HTTP",
-      listen,
-      portOption,
-      routes,
-      access: hosts === undefined ? {} : { hosts },
-      ...(token === undefined ? {} : { token }),
-    },
-    { logger },
-  );
+  return serve({
+    name: "icq-relayer HTTP",
+    listen,
+    portOption,
+    routes,
+    access: hosts === undefined ? {} : { hosts },
+    ...(token === undefined ? {} : { token }),
+  });
+}
+
+/** Without a configured token, only programs on this machine may control the relayer. */
+function isOpenControl({ listen, token }: RelayerConfig["http"]): boolean {
+  return token === undefined && isLoopbackName(listen.host);
 }
 
 /** Clients of the Go relayer send no token. Without a configured token, only programs on this machine may resubmit. */
-function isResubmitOpen({ listen, token, open_resubmit: isOpen }: RelayerConfig["http"]): boolean {
-  return isOpen ?? (token === undefined && isLoopbackName(listen.host));
+function isResubmitOpen(http: RelayerConfig["http"]): boolean {
+  return http.open_resubmit ?? isOpenControl(http);
 }
 
 type ChainPart = "local" | "remote";

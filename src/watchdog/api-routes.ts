@@ -12,6 +12,8 @@ import {
   type RouteRequest,
   textReply,
 } from "../platform/http/http-route.ts";
+import { reloadJson } from "../platform/http/control-routes.ts";
+import type { ReloadStatus } from "../platform/process/reloadable.ts";
 import { alertJson, alertStatuses } from "./alerts/alert-status.ts";
 import type { AlertingState } from "./alerts/plan-alerts.ts";
 import type { AlertRule } from "./conditions/condition.ts";
@@ -25,12 +27,23 @@ export interface RoutesDeps {
   /** Whether the poll loop still runs. */
   readonly isAlive: () => boolean;
   readonly registry: Registry;
+  /** undefined when the configuration cannot be loaded again. */
+  readonly reloadStatus: () => ReloadStatus | undefined;
 }
 
 /** Creates the routes of the watchdog's HTTP API. All are read-only. */
-export function createWatchdogRoutes({ statuses, isAlive, registry }: RoutesDeps): readonly HttpRoute[] {
+export function createWatchdogRoutes({
+  statuses,
+  isAlive,
+  registry,
+  reloadStatus,
+}: RoutesDeps): readonly HttpRoute[] {
   return [
-    getRoute("/api/status", () => jsonReply(200, allStatusJson(statuses()))),
+    getRoute("/api/status", () => {
+      const reloads = reloadStatus();
+      const config = reloads === undefined ? null : reloadJson(reloads);
+      return jsonReply(200, { ...allStatusJson(statuses()), config });
+    }),
     getRoute("/metrics", async () => ({
       status: 200,
       headers: { "content-type": registry.contentType },

@@ -2,11 +2,14 @@ import type { Registry } from "prom-client";
 import { withDeadline } from "../platform/base/abort.ts";
 import type { Clock } from "../platform/base/clock.ts";
 import { unreachable } from "../platform/base/errors.ts";
-import type { Logger } from "../platform/base/logger.ts";
+import type { Logger, LogLevelControl } from "../platform/base/logger.ts";
 import { type Service, supervise } from "../platform/base/service.ts";
 import type { ListenAddress } from "../platform/config/config-fields.ts";
 import type { HttpRoute } from "../platform/http/http-route.ts";
+import { controlRoutes } from "../platform/http/control-routes.ts";
+import type { LastingServer } from "../platform/http/lasting-server.ts";
 import { createHttpService } from "../platform/http/route-server.ts";
+import { registerReloadMetrics, type Reloader, type ReloadStatus } from "../platform/process/reloadable.ts";
 import { type BuildInfo, readBuildInfo } from "../platform/process/build-info.ts";
 import { LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import { createDeferred, type Deferred } from "../platform/process/deferred.ts";
@@ -58,6 +61,12 @@ export interface WatchdogDeps {
   readonly storedLedger?: (validator: string) => LedgerView | undefined;
   /** More routes of the HTTP server. */
   readonly routes?: readonly HttpRoute[];
+  /** Default: a server of its own. */
+  readonly serve?: LastingServer["serve"];
+  /** The state without a folder. Default: an empty one. */
+  readonly memory?: StateStore;
+  readonly reloader?: Reloader | undefined;
+  readonly logLevel?: LogLevelControl;
 }
 
 export interface Watchdog extends Service {
@@ -84,6 +93,8 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     deps.registry,
     config.notify.channels.map(({ name }) => name),
   );
+  if (deps.reloader !== undefined)
+    registerReloadMetrics(deps.registry, "oracle_watchdog", deps.reloader.status);
   const reader = deps.reader ?? createHttpPageReader();
   const reach = deps.reach ?? reachTcp;
   const prometheus = createPrometheusReaders(config, deps);
@@ -122,7 +133,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     try {
       keeper.open(
         config.stateDir === undefined
-          ? createMemoryState()
+          ? (deps.memory ?? createMemoryState())
           : (deps.openState ?? openSqliteState)(config.stateDir),
       );
       const [first] = await supervise(createServices(parts, ready), signal, deps.logger);
@@ -163,41 +174,43 @@ function firstOf<T>([first]: readonly T[]): T {
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
   const { config, deps, keeper, notifier, loops, statuses, ledger } = parts;
-  const server = createHttpService(
-    {
-      name: "oracle-watchdog HTTP",
-      listen: config.listen,
-      access: config.hosts === undefined ? {} : { hosts: config.hosts },
-      portOption: deps.portOption ?? LISTEN_KEY,
-      ...(config.token === undefined ? {} : { token: config.token }),
-      routes: [
-        ...createWatchdogPage(config, {
-          clock: deps.clock,
-          version: (deps.build ?? readBuildInfo()).version,
-          statuses,
-          ledger,
-          storedLedger: deps.storedLedger ?? ledger,
-          alerting: () => keeper.current().alerting,
-        }),
-        ...createWatchdogRoutes({
-          statuses,
-          isAlive: () => loops.every((loop) => loop.isAlive()),
-          registry: deps.registry,
-        }),
-        ...createAlertRoutes({
-          ...deps,
-          alerting: () => keeper.current().alerting,
-          change: (alerting) => keeper.replaceStored({ ...keeper.current(), alerting }),
-          rules: config.alerts.rules,
-          validators: config.validators.map(({ target }) => target.name),
-          maintenance: config.maintenance,
-          test: notifier.test,
-        }),
-        ...(deps.routes ?? []),
-      ],
-    },
-    deps,
-  );
+  const reloadStatus = (): ReloadStatus | undefined => deps.reloader?.status();
+  const serve = deps.serve ?? ((options) => createHttpService(options, deps));
+  const server = serve({
+    name: "oracle-watchdog HTTP",
+    listen: config.listen,
+    access: config.hosts === undefined ? {} : { hosts: config.hosts },
+    portOption: deps.portOption ?? LISTEN_KEY,
+    ...(config.token === undefined ? {} : { token: config.token }),
+    routes: [
+      ...createWatchdogPage(config, {
+        clock: deps.clock,
+        version: (deps.build ?? readBuildInfo()).version,
+        statuses,
+        ledger,
+        storedLedger: deps.storedLedger ?? ledger,
+        alerting: () => keeper.current().alerting,
+        reloadStatus,
+      }),
+      ...controlRoutes(deps, true),
+      ...createWatchdogRoutes({
+        reloadStatus,
+        statuses,
+        isAlive: () => loops.every((loop) => loop.isAlive()),
+        registry: deps.registry,
+      }),
+      ...createAlertRoutes({
+        ...deps,
+        alerting: () => keeper.current().alerting,
+        change: (alerting) => keeper.replaceStored({ ...keeper.current(), alerting }),
+        rules: config.alerts.rules,
+        validators: config.validators.map(({ target }) => target.name),
+        maintenance: config.maintenance,
+        test: notifier.test,
+      }),
+      ...(deps.routes ?? []),
+    ],
+  });
   server.ready.then(ready.resolve, ready.reject);
   const polling = loops.map(({ run }): Service => ({ name: "oracle-watchdog polling", run }));
   return [server, ...polling, ...notifier.services];

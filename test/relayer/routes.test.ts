@@ -200,6 +200,7 @@ describe("the routes", () => {
     const status = { queries, problems, endpoints, spending, reserve: 50n };
     expect(await getJson(deps({ status }), "/api/status")).toEqual({
       ready: false,
+      config: null,
       problems: [{ code: "queries-overdue", connection_id: "connection-0", text: "late" }],
       address: "neutron1relayer",
       local_height: "12",

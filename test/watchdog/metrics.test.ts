@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
+import { registerReloadMetrics } from "../../src/platform/process/reloadable.ts";
 import { createWatchdogMetrics } from "../../src/watchdog/polling/metrics.ts";
+
+const RELOADS = { successAtMs: 0, error: undefined, failedAtMs: undefined, needRestart: [] };
 
 const readme = readFileSync(new URL("../../src/watchdog/README.md", import.meta.url), "utf8");
 
@@ -9,6 +12,7 @@ describe("createWatchdogMetrics", () => {
   it("registers the metrics of the README's table, with their types", async () => {
     const registry = new Registry();
     createWatchdogMetrics(registry, ["webhook"]);
+    registerReloadMetrics(registry, "oracle_watchdog", () => RELOADS);
     const listed = [...readme.matchAll(/^\| `(oracle_watchdog_\w+)` \| (\w+) \|/gm)];
     const registered = await registry.getMetricsAsJSON();
     expect(registered.length).toBeGreaterThan(0);
@@ -20,6 +24,7 @@ describe("createWatchdogMetrics", () => {
   it("follows the naming rules", async () => {
     const registry = new Registry();
     createWatchdogMetrics(registry, ["webhook"]);
+    registerReloadMetrics(registry, "oracle_watchdog", () => RELOADS);
     for (const { name, help, type } of await registry.getMetricsAsJSON()) {
       expect(name).toMatch(/^oracle_watchdog_[a-z_]+$/);
       expect(name.endsWith("_total")).toBe(String(type) === "counter");
@@ -30,6 +35,7 @@ describe("createWatchdogMetrics", () => {
   it("sets the counters of all label values to zero", async () => {
     const registry = new Registry();
     createWatchdogMetrics(registry, ["webhook"]);
+    registerReloadMetrics(registry, "oracle_watchdog", () => RELOADS);
     const page = await registry.metrics();
     for (const line of [
       'oracle_watchdog_scrapes_total{source="sidecar-metrics",outcome="failure"} 0',

@@ -3,6 +3,8 @@ import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { logLevelOption, waitOption } from "../../platform/cli/options.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { createConfigReloads } from "../../platform/config/config-reloads.ts";
+import { printOnce } from "../../platform/cli/daemon-context.ts";
 import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import {
   addRelayerConfigOptions,
@@ -50,7 +52,10 @@ export async function startRelayer(options: Options, context: CliContext): Promi
   const daemon = await relayerContext(selected, options.logLevel, context);
   if (options.fromEnv !== undefined) await takeOver(selected.config, daemon);
   const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
-  await runIcqRelayer(selected.config, daemon, (_relayer, endpoints) => {
-    for (const { name, url } of endpoints) context.print(`${name} ${url}`);
-  });
+  const reloads = createConfigReloads(
+    selected,
+    () => selectRelayerConfig(options, context),
+    ({ log }: RelayerConfig) => options.logLevel ?? log.level,
+  );
+  await runIcqRelayer(selected.config, daemon, printOnce(context), reloads);
 }

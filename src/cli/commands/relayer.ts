@@ -39,6 +39,16 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("../../relayer/cli/preview-commands.ts")).inspectCommand,
   },
   {
+    name: "reload",
+    description: "make a running relayer load its configuration again, as SIGHUP does",
+    load: async () => (await import("../../relayer/cli/api-commands.ts")).reloadCommand,
+  },
+  {
+    name: "log-level",
+    description: "print or set the log level of a running relayer",
+    load: async () => (await import("../../relayer/cli/api-commands.ts")).logLevelCommand,
+  },
+  {
     name: "import-leveldb",
     description: "import the Go relayer's storage",
     load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).importLevelDbCommand,

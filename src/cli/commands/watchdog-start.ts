@@ -1,11 +1,15 @@
 import { Command } from "commander";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { daemonContext } from "../../platform/cli/daemon-context.ts";
+import { daemonContext, printOnce } from "../../platform/cli/daemon-context.ts";
 import { logLevelOption, portOffsetOption } from "../../platform/cli/options.ts";
-import { type ParsedConfig, readConfigText } from "../../platform/config/config.ts";
+import { readConfigText } from "../../platform/config/config.ts";
+import { createConfigReloads, type ReadConfig } from "../../platform/config/config-reloads.ts";
 import { givesVariables, readDaemonConfig } from "../../platform/config/daemon-config.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { levelArgument, levelText, RELOAD_HELP, reloadText } from "../../platform/cli/control-output.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
+import { askWatchdog, type OracleOptions, placeOptions } from "../../watchdog/cli/oracle-source.ts";
 import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { type WatchdogDaemonConfig, watchdogConfigKind } from "../../watchdog/config/config.ts";
@@ -26,29 +30,66 @@ export function watchdogCommand(context: CliContext): Command {
     .addOption(portOffsetOption())
     .addOption(logLevelOption())
     .action((options: Options) => startWatchdog(options, context));
-  return new Command().addCommand(start);
+  return new Command()
+    .addCommand(start)
+    .addCommand(reloadCommand(context))
+    .addCommand(logLevelCommand(context));
+}
+
+interface ControlOptions extends OracleOptions {
+  readonly json?: true;
+}
+
+function controlCommand(name: string, description: string): Command {
+  const command = new Command(name).description(description).option("--json", "print JSON");
+  for (const option of placeOptions()) command.addOption(option);
+  return command;
+}
+
+function reloadCommand(context: CliContext): Command {
+  return controlCommand("reload", "make a running watchdog load its configuration again, as SIGHUP does")
+    .addHelpText("after", RELOAD_HELP)
+    .action(async (options: ControlOptions) => {
+      const reply = await askWatchdog({ path: "/-/reload", method: "POST" }, options, context);
+      context.print(options.json ? stringifyJson(reply, 2) : reloadText(reply));
+    });
+}
+
+function logLevelCommand(context: CliContext): Command {
+  return controlCommand("log-level", "print or set the log level of a running watchdog")
+    .addArgument(levelArgument())
+    .action(async (level: LogLevel | undefined, options: ControlOptions) => {
+      const change = level === undefined ? {} : { method: "POST" as const, body: { level } };
+      const reply = await askWatchdog({ path: "/-/log-level", ...change }, options, context);
+      context.print(options.json ? stringifyJson(reply, 2) : levelText(reply));
+    });
 }
 
 async function startWatchdog(options: Options, context: CliContext): Promise<void> {
-  const { parsed, portOption } = selectConfig(options);
-  const { config } = parsed;
+  const selected = selectConfig(options);
+  const { config } = selected.parsed;
   limitHeapGrowth();
   const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
   const daemon = await daemonContext(context, options.logLevel ?? config.log.level, config.log);
-  await runOracleWatchdog(config, { ...daemon, ...portOption }, (_watchdog, endpoints) => {
-    for (const { name, url } of endpoints) context.print(`${name} ${url}`);
-  });
+  const reloads = createConfigReloads(
+    selected,
+    () => selectConfig(options),
+    ({ log }: WatchdogDaemonConfig) => options.logLevel ?? log.level,
+  );
+  await runOracleWatchdog(config, { ...daemon, ...selected.names }, printOnce(context), reloads);
 }
 
-/** With a configuration, its key moves the port. Without one, the option does. */
-function selectConfig(options: Options): {
-  readonly parsed: ParsedConfig<WatchdogDaemonConfig>;
-  readonly portOption: Pick<DaemonContext, "portOption">;
-} {
-  if (options.config === undefined && !givesVariables(watchdogConfigKind, options)) {
+interface SelectedConfig extends ReadConfig<WatchdogDaemonConfig> {
+  /** With a configuration, its key moves the port. Without one, the option does. */
+  readonly names: Pick<DaemonContext, "portOption">;
+}
+
+function selectConfig(options: Options): SelectedConfig {
+  const kind = watchdogConfigKind;
+  if (options.config === undefined && !givesVariables(kind, options)) {
     const parsed = localnetWatchdogConfig(options.portOffset, options.stateDir);
-    return { parsed, portOption: { portOption: "--port-offset" } };
+    return { kind, parsed, names: { portOption: "--port-offset" } };
   }
   const source = options.config === undefined ? undefined : readConfigText(options.config);
-  return { parsed: readDaemonConfig(watchdogConfigKind, source), portOption: {} };
+  return { kind, parsed: readDaemonConfig(kind, source), names: {} };
 }

@@ -3,6 +3,7 @@ import { unstartedStatus } from "../../localnet/ibc-relayer/ibc-relayer.ts";
 import { registerIbcRelayerMetrics } from "../../localnet/ibc-relayer/metrics.ts";
 import { registerTrafficMetrics } from "../../localnet/network/traffic.ts";
 import { METRIC_QUESTIONS } from "../../platform/process/metrics.ts";
+import { registerReloadMetrics } from "../../platform/process/reloadable.ts";
 import { createRelayerMetrics } from "../../relayer/api/metrics.ts";
 import { registerStatusGauges } from "../../relayer/api/status-gauges.ts";
 import { registerGateMetrics } from "../../relayer/gate/gate-metrics.ts";
@@ -14,6 +15,7 @@ export function relayerRegistry(): Registry {
   createRelayerMetrics(relayer, []);
   registerStatusGauges(relayer, unread);
   registerGateMetrics(relayer, unread, { dailyFee: 1n, dailyGasPerOwner: 1n });
+  registerReloadMetrics(relayer, "relaywatch_relayer", unread);
   return relayer;
 }
 
@@ -25,6 +27,7 @@ function unread(): never {
 export function watchdogRegistry(): Registry {
   const watchdog = new Registry();
   createWatchdogMetrics(watchdog, []);
+  registerReloadMetrics(watchdog, "oracle_watchdog", unread);
   return watchdog;
 }
 

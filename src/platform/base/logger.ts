@@ -17,6 +17,18 @@ export interface Logger {
   readonly child: (fields: LogFields) => Logger;
 }
 
+/** The least level of a process's lines, which can change while it runs. */
+export interface LogLevelControl {
+  readonly current: () => LogLevel;
+  readonly set: (level: LogLevel) => void;
+}
+
+/** The logger of a process. */
+export interface ProcessLogger extends Logger {
+  /** Absent: the level is fixed. */
+  readonly level?: LogLevelControl;
+}
+
 /** A logger without output. */
 export const silentLogger: Logger = {
   debug: () => {},

@@ -1,4 +1,4 @@
-import type { Logger, LogLevel } from "../base/logger.ts";
+import type { LogLevel, ProcessLogger } from "../base/logger.ts";
 import type { LiveScreen } from "./live-screen.ts";
 import type { LogConfig } from "../config/config-fields.ts";
 
@@ -14,7 +14,12 @@ export interface CliContext {
    * Creates the process logger: on stderr, or as configured by `log`. Its library is loaded on first use. Throws
    * `LogOutputError` when an output cannot be opened.
    */
-  readonly logger: (level: LogLevel, log?: LogConfig) => Promise<Logger>;
+  readonly logger: (level: LogLevel, log?: LogConfig) => Promise<ProcessLogger>;
+  /**
+   * Calls `listener` at each SIGHUP, which otherwise ends the process. Returns a function that removes it. Absent: the process
+   * has no signals of its own.
+   */
+  readonly onHangup?: (listener: () => void) => () => void;
   /** True if stdout is a terminal. Output is coloured only then. */
   readonly isTerminal: boolean;
   /** For output that changes in place; absent when stdout is not a terminal. Log lines go above it. */

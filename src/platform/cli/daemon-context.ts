@@ -1,9 +1,20 @@
 import type { LogLevel } from "../base/logger.ts";
 import { systemClock } from "../base/clock.ts";
 import { readBuildInfo } from "../process/build-info.ts";
-import type { DaemonContext } from "../process/daemon-context.ts";
+import type { DaemonContext, DaemonEndpoint } from "../process/daemon-context.ts";
 import type { LogConfig } from "../config/config-fields.ts";
 import type { CliContext } from "./cli-context.ts";
+
+/** Returns a listener for a daemon's endpoints that prints them when it is called first: a reload changes none. */
+export function printOnce({
+  print,
+}: Pick<CliContext, "print">): (daemon: unknown, endpoints: readonly DaemonEndpoint[]) => void {
+  let isPrinted = false;
+  return (_daemon, endpoints) => {
+    if (!isPrinted) for (const { name, url } of endpoints) print(`${name} ${url}`);
+    isPrinted = true;
+  };
+}
 
 /** Creates the context for a daemon started from the command line. */
 export async function daemonContext(
@@ -11,9 +22,12 @@ export async function daemonContext(
   level: LogLevel,
   log?: LogConfig,
 ): Promise<DaemonContext> {
+  const { level: logLevel, ...logger } = await context.logger(level, log);
   return {
     signal: context.signal,
-    logger: await context.logger(level, log),
+    logger,
+    ...(logLevel === undefined ? {} : { logLevel }),
+    ...(context.onHangup === undefined ? {} : { onHangup: context.onHangup }),
     clock: systemClock,
     random: Math.random,
     build: readBuildInfo(),

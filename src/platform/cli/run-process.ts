@@ -71,6 +71,10 @@ function toContext(signal: AbortSignal): CliContext {
         return createLogger({ level, pretty: process.stderr.isTTY, stream: errorStream(screen) });
       return openConfiguredLogger(level, log, process);
     },
+    onHangup: (listener) => {
+      process.on("SIGHUP", listener);
+      return () => process.off("SIGHUP", listener);
+    },
     isTerminal: process.stdout.isTTY,
     ...(screen === undefined ? {} : { screen }),
   };

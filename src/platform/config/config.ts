@@ -116,9 +116,9 @@ function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readon
 }
 
 /** Returns a copy with another value at the path. Sections of the file can be shared by aliases, so none is changed. */
-function withValue(plain: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
+export function withValue(plain: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;
-  const section = isRecord(plain) ? plain : {};
+  const section: Readonly<Record<string, unknown>> = isRecord(plain) ? plain : {};
   return { ...section, [key]: withValue(section[key], rest, value) };
 }
 

@@ -9,7 +9,7 @@ import {
   readConfig,
   readConfigText,
 } from "./config.ts";
-import { issueText } from "./config-fields.ts";
+import { issueText, type SecretSource } from "./config-fields.ts";
 import { isSecret, type KeyLeaf, keyLeaves, keySchema, type KeySchema } from "./key-schema.ts";
 
 /** The configuration of one kind of daemon. */
@@ -18,6 +18,8 @@ export interface ConfigKind<Config> {
   /** First part of the names of its environment variables, e.g. "RELAYWATCH_RELAYER_". */
   readonly prefix: string;
   readonly schema: z.ZodType<Config>;
+  /** Where the schema reads secrets. Default: the process's environment and files. */
+  readonly secrets?: SecretSource;
 }
 
 /** Variables by name, as `process.env`. */
@@ -47,15 +49,18 @@ export function readDaemonConfig<Config>(
   environment: ConfigEnvironment = process.env,
 ): ParsedConfig<Config> {
   const { variables, issues } = readVariables(kind, environment);
+  if (issues.length === 0) return readConfig(source, kind.schema, variables);
+  throw new ConfigError([...issues, ...issuesOf(() => readConfig(source, kind.schema, variables))]);
+}
+
+function issuesOf(read: () => unknown): readonly ConfigIssue[] {
   try {
-    const parsed = readConfig(source, kind.schema, variables);
-    if (issues.length === 0) return parsed;
+    read();
+    return [];
   } catch (error) {
-    if (error instanceof ConfigError)
-      throw new ConfigError([...issues, ...error.facts.errors], { cause: error });
+    if (error instanceof ConfigError) return error.facts.errors;
     throw error;
   }
-  throw new ConfigError(issues);
 }
 
 /** Reads a daemon's configuration from a file and the environment. Throws `ConfigError`. */

@@ -39,7 +39,7 @@ export function effectiveConfig<Config>(
   const unset: KeyLeaf[] = [];
   const schema = keySchema(kind.schema);
   const filled = filledValue(schema, parsed.input);
-  for (const leaf of keyLeaves(schema)) {
+  for (const leaf of keyLeaves(schema, parsed.input)) {
     const value = valueAt(filled, leaf.path);
     if (value === undefined) unset.push(leaf);
     else keys.push({ leaf, value, origin: parsed.originOf(leaf.path) ?? "default" });
@@ -88,7 +88,8 @@ function isNullable({ type, anyOf = [] }: KeySchema): boolean {
   return type === "null" || (Array.isArray(type) && type.includes("null")) || anyOf.some(isNullable);
 }
 
-function valueAt(value: unknown, path: readonly string[]): unknown {
+/** Returns the value at a path of sections. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
 }
 
@@ -174,7 +175,7 @@ function withSecrets(schema: KeySchema, value: unknown, replace: (reference: unk
 export function keyFingerprints<Config>(
   kind: ConfigKind<Config>,
   parsed: ParsedConfig<Config>,
-  secrets: SecretSource = processSecretSource,
+  secrets: SecretSource = kind.secrets ?? processSecretSource,
 ): ReadonlyMap<string, string> {
   const { keys } = effectiveConfig(kind, parsed);
   return new Map(

@@ -83,16 +83,22 @@ export interface KeyLeaf {
   readonly reload: KeyReload | "services";
 }
 
-/** Returns the keys of a schema in its order. A list is one key, and so is a secret. */
-export function keyLeaves(
-  schema: KeySchema,
-  path: readonly string[] = [],
-  reload: KeyLeaf["reload"] = "services",
-): readonly KeyLeaf[] {
+/**
+ * Returns the keys of a schema in its order. A list is one key, and so is a secret, and a section that `given` has in its short
+ * form.
+ */
+export function keyLeaves(schema: KeySchema, given: unknown = {}): readonly KeyLeaf[] {
+  return leavesOf({ path: [], schema, reload: "services" }, given);
+}
+
+function leavesOf({ path, schema, reload }: KeyLeaf, given: unknown): readonly KeyLeaf[] {
   const own = schema.reload ?? reload;
   const properties = isSecret(schema) ? undefined : sectionOf(schema)?.properties;
-  if (properties === undefined) return [{ path, schema, reload: own }];
-  return Object.entries(properties).flatMap(([key, inner]) => keyLeaves(inner, [...path, key], own));
+  if (properties === undefined || typeof given === "string") return [{ path, schema, reload: own }];
+  const values: Readonly<Record<string, unknown>> = isRecord(given) ? given : {};
+  return Object.entries(properties).flatMap(([key, inner]) =>
+    leavesOf({ path: [...path, key], schema: inner, reload: own }, values[key]),
+  );
 }
 
 /** Returns the section that a key's value is, or can be beside a short form. */

@@ -21,7 +21,7 @@ export interface RouteServerOptions extends ListenOptions {
   readonly routes: readonly HttpRoute[];
   readonly access?: HttpAccess;
   /** Opens the guarded routes. Without it they always reply 403. */
-  readonly token?: Secret;
+  readonly token?: Secret | undefined;
   /** The reply for a path without a route; default JSON 404. */
   readonly notFound?: HttpReply;
   /** Overrides of {@link ROUTE_SERVER_LIMITS}. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger, LogLevelControl } from "../base/logger.ts";
 import type { BuildInfo } from "./build-info.ts";
 
 /** Dependencies that the process passes to a daemon. */
@@ -11,6 +11,10 @@ export interface DaemonContext {
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly build: BuildInfo;
+  /** Absent: the log level is fixed. */
+  readonly logLevel?: LogLevelControl;
+  /** Calls `listener` at each SIGHUP. Returns a function that removes it. */
+  readonly onHangup?: (listener: () => void) => () => void;
   /** Option that moves the port of the daemon's HTTP server. Absent: the key `http.listen` of its configuration. */
   readonly portOption?: string;
   /** Replaces the configuration keys in a text by the names under which the operator has set them. Absent: the keys. */

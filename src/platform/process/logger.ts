@@ -3,7 +3,14 @@ import { Writable } from "node:stream";
 import pino from "pino";
 import prettyStream from "pino-pretty";
 import { CodedError, errorText } from "../base/errors.ts";
-import type { LogFields, Logger, LogLevel } from "../base/logger.ts";
+import {
+  LOG_LEVELS,
+  type LogFields,
+  type Logger,
+  type LogLevel,
+  type LogLevelControl,
+  type ProcessLogger,
+} from "../base/logger.ts";
 import type { LogConfig } from "../config/config-fields.ts";
 
 export interface LoggerOptions {
@@ -24,7 +31,7 @@ const DEFAULT_KEYS: LogConfig["keys"] = { time: "time", level: "level", message:
  * `{type, message, facts}`, at level debug with its stack. The logger has no worker thread, because the last lines of a
  * crashing process would be lost there.
  */
-export function createLogger(options: LoggerOptions): Logger {
+export function createLogger(options: LoggerOptions): ProcessLogger {
   // The printer of readable text finds time, level and message by their default names.
   const keys = options.pretty ? DEFAULT_KEYS : { ...DEFAULT_KEYS, ...options.keys };
   const stream = options.pretty
@@ -37,7 +44,8 @@ export function createLogger(options: LoggerOptions): Logger {
     : options.stream;
   const root = pino(
     {
-      level: options.level,
+      // `wrap` decides: a child of pino would keep the level that it was created with.
+      level: "debug",
       base: null,
       messageKey: keys.message,
       timestamp: () => `,${JSON.stringify(keys.time)}:"${new Date().toISOString()}"`,
@@ -45,17 +53,29 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     stream,
   );
-  return wrap(root, options.level === "debug");
+  let least = options.level;
+  const level: LogLevelControl = {
+    current: () => least,
+    set: (next) => {
+      least = next;
+    },
+  };
+  return { ...wrap(root, level.current), level };
 }
 
-function wrap(inner: pino.Logger, withStack: boolean): Logger {
-  const fields = (given: LogFields = {}): LogFields => plainFields(given, withStack);
+function wrap(inner: pino.Logger, current: () => LogLevel): Logger {
+  const fields = (given: LogFields = {}): LogFields => plainFields(given, current() === "debug");
+  const write =
+    (level: LogLevel): Logger["info"] =>
+    (message, given) => {
+      if (LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(current())) inner[level](fields(given), message);
+    };
   return {
-    debug: (message, given) => inner.debug(fields(given), message),
-    info: (message, given) => inner.info(fields(given), message),
-    warn: (message, given) => inner.warn(fields(given), message),
-    error: (message, given) => inner.error(fields(given), message),
-    child: (given) => wrap(inner.child(fields(given)), withStack),
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    child: (given) => wrap(inner.child(fields(given)), current),
   };
 }
 
@@ -86,7 +106,11 @@ interface ProcessStreams {
 }
 
 /** Creates the logger of a checked section `log`. Throws `LogOutputError`. */
-export function openConfiguredLogger(level: LogLevel, log: LogConfig, streams: ProcessStreams): Logger {
+export function openConfiguredLogger(
+  level: LogLevel,
+  log: LogConfig,
+  streams: ProcessStreams,
+): ProcessLogger {
   const outputs = log.outputs.map((output) => openOutput(output, streams));
   const isTerminal = log.outputs.every((output) => isTerminalOutput(output, streams));
   const pretty = log.format === "text" || (log.format === "auto" && isTerminal);

@@ -1,4 +1,5 @@
 import { formatCount, formatDuration } from "../base/text.ts";
+import type { ReloadStatus } from "../process/reloadable.ts";
 import { type Html, html, type HtmlPart } from "./html.ts";
 
 /** Meaning of a state for the reader. Always shown with a word and a sign, never by colour alone. */
@@ -18,6 +19,18 @@ export function badge(tone: Tone, text: string): Html {
  */
 export function statusBanner(tone: Tone, headline: string, more: HtmlPart): Html {
   return html`<div class="verdict ${tone}"><p class="headline ${tone}" aria-live="polite"><span aria-hidden="true">${TONE_SIGNS[tone]} </span>${headline}</p>${more}</div>`;
+}
+
+/** Says why the last reload of the configuration failed, and which changed keys need a restart of the process. */
+export function reloadNotice(status: Pick<ReloadStatus, "error" | "needRestart"> | undefined): HtmlPart {
+  const { error, needRestart = [] } = status ?? {};
+  return html`${
+    error !== undefined &&
+    html`<p>${badge("bad", "configuration not loaded")} The settings are as before. ${error}</p>`
+  }${
+    needRestart.length > 0 &&
+    html`<p>${badge("warn", "restart needed")} Changed in the configuration and not applied: ${needRestart.join(", ")}.</p>`
+  }`;
 }
 
 /** One value with its name. */

@@ -1,5 +1,6 @@
 import { DAY_MS, isoTime } from "../../platform/base/time.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
+import { reloadJson } from "../../platform/http/control-routes.ts";
 import { namedOwners } from "../gate/spending.ts";
 import type { ClientView } from "../health/watches.ts";
 import type { HeadView } from "../health/head-watch.ts";
@@ -30,6 +31,7 @@ export function statusJson(status: RelayerStatus): JsonObject {
     market: status.market === undefined ? null : marketJson(status.market),
     dead_letters: status.deadLetters,
     not_sending: status.gate.refusal ?? null,
+    config: status.config === undefined ? null : reloadJson(status.config),
     connections: connectionsJson(status),
     queries: status.queries.map(queryJson),
     endpoints: status.endpoints.map(endpointJson),

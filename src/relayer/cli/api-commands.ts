@@ -4,12 +4,15 @@ import { withDeadline } from "../../platform/base/abort.ts";
 import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
+import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
+import { levelArgument, levelText, RELOAD_HELP, reloadText } from "../../platform/cli/control-output.ts";
 import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 import { QUERY_STATUSES, type QueryStatus } from "../registry/query-state.ts";
 import {
   addRelayerApiOptions,
+  askRelayer,
   readRelayer,
   readTokenFile,
   type RelayerApiOptions,
@@ -73,6 +76,35 @@ function isJson(value: unknown): value is JsonValue {
 interface ResubmitOptions extends RelayerApiOptions {
   readonly all?: true;
   readonly tokenFile?: string;
+}
+
+interface ControlOptions extends RelayerApiOptions {
+  readonly tokenFile?: string;
+}
+
+/** `relaywatch relayer reload`. */
+export function reloadCommand(context: CliContext): Command {
+  return addControlOptions(new Command())
+    .addHelpText("after", RELOAD_HELP)
+    .action(async (options: ControlOptions) => {
+      const reply = await askRelayer({ path: "/-/reload", method: "POST" }, options, context.signal);
+      context.print(options.json ? stringifyJson(reply, 2) : reloadText(reply));
+    });
+}
+
+/** `relaywatch relayer log-level [LEVEL]`. */
+export function logLevelCommand(context: CliContext): Command {
+  return addControlOptions(new Command())
+    .addArgument(levelArgument())
+    .action(async (level: LogLevel | undefined, options: ControlOptions) => {
+      const change = level === undefined ? {} : { method: "POST" as const, body: { level } };
+      const reply = await askRelayer({ path: "/-/log-level", ...change }, options, context.signal);
+      context.print(options.json ? stringifyJson(reply, 2) : levelText(reply));
+    });
+}
+
+function addControlOptions(command: Command): Command {
+  return addRelayerApiOptions(command).option("--token-file <file>", "file with the relayer's bearer token");
 }
 
 /** `relaywatch relayer dead-letters`. */

@@ -4,7 +4,7 @@ import { EXIT } from "../../platform/base/errors.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { isPlainHttpUrl, secretField } from "../../platform/config/config-fields.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { askDaemon } from "../../platform/cli/daemon-request.ts";
+import { askDaemon, type DaemonRequest } from "../../platform/cli/daemon-request.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 
 /** Options that select a running relayer's HTTP API. */
@@ -33,7 +33,21 @@ export function urlOption(
 
 /** Reads an API path. Throws `CliError`. */
 export function readRelayer(options: RelayerApiOptions, path: string, signal: AbortSignal): Promise<unknown> {
-  return askDaemon({ daemon: "icq-relayer", url: relayerUrl(options), path, hint: HINT }, signal);
+  return askRelayer({ path }, options, signal);
+}
+
+/** A request to the API. */
+export type RelayerRequest = Pick<DaemonRequest, "path" | "method" | "body">;
+
+/** Sends a request to the API, with the token of the file if one is named. Throws `CliError`. */
+export function askRelayer(
+  asked: RelayerRequest,
+  options: RelayerApiOptions & { readonly tokenFile?: string },
+  signal: AbortSignal,
+): Promise<unknown> {
+  const token = readTokenFile(options.tokenFile);
+  const place = { daemon: "icq-relayer", url: relayerUrl(options), hint: HINT };
+  return askDaemon({ ...asked, ...place, ...(token === undefined ? {} : { token }) }, signal);
 }
 
 const HINT = "start it, or select another one with --url or --port-offset";

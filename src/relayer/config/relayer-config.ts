@@ -178,7 +178,7 @@ function fieldsSchema(secrets: SecretSource) {
       .optional()
       .describe("instances with different signers share the connections; each one serves a part of them")
       .meta({ commentedOut: true }),
-    history: historySchema().describe("attempts that the state stores"),
+    history: historySchema().describe("attempts that the state stores").meta({ reload: "process" }),
     urgency: urgencySchema()
       .describe("rules for queries that are worth a higher price than gas.price.comfortable; default: none")
       .meta({ commentedOut: true }),
@@ -356,8 +356,13 @@ function httpSchema(secrets: SecretSource) {
 }
 
 /** The relayer's configuration with its environment variables. `secrets` resolves the secret references. */
-export function relayerConfigKind(secrets?: SecretSource): ConfigKind<RelayerConfig> {
-  return { name: "icq-relayer", prefix: "RELAYWATCH_RELAYER_", schema: relayerConfigSchema(secrets) };
+export function relayerConfigKind(secrets = processSecretSource): ConfigKind<RelayerConfig> {
+  return {
+    name: "icq-relayer",
+    prefix: "RELAYWATCH_RELAYER_",
+    schema: relayerConfigSchema(secrets),
+    secrets,
+  };
 }
 
 /** A checked configuration. */

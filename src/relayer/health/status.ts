@@ -1,5 +1,6 @@
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
+import type { ReloadStatus } from "../../platform/process/reloadable.ts";
 import type { GateStatus } from "../gate/create-gate.ts";
 import type { RecentFees } from "../gate/spending.ts";
 import {
@@ -53,6 +54,8 @@ export interface RelayerStatus {
   readonly reserve: bigint;
   /** Number of stored dead letters. */
   readonly deadLetters: number;
+  /** undefined when the configuration cannot be loaded again. */
+  readonly config?: ReloadStatus | undefined;
 }
 
 /** The account in {@link RelayerStatus}. */
@@ -151,6 +154,7 @@ export interface StatusDeps {
   /** Expected fee of a transaction with all results that are due at the same time. */
   readonly transactionFee: () => bigint;
   readonly isConnected: () => boolean;
+  readonly config?: () => ReloadStatus | undefined;
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
 }
 
@@ -200,6 +204,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     spending,
     reserve: reserve.reserve,
     deadLetters: deps.journal.deadLetters().length,
+    config: deps.config?.(),
   };
 }
 

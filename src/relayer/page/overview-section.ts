@@ -1,7 +1,15 @@
 import { DAY_MS } from "../../platform/base/time.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
-import { ago, type Fact, factGrid, grouped, type Tone, statusBanner } from "../../platform/web/parts.ts";
+import {
+  ago,
+  type Fact,
+  factGrid,
+  grouped,
+  reloadNotice,
+  type Tone,
+  statusBanner,
+} from "../../platform/web/parts.ts";
 import type { QueryView, RelayerStatus } from "../health/status.ts";
 import { latestOf, lateText } from "../health/lateness.ts";
 import { isDemandAboveMarket, isFresh } from "../market/market-outputs.ts";
@@ -74,7 +82,7 @@ export function statusSection(status: RelayerStatus, { tone, headline }: Summary
   const queryText = loaded ? queriesText(status) : "The list of queries was not read yet.";
   const more = html`<p>${queryText}</p>${
     problems.length > 0 && html`<ul class="problems">${problems.map(problemItem)}</ul>`
-  }`;
+  }${reloadNotice(status.config)}`;
   return statusBanner(tone, headline, more);
 }
 

@@ -23,13 +23,17 @@ export interface OracleOptions {
 
 /** The options of {@link OracleOptions}. */
 export function oracleOptions(): readonly Option[] {
+  return [...placeOptions(), new Option("--validator <name>", "only this validator")];
+}
+
+/** The options that select a watchdog. */
+export function placeOptions(): readonly Option[] {
   return [
     new Option(
       "--config <file>",
       "configuration of the watchdog to query; default: the localnet's watchdog on this machine",
     ),
     portOffsetOption(),
-    new Option("--validator <name>", "only this validator"),
   ];
 }
 

@@ -3,7 +3,8 @@ import type { HttpRoute } from "../../platform/http/http-route.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { livePageRoutes } from "../../platform/web/live-page.ts";
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
-import { badge, grouped, statusBanner } from "../../platform/web/parts.ts";
+import { badge, grouped, reloadNotice, statusBanner } from "../../platform/web/parts.ts";
+import type { ReloadStatus } from "../../platform/process/reloadable.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { WatchdogConfig } from "../config/config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
@@ -33,6 +34,8 @@ export interface PageDeps {
   /** The same with older ones. May throw, for example when the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alerting: () => Pick<AlertingState, "silences">;
+  /** undefined when the configuration cannot be loaded again. */
+  readonly reloadStatus?: () => ReloadStatus | undefined;
 }
 
 /** Time that the polls of a slow source take besides their deadline. */
@@ -46,7 +49,7 @@ export function longestPollMs({ intervalMs, limits }: Pick<WatchdogConfig, "inte
 /** Creates the routes of the page. */
 export function createWatchdogPage(
   config: WatchdogConfig,
-  { clock, version, statuses, ledger, storedLedger, alerting }: PageDeps,
+  { clock, version, statuses, ledger, storedLedger, alerting, reloadStatus }: PageDeps,
 ): readonly HttpRoute[] {
   const { maintenance, notify } = config;
   const contentWith = (ledgerOf: PageDeps["ledger"]): PageContent =>
@@ -58,6 +61,7 @@ export function createWatchdogPage(
       runbooks: notify.runbooks,
       nowMs: clock.nowMs(),
       pollMs: longestPollMs(config),
+      reloads: reloadStatus?.(),
     });
   const content = (): PageContent => {
     try {
@@ -91,6 +95,8 @@ export interface WatchdogPageInput extends Freshness {
   readonly maintenance: readonly MaintenanceWindow[];
   /** URL of the folder of the runbooks, with a slash at its end; empty: not known. */
   readonly runbooks: string;
+  /** undefined when the configuration cannot be loaded again. */
+  readonly reloads?: ReloadStatus | undefined;
 }
 
 /**
@@ -119,6 +125,9 @@ export function watchdogPage(input: WatchdogPageInput): PageContent {
         ? [{ id: "fleet", label: "All validators", content: fleetSection(all, nowMs) }]
         : []),
       ...all.map((one) => validatorSection(one, input, all.length > 1)),
+      ...(input.reloads === undefined
+        ? []
+        : [{ id: "configuration", label: "Configuration", content: html`${reloadNotice(input.reloads)}` }]),
       { id: "silences", label: "Silences and maintenance", content: silent },
     ],
   };

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LogLevel } from "../../../src/platform/base/logger.ts";
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { CodedError } from "../../../src/platform/base/errors.ts";
@@ -131,5 +131,26 @@ describe("openConfiguredLogger", () => {
     expect(() => openConfiguredLogger("info", settings("outputs: [/nowhere/x.log]"), process)).toThrow(
       /the log output \/nowhere\/x\.log cannot be opened/,
     );
+  });
+});
+
+describe("the level of a process", () => {
+  it("changes for all loggers, children too", () => {
+    const lines: string[] = [];
+    const stream = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        lines.push(chunk.toString());
+        done();
+      },
+    });
+    const logger = createLogger({ level: "warn", pretty: false, stream });
+    const child = logger.child({ part: "a" });
+    child.info("unseen");
+    logger.level?.set("debug");
+    child.debug("seen");
+    logger.level?.set("error");
+    child.warn("unseen");
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: "debug", part: "a", msg: "seen" }]);
+    expect(logger.level?.current()).toBe("error");
   });
 });

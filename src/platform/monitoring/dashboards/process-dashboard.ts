@@ -3,6 +3,8 @@ import { type DashboardSpec, graph, query, stat } from "./panel-spec.ts";
 
 const JOB = 'job=~"$job"';
 const W = "oracle_watchdog";
+/** Prefixes of the daemons whose configuration can be loaded again. */
+const CONFIG_DAEMONS = ["relaywatch_relayer", W] as const;
 
 /** Process. */
 export const PROCESS: DashboardSpec = {
@@ -140,6 +142,26 @@ export const PROCESS: DashboardSpec = {
             description: "Time since the monitor accepted a request of the watchdog.",
             unit: "s",
             emptyText: "No monitor is configured",
+          },
+        ),
+        graph(
+          "Configuration loaded",
+          CONFIG_DAEMONS.map((daemon) =>
+            query(`min by (instance) (${daemon}_config_last_reload_successful{${JOB}})`, "{{instance}}"),
+          ),
+          {
+            description: "0 when the last reload failed: the settings before it hold.",
+            unit: "none",
+          },
+        ),
+        graph(
+          "Since the configuration was loaded",
+          CONFIG_DAEMONS.map((daemon) =>
+            query(`time() - ${daemon}_config_last_reload_success_timestamp_seconds{${JOB}}`, "{{instance}}"),
+          ),
+          {
+            description: "Time since the start or the last successful reload.",
+            unit: "s",
           },
         ),
         graph("State stored", [query(`min by (instance) (${W}_state_stored{${JOB}})`, "{{instance}}")], {

@@ -1,0 +1,95 @@
+import { onAbort, untilAborted } from "../base/abort.ts";
+import type { Logger } from "../base/logger.ts";
+import { createDeferred } from "../process/deferred.ts";
+import type { ListenAddress } from "../config/config-fields.ts";
+import { errorReply, type HttpReply, type HttpRoute, textReply } from "./http-route.ts";
+import type { OpenHttpServer } from "./http-server.ts";
+import { type HttpService, openRouteServer, type RouteServerOptions } from "./route-server.ts";
+
+/** An HTTP server that stays open while the services behind it end and start again. */
+export interface LastingServer {
+  /**
+   * Creates a service that serves these routes with this token while it runs. The first one to run opens the server: later ones
+   * have its address and its access rules. In between, requests get 503.
+   */
+  readonly serve: (options: RouteServerOptions) => HttpService;
+  readonly close: () => Promise<void>;
+}
+
+/** Replies while no service runs. The process is alive: a supervisor must not kill it for that. */
+const RESTING: readonly HttpRoute[] = [
+  { method: "GET", path: "/livez", handle: () => textReply(200, "ok\n") },
+  ...(["GET", "POST", "PUT", "DELETE"] as const).map(
+    (method): HttpRoute => ({ method, path: "*", handle: restingReply }),
+  ),
+];
+
+function restingReply(): HttpReply {
+  const reply = errorReply(503, "restarting", "the services start again with other settings; try again");
+  return { ...reply, headers: { ...reply.headers, "Retry-After": "1" } };
+}
+
+export function createLastingServer(deps: { readonly logger: Logger }): LastingServer {
+  let current: RouteServerOptions | undefined;
+  let opened: Promise<OpenHttpServer> | undefined;
+  const open = (first: RouteServerOptions): Promise<OpenHttpServer> =>
+    openRouteServer(
+      {
+        ...first,
+        get routes() {
+          return current?.routes ?? RESTING;
+        },
+        // A missing token must not become that of the first service.
+        get token() {
+          return current?.token;
+        },
+      },
+      deps,
+    );
+  const serve = (options: RouteServerOptions): HttpService => {
+    const ready = createDeferred<ListenAddress>();
+    const run = async (signal: AbortSignal): Promise<void> => {
+      const own = { ...options, routes: options.routes.map((route) => endingWith(route, signal)) };
+      try {
+        current = own;
+        const { address } = await (opened ??= open(options));
+        ready.resolve(address);
+        await untilAborted(signal);
+      } catch (error) {
+        opened = undefined;
+        ready.reject(error);
+        throw error;
+      } finally {
+        if (current === own) current = undefined;
+      }
+    };
+    return { name: options.name, run, ready: ready.promise };
+  };
+  return { serve, close: async () => (await opened?.catch(() => undefined))?.close() };
+}
+
+/** A page that is open would otherwise show the state of ended services for ever. Its script connects again. */
+function endingWith(route: HttpRoute, signal: AbortSignal): HttpRoute {
+  return {
+    ...route,
+    handle: async (request) => {
+      const reply = await route.handle(request);
+      const { stream } = reply;
+      if (stream === undefined) return reply;
+      return {
+        ...reply,
+        stream: {
+          run: async (write, client) => {
+            const end = new AbortController();
+            const unwatch = [signal, client].map((one) => onAbort(one, (reason) => end.abort(reason)));
+            try {
+              await stream.run(write, end.signal);
+            } finally {
+              for (const stop of unwatch) stop();
+            }
+          },
+        },
+      };
+    },
+  };
+}

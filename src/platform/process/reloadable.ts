@@ -1,0 +1,235 @@
+import { Gauge, type Registry } from "prom-client";
+import { onAbort } from "../base/abort.ts";
+import { errorText } from "../base/errors.ts";
+import { type Service, type ServiceError, supervise, throwFirst } from "../base/service.ts";
+import type { ConfigReloads, ReloadPlan } from "../config/config-reloads.ts";
+import type { DaemonContext } from "./daemon-context.ts";
+import { createDeferred, type Deferred } from "./deferred.ts";
+import type { MetricDefinition } from "./metrics.ts";
+
+/** The state of a daemon's configuration. */
+export interface ReloadStatus {
+  /** Time of the start or of the last successful reload. */
+  readonly successAtMs: number;
+  /** Why the last reload failed; undefined after a success. */
+  readonly error: string | undefined;
+  readonly failedAtMs: number | undefined;
+  /** Keys of the file that hold after a restart of the process. */
+  readonly needRestart: readonly string[];
+}
+
+/** Result of a reload. Keys are paths such as "gas.max_price". */
+export type ReloadResult =
+  | ({ readonly ok: true } & Pick<ReloadPlan<unknown>, "services" | "live" | "needRestart">)
+  | { readonly ok: false; readonly error: string };
+
+/** Reloads a daemon's configuration. */
+export interface Reloader {
+  readonly status: () => ReloadStatus;
+  /** Resolves when the services run with the new settings, or again with the old ones. `by` is who asked, for the log. */
+  readonly reload: (by: string) => Promise<ReloadResult>;
+}
+
+/** The services of a daemon with one configuration. */
+export interface Generation {
+  readonly services: readonly Service[];
+  /** Resolves when the services have begun their work. */
+  readonly ready: Promise<unknown>;
+  /** Called after the services have ended. */
+  readonly close: () => Promise<void> | void;
+}
+
+/** A daemon whose configuration can change. */
+export interface ReloadableOptions<Config> {
+  readonly config: Config;
+  /** Absent: the configuration is fixed. */
+  readonly reloads?: ConfigReloads<Config> | undefined;
+  /** Creates the services. `reloader` is absent when the configuration is fixed. */
+  readonly create: (config: Config, reloader: Reloader | undefined) => Promise<Generation> | Generation;
+}
+
+/** Time in which an error of the services with new settings brings the old ones back. */
+const PROBATION_MS = 60_000;
+
+/** Settings, and who waits until the services run with them. */
+interface Settings<Config> {
+  readonly config: Config;
+  readonly applied: Deferred<void>;
+  isApplied: boolean;
+}
+
+function toSettings<Config>(config: Config): Settings<Config> {
+  return { config, applied: createDeferred(), isApplied: false };
+}
+
+/**
+ * Runs the services of a daemon until the context's signal aborts, and throws their first error. A reload stops them as the end of
+ * the process does, and starts them with the new settings. When they do not start, or fail within a minute, the settings before
+ * hold again: a reload never ends the daemon.
+ */
+export async function runReloadable<Config>(
+  options: ReloadableOptions<Config>,
+  context: DaemonContext,
+): Promise<void> {
+  const { clock, logger, signal } = context;
+  let running: Settings<Config> = toSettings(options.config);
+  let stop = new AbortController();
+  let next: Settings<Config> | undefined;
+  let undo: { readonly config: Config; readonly untilMs: number } | undefined;
+  const restart = (config: Config): Promise<void> => {
+    next = toSettings(config);
+    stop.abort(new Error("the services start again with other settings"));
+    return next.applied.promise;
+  };
+  const reloader = options.reloads && createReloader(options.reloads, restart, context);
+  const unhang = reloader && context.onHangup?.(() => void reloader.reload("SIGHUP"));
+  try {
+    for (;;) {
+      const unlink = onAbort(signal, (reason) => stop.abort(reason));
+      const failed = await runGeneration(
+        () => options.create(running.config, reloader),
+        running,
+        stop.signal,
+        context,
+      );
+      unlink();
+      if (signal.aborted) return throwFirst(failed === undefined ? [] : [failed]);
+      stop = new AbortController();
+      if (failed === undefined && next !== undefined) {
+        undo = { config: running.config, untilMs: clock.monotonicMs() + PROBATION_MS };
+        running = next;
+        next = undefined;
+        continue;
+      }
+      if (undo === undefined || clock.monotonicMs() >= undo.untilMs) throw failed?.error;
+      logger.error("the services failed with the new settings; those before hold again", { ...failed });
+      // Whoever waits for the reload reports the error.
+      if (running.isApplied) reloader?.undone(failed?.error);
+      else running.applied.reject(failed?.error);
+      // A request that came at the same time is not lost: the services start with its settings.
+      running = next ?? toSettings(undo.config);
+      next = undefined;
+      if (running.config === undo.config) undo = undefined;
+    }
+  } finally {
+    unhang?.();
+    const ended = new Error("the daemon stops");
+    running.applied.reject(ended);
+    next?.applied.reject(ended);
+  }
+}
+
+/** Runs one generation of services. Returns its first error. */
+async function runGeneration<Config>(
+  create: () => Promise<Generation> | Generation,
+  settings: Settings<Config>,
+  signal: AbortSignal,
+  { logger }: DaemonContext,
+): Promise<ServiceError | undefined> {
+  try {
+    const generation = await create();
+    generation.ready.then(
+      () => {
+        settings.isApplied = true;
+        return settings.applied.resolve();
+      },
+      // Its service ends with the same error.
+      () => {},
+    );
+    try {
+      const [first] = await supervise(generation.services, signal, logger);
+      return first;
+    } finally {
+      await generation.close();
+    }
+  } catch (error) {
+    return { service: "start", error };
+  }
+}
+
+interface InnerReloader extends Reloader {
+  /** The services failed with the settings of the last reload. */
+  readonly undone: (error: unknown) => void;
+}
+
+/** `restart` starts the services with other settings, and rejects when they do not start. */
+function createReloader<Config>(
+  reloads: ConfigReloads<Config>,
+  restart: (config: Config) => Promise<void>,
+  { clock, logger, logLevel }: DaemonContext,
+): InnerReloader {
+  let status: ReloadStatus = {
+    successAtMs: clock.nowMs(),
+    error: undefined,
+    failedAtMs: undefined,
+    needRestart: [],
+  };
+  let forget: (() => void) | undefined;
+  const fail = (error: unknown): ReloadResult => {
+    const text = errorText(error);
+    status = { ...status, error: text, failedAtMs: clock.nowMs() };
+    logger.error("the configuration is not loaded; the settings are as before", { reason: text });
+    return { ok: false, error: text };
+  };
+  const reloadOnce = async (by: string): Promise<ReloadResult> => {
+    try {
+      const plan = await reloads.plan();
+      const { services, live, needRestart } = plan;
+      if (services.length > 0) await restart(plan.config);
+      logLevel?.set(reloads.levelOf(plan.config));
+      forget = plan.accept();
+      status = { successAtMs: clock.nowMs(), error: undefined, failedAtMs: undefined, needRestart };
+      logger.info("configuration loaded", { by, services, live, needRestart });
+      if (needRestart.length > 0) logger.warn("changed keys need a restart of the process", { needRestart });
+      return { ok: true, services, live, needRestart };
+    } catch (error) {
+      return fail(error);
+    }
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting: Promise<ReloadResult> | undefined;
+  return {
+    status: () => status,
+    // At most one waits: it reads the file after all requests until then.
+    reload: (by) => {
+      waiting ??= last.then(() => {
+        waiting = undefined;
+        return reloadOnce(by);
+      });
+      last = waiting;
+      return waiting;
+    },
+    undone: (error) => {
+      forget?.();
+      forget = undefined;
+      fail(error);
+    },
+  };
+}
+
+/** Registers the gauges of a daemon's configuration, with the names that Prometheus has for its own. */
+export function registerReloadMetrics(registry: Registry, prefix: string, status: () => ReloadStatus): void {
+  for (const { value, ...definition } of reloadGauges(prefix)) {
+    const gauge = new Gauge({ ...definition, registers: [registry], collect: () => collect() });
+    const collect = (): void => gauge.set(value(status()));
+  }
+}
+
+function reloadGauges(
+  prefix: string,
+): readonly (MetricDefinition & { readonly value: (status: ReloadStatus) => number })[] {
+  return [
+    {
+      question: "Is it active?",
+      name: `${prefix}_config_last_reload_successful`,
+      help: "1 if the last reload of the configuration succeeded, also before the first one, 0 if the settings before it hold.",
+      value: ({ error }) => (error === undefined ? 1 : 0),
+    },
+    {
+      question: "Is it active?",
+      name: `${prefix}_config_last_reload_success_timestamp_seconds`,
+      help: "Time of the start or of the last successful reload of the configuration.",
+      value: ({ successAtMs }) => successAtMs / 1000,
+    },
+  ];
+}
