@@ -21,6 +21,7 @@ import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { createGenutilModule } from "./modules/genutil/module.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
+import { ibcHooksMiddleware } from "./modules/ibc-hooks/middleware.ts";
 import { createRateLimitModule } from "./modules/ibc-rate-limit/module.ts";
 import type { IBCModule } from "./modules/ibc/channel/ibc-module.ts";
 import { ibcKeeper } from "./modules/ibc/keeper.ts";
@@ -266,10 +267,12 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
     { ...names, ownResponse: toChainTypeUrl("/neutron.transfer.MsgTransferResponse", names.chainName) },
     { bank: bank.keeper, channels: { ...ibc.keeper, ...rateLimit.rateLimitICS4Wrapper(ibc.keeper) } },
   );
-  // From the outside in. On a timeout, the quota is returned, then the transfer is refunded, then its contract is called.
-  const transferStack: IBCModule = rateLimit.rateLimitMiddleware(
+  // From the outside in. A memo for a contract changes the receiver before the limiter sees it. On a timeout, the quota is returned,
+  // then the transfer is refunded, then its contract is called.
+  const limited = rateLimit.rateLimitMiddleware(
     tokenFactory.escrowMiddleware(manager.callbacksMiddleware(transfer.application)),
   );
+  const transferStack: IBCModule = ibcHooksMiddleware(limited, { ...names, contracts });
 
   const icq: InterchainqueriesModule = createInterchainqueriesModule(names, {
     ...addressedByText(base),

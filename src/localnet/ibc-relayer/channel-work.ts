@@ -12,7 +12,7 @@ import { channelPath, type Work } from "./work.ts";
 const PACKAGE = "/ibc.core.channel.v1.";
 
 /** The channel that the IBC relayer opens when there is none. */
-export const TRANSFER_CHANNEL = { port: "transfer", version: "ics20-1" } as const;
+const TRANSFER_CHANNEL = { port: "transfer", version: "ics20-1" } as const;
 
 /** The channels of a connection, as two chains see them. */
 export interface BothEnds {
@@ -53,7 +53,7 @@ function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
 /** Returns the first step of a channel for transfers, or nothing when an end of one exists on either chain. */
 export function planTransferChannel(channels: readonly ChannelView[], connectionId: string): readonly Work[] {
   const { port, version } = TRANSFER_CHANNEL;
-  if (channels.some(({ portId, state }) => portId === port && state !== State.STATE_CLOSED)) return [];
+  if (channels.some((end) => isTransferChannel(end) && end.state !== State.STATE_CLOSED)) return [];
   const channel = {
     state: State.STATE_INIT,
     ordering: Order.ORDER_UNORDERED,
@@ -73,6 +73,11 @@ export function planTransferChannel(channels: readonly ChannelView[], connection
       }),
     },
   ];
+}
+
+/** Returns whether a channel is for transfers at both ends: a contract may have one with the port of transfers. */
+export function isTransferChannel({ portId, counterparty }: ChannelView): boolean {
+  return portId === TRANSFER_CHANNEL.port && counterparty.portId === TRANSFER_CHANNEL.port;
 }
 
 /** Returns true if both name the same channel. */

@@ -1,7 +1,7 @@
 import { State } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { isoTimeOrNull } from "../../platform/base/time.ts";
-import { TRANSFER_CHANNEL } from "./channel-work.ts";
+import { isTransferChannel } from "./channel-work.ts";
 import type { CycleFailure } from "./errors.ts";
 import type { ChannelView } from "./ibc-reads.ts";
 import type { RefusedWork } from "./retry-backoff.ts";
@@ -75,8 +75,8 @@ export function ibcRelayerHealth(
   return { state: "carrying", reason: "" };
 }
 
-function isOpenForTransfers({ portId, state }: ChannelView): boolean {
-  return portId === TRANSFER_CHANNEL.port && state === State.STATE_OPEN;
+function isOpenForTransfers(channel: ChannelView): boolean {
+  return isTransferChannel(channel) && channel.state === State.STATE_OPEN;
 }
 
 /** Prints the status as `GET /ibc-relayer` does. */

@@ -77,6 +77,8 @@ describe("the next step of a handshake", () => {
     expect(names([])).toEqual(["open-init transfer"]);
     expect(names([channel(STATE_CLOSED)])).toEqual(["open-init transfer"]);
     expect(names([{ ...channel(STATE_OPEN), portId: "icahost" }])).toEqual(["open-init transfer"]);
+    const ofContract = { ...channel(STATE_OPEN), counterparty: { portId: "wasm.x", channelId: "channel-0" } };
+    expect(names([ofContract])).toEqual(["open-init transfer"]);
     for (const state of [STATE_INIT, STATE_TRYOPEN, STATE_OPEN]) expect(names([channel(state)])).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import {
 } from "../../../src/localnet/chain/modules/ibc/client/client-store.ts";
 import { TENDERMINT_TYPE } from "../../../src/localnet/chain/modules/ibc/host/identifiers.ts";
 import { tendermintClientState } from "../../../src/localnet/chain/modules/ibc/open-connection.ts";
-import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
+import type { IBCModule, PortRouter } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { formatAddress } from "../../../src/localnet/chain/runtime/address.ts";
 import {
   type Context,
@@ -97,6 +97,8 @@ export interface LinkedChainOptions {
   readonly build?: (ibc: () => IbcModule) => {
     readonly modules: readonly ChainModule[];
     readonly applications: ReadonlyMap<string, IBCModule>;
+    /** Finds the applications of other ports. */
+    readonly router?: PortRouter;
   };
 }
 
@@ -105,8 +107,13 @@ export function createLinkedChain(options: LinkedChainOptions): LinkedChain {
   const { chainId, bech32Prefix = "neutron", genesis = {} } = options;
   const authority = formatAddress(bech32Prefix, new Uint8Array(20).fill(9));
   let ibcModule: IbcModule | undefined;
-  const built = options.build?.(() => required(ibcModule)) ?? { modules: [], applications: new Map() };
-  const ibc = createIbcModule({ bech32Prefix, authority }, (_context, port) => built.applications.get(port));
+  const built: ReturnType<NonNullable<LinkedChainOptions["build"]>> = options.build?.(() =>
+    required(ibcModule),
+  ) ?? { modules: [], applications: new Map() };
+  const ibc = createIbcModule(
+    { bech32Prefix, authority },
+    (context, port) => built.applications.get(port) ?? built.router?.(context, port),
+  );
   ibcModule = ibc;
   const modules = [...built.modules, ibc];
   const handlers = new Map(modules.flatMap(({ messages }) => messages.map((one) => [one.typeUrl, one])));

@@ -95,15 +95,28 @@ export function connectionConfirm({ a, b }: LinkedPair, id: string, changes: Jso
   });
 }
 
+/** A channel to open. */
+export interface ChannelRequest {
+  /** Of the first chain. */
+  readonly port: string;
+  /** Of the second chain, if it is another one. */
+  readonly otherPort?: string;
+  readonly id: string;
+  readonly ordering: string;
+  readonly version: string;
+}
+
 /** Opens a channel, started by `a`. The id is the same at both ends. */
 export function openChannel(
   { a, b }: LinkedPair,
-  { port, id, ordering, version }: { port: string; id: string; ordering: string; version: string },
+  { port, otherPort = port, id, ordering, version }: ChannelRequest,
 ): void {
   const path = `channelEnds/ports/${port}/channels/${id}`;
+  const otherPath = `channelEnds/ports/${otherPort}/channels/${id}`;
   const end = { port_id: port, channel_id: id };
+  const otherEnd = { port_id: otherPort, channel_id: id };
   const channel = { ordering, connection_hops: ["connection-0"], version };
-  const opening = { ...channel, state: "STATE_INIT", counterparty: { port_id: port, channel_id: "" } };
+  const opening = { ...channel, state: "STATE_INIT", counterparty: { port_id: otherPort, channel_id: "" } };
   succeed(a, of("channel", "MsgChannelOpenInit", a, { port_id: port, channel: opening }));
   carryHeader(a, b);
   const init = a.prove(path);
@@ -111,7 +124,7 @@ export function openChannel(
   succeed(
     b,
     of("channel", "MsgChannelOpenTry", b, {
-      port_id: port,
+      port_id: otherPort,
       channel: accepting,
       counterparty_version: version,
       proof_init: init.proof,
@@ -119,7 +132,7 @@ export function openChannel(
     }),
   );
   carryHeader(b, a);
-  const tried = b.prove(path);
+  const tried = b.prove(otherPath);
   succeed(
     a,
     of("channel", "MsgChannelOpenAck", a, {
@@ -135,7 +148,7 @@ export function openChannel(
   succeed(
     b,
     of("channel", "MsgChannelOpenConfirm", b, {
-      ...end,
+      ...otherEnd,
       proof_ack: opened.proof,
       proof_height: opened.height,
     }),

@@ -18,7 +18,8 @@ import type { ChainModule, MessageHandler } from "../../../src/localnet/chain/ru
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { decodeTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { fixtureFile } from "../fixture-file.ts";
-import { replyToMemos } from "./memo-modules.ts";
+import { ibcHooksMiddleware } from "../../../src/localnet/chain/modules/ibc-hooks/middleware.ts";
+import { replyToForwarding } from "./packet-forwarding.ts";
 import { readRecordedClient } from "./recorded-client.ts";
 import { createMemoryWorld, type MemoryWorld } from "../memory-context.ts";
 
@@ -162,9 +163,15 @@ export function createRecordedModules(findMessage: (typeUrl: string) => MessageH
       },
     },
   );
-  ports.set("transfer", limits.rateLimitMiddleware(replyToMemos(transfer.application)));
+  const limited = limits.rateLimitMiddleware(replyToForwarding(transfer.application));
+  ports.set("transfer", ibcHooksMiddleware(limited, { ...names, contracts: { execute: noContract } }));
   const admin = createAdminModule(names, { findMessage });
   return { modules: [auth, bank, ibc, transfer, limits, admin], ibc };
+}
+
+/** A recorded memo names an account that is not a contract. */
+function noContract(_context: Context, address: string): never {
+  throw ErrNoSuchContract(`address ${address}`);
 }
 
 /** The recorded limiter is a contract that only prints what it gets. */

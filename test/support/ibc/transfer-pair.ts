@@ -9,6 +9,7 @@ import { ibcKeeper } from "../../../src/localnet/chain/modules/ibc/keeper.ts";
 import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import type { Packet } from "../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { createContractManagerModule } from "../../../src/localnet/chain/modules/contractmanager/module.ts";
+import { ibcHooksMiddleware } from "../../../src/localnet/chain/modules/ibc-hooks/middleware.ts";
 import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
 import { createTransferModule } from "../../../src/localnet/chain/modules/transfer/module.ts";
 import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
@@ -38,6 +39,7 @@ export interface TransferChain extends LinkedChain {
     readonly amount: bigint;
     readonly denom?: string;
     readonly timeoutNs?: bigint;
+    readonly memo?: string;
   }) => LinkedMessage;
   /** The first contract of the chain, by default its limiter. */
   readonly limiter: string;
@@ -107,7 +109,7 @@ function prepare(settings: Settings): {
         },
         accounts: { ensureAccount: (context, text) => auth.keeper.ensure(context, parse(text)) },
         findMessage: (typeUrl) =>
-          modules.flatMap(({ messages }) => messages).find((one) => one.typeUrl === typeUrl),
+          [...modules, ibc()].flatMap(({ messages }) => messages).find((one) => one.typeUrl === typeUrl),
         findQuery: () => undefined,
         customMessages: (context, sender, message) => manager.handleCustomMessage(context, sender, message),
       },
@@ -123,8 +125,10 @@ function prepare(settings: Settings): {
       },
     });
     const modules: readonly ChainModule[] = [auth, bank, transfer, wasm, manager, limits];
-    const application = limits.rateLimitMiddleware(manager.callbacksMiddleware(transfer.application));
-    return { modules, applications: new Map<string, IBCModule>([["transfer", application]]) };
+    const limited = limits.rateLimitMiddleware(manager.callbacksMiddleware(transfer.application));
+    const application = ibcHooksMiddleware(limited, { bech32Prefix: prefix, contracts: wasm.host });
+    const applications = new Map<string, IBCModule>([["transfer", application]]);
+    return { modules, applications, router: wasm.application };
   };
   const genesis = genesisOf({ address, denom, limiter, authority, contract }, paths);
   return {
@@ -137,7 +141,14 @@ function prepare(settings: Settings): {
       address,
       limiter,
       authority,
-      transfer: ({ from, receiver, amount, denom: sent = denom, timeoutNs = 86_400_000_000_000n }) => ({
+      transfer: ({
+        from,
+        receiver,
+        amount,
+        denom: sent = denom,
+        timeoutNs = 86_400_000_000_000n,
+        memo = "",
+      }) => ({
         "@type": "/ibc.applications.transfer.v1.MsgTransfer",
         source_port: "transfer",
         source_channel: "channel-0",
@@ -145,6 +156,7 @@ function prepare(settings: Settings): {
         sender: address(from),
         receiver,
         timeout_timestamp: (chain.timeNs() + timeoutNs).toString(),
+        memo,
       }),
     }),
   };

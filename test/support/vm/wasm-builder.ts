@@ -196,15 +196,15 @@ export function buildContract(
 ): Uint8Array {
   const result = new TextEncoder().encode(spec.result ?? '{"ok":""}');
   const three = [I32, I32, I32];
-  const entry = { results: [I32], locals: spec.locals ?? [], body: [...body, ...i32(RESULT_POINTER)] };
+  const common = { results: [I32], locals: spec.locals ?? [], body: [...body, ...i32(RESULT_POINTER)] };
   return buildModule({
     ...spec,
     memory: spec.memory ?? [2],
     functions: [
       ...BASICS,
-      { ...entry, params: three, exportAs: "execute" },
+      { ...common, params: three, exportAs: "execute" },
       // With a local in place of info, the indices are those of execute.
-      { ...entry, params: three.slice(1), locals: [[1, I32], ...entry.locals], exportAs: "query" },
+      { ...common, params: three.slice(1), locals: [[1, I32], ...common.locals], exportAs: "query" },
       ...(spec.functions ?? []),
     ],
     data: [
@@ -215,6 +215,25 @@ export function buildContract(
     ],
     exports: [["memory", 2, 0], ...(spec.exports ?? [])],
   });
+}
+
+function entry(
+  name: string,
+  params: number,
+  body: readonly number[],
+  locals: BuiltFunction["locals"] = [],
+): BuiltFunction {
+  return { params: Array.from({ length: params }, () => I32), results: [I32], locals, body, exportAs: name };
+}
+
+/** A region with a text behind it. */
+function regionOf(pointer: number, content: string): (readonly [address: number, bytes: Uint8Array])[] {
+  const bytes = new TextEncoder().encode(content);
+  const address = pointer + 12;
+  return [
+    [pointer, regionBytes(address, bytes.length, bytes.length)],
+    [address, bytes],
+  ];
 }
 
 /**
@@ -230,12 +249,6 @@ export function buildEchoContract(migrateVersion?: string): Uint8Array {
     ...value,
     ...call(0),
   ];
-  const entry = (name: string, params: number, body: readonly number[]): BuiltFunction => ({
-    params: Array.from({ length: params }, () => I32),
-    results: [I32],
-    body,
-    exportAs: name,
-  });
   return buildModule({
     imports: [
       { name: "db_write", params: [I32, I32] },
@@ -251,19 +264,50 @@ export function buildEchoContract(migrateVersion?: string): Uint8Array {
       entry("reply", 2, [...write(3, get(1)), ...i32(pointerOf(4))]),
       entry("query", 2, get(1)),
     ],
-    data: [
-      HEAP_START,
-      ...texts.flatMap((content, at) => {
-        const bytes = new TextEncoder().encode(content);
-        const address = pointerOf(at) + 12;
-        return [
-          [pointerOf(at), regionBytes(address, bytes.length, bytes.length)],
-          [address, bytes],
-        ] as const;
-      }),
-    ],
+    data: [HEAP_START, ...texts.flatMap((content, at) => regionOf(pointerOf(at), content))],
     exports: [["memory", 2, 0]],
     custom:
       migrateVersion === undefined ? [] : [["cw_migrate_version", new TextEncoder().encode(migrateVersion)]],
+  });
+}
+
+/** Entry points of {@link buildIbcContract}, with what they answer unless the contract's entry `answer:<name>` says otherwise. */
+const IBC_ANSWERS = {
+  ibc_channel_open: '{"ok":null}',
+  ibc_channel_connect: '{"ok":{}}',
+  ibc_channel_close: '{"ok":{}}',
+  ibc_packet_receive: '{"ok":{"acknowledgement":"eyJyZXN1bHQiOiJBUT09In0="}}',
+  ibc_packet_ack: '{"ok":{}}',
+  ibc_packet_timeout: '{"ok":{}}',
+};
+
+/**
+ * A contract with the entry points of IBC. Each stores its message under its name and answers with `answer:<name>` of its state.
+ * `instantiate`, `execute`, `migrate`, `reply` and `query` answer with their message, `reply` from `answer:reply`.
+ */
+export function buildIbcContract(): Uint8Array {
+  const names = Object.entries({ ...IBC_ANSWERS, reply: '{"ok":{}}' });
+  const texts = names.flatMap(([name, answer]) => [name, `answer:${name}`, answer]);
+  const pointerOf = (index: number): number => RESULT_POINTER + 256 * index;
+  const keep = (at: number): number[] => [...i32(pointerOf(at)), ...get(1), ...call(0)];
+  const load = (at: number): number[] => [...i32(pointerOf(at + 1)), ...call(1), ...set(2)];
+  const choose = (at: number): number[] => [...get(2), ...i32(pointerOf(at + 2)), ...get(2), OP.select];
+  const bodyOf = (at: number): number[] => [...keep(at), ...load(at), ...choose(at)];
+  return buildModule({
+    imports: [
+      { name: "db_write", params: [I32, I32] },
+      { name: "db_read", params: [I32], results: [I32] },
+    ],
+    memory: [2],
+    functions: [
+      ...BASICS,
+      entry("instantiate", 3, get(2)),
+      entry("execute", 3, get(2)),
+      entry("migrate", 2, get(1)),
+      entry("query", 2, get(1)),
+      ...names.map(([name], at) => entry(name, 2, bodyOf(3 * at), [[1, I32]])),
+    ],
+    data: [HEAP_START, ...texts.flatMap((content, at) => regionOf(pointerOf(at), content))],
+    exports: [["memory", 2, 0]],
   });
 }

@@ -9,7 +9,7 @@ import { inOrderOfArrival, type RecordedTx, startRecordedChain } from "../../sup
 /** Ante and post handlers: what a client update without effect used besides its message and its size. */
 const HANDLERS = 105_097;
 const GAS_OF_BYTE = 10;
-/** Two packets have a memo for modules that are not here. */
+/** A packet has a memo for a module that is not here. */
 const WITH_MEMOS = 168;
 
 /**

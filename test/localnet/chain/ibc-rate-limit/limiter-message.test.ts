@@ -3,9 +3,11 @@ import { describe, expect, it } from "vitest";
 import {
   type LimiterCall,
   limiterMessage,
+} from "../../../../src/localnet/chain/modules/ibc-rate-limit/limiter.ts";
+import {
   readReceiver,
   readTransferData,
-} from "../../../../src/localnet/chain/modules/ibc-rate-limit/limiter.ts";
+} from "../../../../src/localnet/chain/modules/transfer/packet-reader.ts";
 import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../../src/platform/base/json.ts";
@@ -70,7 +72,7 @@ describe("the message to the limiter", () => {
       },
       "0",
     );
-    const data = { denom: "untrn", amount: "1", sender: "<a>&\u2028", receiver: "" };
+    const data = { denom: "untrn", amount: "1", sender: "<a>&\u2028", receiver: "", memo: "" };
     expect(limiterMessage("recv_packet", packet, data)).toBe(
       '{"recv_packet":{"packet":{"sequence":18446744073709551615,"source_port":"transfer","source_channel":"channel-0","destination_port":"a","destination_channel":"b","data":{"denom":"untrn","amount":"1","sender":"\\u003ca\\u003e\\u0026\\u2028"},"timeout_height":{},"timeout_timestamp":0}}}',
     );
@@ -80,7 +82,13 @@ describe("the message to the limiter", () => {
 describe("the data of a packet", () => {
   it("is read as Go reads it: names in any case, the last of equal names, other members ignored", () => {
     const text = '{"Denom":"a","denom":"b","AMOUNT":"7","x":{"y":[1]},"receiver":null,"memo":"m"}';
-    expect(readTransferData(utf8(text))).toEqual({ denom: "b", amount: "7", sender: "", receiver: "" });
+    expect(readTransferData(utf8(text))).toEqual({
+      denom: "b",
+      amount: "7",
+      sender: "",
+      receiver: "",
+      memo: "m",
+    });
   });
 
   it.each(['{"amount":7}', '"text"', "[]", "{", ""])("%s is no transfer", (text) => {

@@ -18,14 +18,13 @@ import type {
   RelayedPacket,
 } from "../ibc/channel/ibc-module.ts";
 import { errorAcknowledgement } from "../transfer/packet.ts";
+import { readReceiver, readTransferData } from "../transfer/packet-reader.ts";
 import {
   ErrBadMessage,
   ErrContractError,
   ErrRateLimitExceeded,
   checkLimits,
   OMITTED,
-  readReceiver,
-  readTransferData,
   undoSend,
 } from "./limiter.ts";
 import { type Keepers, MODULE_NAME, moduleParams } from "./params.ts";

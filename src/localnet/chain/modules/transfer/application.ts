@@ -9,7 +9,7 @@ import { isOutOfGas, ModuleError, unregisteredError, wrapErrors } from "../../ru
 import { type ChainEvent, event } from "../../runtime/events.ts";
 import type { Acknowledgement, IBCModule, OpeningChannel, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { channelCapability, chargeCapability, chargeClaim } from "../ibc/host/capability.ts";
-import { channelPrefix, localDenom, parseTrace, traceHash } from "./denom.ts";
+import { channelPrefix, localDenom, parseTrace, receivedDenom, traceHash } from "./denom.ts";
 import {
   ErrIbcInvalidRequest,
   ErrIbcInvalidType,
@@ -215,11 +215,10 @@ function receiveTransfer(
   if (!moduleParams.get(context).receiveEnabled) throw ErrReceiveDisabled();
   const receiver = receiverOf(data, keepers.bech32Prefix);
   const amount = parseAmount(data.amount);
-  const prefix = channelPrefix(source);
-  if (data.denom.startsWith(prefix)) {
+  if (data.denom.startsWith(channelPrefix(source))) {
     if (keepers.bank.isBlocked(receiver))
       throw ErrIbcUnauthorized(`${data.receiver} is not allowed to receive funds`);
-    const denom = localDenom(parseTrace(data.denom.slice(prefix.length)));
+    const denom = receivedDenom({ source, destination }, data.denom);
     // Go panics for a denomination that no coin can have.
     if (!isDenom(denom)) throw unregisteredError(`invalid denom: ${denom}`);
     unescrowCoin(context, keepers, { to: receiver, end: destination }, { denom, amount });

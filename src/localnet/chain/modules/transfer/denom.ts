@@ -46,6 +46,16 @@ export function channelPrefix({ portId, channelId }: ChannelEndpoint): string {
   return `${portId}/${channelId}/`;
 }
 
+/** Returns the denomination under which the receiving chain holds the coins of a packet. */
+export function receivedDenom(
+  { source, destination }: { readonly source: ChannelEndpoint; readonly destination: ChannelEndpoint },
+  denom: string,
+): string {
+  const prefix = channelPrefix(source);
+  const full = denom.startsWith(prefix) ? denom.slice(prefix.length) : channelPrefix(destination) + denom;
+  return localDenom(parseTrace(full));
+}
+
 /** Parses the hash of a trace, in either case. Throws an unregistered error with Go's text. */
 export function parseTraceHash(text: string): Uint8Array {
   const invalid = /[^0-9a-fA-F]/u.exec(text)?.[0];

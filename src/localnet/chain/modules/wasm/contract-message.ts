@@ -15,8 +15,7 @@ import { ErrInvalidCoins, ErrUnknownRequest, ModuleError, unregisteredError } fr
 import type { ContractMessage } from "./contract.ts";
 import type { GoField } from "./go-field.ts";
 import type { Timeout } from "../ibc/host/packet.ts";
-import { portOf } from "./ibc-channels.ts";
-import { ErrUnknownMsg } from "./keys.ts";
+import { ErrUnknownMsg, portOf } from "./keys.ts";
 
 /** Fails the sub-message: no module of the chain handles it. */
 const NO_HANDLER: ContractMessage = { kind: "invalid", error: ErrUnknownMsg("no handler found") };

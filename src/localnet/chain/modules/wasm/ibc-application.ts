@@ -1,7 +1,5 @@
-import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
-import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
-import { formatAddress } from "../../runtime/address.ts";
+import { printGoString } from "../../../../platform/base/go-json.ts";
 import { collectEvents, type Context } from "../../runtime/context.ts";
 import { ChainPanic, ModuleError, wrapErrors } from "../../runtime/errors.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
@@ -13,16 +11,16 @@ import {
   type RelayedPacket,
 } from "../ibc/channel/ibc-module.ts";
 import { channelCapability, chargeAuthentication, chargeClaim } from "../ibc/host/capability.ts";
-import { isZeroHeight } from "../ibc/host/height.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import type { IbcCalls, ReceiveOutcome } from "./ibc-calls.ts";
+import type { ContractChannels } from "./ibc-channels.ts";
 import {
   type ContractChannel,
-  type ContractChannels,
-  printChannel,
-  printEnd,
+  printAcknowledged,
+  printRelayed,
+  printStep,
   toContractChannel,
-} from "./ibc-channels.ts";
+} from "./ibc-json.ts";
 import { ErrEmpty, MODULE_NAME } from "./keys.ts";
 
 interface ContractApplicationDeps {
@@ -33,7 +31,7 @@ interface ContractApplicationDeps {
 
 /** Creates the application of a contract's port (wasmd `IBCHandler`): it calls the contract for each step of a channel and packet. */
 export function createContractApplication(address: string, deps: ContractApplicationDeps): IBCModule {
-  const { calls } = deps;
+  const { calls, bech32Prefix } = deps;
   const close = (context: Context, end: ChannelEndpoint, step: "close_init" | "close_confirm"): void => {
     const message = printStep(step, readChannel(context, end, deps));
     calls.notify(context, address, { entryPoint: "ibc_channel_close", message });
@@ -67,14 +65,14 @@ export function createContractApplication(address: string, deps: ContractApplica
     onCloseConfirm: (context, end) => close(context, end, "close_confirm"),
     onReceive: (context, packet) => receive(context, address, packet, deps),
     onAcknowledge: (context, packet, acknowledgement) => {
-      const message = printAcknowledged(packet, acknowledgement, deps);
+      const message = printAcknowledged(packet, acknowledgement, bech32Prefix);
       wrapErrors(
         (error) => error.wrap("on ack"),
         () => calls.notify(context, address, { entryPoint: "ibc_packet_ack", message }),
       );
     },
     onTimeout: (context, packet) => {
-      const message = printRelayed(packet, deps);
+      const message = printRelayed(packet, bech32Prefix);
       wrapErrors(
         (error) => error.wrap("on timeout"),
         () => calls.notify(context, address, { entryPoint: "ibc_packet_timeout", message }),
@@ -111,7 +109,11 @@ function receive(
   const events: ChainEvent[] = [];
   let outcome: ReceiveOutcome;
   try {
-    outcome = deps.calls.receive(collectEvents(context, events), address, printRelayed(packet, deps));
+    outcome = deps.calls.receive(
+      collectEvents(context, events),
+      address,
+      printRelayed(packet, deps.bech32Prefix),
+    );
   } catch (error) {
     if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
     context.emit(packetReceived(address, false, error.message));
@@ -135,58 +137,5 @@ function packetReceived(address: string, isAccepted: boolean, error?: string): C
     ["_contract_address", address],
     ["success", String(isAccepted)],
     ...(error === undefined ? [] : [["error", error] as const]),
-  ]);
-}
-
-type Members = readonly (readonly [name: string, json: string])[];
-
-function printStep(step: string, channel: ContractChannel, more: Members = []): Uint8Array {
-  return utf8(printGoObject([[step, printGoObject([["channel", printChannel(channel)], ...more])]]));
-}
-
-function printRelayed(packet: RelayedPacket, deps: ContractApplicationDeps): Uint8Array {
-  return utf8(printGoObject([["packet", printPacket(packet)], relayerOf(packet, deps)]));
-}
-
-function printAcknowledged(
-  packet: RelayedPacket,
-  acknowledgement: Uint8Array,
-  deps: ContractApplicationDeps,
-): Uint8Array {
-  return utf8(
-    printGoObject([
-      ["acknowledgement", printGoObject([["data", `"${toBase64(acknowledgement)}"`]])],
-      ["original_packet", printPacket(packet)],
-      relayerOf(packet, deps),
-    ]),
-  );
-}
-
-function relayerOf(
-  { relayer }: RelayedPacket,
-  { bech32Prefix }: ContractApplicationDeps,
-): readonly [name: string, json: string] {
-  return ["relayer", printGoString(formatAddress(bech32Prefix, relayer))];
-}
-
-/** Prints a packet as wasmvm does: without a timeout that is not set. */
-function printPacket({ data, source, destination, sequence, timeout }: RelayedPacket): string {
-  const { height, timestamp } = timeout;
-  const block = printGoObject([
-    ["revision", height.revisionNumber.toString()],
-    ["height", height.revisionHeight.toString()],
-  ]);
-  return printGoObject([
-    ["data", `"${toBase64(data)}"`],
-    ["src", printEnd(source)],
-    ["dest", printEnd(destination)],
-    ["sequence", sequence.toString()],
-    [
-      "timeout",
-      printGoObject([
-        ["block", isZeroHeight(height) ? "null" : block],
-        ...(timestamp === 0n ? [] : [["timestamp", `"${timestamp}"`] as const]),
-      ]),
-    ],
   ]);
 }

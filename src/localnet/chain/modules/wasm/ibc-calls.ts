@@ -8,7 +8,7 @@ import { ErrExecuteFailed, ErrVMError, MODULE_NAME } from "./keys.ts";
 import type { LoadedContract } from "./loading.ts";
 
 /** The entry points of IBC. */
-export type IbcEntryPoint = Extract<EntryPoint, `ibc_${string}`>;
+type IbcEntryPoint = Extract<EntryPoint, `ibc_${string}`>;
 
 /** The outcome of a packet. `refused`: the text of the contract's error. `accepted`: the acknowledgement. */
 export type ReceiveOutcome =

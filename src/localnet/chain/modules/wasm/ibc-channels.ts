@@ -1,13 +1,11 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
-  Order,
-  State,
   type Channel,
   type IdentifiedChannel,
+  State,
 } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
-import { enumName } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { wrapErrors } from "../../runtime/errors.ts";
@@ -19,8 +17,9 @@ import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import type { CodeReport } from "./code-store.ts";
 import type { ContractMessage } from "./contract.ts";
 import type { GoField } from "./go-field.ts";
+import { printChannel, toContractChannel } from "./ibc-json.ts";
 import { contracts } from "./keeper.ts";
-import { ErrEmpty, ErrUnsupportedForContract, MODULE_NAME } from "./keys.ts";
+import { ErrEmpty, ErrUnsupportedForContract, MODULE_NAME, PORT_PREFIX, portOf } from "./keys.ts";
 
 /** What the module `ibc` does for contracts. */
 export interface ContractChannels {
@@ -30,13 +29,6 @@ export interface ContractChannels {
   readonly channelsOfPorts: (context: Context, prefix: string) => readonly IdentifiedChannel[];
   /** Sends a packet and returns its number. Throws `ModuleError`. */
   readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;
-}
-
-const PORT_PREFIX = "wasm.";
-
-/** Returns the port of a contract. */
-export function portOf(address: string): string {
-  return `${PORT_PREFIX}${address}`;
 }
 
 /** Returns the address of the contract that has bound a port, without gas; undefined when there is none. */
@@ -57,48 +49,6 @@ export function bindPort(context: Context, address: string, { hasIbcEntryPoints 
   const portId = portOf(address);
   chargePort(context, MODULE_NAME, portId);
   return portId;
-}
-
-/** A channel as contracts see it. */
-export interface ContractChannel extends ChannelEndpoint {
-  readonly counterparty: ChannelEndpoint;
-  readonly ordering: Order;
-  readonly version: string;
-  readonly connectionId: string;
-}
-
-/** Returns a stored channel as contracts see it. */
-export function toContractChannel(
-  { portId, channelId }: ChannelEndpoint,
-  { counterparty, ordering, version, connectionHops }: Channel,
-): ContractChannel {
-  return {
-    portId,
-    channelId,
-    counterparty: { portId: counterparty?.portId ?? "", channelId: counterparty?.channelId ?? "" },
-    ordering,
-    version,
-    connectionId: connectionHops[0] ?? "",
-  };
-}
-
-/** Prints a channel as wasmvm does. */
-export function printChannel(channel: ContractChannel): string {
-  return printGoObject([
-    ["endpoint", printEnd(channel)],
-    ["counterparty_endpoint", printEnd(channel.counterparty)],
-    ["order", printGoString(enumName(Order, channel.ordering))],
-    ["version", printGoString(channel.version)],
-    ["connection_id", printGoString(channel.connectionId)],
-  ]);
-}
-
-/** Prints one end of a channel. */
-export function printEnd({ portId, channelId }: ChannelEndpoint): string {
-  return printGoObject([
-    ["port_id", printGoString(portId)],
-    ["channel_id", printGoString(channelId)],
-  ]);
 }
 
 /**

@@ -29,6 +29,14 @@ export const CODE_SEQUENCE_KEY: Uint8Array = concat(new Uint8Array([0x04]), utf8
 /** Next instance number, 8 bytes big-endian; absent before the first contract, which gets 1. */
 export const INSTANCE_SEQUENCE_KEY: Uint8Array = concat(new Uint8Array([0x04]), utf8("lastContractId"));
 
+/** Ports of contracts: prefix, address as text. */
+export const PORT_PREFIX = "wasm.";
+
+/** Returns the port of a contract. */
+export function portOf(address: string): string {
+  return `${PORT_PREFIX}${address}`;
+}
+
 // Errors of codespace "wasm" by their Go names (wasmd v0.53 x/wasm/types/errors.go).
 export const ErrCreateFailed = registerError(MODULE_NAME, 2, "create wasm contract failed");
 export const ErrInstantiateFailed = registerError(MODULE_NAME, 4, "instantiate wasm contract failed");

@@ -87,15 +87,13 @@ export function requireConnection(context: Context, connectionId: string): Conne
 
 /** Returns an open connection. Throws connection/3 or connection/6. */
 export function requireOpenConnection(context: Context, connectionId: string): ConnectionEnd {
-  const connection = requireConnection(context, connectionId);
-  requireOpen(connection);
-  return connection;
+  return requireOpen(requireConnection(context, connectionId));
 }
 
-/** Throws connection/6 for a connection that is not open. */
-export function requireOpen({ state }: ConnectionEnd): void {
-  if (state !== State.STATE_OPEN)
-    throw ErrInvalidConnectionState(`connection state is not OPEN (got ${enumName(State, state)})`);
+/** Returns an open connection. Throws connection/6. */
+export function requireOpen(connection: ConnectionEnd): ConnectionEnd {
+  if (connection.state === State.STATE_OPEN) return connection;
+  throw ErrInvalidConnectionState(`connection state is not OPEN (got ${enumName(State, connection.state)})`);
 }
 
 /** Throws client/4 for an unknown client, client/29 for one that is not active. */
