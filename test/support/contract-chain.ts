@@ -290,6 +290,7 @@ const MODULES = [
   "auth",
   "bank",
   "contractmanager",
+  "cron",
   "feemarket",
   "harpoon",
   "interchainqueries",

@@ -1,10 +1,10 @@
 import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
+import { CONTRACT_QUERIES, createBindings } from "./contract-bindings.ts";
 import { echo } from "./contracts/echo.ts";
 import { gasBurner } from "./contracts/gas-burner.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
-import { handleAdminMessage } from "./modules/adminmodule/bindings.ts";
 import { MODULE_NAME as AUTHORITY_NAME, createAdminModule } from "./modules/adminmodule/module.ts";
 import type { ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
@@ -13,7 +13,7 @@ import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
 import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
 import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
-import { handleDexMessage } from "./modules/dex/bindings.ts";
+import { createCronModule } from "./modules/cron/module.ts";
 import { createDexModule } from "./modules/dex/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
@@ -31,7 +31,6 @@ import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
 import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
 import { joinHooks } from "./modules/staking/types.ts";
 import { createTokenFactoryModule, type TokenFactoryModule } from "./modules/tokenfactory/module.ts";
-import { handleTransferMessage } from "./modules/transfer/bindings.ts";
 import { PORT_ID } from "./modules/transfer/keys.ts";
 import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
@@ -109,44 +108,6 @@ const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
 /** Contracts that every genesis may instantiate. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
 
-/** gRPC queries that contracts may call, as on the deployed chain: of modules that are here. */
-const CONTRACT_QUERIES = [
-  ...rpcs(
-    "neutron.interchainqueries",
-    "Params RegisteredQueries RegisteredQuery QueryResult LastRemoteHeight",
-  ),
-  ...rpcs("neutron.harpoon", "SubscribedContracts"),
-  ...rpcs("neutron.contractmanager", "AddressFailures Failures"),
-  ...rpcs(
-    "neutron.dex",
-    "Params LimitOrderTrancheUser LimitOrderTrancheUserAll LimitOrderTrancheUserAllByAddress LimitOrderTranche LimitOrderTrancheAll",
-  ),
-  ...rpcs(
-    "neutron.dex",
-    "UserDepositsAll TickLiquidityAll InactiveLimitOrderTranche InactiveLimitOrderTrancheAll",
-  ),
-  ...rpcs("neutron.dex", "PoolReserves PoolReservesAll Pool PoolByID PoolMetadata PoolMetadataAll"),
-  ...rpcs("neutron.dex", "EstimateMultiHopSwap EstimatePlaceLimitOrder SimulateDeposit SimulateWithdrawal"),
-  ...rpcs(
-    "neutron.dex",
-    "SimulatePlaceLimitOrder SimulateWithdrawFilledLimitOrder SimulateCancelLimitOrder SimulateMultiHopSwap",
-  ),
-  ...rpcs("cosmos.auth.v1beta1", "Account Params"),
-  ...rpcs("cosmos.bank.v1beta1", "Balance DenomMetadata Params SupplyOf"),
-  ...rpcs("cosmos.staking.v1beta1", "Validator Delegation ValidatorDelegations"),
-  ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
-  ...rpcs("ibc.core.connection.v1", "Connection"),
-  ...rpcs("ibc.applications.transfer.v1", "DenomTrace"),
-  ...rpcs(
-    "osmosis.tokenfactory.v1beta1",
-    "Params DenomAuthorityMetadata DenomsFromCreator BeforeSendHookAddress FullDenom",
-  ),
-];
-
-function rpcs(service: string, names: string): readonly string[] {
-  return names.split(" ").map((name) => `/${service}.Query/${name}`);
-}
-
 /** Slashes and jails come first, as on the deployed chain. */
 const BEGIN_BLOCK_ORDER = ["slashing"];
 
@@ -163,7 +124,7 @@ const UPGRADES: readonly Upgrade[] = [
   { name: "adminmodule", adds: [AUTHORITY_NAME] },
   { name: "transfer", adds: ["transfer", "rate-limited-ibc"] },
   { name: "contractmanager", adds: ["contractmanager"] },
-  { name: "tokenfactory", adds: ["tokenfactory"] },
+  { name: "tokenfactory", adds: ["tokenfactory", "cron"] },
 ];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
@@ -253,22 +214,15 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
   const { names, consensus, auth, bank, feemarket } = base;
   const routes = once(() => routesOf(modules));
   const findMessage = (typeUrl: string): MessageHandler | undefined => routes().messages.get(typeUrl);
+  const findQuery = (path: string): QueryHandler | undefined => routes().queries.get(path);
   const wasm = createWasmModule(
     { ...names, codes: [...CODES, ...contractCodes], allowedQueries: CONTRACT_QUERIES },
     {
       ...addressedByText(base),
       vm: createVm(),
       findMessage,
-      findQuery: (path) => routes().queries.get(path),
-      customMessages: (context, contract, message) =>
-        icq.handleCustomMessage(context, contract, message) ??
-        handleTransferMessage(context, contract, message, { findMessage }) ??
-        handleAdminMessage(context, contract, message, { ...names, findMessage }) ??
-        tokenFactory.handleCustomMessage(context, contract, message) ??
-        manager.handleCustomMessage(context, contract, message) ??
-        handleDexMessage(context, contract, message, { ...names, findMessage }),
-      customQueries: (context, request) =>
-        icq.handleCustomQuery(context, request) ?? tokenFactory.handleCustomQuery(context, request),
+      findQuery,
+      ...createBindings({ ...names, findMessage, modules: () => ({ icq, tokenFactory, cron, manager }) }),
     },
   );
   const contracts = wasm.host;
@@ -300,6 +254,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
   const staking = createStakingModule(names, { bank: bank.keeper, hooks, keyTypes });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
   const admin = createAdminModule(names, { findMessage });
+  const cron = createCronModule(names, { findMessage, findQuery });
   const dex = createDex(names, bank.keeper);
   const modules: readonly ChainModule[] = [
     consensus,
@@ -321,6 +276,7 @@ function localChain(base: Base, contractCodes: readonly ContractCode[] = []): Ch
     slashing,
     // Records the escrow accounts of the channels.
     tokenFactory,
+    cron,
   ];
   return { modules, ibc, staking, bankHooks: tokenFactory.hooks };
 }
