@@ -369,6 +369,7 @@ const MODULES = [
   "bank",
   "contractmanager",
   "dex",
+  "cron",
   "feemarket",
   "genutil",
   "harpoon",

@@ -56,6 +56,12 @@ const MODULES: readonly LazyCommand[] = [
       (await import("../../localnet/chain/modules/contractmanager/cli/query.ts")).queryContractManagerCommand,
   },
   {
+    name: "tokenfactory",
+    description: "denominations that accounts created: admin, hook",
+    load: async () =>
+      (await import("../../localnet/chain/modules/tokenfactory/cli/query.ts")).queryTokenFactoryCommand,
+  },
+  {
     name: "ibc-rate-limit",
     description: "the contract that limits transfers to other chains",
     load: async () =>

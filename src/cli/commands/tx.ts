@@ -52,6 +52,12 @@ const MODULES: readonly LazyCommand[] = [
     load: async () => (await import("../../localnet/chain/modules/ibc/cli/tx.ts")).txIbcCommand,
   },
   {
+    name: "tokenfactory",
+    description: "create denominations; mint and burn their coins",
+    load: async () =>
+      (await import("../../localnet/chain/modules/tokenfactory/cli/tx.ts")).txTokenFactoryCommand,
+  },
+  {
     name: "ibc-rate-limit",
     description: "choose the contract that limits transfers to other chains",
     load: async () =>

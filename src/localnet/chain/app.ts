@@ -1,11 +1,10 @@
 import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
+import { CONTRACT_QUERIES, createBindings } from "./contract-bindings.ts";
 import { echo } from "./contracts/echo.ts";
 import { gasBurner } from "./contracts/gas-burner.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
-import { CONTRACT_QUERIES } from "./contract-queries.ts";
-import { handleAdminMessage } from "./modules/adminmodule/bindings.ts";
 import { createAdminModule } from "./modules/adminmodule/module.ts";
 import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/proposals.ts";
 import type { ModulePermissions } from "./modules/auth/keeper.ts";
@@ -15,7 +14,7 @@ import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
 import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
 import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
-import { handleDexMessage } from "./modules/dex/bindings.ts";
+import { createCronModule } from "./modules/cron/module.ts";
 import { createDexModule } from "./modules/dex/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
@@ -36,7 +35,6 @@ import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
 import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
 import { joinHooks } from "./modules/staking/types.ts";
 import { createTokenFactoryModule, type TokenFactoryModule } from "./modules/tokenfactory/module.ts";
-import { handleTransferMessage } from "./modules/transfer/bindings.ts";
 import { PORT_ID } from "./modules/transfer/keys.ts";
 import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
@@ -131,7 +129,7 @@ const UPGRADES: readonly Upgrade[] = [
   { name: "adminmodule", adds: [AUTHORITY_NAME] },
   { name: "transfer", adds: ["transfer", "rate-limited-ibc"] },
   { name: "contractmanager", adds: ["contractmanager"] },
-  { name: "tokenfactory", adds: ["tokenfactory"] },
+  { name: "tokenfactory", adds: ["tokenfactory", "cron"] },
 ];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
@@ -228,6 +226,7 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
   const { names, consensus, auth, bank, feemarket } = base;
   const routes = once(() => routesOf(modules));
   const findMessage = (typeUrl: string): MessageHandler | undefined => routes().messages.get(typeUrl);
+  const findQuery = (path: string): QueryHandler | undefined => routes().queries.get(path);
   const hooks = joinHooks(() => [slashing.hooks, harpoon.hooks]);
   const staking = createStakingModule(names, { bank: base.stakingBank, hooks, keyTypes });
   const wasm = createWasmModule(
@@ -239,16 +238,8 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
       staking: staking.contractReads,
       profiler,
       findMessage,
-      findQuery: (path) => routes().queries.get(path),
-      customMessages: (context, contract, message) =>
-        icq.handleCustomMessage(context, contract, message) ??
-        handleTransferMessage(context, contract, message, { findMessage }) ??
-        handleAdminMessage(context, contract, message, { ...names, findMessage }) ??
-        tokenFactory.handleCustomMessage(context, contract, message) ??
-        manager.handleCustomMessage(context, contract, message) ??
-        handleDexMessage(context, contract, message, { ...names, findMessage }),
-      customQueries: (context, request) =>
-        icq.handleCustomQuery(context, request) ?? tokenFactory.handleCustomQuery(context, request),
+      findQuery,
+      ...createBindings({ ...names, findMessage, modules: () => ({ icq, tokenFactory, cron, manager }) }),
     },
   );
   const contracts = wasm.host;
@@ -282,6 +273,7 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
   const harpoon = createHarpoonModule(names, { contracts });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
   const admin = createAdminModule(names, { findMessage });
+  const cron = createCronModule(names, { findMessage, findQuery });
   const dex = createDex(names, bank.keeper);
   const all: readonly ChainModule[] = [
     consensus,
@@ -304,6 +296,7 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
     // Records the escrow accounts of the channels.
     tokenFactory,
     createGenutilModule(names, staking.keeper),
+    cron,
   ];
   const modules = all.map((module) => profiledModule(module, profiler));
   return { modules, ibc, staking, bankHooks: tokenFactory.hooks };

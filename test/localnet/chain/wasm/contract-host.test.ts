@@ -306,6 +306,10 @@ describe("custom messages and queries", () => {
     ).toEqual({
       registered_queries: [],
     });
+    // As on the deployed chain, which reads the page of nothing.
+    expect(() => request(context, { registered_interchain_queries: {} })).toThrow(
+      expect.objectContaining({ codespace: "undefined", code: 111_222 }),
+    );
     expect(() => request(context, { interchain_query_result: { query_id: 42 } })).toThrow(
       expect.objectContaining({ codespace: "interchainqueries", code: 1115 }),
     );

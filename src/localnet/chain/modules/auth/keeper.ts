@@ -22,7 +22,7 @@ export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
 export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
-  /** Module accounts that genesis creates, in this order; default: all. The others are created when they are first used. */
+  /** Module accounts that genesis creates, in this order. The first payment creates any other. Default: all. */
   readonly genesisAccounts?: readonly string[];
 }
 
@@ -38,7 +38,6 @@ export interface AuthKeeper extends AnteAccounts {
   readonly isModuleName: (name: string) => boolean;
   /** In alphabetical order. */
   readonly moduleNames: readonly string[];
-  readonly genesisAccounts: readonly string[];
   readonly addressByNumber: (context: Context, number: bigint) => Uint8Array | undefined;
   /** Takes the next account number from the counter. */
   readonly nextNumber: (context: Context) => bigint;
@@ -73,7 +72,6 @@ export function fromAny({ typeUrl, value }: Any): Account {
 
 export function createAuthKeeper(options: AuthOptions): AuthKeeper {
   const { bech32Prefix, moduleAccounts } = options;
-  const moduleNames = Object.keys(moduleAccounts).toSorted();
   const parse = (text: string): Uint8Array => parseAddress(bech32Prefix, text);
   const format = (address: Uint8Array): string => formatAddress(bech32Prefix, address);
   const set = (context: Context, account: Account): void =>
@@ -100,8 +98,7 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
       return accounts.get(context, address) ?? create(context, address, { name, permissions });
     },
     isModuleName: (name) => Object.hasOwn(moduleAccounts, name),
-    moduleNames,
-    genesisAccounts: options.genesisAccounts ?? moduleNames,
+    moduleNames: Object.keys(moduleAccounts).toSorted(),
     addressByNumber: numbers.get,
     nextNumber: takeNumber,
     all: function* (context) {

@@ -4,7 +4,7 @@ import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import type { Account } from "../../runtime/ante-step.ts";
-import { type Context, dryRun } from "../../runtime/context.ts";
+import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
@@ -22,7 +22,10 @@ export function createAuthModule(options: AuthOptions): ChainModule & { readonly
     stores: [STORE_NAME],
     messages: [],
     queries: createQueries(keeper, options.bech32Prefix),
-    initGenesis: (context, genesis) => initGenesis(context, genesis, keeper),
+    initGenesis: (context, genesis) => {
+      initGenesis(context, genesis, keeper);
+      for (const name of options.genesisAccounts ?? keeper.moduleNames) keeper.moduleAccount(context, name);
+    },
     exportGenesis: (context) => exportGenesis(context, keeper),
     keeper,
   };
@@ -35,8 +38,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /**
- * Reads parameters and accounts, and creates the first module accounts. An account whose number is taken
- * gets the lowest free number, in document order (SDK `SanitizeGenesisAccounts`).
+ * Reads parameters and accounts. An account whose number is taken gets the lowest free number, in document order (SDK
+ * `SanitizeGenesisAccounts`).
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keeper: AuthKeeper): void {
   const state = readGenesis(SCHEMA, json);
@@ -48,7 +51,6 @@ function initGenesis(context: Context, json: JsonValue | undefined, keeper: Auth
     while (last < account.base.accountNumber) last = keeper.nextNumber(context);
     keeper.set(context, account);
   }
-  for (const name of keeper.genesisAccounts) keeper.moduleAccount(context, name);
 }
 
 /** Exports parameters and all accounts in the order of their numbers. */
@@ -176,8 +178,7 @@ function moduleAccountQueries(keeper: AuthKeeper): readonly QueryHandler[] {
 
 function requireModuleAccount(context: Context, keeper: AuthKeeper, name: string): Account {
   if (!keeper.isModuleName(name)) throw new QueryError(GrpcCode.NotFound, `account ${name} not found`);
-  // As in the SDK, the response has the account that the next use would create.
-  return dryRun(context, (inner) => keeper.moduleAccount(inner, name));
+  return keeper.moduleAccount(context, name);
 }
 
 function addressQueries(keeper: AuthKeeper, bech32Prefix: string): readonly QueryHandler[] {
