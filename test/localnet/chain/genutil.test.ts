@@ -3,12 +3,13 @@ import { AuthInfo, Tx, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmo
 import { MsgCreateValidator } from "../../../src/cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import { PubKey } from "../../../src/cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
 import { messageToJson } from "../../../src/cosmos/proto/json.ts";
+import { createApp } from "../../../src/localnet/chain/app.ts";
 import { formatAddress, parseAddress } from "../../../src/localnet/chain/runtime/address.ts";
 import { GenesisError } from "../../../src/localnet/chain/runtime/genesis.ts";
 import type { JsonValue } from "../../../src/platform/base/json.ts";
 import { startTestChain, testGenesis } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";
-import { buildTx } from "../../support/test-tx.ts";
+import { buildTx, sendMessage } from "../../support/test-tx.ts";
 
 const alice = createTestKey("alice");
 const OPERATOR = formatAddress("neutronvaloper", parseAddress("neutron", alice.address));
@@ -53,6 +54,16 @@ describe("transactions of a genesis document", () => {
     });
     expect(JSON.stringify(bank)).toContain('"amount":"5000000"');
     expect(genutil).toEqual({ gen_txs: [] });
+  });
+
+  it("do not change what a check before the first block expects", () => {
+    const app = createApp({ kind: "local", denom: "untrn" });
+    const appState = testGenesis([{ key: alice, untrn: 10_000_000n, number: 7n }]);
+    app.initChain({ chainId: "test-1", timeNs: 1n, initialHeight: 1n, validators: [], appState });
+    const messages = [sendMessage(alice.address, alice.address, 1n)];
+    const tx = (accountNumber: bigint) => buildTx({ key: alice, sequence: 0n, messages, accountNumber });
+    expect(app.checkTx(tx(0n), false).code).toBe(4);
+    expect(app.checkTx(tx(7n), false)).toMatchObject({ code: 0, gasWanted: 200_000n });
   });
 
   it.each<readonly [string, JsonValue, string]>([

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { messageFromJson } from "../../../src/cosmos/proto/json.ts";
 import type { JsonObject } from "../../../src/platform/base/json.ts";
 import { countAccesses } from "../../support/counted-accesses.ts";
-import { createDexWorld } from "../../support/dex-world.ts";
+import { createDexWorld, type DexWorld } from "../../support/dex-world.ts";
 import { castBank, stakeMessages } from "../../support/stake-cast.ts";
 import { AUTHORITY, createStakeWorld, ECHO, type StakeWorld } from "../../support/stake-world.ts";
 
@@ -70,11 +70,15 @@ describe("accesses of staking, its hooks and the admin module", () => {
 });
 
 describe("accesses of the exchange", () => {
-  const world = createDexWorld();
-  world.fund(ADMIN, [
-    { denom: "aaa", amount: 1_000n },
-    { denom: "bbb", amount: 1_000n },
-  ]);
+  let world: DexWorld;
+
+  beforeEach(() => {
+    world = createDexWorld();
+    world.fund(
+      ADMIN,
+      ["aaa", "bbb", "ccc"].map((denom) => ({ denom, amount: 1_000n })),
+    );
+  });
 
   function count(name: string, fields: JsonObject): string {
     const typeUrl = `/neutron.dex.${name}`;
@@ -111,6 +115,26 @@ describe("accesses of the exchange", () => {
       "21 reads, 3 looks, 15 writes, 2 deletes, 2 seeks",
       "9 reads, 1 looks, 7 writes, 3 seeks",
       "12 reads, 1 looks, 9 writes, 2 seeks",
+    ]);
+  });
+
+  it("for routes with the same beginning, whose swaps are paid once", () => {
+    const large = { ...deposit(0), amounts_a: ["300"], amounts_b: ["300"] };
+    count("MsgDeposit", large);
+    count("MsgDeposit", { ...large, token_a: "bbb", token_b: "ccc" });
+    const swap = (...routes: readonly (readonly string[])[]): string =>
+      count("MsgMultiHopSwap", {
+        routes: routes.map((hops) => ({ hops: [...hops] })),
+        amount_in: "50",
+        exit_limit_price: "0.1",
+        pick_best_route: true,
+      });
+    const one = swap(["aaa", "bbb", "ccc"]);
+    const same = swap(["aaa", "bbb", "ccc"], ["aaa", "bbb", "ccc"]);
+    expect([one, same]).toEqual([
+      "10 reads, 2 looks, 12 writes, 6 seeks",
+      // Only the two prices again.
+      "10 reads, 2 looks, 12 writes, 8 seeks",
     ]);
   });
 });

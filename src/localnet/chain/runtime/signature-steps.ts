@@ -138,14 +138,16 @@ function isSigned(
 
 /** Encodes the bytes to sign. Returns undefined for sign modes and messages that are not supported. */
 function signDocOf(
-  { chainId, height }: Context,
+  context: Context,
   tx: DecodedTx,
   { base }: Account,
   mode: SignMode | undefined,
 ): Uint8Array | undefined {
+  const { chainId } = context;
   const { sequence } = base;
-  // The signer of a genesis transaction does not know its number yet.
-  const accountNumber = height === 0n ? 0n : base.accountNumber;
+  // The signer of a genesis transaction does not know its number yet. Checks before the first block are at height 0, too.
+  const isGenesis = context.height === 0n && context.mode === "deliver";
+  const accountNumber = isGenesis ? 0n : base.accountNumber;
   const { bodyBytes, authInfoBytes } = tx.raw;
   if (mode === SignMode.SIGN_MODE_DIRECT)
     return SignDoc.encode({ bodyBytes, authInfoBytes, chainId, accountNumber }).finish();

@@ -127,7 +127,8 @@ function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void
     return;
   }
   // Transactions of genesis have no gas limit.
-  progress.gas = scope.block.height === 0n ? createGasMeter() : createGasMeter(gasLimit);
+  const isGenesis = scope.block.height === 0n && scope.mode === "deliver";
+  progress.gas = isGenesis ? createGasMeter() : createGasMeter(gasLimit);
   progress.gasWanted = gasLimit;
   if (maxBlockGas > 0n && gasLimit > maxBlockGas)
     throw ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);

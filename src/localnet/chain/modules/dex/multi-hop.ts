@@ -48,10 +48,18 @@ function chooseRoute(context: Context, { chainName }: DexKeepers, request: Multi
     : firstRoute(context, chainName, request);
 }
 
+/** A message while its routes run. */
+interface RouteScope {
+  readonly request: MultiHopRequest;
+  /** Beginnings of routes whose swaps were paid: another route with the same beginning does not pay for them again. */
+  readonly paid: Set<string>;
+}
+
 function firstRoute(context: Context, chainName: string, request: MultiHopRequest): RouteResult {
   const failures: ModuleError[] = [];
+  const scope = { request, paid: new Set<string>() };
   for (const hops of request.routes) {
-    const result = tryRoute(() => context.atomically((inner) => runRoute(inner, chainName, request, hops)));
+    const result = tryRoute(() => context.atomically((inner) => runRoute(inner, chainName, scope, hops)));
     if (!(result instanceof ModuleError)) return result;
     failures.push(result);
   }
@@ -61,15 +69,16 @@ function firstRoute(context: Context, chainName: string, request: MultiHopReques
 /** Runs every route as a dry run, then the best one again, for which no gas is charged a second time. */
 function bestRoute(context: Context, chainName: string, request: MultiHopRequest): RouteResult {
   const failures: ModuleError[] = [];
+  const scope = { request, paid: new Set<string>() };
   let best: Required<RouteResult> | undefined;
   for (const hops of request.routes) {
-    const result = tryRoute(() => dryRun(context, (inner) => runRoute(inner, chainName, request, hops)));
+    const result = tryRoute(() => dryRun(context, (inner) => runRoute(inner, chainName, scope, hops)));
     if (result instanceof ModuleError) failures.push(result);
     else if (best === undefined || outOf(result).amount > outOf(best).amount) best = result;
   }
   if (best === undefined) throw allFailed(failures);
   outOf(best);
-  return runRoute(context.withGas(createGasMeter()), chainName, request, best.hops);
+  return runRoute(context.withGas(createGasMeter()), chainName, scope, best.hops);
 }
 
 function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
@@ -99,7 +108,7 @@ function outOf({ out }: RouteResult): Coin {
 function runRoute(
   context: Context,
   chainName: string,
-  { amountIn, exitLimitPrice }: MultiHopRequest,
+  { request: { amountIn, exitLimitPrice }, paid }: RouteScope,
   hops: readonly string[],
 ): RouteResult {
   const pairs = pairsOf(hops);
@@ -109,7 +118,10 @@ function runRoute(
   let out: Coin | undefined;
   for (const [index, pair] of pairs.entries()) {
     if (exitLimitPrice > mulPrec(current, bestPrices[index] ?? 0n)) throw ErrLimitPriceNotSatisfied();
-    const step = runHop(context, chainName, pair, out?.amount ?? amountIn);
+    const beginning = JSON.stringify(hops.slice(0, index + 2));
+    const payer = paid.has(beginning) ? context.withGas(createGasMeter()) : context;
+    paid.add(beginning);
+    const step = runHop(payer, chainName, pair, out?.amount ?? amountIn);
     dust.push(step.dust);
     out = step.out;
     current = quoPrec(precFromInt(out.amount), precFromInt(amountIn));

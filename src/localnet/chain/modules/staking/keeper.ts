@@ -1,14 +1,17 @@
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { type Dec18, formatDec18, mulDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
 import type { ValidatorPower } from "../../runtime/abci.ts";
+import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { jail, unbond } from "./delegate.ts";
 import { delegations } from "./delegations.ts";
-import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";
+import { BONDED_POOL, lengthPrefixed, NOT_BONDED_POOL } from "./keys.ts";
+import { moduleParams } from "./params.ts";
 import {
   consensusAddressOf,
   consensusKeyOf,
+  type Delegation,
   type Redelegation,
   type RedelegationEntry,
   type Unbonding,
@@ -16,7 +19,14 @@ import {
   type Validator,
 } from "./records.ts";
 import type { Keepers, Pair, Triplet } from "./types.ts";
-import { ignoringErrors, isMature, redelegationsFrom, saveUnbonding, unbondingsFrom } from "./unbondings.ts";
+import {
+  hasReceiving,
+  ignoringErrors,
+  isMature,
+  redelegationsFrom,
+  saveUnbonding,
+  unbondingsFrom,
+} from "./unbondings.ts";
 import { updatesOf, updateValidatorSet } from "./validator-set.ts";
 import {
   addToPowerOrder,
@@ -25,6 +35,7 @@ import {
   effectiveFraction,
   fractionOf,
   isBonded,
+  operatorsByPower,
   poolOf,
   POWER_REDUCTION,
   requireValidator,
@@ -225,4 +236,80 @@ function slashRedelegation(
   burnFrom(context, keepers, BONDED_POOL, burned.bonded);
   burnFrom(context, keepers, NOT_BONDED_POOL, burned.notBonded);
   return due;
+}
+
+/** Facts about a validator that contracts can read. Rates are decimals of 18 digits. */
+interface ValidatorTerms {
+  readonly operatorAddress: string;
+  readonly rate: string;
+  readonly maxRate: string;
+  readonly maxChangeRate: string;
+}
+
+/** A delegation with its tokens. Addresses are bech32. */
+interface OwnedTokens {
+  readonly delegatorAddress: string;
+  readonly validatorAddress: string;
+  readonly amount: Coin;
+}
+
+/** Reads for contracts. Order and number of the store accesses are those of the deployed keeper, because each consumes gas. */
+export type ContractReads = ReturnType<typeof createContractReads>;
+
+export function createContractReads({ operators }: Keepers) {
+  const validatorOf = (context: Context, { validatorAddress }: Delegation): Validator =>
+    requireValidator(context, operators.parse(validatorAddress));
+  return {
+    bondDenom,
+    bondedValidators: (context: Context): readonly ValidatorTerms[] => bonded(context).map(termsOf),
+    validator: (context: Context, operator: Uint8Array): ValidatorTerms | undefined => {
+      const validator = validators.get(context, operator);
+      return validator === undefined ? undefined : termsOf(validator);
+    },
+    delegationsOf: (context: Context, delegator: Uint8Array): readonly OwnedTokens[] => {
+      const found = [...delegations.entries(context, lengthPrefixed(delegator))];
+      const denom = bondDenom(context);
+      return found.map(([, delegation]) => withTokens(delegation, validatorOf(context, delegation), denom));
+    },
+    delegation: (context: Context, delegator: Uint8Array, validator: Uint8Array): OwnedTokens | undefined => {
+      const delegation = delegations.get(context, { delegator, validator });
+      if (delegation === undefined) return undefined;
+      const found = validatorOf(context, delegation);
+      return withTokens(delegation, found, bondDenom(context));
+    },
+    isReceiving: hasReceiving,
+  };
+}
+
+function bondDenom(context: Context): string {
+  return moduleParams.get(context).bondDenom;
+}
+
+function bonded(context: Context): readonly Validator[] {
+  const { maxValidators } = moduleParams.get(context);
+  const found: Validator[] = [];
+  for (const operator of operatorsByPower(context)) {
+    if (found.length >= maxValidators) break;
+    const validator = requireValidator(context, operator);
+    if (isBonded(validator)) found.push(validator);
+  }
+  return found;
+}
+
+function termsOf({ operatorAddress, commission }: Validator): ValidatorTerms {
+  return {
+    operatorAddress,
+    rate: formatDec18(commission.rate),
+    maxRate: formatDec18(commission.maxRate),
+    maxChangeRate: formatDec18(commission.maxChangeRate),
+  };
+}
+
+function withTokens(
+  { delegatorAddress, validatorAddress, shares }: Delegation,
+  validator: Validator,
+  denom: string,
+): OwnedTokens {
+  const amount = truncateDec18(tokensFromShares(validator, shares));
+  return { delegatorAddress, validatorAddress, amount: { denom, amount } };
 }

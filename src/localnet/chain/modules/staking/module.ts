@@ -2,12 +2,16 @@ import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/
 import { formatCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
-import { type ContractReads, createContractReads } from "./contract-reads.ts";
 import { removeValidator } from "./delegate.ts";
 import { completedRedelegation, completedUnbonding } from "./events.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createHandlers } from "./handlers.ts";
-import { createStakingKeeper, type StakingKeeper } from "./keeper.ts";
+import {
+  type ContractReads,
+  createContractReads,
+  createStakingKeeper,
+  type StakingKeeper,
+} from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { bondCoins } from "./params.ts";
 import { createQueryHandlers } from "./queries.ts";
