@@ -3,7 +3,7 @@ import { backoffMs } from "../platform/base/waits.ts";
 import { errorText } from "../platform/base/errors.ts";
 import { planKvCycle, recordKvOutcome, runKvCycle } from "./kv/kv-cycle.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
-import { afterResult, isDue, type QueryState } from "./registry/query-state.ts";
+import { afterResult, isDue, mayBeDueAfter, type QueryState } from "./registry/query-state.ts";
 import type { RegisteredQuery } from "./chain/registered-query.ts";
 import { errorBackoff, errorKind } from "./chain/relay-error.ts";
 import { runTxCycle } from "./tx/tx-cycle.ts";
@@ -185,9 +185,7 @@ function dueStates(
     // Most queries back off or are not due, and this runs for all of them at each event of the connection.
     if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;
     const newest = view.newest(state.query.id);
-    // Most have a result in the pipeline and are not due in its block. Without unchanged reads that is clear before a state is copied.
-    if (newest !== undefined && state.sent.length === 0)
-      if (at.height < newest.sentAt + state.query.updatePeriod) continue;
+    if (newest !== undefined && !mayBeDueAfter(state, newest, at.height)) continue;
     const next = newest === undefined ? state : afterResult(state, newest);
     if (isDue(next, at.height, at.nowMs)) due.push(next);
   }

@@ -27,7 +27,13 @@ export function isAbort(error: unknown, signal: AbortSignal): boolean {
   );
 }
 
-const callbacksOf = new WeakMap<AbortSignal, Set<(reason: Error) => void>>();
+interface Callbacks {
+  readonly pending: Set<(reason: Error) => void>;
+  /** Set when a wait ended without an abort of its signal. */
+  ended: Error | undefined;
+}
+
+const callbacksOf = new WeakMap<AbortSignal, Callbacks>();
 
 /**
  * Calls `callback` once with the reason when `signal` aborts, or immediately when it is aborted already.
@@ -41,36 +47,44 @@ export function onAbort(signal: AbortSignal, callback: (reason: Error) => void):
     callback(abortReason(signal));
     return () => {};
   }
-  const callbacks = callbacksOf.get(signal) ?? listen(signal);
-  callbacks.add(callback);
+  const { pending, ended } = callbacksOf.get(signal) ?? listen(signal);
+  if (ended !== undefined) {
+    callback(ended);
+    return () => {};
+  }
+  pending.add(callback);
   return () => {
-    callbacks.delete(callback);
+    pending.delete(callback);
   };
 }
 
 /** Adds the one event listener of this signal. */
-function listen(signal: AbortSignal): Set<(reason: Error) => void> {
-  const callbacks = new Set<(reason: Error) => void>();
-  callbacksOf.set(signal, callbacks);
+function listen(signal: AbortSignal): Callbacks {
+  const callbacks = addCallbacks(signal);
   signal.addEventListener("abort", () => fire(signal, callbacks), { once: true });
   return callbacks;
 }
 
-function fire(signal: AbortSignal, callbacks: ReadonlySet<(reason: Error) => void>): void {
+function addCallbacks(signal: AbortSignal): Callbacks {
+  const callbacks = { pending: new Set<(reason: Error) => void>(), ended: undefined };
+  callbacksOf.set(signal, callbacks);
+  return callbacks;
+}
+
+function fire(signal: AbortSignal, { pending }: Callbacks): void {
   callbacksOf.delete(signal);
-  for (const callback of callbacks) callback(abortReason(signal));
+  for (const callback of pending) callback(abortReason(signal));
 }
 
 interface OwnSignal extends Pick<AbortController, "signal" | "abort"> {
-  /** Calls the callbacks that were not called yet, and leaves the signal as it is. */
+  /** Calls all callbacks, also those that are added later, and leaves the signal as it is. Has an effect once. */
   readonly end: (reason: Error) => void;
 }
 
 /** The signal of one call. Its callbacks need no event listener, which would take longer than the rest of a short wait. */
 function createOwnSignal(): OwnSignal {
   const own = new AbortController();
-  const callbacks = new Set<(reason: Error) => void>();
-  callbacksOf.set(own.signal, callbacks);
+  const callbacks = addCallbacks(own.signal);
   return {
     signal: own.signal,
     abort: (reason) => {
@@ -79,9 +93,10 @@ function createOwnSignal(): OwnSignal {
       fire(own.signal, callbacks);
     },
     end: (reason) => {
-      callbacksOf.delete(own.signal);
-      const ending = [...callbacks];
-      callbacks.clear();
+      if (callbacks.ended !== undefined) return;
+      callbacks.ended = reason;
+      const ending = [...callbacks.pending];
+      callbacks.pending.clear();
       for (const callback of ending) callback(reason);
     },
   };
@@ -176,14 +191,19 @@ export async function waitAtMost<T>(
   signal.throwIfAborted();
   const own = createOwnSignal();
   const unwatch = onAbort(signal, own.end);
+  let isOver = false;
   clock.sleep(delayMs, own.signal).then(
-    () => own.end(TIME_IS_OVER),
+    () => {
+      isOver = true;
+      own.end(TIME_IS_OVER);
+    },
     () => {},
   );
   try {
     return await wait(own.signal);
   } catch (error) {
-    if (error === TIME_IS_OVER) return undefined;
+    // Not that of a wait around this one.
+    if (isOver && error === TIME_IS_OVER) return undefined;
     throw error;
   } finally {
     unwatch();

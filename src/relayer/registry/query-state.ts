@@ -278,6 +278,18 @@ export function afterResult(
   return { ...state, query, isRequested: false };
 }
 
+/**
+ * Whether {@link afterResult} may be due at a height. False is certain, and known without a copy of the state: most queries have a
+ * result in the pipeline and are not due after it.
+ */
+export function mayBeDueAfter(
+  { query, sent }: QueryState,
+  { sentAt }: { readonly sentAt: bigint },
+  localHeight: bigint,
+): boolean {
+  return sent.length > 0 || localHeight >= sentAt + query.updatePeriod;
+}
+
 /** Whether connection, type, keys, filter and period are equal. */
 export function sameQuestion(a: RegisteredQuery, b: RegisteredQuery): boolean {
   return (

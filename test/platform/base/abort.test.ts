@@ -61,6 +61,24 @@ describe("waitAtMost", () => {
     expect(ended).toBeInstanceOf(Error);
   });
 
+  it("ends a wait that begins again after its end, and the one around it", async () => {
+    const clock = createManualClock(0);
+    const signal = new AbortController().signal;
+    const again = waitAtMost(10, clock, signal, async (own) => {
+      await never(own).catch(() => undefined);
+      return never(own);
+    });
+    const nested: (number | undefined)[] = [];
+    const outer = waitAtMost(10, clock, signal, async (own) => {
+      nested.push(await waitAtMost(20, clock, own, never));
+    });
+    await clock.advance(10);
+    expect(await again).toBeUndefined();
+    expect(await outer).toBeUndefined();
+    expect(nested).toEqual([]);
+    expect(clock.sleeping()).toBe(0);
+  });
+
   it("throws the error of the wait and the reason of the signal, also of one that has aborted", async () => {
     const clock = createManualClock(0);
     const stop = new AbortController();
