@@ -57,25 +57,23 @@ function mixingContract(): { readonly code: Uint8Array; readonly operators: numb
   const [rounds, first] = [3, 4] as const;
   const word = (at: number): number => first + at;
   const low = (at: number): number[] => [...get(word(at)), 0x42, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x83];
-  const add = (to: number, other: number): number[] => [
-    ...[...get(word(to)), ...get(word(other)), 0x7c],
-    ...[0x42, 2, ...low(to), 0x7e, ...low(other), 0x7e, 0x7c],
-    ...set(word(to)),
-  ];
-  const mix = (to: number, other: number, bits: number): number[] => [
-    ...[...get(word(to)), ...get(word(other)), 0x85, 0x42, bits, 0x8a],
-    ...set(word(to)),
-  ];
-  const half = (one: number, other: number): number[] => [
-    ...[...add(0, 1), ...mix(3, 0, one)],
-    ...[...add(2, 3), ...mix(1, 2, other)],
-  ];
+  const add = (to: number, other: number): number[] =>
+    [
+      [...get(word(to)), ...get(word(other)), 0x7c],
+      [0x42, 2, ...low(to), 0x7e, ...low(other), 0x7e, 0x7c],
+      set(word(to)),
+    ].flat();
+  const mix = (to: number, other: number, bits: number): number[] =>
+    [[...get(word(to)), ...get(word(other)), 0x85, 0x42, bits, 0x8a], set(word(to))].flat();
+  const half = (one: number, other: number): number[] =>
+    [add(0, 1), mix(3, 0, one), add(2, 3), mix(1, 2, other)].flat();
   const each = (write: (at: number) => number[]): number[] => [0, 1, 2, 3].flatMap(write);
   const body = [
-    ...each((at) => [...i32(2048 + 8 * at), 0x29, 3, 0, ...set(word(at))]),
-    ...[...half(32, 24), ...half(16, 63)],
-    ...each((at) => [...i32(2048 + 8 * at), ...get(word(at)), 0x37, 3, 0]),
-  ];
+    each((at) => [...i32(2048 + 8 * at), 0x29, 3, 0, ...set(word(at))]),
+    half(32, 24),
+    half(16, 63),
+    each((at) => [...i32(2048 + 8 * at), ...get(word(at)), 0x37, 3, 0]),
+  ].flat();
   const loop = [0x03, 0x40, ...body, ...get(rounds), ...i32(1), 0x6b, 0x22, rounds, 0x0d, 0, 0x0b];
   const locals = [
     [1, 0x7f],

@@ -46,7 +46,7 @@ function uploadAndCall(code: Uint8Array, options: RunOptions = {}): string {
 }
 
 const repeat = (count: number, bytes: readonly number[]): number[] =>
-  Array.from({ length: count }, () => bytes).flat();
+  Array.from({ length: count * bytes.length }, (_, at) => bytes[at % bytes.length] ?? 0);
 const functions = (count: number, one: BuiltFunction): BuiltFunction[] =>
   Array.from({ length: count }, () => one);
 /** The body of a loop that never ends. */
@@ -61,7 +61,7 @@ describe("hostile code of the largest size", () => {
   it("with 19,995 functions of 50,000 locals costs what its bytes cost", () => {
     const many = functions(19_995, { locals: [[50_000, I32]], body: [] });
     expect(uploadAndCall(buildContract([], { functions: many }))).toBe('{"ok":""}');
-  }, 60_000);
+  });
 
   it.each([
     ["blocks", block],
@@ -80,7 +80,7 @@ describe("hostile code of the largest size", () => {
     const table = [...i32(3), brTable, 0xe0, 0xd4, 0x03, ...targets, 0];
     const body = [...repeat(1000, [block, EMPTY]), ...repeat(22, table), ...repeat(1000, [end])];
     expect(uploadAndCall(buildContract(call(5), { functions: [{ body }] }))).toBe('{"ok":""}');
-  }, 60_000);
+  });
 
   it("with 90,000 exports has no slower instances", () => {
     const exports = Array.from({ length: 90_000 }, (_, at) => [`export ${at}`, 0, at % 5] as const);
@@ -172,9 +172,11 @@ describe("hostile calls end by their gas", () => {
     ["a loop that grows the memory by nothing", [...i32(0), OP.memoryGrow, 0, drop]],
     ["a loop that grows the memory by too much", [...i32(513), OP.memoryGrow, 0, drop]],
   ])("%s", (_, body) => {
-    // 10^10 VM gas are four million rounds of the last ones. V8's own growth by nothing would take seconds for them.
+    // Twenty million rounds of the last ones: V8's own growth by nothing would take seconds for them.
     const startMs = cpuMs();
-    expect(textOf(runContract(buildContract(forever(body)), { gasLimit: 10n ** 10n }))).toBe("Out of gas");
+    expect(textOf(runContract(buildContract(forever(body)), { gasLimit: 4n * 10n ** 10n }))).toBe(
+      "Out of gas",
+    );
     expect(cpuMs() - startMs).toBeLessThan(MAX_MS / 10);
   });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { errorMessage } from "../../../src/platform/base/errors.ts";
-import { I32, I64, OP } from "../../../src/localnet/vm/operators.ts";
+import { F64, I32, I64, OP } from "../../../src/localnet/vm/operators.ts";
 import { createVm } from "../../../src/localnet/vm/vm.ts";
-import { buildModule, type BuiltModule, type BuiltFunction } from "../../support/vm/wasm-builder.ts";
+import { buildModule, type BuiltModule, type BuiltFunction, get } from "../../support/vm/wasm-builder.ts";
 
 const STATIC = "Error during static Wasm validation: ";
 const { block, end, drop, unreachable } = OP;
@@ -228,6 +228,25 @@ describe("function bodies are checked in the deployed words", () => {
       [OP.i32Const, 1, 0xc0, drop, 0x43, 0, 0, 0, 0, 0xfc, 0, drop],
     ],
   ])("%s is accepted", (_, body) => expect(upload({}, [{ body }])).toBe("accepted"));
+
+  it("locals have the type of their group, however many are before them", () => {
+    const locals = [
+      [300, I32],
+      [0, I64],
+      [300, I64],
+      [1, F64],
+    ] as const;
+    const test = (index: number, isZero: number): string =>
+      upload({}, [{ locals, body: [...get(index), isZero, drop] }]);
+    const [ofI32, ofI64] = [0x45, 0x50];
+    expect([test(0, ofI32), test(299, ofI32), test(300, ofI64), test(599, ofI64)]).toEqual(
+      Array.from({ length: 4 }, () => "accepted"),
+    );
+    expect(test(299, ofI64)).toContain("type mismatch: expected i64, found i32");
+    expect(test(300, ofI32)).toContain("type mismatch: expected i32, found i64");
+    expect(test(600, ofI32)).toContain("type mismatch: expected i32, found f64");
+    expect(test(601, ofI32)).toContain("unknown local 601: local index out of bounds");
+  });
 
   it("50,001 locals are too many", () => {
     const locals = (count: number) => upload({}, [{ locals: [[count, I32]], body: [] }]);
