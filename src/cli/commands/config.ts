@@ -26,6 +26,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("./config-show.ts")).showCommand,
   },
   {
+    name: "init",
+    description: "write a new configuration from what the endpoints of a chain say",
+    load: async () => (await import("../init/config-init.ts")).initCommand,
+  },
+  {
     name: "from-env",
     description: "print the relayer's configuration from the Go relayer's variables",
     load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).fromEnvCommand,

@@ -1,0 +1,113 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline/promises";
+import { Argument, Command, Option } from "commander";
+import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { isoTime } from "../../platform/base/time.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { isPlainHttpUrl, withoutSecrets } from "../../platform/config/config-fields.ts";
+import { readDaemonConfig } from "../../platform/config/daemon-config.ts";
+import { PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
+import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
+import { watchdogConfigKind } from "../../watchdog/config/config.ts";
+import type { InitDeps, InitOptions } from "./init-options.ts";
+import { planRelayer } from "./init-relayer.ts";
+import { planWatchdog } from "./init-watchdog.ts";
+
+/** `relaywatch config init relayer|watchdog`. */
+export function initCommand(context: CliContext): Command {
+  return new Command()
+    .addArgument(new Argument("<daemon>", "the daemon").choices(["relayer", "watchdog"]))
+    .option("--rpc <url>", "CometBFT RPC of a node: of the chain with the queries, or of the validator")
+    .option("--rest <url>", "REST of a node of the same chain")
+    .option("--chain-id <id>", "with --offline: id of the chain")
+    .option("--remote-rpc <url...>", "relayer: CometBFT RPC of each remote chain")
+    .option("--connection <id...>", "relayer: connection to each remote chain, in the order of --remote-rpc")
+    .option(
+      "--remote-chain-id <id...>",
+      "relayer, with --offline: ids of the remote chains, in the same order",
+    )
+    .option("--node <url>", "watchdog: metrics page of the validator's node")
+    .option("--sidecar <url>", "watchdog: price API of the sidecar")
+    .option("--offline", "send no requests")
+    .option("-y, --yes", "ask nothing")
+    .addOption(new Option("--output <file>", "write a new file; default: print"))
+    .addHelpText(
+      "after",
+      `
+Asks for what is missing when it runs in a terminal. Discovers the chain id, address prefix, fee denom and fee market,
+connections, the validator's addresses and metrics pages, and writes a commented YAML file. Exits 75 when an endpoint does
+not respond.`,
+    )
+    .action((daemon: "relayer" | "watchdog", options: InitOptions) => init(daemon, options, context));
+}
+
+async function init(
+  daemon: "relayer" | "watchdog",
+  options: InitOptions,
+  context: CliContext,
+): Promise<void> {
+  for (const url of [options.rpc, options.rest, ...(options.remoteRpc ?? []), options.node, options.sidecar])
+    if (url !== undefined && !isPlainHttpUrl(url))
+      throw new CliError(EXIT.usage, `${url} is not a URL such as http://127.0.0.1:26657`);
+  if (options.output !== undefined && existsSync(options.output))
+    throw new CliError(EXIT.usage, `${options.output} exists; name a new file with --output`);
+  const { ask, close } = createQuestions(options);
+  try {
+    const deps = { ask, signal: context.signal };
+    const lines = await (daemon === "relayer" ? planRelayer(options, deps) : planWatchdog(options, deps));
+    const text = [...headOf(daemon, options.output), ...lines, ""].join("\n");
+    check(daemon, text);
+    write(text, options.output, context);
+  } finally {
+    close();
+  }
+}
+
+/** Questions on stderr, so that stdout has the file only. */
+function createQuestions({ yes }: InitOptions): {
+  readonly ask: InitDeps["ask"];
+  readonly close: () => void;
+} {
+  if (yes === true || !process.stdin.isTTY) return { ask: async () => undefined, close: () => {} };
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  return {
+    ask: async (question, initial) => {
+      const answer = await terminal.question(`${question}${initial === undefined ? "" : ` [${initial}]`}: `);
+      return answer.trim() === "" ? initial : answer.trim();
+    },
+    close: () => terminal.close(),
+  };
+}
+
+function headOf(daemon: "relayer" | "watchdog", output = "FILE"): readonly string[] {
+  const example = daemon === "relayer" ? "icq-relayer" : "oracle-watchdog";
+  return [
+    `# Written by relaywatch config init on ${isoTime(Date.now()).slice(0, 10)}. All keys: config/${example}.example.yaml`,
+    `#   relaywatch config validate ${output}`,
+    daemon === "relayer"
+      ? `#   relaywatch relayer doctor --config ${output}`
+      : `#   relaywatch watchdog start --config ${output}`,
+    "",
+  ];
+}
+
+/** The file must be one that the daemon accepts. Throws `CliError` with what the options lack. */
+function check(daemon: "relayer" | "watchdog", text: string): void {
+  const source = { file: "new file", text };
+  try {
+    withoutSecrets(() =>
+      daemon === "relayer"
+        ? readDaemonConfig(relayerConfigKind(), source, {})
+        : readDaemonConfig(watchdogConfigKind, source, {}),
+    );
+  } catch (cause) {
+    throw new CliError(EXIT.usage, `the settings are not usable: ${errorText(cause)}`, { cause });
+  }
+}
+
+function write(text: string, output: string | undefined, context: CliContext): void {
+  if (output === undefined) return context.print(text.trimEnd());
+  writeFileSync(output, text, { mode: PRIVATE_FILE_MODE, flag: "wx" });
+  context.print(`written to ${output}`);
+}

@@ -1,0 +1,202 @@
+import { request } from "undici";
+import { z } from "zod";
+import { withDeadline } from "../../platform/base/abort.ts";
+import { encodeBech32, fromHex } from "../../platform/base/bytes.ts";
+import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { readTextBody } from "../../platform/base/read-text.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+
+/** Facts about a public chain. */
+interface KnownChain {
+  readonly prefix: string;
+  readonly denom: string;
+  readonly coinType: number;
+}
+
+/**
+ * Public chains, as of November 2026. The package chain-registry has the data of all chains and their assets: a large dependency for
+ * three facts, of which a node's REST API has two.
+ */
+export const KNOWN_CHAINS: Readonly<Record<string, KnownChain>> = {
+  "neutron-1": { prefix: "neutron", denom: "untrn", coinType: 118 },
+  "pion-1": { prefix: "neutron", denom: "untrn", coinType: 118 },
+  "cosmoshub-4": { prefix: "cosmos", denom: "uatom", coinType: 118 },
+  "osmosis-1": { prefix: "osmo", denom: "uosmo", coinType: 118 },
+};
+
+/** Returns the facts about a public chain by its id. */
+export function knownChain(chainId: string): KnownChain | undefined {
+  return Object.hasOwn(KNOWN_CHAINS, chainId) ? KNOWN_CHAINS[chainId] : undefined;
+}
+
+const DEADLINE_MS = 10_000;
+/** All light clients of a chain with a thousand connections. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Reads JSON. Throws `CliError` that names the option of the endpoint. */
+async function readJson(url: string, option: string, signal: AbortSignal): Promise<unknown> {
+  const { host } = new URL(url);
+  try {
+    return await withDeadline(`the endpoint ${host}`, DEADLINE_MS, signal, async (inner) => {
+      const response = await request(url, { signal: inner, reset: true });
+      const text = await readTextBody(response.body, MAX_BYTES);
+      if (response.statusCode !== 200) throw new Error(`HTTP ${response.statusCode}`);
+      const value: unknown = JSON.parse(text);
+      return value;
+    });
+  } catch (cause) {
+    signal.throwIfAborted();
+    const text = `${option}: ${host} gives no usable response to ${new URL(url).pathname}: ${errorText(cause)}; correct the URL, or write the file without requests with --offline`;
+    throw new CliError(EXIT.tryAgain, text, { cause });
+  }
+}
+
+/** Checks a response. Throws `CliError`. */
+function parseReply<Schema extends z.ZodType>(
+  schema: Schema,
+  reply: unknown,
+  what: string,
+): z.output<Schema> {
+  const parsed = schema.safeParse(reply);
+  if (parsed.success) return parsed.data;
+  throw new CliError(
+    EXIT.fatal,
+    `${what} is not as a Cosmos node writes it; is the URL that of another API?`,
+  );
+}
+
+const statusReply = z.object({
+  result: z.object({
+    node_info: z.object({ network: z.string().min(1).max(50) }),
+    validator_info: z.object({
+      address: z.string().regex(/^[0-9A-F]{40}$/),
+      pub_key: z.object({ value: z.string() }),
+      voting_power: z.string(),
+    }),
+  }),
+});
+
+/** A node, by its RPC. */
+export interface NodeFacts {
+  readonly chainId: string;
+  /** Consensus address and public key (base64) of its validator; undefined when it has no voting power. */
+  readonly validator: { readonly addressHex: string; readonly publicKey: string } | undefined;
+}
+
+/** Reads `/status` of a node. `option` names its URL in errors. Throws `CliError`. */
+export async function readNode(rpc: string, option: string, signal: AbortSignal): Promise<NodeFacts> {
+  const reply = await readJson(below(rpc, "status"), option, signal);
+  const { node_info: node, validator_info: own } = parseReply(
+    statusReply,
+    reply,
+    `/status of ${option}`,
+  ).result;
+  const validator =
+    own.voting_power === "0" ? undefined : { addressHex: own.address, publicKey: own.pub_key.value };
+  return { chainId: node.network, validator };
+}
+
+function below(base: string, path: string): string {
+  return `${base.replace(/\/+$/, "")}/${path}`;
+}
+
+/** A chain, by its REST API. */
+export interface ChainFacts {
+  readonly prefix: string;
+  /** Denom of the fees. */
+  readonly denom: string;
+  /** Lowest price of the fee market; undefined on a chain without one. */
+  readonly minPrice: string | undefined;
+}
+
+const bech32Reply = z.object({ bech32_prefix: z.string().min(1).max(83) });
+const marketReply = z.object({ params: z.object({ fee_denom: z.string(), min_base_gas_price: z.string() }) });
+const stakingReply = z.object({ params: z.object({ bond_denom: z.string() }) });
+
+/** Reads prefix and fee market, or without one the staking denom. Throws `CliError`. */
+export async function readChain(rest: string, signal: AbortSignal): Promise<ChainFacts> {
+  const bech32 = await readJson(below(rest, "cosmos/auth/v1beta1/bech32"), "--rest", signal);
+  const { bech32_prefix: prefix } = parseReply(bech32Reply, bech32, "the address prefix of --rest");
+  const market = await readJson(below(rest, "feemarket/v1/params"), "--rest", signal).then(
+    (reply) => marketReply.safeParse(reply),
+    () => undefined,
+  );
+  if (market?.success === true) {
+    const { fee_denom: denom, min_base_gas_price: minPrice } = market.data.params;
+    return { prefix, denom, minPrice: minPrice.replace(/\.?0+$/, "") };
+  }
+  const staking = await readJson(below(rest, "cosmos/staking/v1beta1/params"), "--rest", signal);
+  const { params } = parseReply(stakingReply, staking, "the staking parameters of --rest");
+  return { prefix, denom: params.bond_denom, minPrice: undefined };
+}
+
+/** An open connection of the chain, and the chain that its light client follows. */
+export interface OpenConnection {
+  readonly id: string;
+  readonly chainId: string;
+}
+
+const connectionsReply = z.object({
+  connections: z.array(z.object({ id: z.string(), client_id: z.string(), state: z.string() })),
+});
+const clientsReply = z.object({
+  client_states: z.array(
+    z.object({ client_id: z.string(), client_state: z.object({ chain_id: z.string().optional() }) }),
+  ),
+});
+
+/** Reads the open connections whose light clients follow another chain. Throws `CliError`. */
+export async function readConnections(rest: string, signal: AbortSignal): Promise<readonly OpenConnection[]> {
+  const read = (path: string): Promise<unknown> =>
+    readJson(below(rest, `${path}?pagination.limit=5000`), "--rest", signal);
+  const [connections, clients] = await Promise.all([
+    read("ibc/core/connection/v1/connections"),
+    read("ibc/core/client/v1/client_states"),
+  ]);
+  const { client_states: states } = parseReply(clientsReply, clients, "the light clients of --rest");
+  const chainIds = new Map(states.map((one) => [one.client_id, one.client_state.chain_id]));
+  return parseReply(connectionsReply, connections, "the connections of --rest").connections.flatMap(
+    ({ id, client_id: clientId, state }) => {
+      const chainId = chainIds.get(clientId);
+      return chainId === undefined || state !== "STATE_OPEN" ? [] : [{ id, chainId }];
+    },
+  );
+}
+
+const validatorsReply = z.object({
+  validators: z.array(
+    z.object({ operator_address: z.string(), consensus_pubkey: z.object({ key: z.string() }) }),
+  ),
+});
+
+/** The addresses of a node's validator; the second one is undefined when the chain does not list it. Throws `CliError`. */
+export async function readValidator(
+  rest: string,
+  prefix: string,
+  { addressHex, publicKey }: NonNullable<NodeFacts["validator"]>,
+  signal: AbortSignal,
+): Promise<{ readonly consensus: string; readonly operator: string | undefined }> {
+  const url = below(rest, "cosmos/staking/v1beta1/validators?pagination.limit=1000");
+  const { validators } = parseReply(
+    validatorsReply,
+    await readJson(url, "--rest", signal),
+    "the validators of --rest",
+  );
+  const own = validators.find(({ consensus_pubkey: { key } }) => key === publicKey);
+  const consensus = encodeBech32(`${prefix}valcons`, fromHex(addressHex.toLowerCase()));
+  return { consensus, operator: own?.operator_address };
+}
+
+/** Whether a page responds with HTTP 200. */
+export async function hasPage(url: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return await withDeadline("a page", DEADLINE_MS, signal, async (inner) => {
+      const { statusCode, body } = await request(url, { signal: inner, reset: true });
+      await body.dump();
+      return statusCode === 200;
+    });
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}

@@ -1,0 +1,207 @@
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { silentLogger } from "../../src/platform/base/logger.ts";
+import { getRoute, jsonReply, textReply } from "../../src/platform/http/http-route.ts";
+import type { OpenHttpServer } from "../../src/platform/http/http-server.ts";
+import { openRouteServer } from "../../src/platform/http/route-server.ts";
+import { type CliResult, runCommand } from "../support/cli-chain.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "relaywatch-init-"));
+const KEY = "W/ucXUprcFrmWTdUUX3KiVD2za3dh5ce65NJh/lZq6M=";
+const servers: OpenHttpServer[] = [];
+let local = "";
+let remote = "";
+
+const run = (...args: readonly string[]): Promise<CliResult> =>
+  runCommand(["config", "init", ...args, "--yes"], new AbortController().signal);
+
+function status(network: string, power: string) {
+  const validator = {
+    address: "8D64ABFD3495A4CD2110747D2923F055733FC9F9",
+    pub_key: { value: KEY },
+    voting_power: power,
+  };
+  return getRoute("/status", () =>
+    jsonReply(200, { result: { node_info: { network }, validator_info: validator } }),
+  );
+}
+
+async function serve(routes: Parameters<typeof openRouteServer>[0]["routes"]): Promise<string> {
+  const listen = { host: "127.0.0.1", port: 0 };
+  const server = await openRouteServer(
+    { name: "test", listen, portOption: "--port", routes },
+    { logger: silentLogger },
+  );
+  servers.push(server);
+  return `http://127.0.0.1:${server.address.port}`;
+}
+
+beforeAll(async () => {
+  const connection = (id: string, client: string, state = "STATE_OPEN") => ({ id, client_id: client, state });
+  const client = (id: string, chainId?: string) => ({ client_id: id, client_state: { chain_id: chainId } });
+  local = await serve([
+    status("local-1", "10"),
+    getRoute("/cosmos/auth/v1beta1/bech32", () => jsonReply(200, { bech32_prefix: "neutron" })),
+    getRoute("/feemarket/v1/params", () =>
+      jsonReply(200, { params: { fee_denom: "ufee", min_base_gas_price: "0.002500000000000000" } }),
+    ),
+    getRoute("/ibc/core/connection/v1/connections", () =>
+      jsonReply(200, {
+        connections: [
+          connection("connection-0", "07-tendermint-0"),
+          connection("connection-1", "07-tendermint-1"),
+          connection("connection-2", "07-tendermint-1"),
+          connection("connection-3", "07-tendermint-0", "STATE_INIT"),
+          connection("connection-localhost", "09-localhost"),
+        ],
+      }),
+    ),
+    getRoute("/ibc/core/client/v1/client_states", () =>
+      jsonReply(200, {
+        client_states: [
+          client("07-tendermint-0", "remote-1"),
+          client("07-tendermint-1", "other-1"),
+          client("09-localhost"),
+        ],
+      }),
+    ),
+    getRoute("/cosmos/staking/v1beta1/validators", () =>
+      jsonReply(200, {
+        validators: [
+          {
+            operator_address: "neutronvaloper1j2we6nx00wr3jvddwh46xte4dp6yay750fef3f",
+            consensus_pubkey: { key: KEY },
+          },
+        ],
+      }),
+    ),
+    getRoute("/metrics", () => textReply(200, "")),
+  ]);
+  remote = await serve([status("remote-1", "0")]);
+});
+afterAll(() => Promise.all(servers.map((server) => server.close())));
+
+describe("config init relayer", () => {
+  const endpoints = (): readonly string[] => ["--rpc", local, "--rest", local, "--remote-rpc", remote];
+
+  it("writes what the endpoints say, once, and the relayer accepts it", async () => {
+    const file = join(folder, "relayer.yaml");
+    const { exitCode, out } = await run("relayer", ...endpoints(), "--output", file);
+    expect([exitCode, out]).toEqual([0, `written to ${file}`]);
+    const text = readFileSync(file, "utf8");
+    expect(parse(text)).toMatchObject({
+      chain: { id: "local-1", rpc: [local] },
+      signer: { mnemonic: { env: "RELAYER_MNEMONIC" }, prefix: "neutron" },
+      gas: { denom: "ufee" },
+      connections: [{ id: "connection-0", chain_id: "remote-1", rpc: [remote] }],
+    });
+    expect(text).toContain("fee market is 0.0025.");
+    expect((await run("relayer", ...endpoints(), "--output", file)).exitCode).toBe(2);
+    const valid = await runCommand(
+      ["config", "validate", "--no-secrets", file],
+      new AbortController().signal,
+    );
+    expect(valid.out).toBe(`${file}: good`);
+  });
+
+  it("refuses a connection to another chain, and asks which of several it is", async () => {
+    const wrong = await run("relayer", ...endpoints(), "--connection", "connection-1");
+    expect(wrong).toMatchObject({
+      exitCode: 78,
+      message: "connection-1 is not an open connection to remote-1; those are connection-0",
+    });
+    const other = await serve([status("other-1", "0")]);
+    const several = await run("relayer", "--rpc", local, "--rest", local, "--remote-rpc", other);
+    expect(several.message).toContain("name one of connection-1, connection-2 with --connection");
+    expect((await run("relayer", "--rpc", local, "--rest", local)).message).toContain("--remote-rpc");
+    expect((await run("relayer", ...endpoints(), "--chain-id", "neutron-1")).message).toContain(
+      "not of neutron-1",
+    );
+  });
+
+  it("says which endpoint does not respond, and writes no file", async () => {
+    const file = join(folder, "none.yaml");
+    const down = ["relayer", "--rpc", "http://127.0.0.1:1", "--remote-rpc", remote, "--output", file];
+    const { exitCode, message } = await run(...down);
+    expect([exitCode, existsSync(file)]).toEqual([75, false]);
+    expect(message).toMatch(/^--rpc: 127\.0\.0\.1:1 gives no usable response to \/status: .*--offline/);
+    // The RPC has no such path: not every URL is REST.
+    const rest = await run("relayer", "--rpc", local, "--rest", remote, "--remote-rpc", remote);
+    expect(rest.message).toContain("--rest: ");
+  });
+
+  it("sends nothing with --offline", async () => {
+    const offline = [
+      "relayer",
+      "--offline",
+      "--rpc",
+      "http://a.example:26657",
+      "--remote-rpc",
+      "http://b.example:26657",
+    ];
+    const ids = [
+      "--chain-id",
+      "neutron-1",
+      "--connection",
+      "connection-9",
+      "--remote-chain-id",
+      "cosmoshub-4",
+    ];
+    const { out, exitCode } = await run(...offline, ...ids);
+    expect(exitCode).toBe(0);
+    expect(parse(out)).toMatchObject({
+      signer: { prefix: "neutron", hd_path: "m/44'/118'/0'/0/0" },
+      connections: [{ id: "connection-9", chain_id: "cosmoshub-4", rpc: ["http://b.example:26657"] }],
+    });
+    const unknown = await run(...offline, ...ids.with(1, "mine-1"));
+    expect(unknown.message).toContain("mine-1 are not known without --rest; known chains: neutron-1");
+    expect((await run(...offline)).message).toContain("--chain-id");
+  });
+});
+
+describe("config init watchdog", () => {
+  it("finds the validator of the node's key", async () => {
+    const { out, exitCode } = await run(
+      "watchdog",
+      "--node",
+      local,
+      "--sidecar",
+      remote,
+      "--rpc",
+      local,
+      "--rest",
+      local,
+    );
+    expect(exitCode).toBe(0);
+    expect(parse(out)).toMatchObject({
+      chain_id: "local-1",
+      consensus_address: expect.stringMatching(/^neutronvalcons1/),
+      operator_address: "neutronvaloper1j2we6nx00wr3jvddwh46xte4dp6yay750fef3f",
+      sources: { node: `${local}/metrics`, prices: remote },
+      chain: { rest: local },
+    });
+  });
+
+  it("writes a file without requests", async () => {
+    const args = [
+      "watchdog",
+      "--offline",
+      "--node",
+      "http://v.example:26660",
+      "--sidecar",
+      "http://v.example:8080/",
+    ];
+    const { out } = await run(...args, "--chain-id", "neutron-1");
+    const file = join(folder, "offline.yaml");
+    writeFileSync(file, out);
+    expect(parse(out)).toMatchObject({
+      chain_id: "neutron-1",
+      sources: { sidecar_metrics: "http://v.example:8002/metrics" },
+    });
+    const valid = await runCommand(["config", "validate", file], new AbortController().signal);
+    expect(valid.out).toBe(`${file}: good`);
+  });
+});
