@@ -3,7 +3,7 @@ import { createBinaryContracts } from "../../../../src/localnet/chain/modules/wa
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import { GAS_MULTIPLIER } from "../../../../src/localnet/vm/gas.ts";
 import type { EntryPoint } from "../../../../src/localnet/vm/host.ts";
-import type { Vm } from "../../../../src/localnet/vm/vm.ts";
+import { createVm, type Vm } from "../../../../src/localnet/vm/vm.ts";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
 import { createMemoryWorld } from "../../../support/memory-context.ts";
 
@@ -14,9 +14,7 @@ const READ = 1_000n + 3n * 34n;
 function readIn(entryPoint: EntryPoint): { readonly vm: bigint; readonly chain: bigint } {
   let taken = 0n;
   const vm: Vm = {
-    store: () => {
-      throw new Error("nothing is stored here");
-    },
+    ...createVm(),
     call: ({ host }) => {
       taken = host.get(utf8("k")).gas;
       return { result: utf8("{}"), gasUsed: 0n, gasUsedExternally: 0n };
