@@ -101,8 +101,8 @@ function sendPacket(data: JsonObject, timeoutMs: number): Promise<void> {
   return execute({ ok: { messages: [{ id: 1, msg: message, reply_on: "never" }] } });
 }
 
-function execute(msg: unknown): Promise<void> {
-  const call = { sender: net.local.address, contract, msg: msg as JsonObject, funds: [] };
+function execute(msg: JsonObject): Promise<void> {
+  const call = { sender: net.local.address, contract, msg, funds: [] };
   return net.local.send({ "@type": "/cosmwasm.wasm.v1.MsgExecuteContract", ...call });
 }
 
