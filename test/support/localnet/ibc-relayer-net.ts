@@ -97,9 +97,9 @@ export function balanceOf({ query, address }: ChainEnd, denom: string, owner = a
   return BigInt(isRecord(balance) && typeof balance["amount"] === "string" ? balance["amount"] : "-1");
 }
 
-/** Numbers of the packets of channel-0 that are on their way. */
-export function inFlight({ query }: ChainEnd): readonly string[] {
-  const request = { port_id: "transfer", channel_id: "channel-0" };
+/** Numbers of the packets of a channel for transfers that are in flight. */
+export function inFlight({ query }: ChainEnd, channelId = "channel-0"): readonly string[] {
+  const request = { port_id: "transfer", channel_id: channelId };
   const { commitments } = query("/ibc.core.channel.v1.Query/PacketCommitments", request);
   return Array.isArray(commitments)
     ? commitments.map((one: unknown) => (isRecord(one) ? String(one["sequence"]) : ""))

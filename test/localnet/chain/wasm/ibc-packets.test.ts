@@ -147,7 +147,7 @@ describe("the port of a contract", () => {
     };
     for (const port of ["wasm.", "wasm.nobody", `wasm.${a.address(0)}`]) {
       const opening = of("channel", "MsgChannelOpenInit", a, { port_id: port, channel });
-      expect(a.deliver(opening).codespace, port).not.toBe("");
+      expect(a.deliver(opening), port).toMatchObject({ codespace: "capability", code: 7 });
     }
   });
 });
@@ -295,12 +295,15 @@ describe("a packet", () => {
 
   it("is refused with codespace and code when a message of the contract fails", () => {
     const messages = [{ id: 7, msg: { any: { type_url: "/no.such", value: "" } }, reply_on: "never" }];
-    answer(b, "ibc_packet_receive", { ok: { acknowledgement: "AA==", messages, attributes: [] } });
+    answer(b, "ibc_packet_receive", {
+      ok: { acknowledgement: "AA==", messages, attributes: [{ key: "a", value: "b" }] },
+    });
     const received = receive(sent());
     expect(fromUtf8(writtenAcknowledgement(received))).toBe(
       '{"error":"ABCI error: wasm/10: error handling packet: see events for details"}',
     );
     expect(textsOf(received.events, "ibc_packet_received")[0]).toContain("error=submessages: Cannot unpack");
+    expect(textsOf(received.events, "wasm")).toEqual([]);
   });
 
   it("fails the relayer's transaction when the contract traps or acknowledges nothing", () => {

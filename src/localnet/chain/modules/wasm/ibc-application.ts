@@ -98,7 +98,7 @@ function readChannel(
 
 /**
  * Calls the contract with a packet. The contract's own error is the text of the acknowledgement; of an error of its messages, codespace
- * and code are. Without success, the contract's events are dropped.
+ * and code are. When a message fails, the contract's events are dropped.
  */
 function receive(
   context: Context,
@@ -119,7 +119,7 @@ function receive(
     context.emit(packetReceived(address, false, error.message));
     return errorAcknowledgement(error);
   }
-  if (outcome.kind === "accepted") for (const each of events) context.emit(each);
+  for (const each of events) context.emit(each);
   context.emit(packetReceived(address, outcome.kind === "accepted"));
   return outcome.kind === "accepted"
     ? { success: true, bytes: outcome.acknowledgement ?? new Uint8Array(0) }
