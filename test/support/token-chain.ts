@@ -4,9 +4,9 @@ import {
   type ContractCode,
   ContractError,
   type ContractScope,
-  type MessageJson,
   NO_RESPONSE,
 } from "../../src/localnet/chain/modules/wasm/contract.ts";
+import { parseMessageJson } from "../../src/localnet/chain/modules/wasm/message-json.ts";
 import type { TxResult } from "../../src/localnet/chain/runtime/abci.ts";
 import { formatAddress, moduleAddress } from "../../src/localnet/chain/runtime/address.ts";
 import { utf8 } from "../../src/platform/base/bytes.ts";
@@ -43,8 +43,10 @@ const hookCode: ContractCode = {
     return NO_RESPONSE;
   },
   query: (scope, message) => {
-    const value = scope.storage.get(utf8(isRecord(message) ? String(message["last"]) : ""));
-    return value === undefined ? null : (JSON.parse(Buffer.from(value).toString()) as MessageJson);
+    const value = scope.storage.get(
+      utf8(isRecord(message) && typeof message["last"] === "string" ? message["last"] : ""),
+    );
+    return value === undefined ? null : parseMessageJson(value);
   },
 };
 
@@ -132,8 +134,7 @@ export function startTokenChain(more: JsonObject = {}): TokenChain {
     }),
     balance: (address, denom) => {
       const response = query("cosmos.bank.v1beta1.Query/Balance", { address, denom });
-      const balance = isRecord(response) ? response["balance"] : undefined;
-      return isRecord(balance) ? String(balance["amount"]) : "";
+      return textOf(objectOf(objectOf(response)["balance"])["amount"]);
     },
   };
 }
@@ -141,7 +142,7 @@ export function startTokenChain(more: JsonObject = {}): TokenChain {
 /** A chain that continues an exported state has accounts with sequences. */
 function sequenceOf(query: TokenChain["query"], address: string): bigint {
   const { info } = objectOf(query("cosmos.auth.v1beta1.Query/AccountInfo", { address }));
-  return BigInt(String(objectOf(info)["sequence"] ?? 0));
+  return BigInt(textOf(objectOf(info)["sequence"]));
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {
@@ -151,4 +152,8 @@ function objectOf(value: JsonValue | undefined): JsonObject {
 
 function isList(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value);
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
 }

@@ -221,12 +221,12 @@ describe("MsgResubmitFailure", () => {
     fail(C1);
     const message = { resubmit_failure: { failure_id: 0 } };
     const result = manager.handleCustomMessage(world.context(), C1, message);
-    expect(result).toEqual({
-      data: utf8('{"failure_id":0}'),
-      response: {
-        typeUrl: "/neutron.contractmanager.MsgResubmitFailureResponse",
-        response: new Uint8Array(0),
-      },
+    expect(result?.data).toEqual(utf8('{"failure_id":0}'));
+    // The deployed binding responds with the failure that it removed.
+    const { typeUrl, response = new Uint8Array(0) } = result?.response ?? {};
+    expect(typeUrl).toBe("/neutron.contractmanager.QueryFailureResponse");
+    expect(messageToJson("neutron.contractmanager.QueryFailureResponse", response)).toMatchObject({
+      failure: { address: C1, id: "0" },
     });
     expect(query("Failures")).toMatchObject({ failures: [] });
     expect(manager.handleCustomMessage(world.context(), C1, { other: {} })).toBeUndefined();

@@ -6,13 +6,16 @@ import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from ".
 import { toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import type { BankHooks } from "../bank/keeper.ts";
+import { listChannels } from "../ibc/channel/channel-store.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
+import type { ChannelEndpoint } from "../ibc/host/packet.ts";
+import { escrowAddress } from "../transfer/keeper.ts";
+import { PORT_ID } from "../transfer/keys.ts";
 import type { MessageJson } from "../wasm/contract.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
 import { createBankHooks } from "./before-send.ts";
 import { handleCustomMessage, handleCustomQuery } from "./bindings.ts";
 import { creatorOf, tokenDenom } from "./denom.ts";
-import { escrowMiddleware, recordEscrows } from "./escrow.ts";
 import { createHandlers } from "./handlers.ts";
 import {
   addDenom,
@@ -24,6 +27,7 @@ import {
   parseAccount,
   setAdmin,
   setBeforeSendHook,
+  storeEscrowAddress,
   type TokenFactoryDeps,
   type TokenFactoryOptions,
 } from "./keeper.ts";
@@ -148,4 +152,29 @@ function exportGenesis(context: Context): JsonValue {
       hookContractAddress: beforeSendHook(context, denom),
     })),
   });
+}
+
+/** Records the escrow account of each transfer channel when the channel opens, outside of the application `transfer`. */
+function escrowMiddleware(inner: IBCModule): IBCModule {
+  return {
+    ...inner,
+    onOpenAck: (context, channel, version) => {
+      inner.onOpenAck(context, channel, version);
+      storeEscrow(context, channel);
+    },
+    onOpenConfirm: (context, channel) => {
+      inner.onOpenConfirm(context, channel);
+      storeEscrow(context, channel);
+    },
+  };
+}
+
+function storeEscrow(context: Context, channel: ChannelEndpoint): void {
+  storeEscrowAddress(context, escrowAddress(channel));
+}
+
+/** Records the escrow accounts of the channels that exist before the module: in a genesis, and on a chain that gets the module. */
+function recordEscrows(context: Context): void {
+  for (const { portId, channelId } of listChannels(context))
+    if (portId === PORT_ID) storeEscrow(context, { portId, channelId });
 }
