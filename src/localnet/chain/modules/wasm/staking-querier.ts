@@ -7,7 +7,7 @@ import { ErrInvalidAddress, goPanic, unregisteredError } from "../../runtime/err
 import type { GoField } from "./go-field.ts";
 
 /** Facts about a validator for contracts. Rates are decimals of 18 digits. */
-export interface ContractValidator {
+interface ContractValidator {
   readonly operatorAddress: string;
   readonly rate: string;
   readonly maxRate: string;
@@ -15,7 +15,7 @@ export interface ContractValidator {
 }
 
 /** A delegation with its tokens. Addresses are bech32. */
-export interface ContractDelegation {
+interface ContractDelegation {
   readonly delegatorAddress: string;
   readonly validatorAddress: string;
   readonly amount: Coin;
