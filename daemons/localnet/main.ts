@@ -1,6 +1,7 @@
 import type { IbcRelayer } from "../../src/localnet/ibc-relayer/ibc-relayer.ts";
 import { registerIbcRelayerMetrics } from "../../src/localnet/ibc-relayer/metrics.ts";
 import { type ChainProfile, CHAINS } from "../../src/localnet/network/chains.ts";
+import { type ContractPage, createContractPage } from "../../src/localnet/network/contract-page.ts";
 import { createContractWatch } from "../../src/localnet/network/contract-watch.ts";
 import {
   createLocalnet,
@@ -80,12 +81,13 @@ export async function runLocalnet(
   const trafficFaults = createFaultSwitches(TRAFFIC_FAULTS, context.clock);
   const traffic = openTraffic(options, context, { up: chainsUp.promise, faults: trafficFaults });
   const watch = openWatch(options, context, chainsUp.promise);
-  const targets = { sidecar, faults, trafficFaults, ibcRelayer, traffic };
+  const page = openPage(options, context, chainsUp.promise);
+  const targets = { page, sidecar, faults, trafficFaults, ibcRelayer, traffic };
   const localnet = openChains(options, context, targets);
   // A chain that does not start rejects its own `run`.
   (localnet?.ready ?? Promise.resolve(undefined)).then(chainsUp.resolve, () => {});
   const sidecarControl = openSidecarControl(options, context, sidecar);
-  const services = [sidecar, localnet, sidecarControl, ibcRelayer, traffic, watch].filter(
+  const services = [sidecar, localnet, sidecarControl, ibcRelayer, traffic, watch, page].filter(
     (one) => one !== undefined,
   );
   const up = Promise.all([localnet?.ready, sidecar?.ready]).catch(() => undefined);
@@ -114,6 +116,17 @@ function openTraffic(
     (running) => running?.chains.local ?? unreachable("a localnet without its local chain"),
   );
   return createTraffic({ gasPerBlock: trafficGas ?? 0n, faults }, { node, clock, logger });
+}
+
+/** The page is a part of the control API. */
+function openPage(
+  { parts, controlToken }: LocalnetDaemonOptions,
+  { build, clock }: DaemonContext,
+  up: Promise<RunningLocalnet | undefined>,
+): ContractPage | undefined {
+  if (controlToken === undefined || !parts.includes("local")) return undefined;
+  const node = up.then((running) => running?.chains.local ?? unreachable("a page without the local chain"));
+  return createContractPage({ node, version: build.version, clock });
 }
 
 function openWatch(
@@ -178,6 +191,8 @@ function openSidecarControl(
 
 /** The parts that the control API serves besides the chains. */
 interface ControlTargets {
+  /** Undefined without a control API. */
+  readonly page: ContractPage | undefined;
   /** Undefined when it runs in another process. */
   readonly sidecar: Sidecar | undefined;
   /** Faults of the local chain's votes. */
@@ -223,7 +238,7 @@ function openChains(
 function controlOptions(
   { ports, access }: LocalnetDaemonOptions,
   token: Secret,
-  { sidecar, faults, trafficFaults, ibcRelayer, traffic }: ControlTargets,
+  { page, sidecar, faults, trafficFaults, ibcRelayer, traffic }: ControlTargets,
   context: DaemonContext,
 ): NonNullable<LocalnetOptions["control"]> {
   const sidecarFaults =
@@ -236,6 +251,7 @@ function controlOptions(
     address: { ...localnetAddress(ports.control), access: { hosts: access.hosts } },
     token,
     routes: [
+      ...(page?.routes ?? []),
       ...createFaultRoutes(joinFaultControls([sidecarFaults, voteFaults, marketFaults])),
       ...(ibcRelayer === undefined ? [] : ibcRelayerRoutes(ibcRelayer, context.clock)),
       ...metricsRoutes({ ibcRelayer, traffic }, context),

@@ -27,6 +27,7 @@ const EXAMPLE_FILES: ReadonlySet<string> = new Set([
   "icq-relayer.yaml",
   "oracle-watchdog.yaml",
   "local.json",
+  "out.json",
   "remote.json",
   "../proto/gen/neutron/x/tx.ts",
 ]);

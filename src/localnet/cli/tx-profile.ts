@@ -45,7 +45,7 @@ export function addProfileOptions(command: Command): Command {
 }
 
 /** Asks a local node for a profile. Throws `ClientError`. */
-export async function fetchProfile(
+async function fetchProfile(
   client: PooledChainClient,
   request: ProfileRequest,
   signal: AbortSignal,
@@ -102,8 +102,8 @@ export async function failureStacks(
   try {
     return stacksText(await fetchProfile(client, request, signal));
   } catch (error) {
-    // The transaction's own error is what the caller reports.
-    if (signal.aborted || !(error instanceof ClientError)) throw error;
+    // The transaction's own error is what the caller reports, whatever a node answers here.
+    if (signal.aborted) throw error;
     return "";
   }
 }

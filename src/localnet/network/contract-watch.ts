@@ -16,7 +16,7 @@ import { accountNamed, CHAINS } from "./chains.ts";
 import { createLocalAccount, type LocalAccount, LocalAccountError } from "./local-account.ts";
 
 /** A contract of the genesis whose code follows a file. */
-export interface WatchedContract {
+interface WatchedContract {
   readonly file: string;
   readonly label: string;
   /** Name of the test account that may migrate it. It also uploads the code. */

@@ -12,9 +12,15 @@ export interface PlaceGas {
   total: bigint;
 }
 
-/** Returns the gas of a node with all nodes below it. */
-export function totalGas({ self, children }: GasNode): bigint {
-  return children.reduce((sum, child) => sum + totalGas(child), self);
+const totals = new WeakMap<GasNode, bigint>();
+
+/** Returns the gas of a node with all nodes below it. The tree must be complete: the sums are remembered. */
+export function totalGas(node: GasNode): bigint {
+  const known = totals.get(node);
+  if (known !== undefined) return known;
+  const total = node.children.reduce((sum, child) => sum + totalGas(child), node.self);
+  totals.set(node, total);
+  return total;
 }
 
 /** Adds up places of the same kind and name. The one with most gas of its own is first. */

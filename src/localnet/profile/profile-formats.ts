@@ -32,7 +32,7 @@ export function formatProfile(report: ProfileReport, format: ProfileFormat, titl
 
 /** The name of a place in a flame graph. */
 export function frameName({ place, name, error }: GasNode): string {
-  const kind = place === "host" || place === "storage" || place === "wasm" ? `${place} ` : "";
+  const kind = place === "host" || place === "wasm" ? `${place} ` : "";
   return `${kind}${name}${error === undefined ? "" : ` (failed: ${error})`}`;
 }
 

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import { HOOK_TABLE, HOOK_TYPES, type HookPlaces, writeEnter, writeLeave } from "./call-profile.ts";
+import { HOOK_TABLE, HOOK_TYPES, type HookPlaces, writeEnter, writeLeave } from "./profile-hooks.ts";
 import { vmError } from "./errors.ts";
 import { ENTRY_POINTS } from "./host.ts";
 import { isAccounting, OPERATOR_COST, ACCOUNTING_COST } from "./gas.ts";

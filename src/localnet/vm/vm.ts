@@ -1,4 +1,4 @@
-import { CallProfile, createHooks, type Hooks, installHooks } from "./call-profile.ts";
+import { CallProfile } from "./call-profile.ts";
 import { type CompiledModule, compileModule, createModuleCache } from "./compile.ts";
 import { decodeModule } from "./decode-module.ts";
 import { VmError, vmError } from "./errors.ts";
@@ -8,6 +8,7 @@ import type { GasRecorder } from "./gas-recorder.ts";
 import type { EntryPoint, Host } from "./host.ts";
 import { createImports } from "./host-functions.ts";
 import { Instances } from "./instances.ts";
+import { createHooks, type Hooks, installHooks } from "./profile-hooks.ts";
 import { EXPORTS } from "./rewrite.ts";
 import type { WasmModule } from "./module.ts";
 import { checkStatically } from "./static-checks.ts";

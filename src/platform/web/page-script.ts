@@ -138,7 +138,7 @@ const act = async (button) => {
 };
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-view]"), button = event.target.closest("button[data-post]");
-  if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) { event.preventDefault(); setView(new URL(link.href).search, false); }
+  if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) { event.preventDefault(); setView(new URL(link.getAttribute("href"), location).search, false); }
   if (button) void act(button);
 });
 const reveal = () => { const details = location.hash && byId(location.hash.slice(1))?.querySelector("details"); if (details) details.open = true; };

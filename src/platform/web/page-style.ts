@@ -81,6 +81,16 @@ svg text{fill:var(--muted);font-size:11px;font-family:inherit}
 .b-good{fill:var(--bar)}.b-bad{fill:var(--bar-bad)}.b-unknown{fill:var(--bar-unknown)}.b-weak{fill:var(--bar-weak)}.b-hollow{fill:none;stroke:var(--bar-unknown)}.b-plain{fill:var(--bar-2)}.b-none{fill:none;stroke:var(--line)}
 .b-band{fill:var(--band)}.l-plain{fill:none;stroke:var(--bar-2);stroke-width:2}.l-bad{stroke:var(--bad);stroke-width:1.5;stroke-dasharray:6 3}.l-warn{stroke:var(--warn);stroke-width:1.5;stroke-dasharray:2 3}
 .l-axis{stroke:var(--line)}
+#calls .number{white-space:nowrap}
+.scroll{overflow-x:auto}
+svg.flame{max-width:none;min-width:44rem}
+svg.flame text{fill:var(--fg);pointer-events:none}
+svg.flame rect{fill:var(--panel);stroke:var(--line)}
+svg.flame a:hover rect{stroke:var(--fg)}
+svg.flame .f-function,.fk-function{fill:var(--warn-bg);background:var(--warn-bg)}svg.flame .f-host,.fk-host{fill:var(--band);background:var(--band)}
+svg.flame .f-storage,.fk-storage{fill:var(--good-bg);background:var(--good-bg)}svg.flame .f-cost,.fk-cost{fill:var(--unknown-bg);background:var(--unknown-bg)}
+.fk-contract{background:var(--panel)}[class*="fk-"]{border:1px solid var(--muted)}
+.stack{margin:0 0 .75rem;overflow-wrap:anywhere}
 .entry{white-space:nowrap}
 .key{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 .8em;border-radius:.15em;vertical-align:-.05em}
 .k-good{background:var(--bar)}.k-bad{background:var(--bar-bad)}.k-unknown{background:var(--bar-unknown)}.k-weak{background:var(--bar-weak)}.k-plain{background:var(--bar-2)}.k-none{border:1px solid var(--line)}

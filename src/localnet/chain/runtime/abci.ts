@@ -134,10 +134,7 @@ export interface Application {
   readonly query: (request: QueryRequest) => QueryResponse;
   /** Simulates an encoded Tx. Signatures may be missing. */
   readonly simulate: (tx: Uint8Array) => TxResult;
-  /**
-   * Runs the last transaction of a block again with a profile, on the state before the block and after the transactions before it.
-   * Returns the results of all; undefined when the state is not stored. Changes nothing.
-   */
+  /** Runs a block's transactions again, the last one with a profile. Undefined when the state before it is not stored. Changes nothing. */
   readonly profileTx: (block: FinalizeBlockRequest) => Profiled<readonly TxResult[]> | undefined;
   /** Simulates as {@link Application.simulate}, with a profile. */
   readonly profileSimulation: (tx: Uint8Array) => Profiled<TxResult>;
