@@ -28,6 +28,8 @@ import { startReceiver } from "../support/stack/webhook-receiver.ts";
 const ONLY_FED: Readonly<Record<string, string>> = {
   "any-reward-lost": "a month that is lost stays lost until its end, so the alert would not be resolved",
   "full-reward-lost": "a month that is lost stays lost until its end, so the alert would not be resolved",
+  "any-reward-headroom-low": "headroom does not come back, so the alert would not be resolved",
+  "full-reward-headroom-low": "headroom does not come back, so the alert would not be resolved",
   "rotation-risk": "it needs a closed month below the boundary",
 };
 

@@ -1,4 +1,3 @@
-import type { Severity } from "../../platform/monitoring/severity.ts";
 import { type AlertRule, runbookFile, type ConditionResult } from "../conditions/condition.ts";
 import { causesByAlert } from "../conditions/consequences.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
@@ -79,7 +78,8 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   const events: AlertEvent[] = [];
   const alerts = advanced.map(({ rule, alert }) => {
     const current = withQuiet(alert, quietReasonOf(alert));
-    const kind = dueNotification(current, rule.severity, poll.nowMs, options.reminders);
+    const times = rule.condition.isSettled === true ? [] : options.reminders[rule.severity];
+    const kind = dueNotification(current, poll.nowMs, times);
     if (kind === undefined) return current;
     const event = toEvent(current, kind, { rule, poll, runbooks: options.runbooks });
     events.push(event);
@@ -300,9 +300,8 @@ const WORSE_SHARE = 0.25;
 /** Returns the notification that is due for an alert now; undefined when none is. */
 function dueNotification(
   alert: AlertState,
-  severity: Severity,
   nowMs: number,
-  reminders: ReminderTimes,
+  reminders: readonly number[],
 ): EventKind | undefined {
   const { phase, notified, quietReason } = alert;
   // Whoever was notified of the alert is notified of its end, also during a silence. Nobody else is.
@@ -311,7 +310,7 @@ function dueNotification(
   // While the condition is clear or not seen, nobody can act on it, and a reminder says nothing new.
   if (phase !== "firing" || quietReason !== undefined || alert.lastActiveMs !== nowMs) return undefined;
   if (notified === undefined) return "firing";
-  return isReminderDue(alert, notified, reminders[severity], nowMs) ? "reminder" : undefined;
+  return isReminderDue(alert, notified, reminders, nowMs) ? "reminder" : undefined;
 }
 
 function isReminderDue(

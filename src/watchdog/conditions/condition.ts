@@ -50,6 +50,8 @@ export interface Condition<Key extends string = string> {
    */
   readonly name: string;
   readonly severity: Severity;
+  /** What is over and cannot be changed any more: people are notified once, without reminders. */
+  readonly isSettled?: true;
   /** A few words: "All prices missing". */
   readonly title: string;
   /** When the alert fires, as the last part of "fires when …". */

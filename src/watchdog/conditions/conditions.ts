@@ -1,4 +1,5 @@
 import type { ConditionInput, AlertRule, Condition, ConditionResult } from "./condition.ts";
+import { BURN_CONDITIONS } from "./burn-conditions.ts";
 import { NETWORK_CONDITIONS } from "./network-conditions.ts";
 import { NODE_CONDITIONS } from "./node-conditions.ts";
 import { PRICE_CONDITIONS } from "./price-conditions.ts";
@@ -14,6 +15,7 @@ export const CONDITIONS: readonly Condition[] = [
   ...NODE_CONDITIONS,
   ...SIGNING_CONDITIONS,
   ...REWARD_CONDITIONS,
+  ...BURN_CONDITIONS,
   ...NETWORK_CONDITIONS,
 ];
 

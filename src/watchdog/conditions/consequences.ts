@@ -5,10 +5,12 @@ import type { AlertRule } from "./condition.ts";
 export const LOSS_ALERTS = [
   "any-reward-fast-burn",
   "any-reward-at-risk",
+  "any-reward-headroom-low",
   "any-reward-rate-low",
   "any-reward-slow-burn",
   "full-reward-fast-burn",
   "full-reward-at-risk",
+  "full-reward-headroom-low",
   "full-reward-rate-low",
   "full-reward-slow-burn",
 ] as const;

@@ -1,9 +1,9 @@
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { counted } from "../../platform/base/text.ts";
-import type { BlockCounts } from "../ledger/block-counts.ts";
+import { badShare } from "../ledger/block-counts.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Assessment, BurnWindow, Headroom } from "../policy/assessment.ts";
-import { formatPercent } from "../policy/reward-tier.ts";
+import { formatPercent, timeToLossMs } from "../policy/reward-tier.ts";
 import { active, cannotSee, clear, type ConditionResult, type ConditionInput } from "./condition.ts";
 
 /** A boundary of the tiers. */
@@ -27,16 +27,19 @@ const BLOCKS_ERROR = 0.01;
 /** Evaluates whether a month is lost. Certain only when the loss is greater than the error of the expected number of blocks. */
 export function evaluateLost(assessment: Assessment | undefined, boundary: Boundary): ConditionResult {
   return evaluateHeadroom(assessment, boundary, (headroom) => {
-    const { state, misses } = headroom;
-    if (state !== "lost") return undefined;
-    const remaining = Number(assessment?.remainingBlocks ?? 0n);
-    // The expected number of blocks is rounded, which alone can be one miss.
-    const margin =
-      remaining === 0 ? 0 : Math.max(1, remaining * allowedShare(assessment, boundary) * BLOCKS_ERROR);
-    return Number(-misses) > margin
+    if (headroom.state !== "lost") return undefined;
+    return isCertain(headroom, assessment)
       ? active(headroomText(headroom))
       : cannotSee(`${headroomText(headroom)}, which the expected number of blocks can be wrong by`);
   });
+}
+
+function isCertain({ misses, boundary }: Headroom, assessment: Assessment | undefined): boolean {
+  const remaining = Number(assessment?.remainingBlocks ?? 0n);
+  // The expected number of blocks is rounded, which alone can be one miss.
+  const margin =
+    remaining === 0 ? 0 : Math.max(1, remaining * allowedShare(assessment, boundary) * BLOCKS_ERROR);
+  return Number(-misses) > margin;
 }
 
 /** Share of bad blocks that a boundary allows. */
@@ -66,26 +69,65 @@ export function evaluateRate(
   return isLow ? active(reason, 100 - Number(formatPercent(rate))) : clear(reason);
 }
 
-/** Evaluates the forecast and the headroom of the month. */
+/** Thresholds of {@link evaluateRisk}. */
+type RiskLimit = "lost_within" | "min_headroom" | "min_blocks";
+
+/**
+ * Evaluates whether the loss that goes on now crosses the boundary soon: the loss of six hours and of three days within `lost_within`,
+ * or that of the last hour and of five minutes within `min_headroom`. What is over, and what nobody can change any more, is no risk.
+ */
 export function evaluateRisk(
+  { assessment, recent }: ConditionInput,
+  boundary: Boundary,
+  limit: (key: RiskLimit) => number,
+): ConditionResult {
+  return evaluateHeadroom(assessment, boundary, (headroom) => {
+    const { rate, remainingBlocks: remaining = 0n, blockTimeMs } = assessment ?? {};
+    const { state, misses, lostInMs } = headroom;
+    if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
+      return cannotSee("the month has too few blocks");
+    if (state !== "open" || blockTimeMs === undefined) return undefined;
+    const shareOf = (window: BurnWindow): number =>
+      (headroom.burnRates[window] ?? 0) * allowedShare(assessment, boundary);
+    const now = badShare(recent["5m"]) ?? 0;
+    const acuteMs = timeToLossMs({ misses, remaining }, Math.min(shareOf("1h"), now), blockTimeMs);
+    if (acuteMs !== undefined && acuteMs < limit("min_headroom")) return active(riskText(acuteMs, headroom));
+    if (lostInMs === undefined || lostInMs >= limit("lost_within")) return undefined;
+    const lasting = Math.min(shareOf("6h"), shareOf("3d"));
+    if (now >= lasting * GOES_ON_SHARE && now > 0) return active(riskText(lostInMs, headroom));
+    // A few minutes can be good by chance.
+    return (badShare(recent["30m"]) ?? 0) >= lasting * GOES_ON_SHARE
+      ? cannotSee("hardly a block was missed in the last 5 minutes")
+      : clear("the loss of the last hours has ended");
+  });
+}
+
+/** Part of the share of the last hours that the last minutes must have: what is less is not that loss. */
+const GOES_ON_SHARE = 0.25;
+
+function riskText(lossMs: number, headroom: Headroom): string {
+  return `at the present loss the boundary is crossed in ${hoursText(lossMs)}; ${headroomText(headroom)}`;
+}
+
+function hoursText(timeMs: number): string {
+  return `${(timeMs / HOUR_MS).toFixed(1)} h`;
+}
+
+/** Evaluates whether little is left: a total outage of `min_headroom` would cross the boundary. */
+export function evaluateLittleLeft(
   assessment: Assessment | undefined,
   boundary: Boundary,
   limit: (key: "min_headroom" | "min_blocks") => number,
 ): ConditionResult {
   return evaluateHeadroom(assessment, boundary, (headroom) => {
-    const { forecast, rate } = assessment ?? {};
+    const { rate } = assessment ?? {};
     const { state, outageMs } = headroom;
     if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
       return cannotSee("the month has too few blocks");
-    if (state === "lost") return active(headroomText(headroom));
-    if (state === "clinched") return undefined;
-    const tier = forecast?.tiers.middle;
-    const isForecast = boundary === "full" ? tier !== undefined && tier !== "full" : tier === "none";
-    if (forecast !== undefined && isForecast)
-      return active(`the month will end at ${formatPercent(forecast.middle)} %; ${headroomText(headroom)}`);
-    return outageMs !== undefined && outageMs < limit("min_headroom") * knownShare(assessment)
-      ? active(headroomText(headroom))
-      : undefined;
+    // With one block too many, nobody knows yet whether it is lost: the next block can change it.
+    if (state === "lost") return isCertain(headroom, assessment) ? undefined : active(headroomText(headroom));
+    const isLittle = outageMs !== undefined && outageMs < limit("min_headroom") * knownShare(assessment);
+    return state === "open" && isLittle ? active(headroomText(headroom)) : undefined;
   });
 }
 
@@ -108,14 +150,16 @@ export function evaluateBurn(
   boundary: Boundary,
   factors: readonly (readonly [BurnWindow, number])[],
 ): ConditionResult {
-  return evaluateHeadroom(assessment, boundary, ({ burnRates }) => {
+  return evaluateHeadroom(assessment, boundary, ({ burnRates, state }) => {
+    // Nothing of this month is left to lose.
+    if (state === "lost") return undefined;
     const burning = factors.flatMap(([window, factor]) => {
       const rate = burnRates[window];
       return rate !== undefined && rate >= factor ? [{ window, factor, rate }] : [];
     });
     const [first] = burning;
     if (first === undefined) return undefined;
-    const now = badShare(recent["5m"]) / allowedShare(assessment, boundary);
+    const now = (badShare(recent["5m"]) ?? 0) / allowedShare(assessment, boundary);
     const reason = `the last ${first.window} burned the month's allowance ${first.rate.toFixed(1)} times too fast`;
     // Over the last minutes the loss has ended: the window still shows it, but nobody can do anything.
     return now >= Math.min(...burning.map(({ factor }) => factor))
@@ -133,7 +177,8 @@ export function evaluateSlowBurn(
   boundary: Boundary,
   factor: number,
 ): ConditionResult {
-  return evaluateHeadroom(assessment, boundary, ({ burnRates }) => {
+  return evaluateHeadroom(assessment, boundary, ({ burnRates, state }) => {
+    if (state === "lost") return undefined;
     const days = burnRates["3d"];
     const hours = burnRates["6h"];
     if (days === undefined || hours === undefined || days < factor * CLEAR_SHARE) return undefined;
@@ -143,12 +188,6 @@ export function evaluateSlowBurn(
       return cannotSee(`${reason}, which is close to the threshold`);
     return hours >= factor ? active(reason, days) : clear(`${reason}, but not the last 6 hours`);
   });
-}
-
-/** Share of bad blocks; 0 without a block. */
-function badShare({ good, bad }: BlockCounts): number {
-  const total = Number(good + bad);
-  return total === 0 ? 0 : Number(bad) / total;
 }
 
 /** Evaluates the months below the lower boundary. */

@@ -38,6 +38,10 @@ export function pricedPairs(times: Times, matchers: string): string {
 /** Share of bad calls that each boundary allows: 98 % and 95 % (docs/spec/chain-extension-modules.md, "Limits"). */
 export const ALLOWED = { full: 0.02, none: 0.05 } as const;
 
+/** PromQL: seconds until the end of the month. */
+export const MONTH_SECONDS_LEFT =
+  "scalar((days_in_month() - day_of_month() + 1) * 86400 - hour() * 3600 - minute() * 60)";
+
 /** PromQL: the sidecar runs, and no pair has a price. */
 export const NO_PRICE =
   "(validator:sidecar_ticks:rate1m > 0 unless validator:sidecar_priced_pairs:count > 0)";

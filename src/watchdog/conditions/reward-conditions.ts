@@ -1,102 +1,36 @@
-import { HOUR_MS } from "../../platform/base/time.ts";
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
-import { type Condition, condition } from "./condition.ts";
-import { type Severity } from "../../platform/monitoring/severity.ts";
 import {
-  type Boundary,
-  evaluateBurn,
+  ANY,
+  type BoundaryTexts,
+  CAUSE,
+  commonTexts,
+  FORECAST,
+  FULL,
+  HANDOVER,
+  MIN_BLOCKS,
+  STATUS,
+  WHAT_IF,
+} from "./boundary-texts.ts";
+import { type Condition, condition } from "./condition.ts";
+import {
+  evaluateLittleLeft,
   evaluateLost,
   evaluateRate,
   evaluateRisk,
   evaluateRotation,
-  evaluateSlowBurn,
 } from "./evaluate-reward.ts";
 import {
-  ALLOWED,
-  type BadShareWindow,
-  SUCCESSES,
   badShare,
+  type BadShareWindow,
   call,
   failing,
+  MONTH_SECONDS_LEFT,
+  SUCCESSES,
   succeeding,
 } from "./raw-metrics.ts";
 import { see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
-
-/** One boundary in texts. */
-interface BoundaryTexts {
-  readonly boundary: Boundary;
-  /** Beginning of the condition names. */
-  readonly prefix: "full-reward" | "any-reward";
-  /** "the full reward". */
-  readonly reward: string;
-  readonly severity: Severity;
-  readonly impact: string;
-  /** "full pay". */
-  readonly pay: string;
-  /** What the other part of the scale pays. */
-  readonly other: string;
-  /** Least success rate, for the rules on raw metrics. */
-  readonly least: number;
-  /** Misses of a month at one call per second that put the boundary at risk. */
-  readonly misses: number;
-  /** Names of conditions that mean less than this boundary's. */
-  readonly lesser: readonly string[];
-}
-
-const FULL: BoundaryTexts = {
-  boundary: "full",
-  prefix: "full-reward",
-  reward: "the full reward",
-  severity: "warning",
-  impact: "Below the upper boundary each missed block lowers the month's pay.",
-  pay: "full pay",
-  other: "Between 95 % and 98 % the month is paid in proportion.",
-  least: 0.98,
-  misses: 45_500,
-  lesser: [],
-};
-
-const ANY: BoundaryTexts = {
-  boundary: "none",
-  prefix: "any-reward",
-  reward: "any reward",
-  severity: "critical",
-  impact:
-    "Below the lower boundary the month pays nothing, and is one of the bad months that lead to rotation out of the validator set.",
-  pay: "any pay",
-  other: "Below 95 % the month pays nothing, and is one of the bad months that lead to rotation.",
-  least: 0.95,
-  misses: 128_000,
-  lesser: ["full-reward-at-risk", "full-reward-fast-burn", "full-reward-slow-burn", "full-reward-rate-low"],
-};
-
-const ACTION =
-  "Find the cause of the missed blocks: sidecar, node or network. Postpone planned work until the headroom is larger.";
-
-/** Burn rates of the usual alerts: 2 % of a month's allowance in an hour, 5 % in six hours, 10 % in three days. */
-const FAST_1H = 14.4;
-const FAST_6H = 6;
-
-const MIN_BLOCKS = {
-  unit: "number",
-  initial: Number(ENOUGH_BLOCKS),
-  description: "with fewer blocks in the month the alert does not fire",
-} as const;
-
-const STATUS =
-  "Oracle status, 2026-11\n======================\n\nLast poll: 2026-11-22 05:53:38 UTC.\n\nValidator      Month  Tier          Pay      Full pay is lost after an outage of  All pay is lost after an outage of\n---------  ---------  ------------  -------  -----------------------------------  ----------------------------------\ndefault    97.1200 %  proportional  2120.00  lost                                 21 h 40 min";
-
-const FORECAST =
-  "Forecast of 2026-11\n===================\n\nValidator        Now        Low   Expected       High  Tier          Pay\n---------  ---------  ---------  ---------  ---------  ------------  -------\ndefault    97.1200 %  97.0100 %  97.6000 %  97.9000 %  proportional  2600.00\n\nRotation: no risk; 0 months in a row without pay before this one, 0 of the last five.";
-
-const WHAT_IF =
-  "What if: an outage of 1 h, now\n==============================\n\nValidator  Missed  Month without  Month with  Tier without  Tier with  Cost\n---------  ------  -------------  ----------  ------------  ---------  ------\ndefault     1,800      98.0412 %   97.9020 %  full          proportional  98.00";
-
-const HANDOVER =
-  "Handover, 2026-11-21 17:53 to 2026-11-22 05:53 UTC\n==================================================\n\nThe shift\n---------\n\nTimeline (UTC)\n--------------";
-
-const CAUSE = "Fix the cause of the missed blocks first: follow the runbook of the other firing alert.";
 
 /** The end of a month whose calls ended: what it lost remains. */
 const lost: AlertCase = {
@@ -105,16 +39,44 @@ const lost: AlertCase = {
   trueAfter: "7h",
 };
 
+/** Calls that go on failing for long enough, and no more fail. */
+const atRisk = (trueAfter: string): AlertCase => ({
+  fires: failing,
+  clears: succeeding,
+  trueAfter,
+  resolves: "8h",
+  onlyPromtool: "what remains depends on the day of the month",
+});
+
 /** A month at one call per second, `misses` of which were bad on the first day. */
-const atRisk = (misses: number): AlertCase => ({
+const littleLeft = (misses: number): AlertCase => ({
   fires: [call("Success", 60), { ...call("Failure", 0), jump: misses }],
   clears: [{ series: SUCCESSES, from: 1_000_000_000 }],
   trueAfter: "7h",
   onlyPromtool: "what remains depends on the day of the month",
 });
 
-const burnt = (resolves: string): AlertCase => ({ fires: failing, clears: succeeding, resolves });
 const low: AlertCase = { fires: failing, clears: [{ series: SUCCESSES, from: 1_000_000_000 }] };
+
+const WEEK_SECONDS = 7 * 86_400;
+const HOURS_SECONDS = 4 * 3600;
+
+/** PromQL: the boundary is crossed within a time, and in this month, at the bad shares of both windows. */
+function crossedWithin(
+  left: string,
+  windows: readonly [BadShareWindow, BadShareWindow],
+  seconds: number,
+): string {
+  return windows
+    .map((window) => {
+      // A rate of three days is small while the calls of only one are known.
+      const calls = `validator:oracle_calls:rate${window === "3d" ? "3d" : "6h"}`;
+      const lossRate = `(${calls} * ${badShare(window)} > 0)`;
+      const time = `${left} / on (chain_id, validator) group_left () ${lossRate}`;
+      return `${time} < ${seconds} and ${time} < ${MONTH_SECONDS_LEFT}`;
+    })
+    .join(" and ");
+}
 
 /** Conditions of the month's rate and pay: four for each boundary, and rotation. */
 export const REWARD_CONDITIONS: readonly Condition[] = [
@@ -156,29 +118,30 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
 ];
 
 function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
-  const { boundary, prefix, reward, severity, impact, pay, other, least, misses, lesser } = texts;
+  const { boundary, prefix, reward, severity, pay, other, least, misses, lesser } = texts;
   const left = `validator:oracle_month:misses_left{boundary="${boundary}"}`;
   const enough = `on (chain_id, validator) validator:oracle_month:calls >= ${ENOUGH_BLOCKS}`;
-  const burns = (window: BadShareWindow, factor: number): string =>
-    `${badShare(window)} > ${factor} * ${ALLOWED[boundary]}`;
-  const common = {
-    impact,
-    action: ACTION,
-    description: `The validator gets ${reward} only if the month's success rate ends at or above the boundary.`,
-  };
+  const common = commonTexts(texts);
   const own = (suffix: string): string => `${prefix}-${suffix}`;
   return [
     condition({
       ...common,
       name: own("lost"),
-      severity,
+      // Acting changes nothing: a ticket.
+      severity: "warning",
+      isSettled: true,
       title: `This month loses ${reward}`,
       when: "the month will end below the boundary even without a further missed block",
       action: "Nothing can restore this month's pay. Prepare the next month, and check the rotation risk.",
       for: "10m",
       resolveFor: "1h",
       thresholds: {},
-      inhibits: [own("rate-low"), own("at-risk"), own("fast-burn"), own("slow-burn"), ...lesser],
+      inhibits: [
+        own("rate-low"),
+        own("headroom-low"),
+        own("slow-burn"),
+        ...(severity === "warning" ? [own("at-risk"), own("fast-burn")] : lesser),
+      ],
       past: "counts",
       runbook: {
         reason: "the month is 1204 blocks below the boundary",
@@ -214,7 +177,9 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
     condition({
       ...common,
       name: own("rate-low"),
-      severity,
+      // Good blocks restore the rate, and nothing else does.
+      severity: "warning",
+      isSettled: true,
       title: `Success rate too low for ${reward}`,
       when: "the month's rate is below the boundary, after at least `min_blocks` blocks",
       for: "5m",
@@ -246,8 +211,61 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       ...common,
       name: own("at-risk"),
       severity,
-      title: `Forecast: this month loses ${reward}`,
-      when: "at the rate of recent days the month will end below the boundary, or a total outage of `min_headroom` would cross it",
+      title: `The present loss costs ${reward}`,
+      when: "the loss of the last six hours and of three days crosses the boundary within `lost_within`, or that of the last hour and of five minutes within `min_headroom`",
+      for: "10m",
+      resolveFor: "1h",
+      thresholds: {
+        lost_within: {
+          unit: "duration",
+          initial: 7 * DAY_MS,
+          description: "time until the boundary is crossed at a loss that lasts",
+        },
+        min_headroom: {
+          unit: "duration",
+          initial: 4 * HOUR_MS,
+          description: "time until it is crossed at the loss of the last hour",
+        },
+        min_blocks: MIN_BLOCKS,
+      },
+      inhibits: [own("rate-low"), own("headroom-low"), own("slow-burn"), ...lesser],
+      past: "counts",
+      runbook: {
+        reason:
+          "at the present loss the boundary is crossed in 61.3 h; 4120 more missed blocks are allowed, 2.3 h of a total outage",
+        checks: [
+          see("The end of the month if the present loss goes on, with its range:", "forecast", FORECAST),
+          see("What lost blocks, in order of time:", "handover", HANDOVER),
+          see("The cost of an outage of one hour:", "whatIf", WHAT_IF),
+        ],
+        fix: [
+          CAUSE,
+          "If no other alert fires, a part of the calls fails all the time. Check the calls' latency, and follow [sidecar-slow](sidecar-slow.md).",
+          "Stop planned work: the headroom is the longest outage that you can still afford.",
+          `The boundary is crossed at the time that the reason says. Until then, each block that becomes good counts for ${pay}.`,
+        ],
+        after: [
+          "The alert ends when the loss does, whatever the month's rate is.",
+          "If your repairs take longer than `lost_within`, raise it.",
+        ],
+      },
+      raw: {
+        expr: () => {
+          const isOpen = `${left} >= 0 and ${enough}`;
+          return `((${crossedWithin(left, ["6h", "3d"], WEEK_SECONDS)}) or (${crossedWithin(left, ["1h", "5m"], HOURS_SECONDS)})) and ${isOpen}`;
+        },
+        value: "At the present loss the boundary is crossed in {{ $value | humanizeDuration }}.",
+        example: atRisk(prefix === "any-reward" ? "20h" : "9h"),
+      },
+      evaluate: (input, limit) => evaluateRisk(input, boundary, limit),
+    }),
+    condition({
+      ...common,
+      name: own("headroom-low"),
+      severity: "warning",
+      isSettled: true,
+      title: `Little is left of ${reward}`,
+      when: "a total outage of `min_headroom` would cross the boundary",
       for: "10m",
       resolveFor: "1h",
       thresholds: {
@@ -258,112 +276,29 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         },
         min_blocks: MIN_BLOCKS,
       },
-      inhibits: [own("rate-low"), ...lesser],
+      inhibits: lesser,
       past: "counts",
       runbook: {
-        reason: `the month will end at ${prefix === "any-reward" ? "94.9" : "97.6"}000 %; 4120 more missed blocks are allowed, 2.3 h of a total outage`,
+        reason: "4120 more missed blocks are allowed, 2.3 h of a total outage",
         checks: [
-          see("The forecast of the month's end, with its range:", "forecast", FORECAST),
+          see("The headroom to both boundaries:", "status", STATUS),
           see("The cost of an outage of one hour:", "whatIf", WHAT_IF),
         ],
         fix: [
-          CAUSE,
-          "Stop planned work: the headroom is the longest outage that you can still afford.",
+          "Nothing restores headroom: what the month lost remains. Cancel planned restarts until the month is over.",
           prefix === "any-reward"
             ? "Prepare the reserve: a second node that is in sync, and a person who can reach it at any hour."
             : "Decide which restarts of this month can wait for the next one.",
         ],
-        after: ["If your repairs take longer than `min_headroom`, raise it."],
+        after: ["The alert ends with the month, or when the rest of the month is short enough."],
       },
       raw: {
         expr: () =>
-          `${left} / on (chain_id, validator) group_left () (validator:oracle_calls:rate6h > 0) < 4 * 3600 and ${left} >= 0 and ${enough}`,
+          `${left} / on (chain_id, validator) group_left () (validator:oracle_calls:rate6h > 0) < ${HOURS_SECONDS} and ${left} >= 0 and ${enough}`,
         value: "A total outage of {{ $value | humanizeDuration }} would cross the boundary.",
-        example: atRisk(misses),
+        example: littleLeft(misses),
       },
-      evaluate: ({ assessment }, limit) => evaluateRisk(assessment, boundary, limit),
-    }),
-    condition({
-      ...common,
-      name: own("fast-burn"),
-      severity,
-      title: `Missed blocks burn ${reward} fast`,
-      when: "the last hour used the month's allowance `hour_factor` times too fast, or the last six hours `six_hours_factor` times, and the last 5 minutes still do",
-      for: "1m",
-      resolveFor: "5m",
-      thresholds: {
-        hour_factor: { unit: "number", initial: FAST_1H, description: "burn rate of the last hour" },
-        six_hours_factor: {
-          unit: "number",
-          initial: FAST_6H,
-          description: "burn rate of the last six hours",
-        },
-      },
-      inhibits: [own("slow-burn"), own("at-risk"), own("rate-low"), ...lesser],
-      past: "counts",
-      runbook: {
-        reason: "the last 1h burned the month's allowance 18.2 times too fast",
-        checks: [
-          see(
-            "The validator is losing blocks now. Run this twice: does Failure grow?",
-            "calls",
-            'app_oracle_responses{chain_id="neutron-1",status="Failure"} 611',
-          ),
-          see("The headroom to the boundary:", "status", STATUS),
-        ],
-        fix: [
-          CAUSE,
-          "If no other alert fires, calls fail from time to time. Check the calls' latency, and follow [sidecar-slow](sidecar-slow.md).",
-          `Act within hours: a total outage of ${prefix === "any-reward" ? "36 h" : "14 h"} uses the whole month's allowance for ${pay}.`,
-        ],
-        after: [
-          "The alert is resolved soon after the loss ends, although the last hour's burn rate is still high.",
-        ],
-      },
-      raw: {
-        expr: () =>
-          `(${burns("1h", 14.4)} and ${burns("5m", 14.4)}) or (${burns("6h", 6)} and ${burns("5m", 6)})`,
-        value: "{{ $value | humanizePercentage }} of the calls fail.",
-        example: burnt("20m"),
-      },
-      evaluate: (input, limit) =>
-        evaluateBurn(input, boundary, [
-          ["1h", limit("hour_factor")],
-          ["6h", limit("six_hours_factor")],
-        ]),
-    }),
-    condition({
-      ...common,
-      name: own("slow-burn"),
-      severity: "warning",
-      title: `Missed blocks burn ${reward} slowly`,
-      when: "the last three days used the month's allowance `three_days_factor` times too fast, and the last six hours still do",
-      for: "1h",
-      resolveFor: "1h",
-      thresholds: {
-        three_days_factor: { unit: "number", initial: 1, description: "burn rate of the last three days" },
-      },
-      inhibits: [],
-      past: "counts",
-      runbook: {
-        reason: "the last 3 days burned the month's allowance 1.4 times too fast",
-        checks: [
-          see("Do misses occur all the time, or at certain hours?", "handover", HANDOVER),
-          see("The forecast of the month's end at this rate:", "forecast", FORECAST),
-        ],
-        fix: [
-          "If misses occur at fixed hours, search for backups, snapshots, pruning or cron jobs on the node's or the sidecar's machine. Move them or lower their priority.",
-          "If misses occur all the time, check the latency between node and sidecar, and search for a provider that slows the price loop down.",
-          `Decide within the day, before ${pay} is at risk.`,
-        ],
-        after: ["Compare the misses of the days before and after the change in the month's report."],
-      },
-      raw: {
-        expr: () => `${burns("3d", 1)} and ${burns("6h", 1)}`,
-        value: "{{ $value | humanizePercentage }} of the calls of the last 3 days failed.",
-        example: burnt("8h"),
-      },
-      evaluate: ({ assessment }, limit) => evaluateSlowBurn(assessment, boundary, limit("three_days_factor")),
+      evaluate: ({ assessment }, limit) => evaluateLittleLeft(assessment, boundary, limit),
     }),
   ];
 }

@@ -29,3 +29,8 @@ export function partOfCounts(counts: BlockCounts, numerator: bigint, denominator
   const part = (count: bigint): bigint => (count * numerator) / denominator;
   return { good: part(counts.good), bad: part(counts.bad), unknown: part(counts.unknown) };
 }
+
+/** Share of bad blocks; undefined without a block. */
+export function badShare({ good, bad }: BlockCounts): number | undefined {
+  return good + bad === 0n ? undefined : Number(bad) / Number(good + bad);
+}

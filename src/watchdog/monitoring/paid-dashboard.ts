@@ -153,10 +153,12 @@ export const PAID: DashboardSpec = {
           "Forecast of the month's end",
           [
             query(`oracle_watchdog_forecast_success_ratio{${PLACE}}`, "{{validator}}, {{estimate}}"),
+            query(`oracle_watchdog_regime_success_ratio{${PLACE}}`, "{{validator}}, as {{regime}}"),
             query(`max by (boundary) (oracle_watchdog_boundary_ratio{${PLACE}})`, "boundary {{boundary}}"),
           ],
           {
-            description: "80 % of the forecasts from recent days lie between low and high.",
+            description:
+              "Middle: the loss that goes on now does not end. 80 % of the forecasts from recent days lie between low and high. As now, days and month: the rest is like the last 6 hours, 3 days, and the month.",
             unit: "percentunit",
             decimals: 3,
             limits: /^boundary/,
@@ -164,9 +166,16 @@ export const PAID: DashboardSpec = {
         ),
         graph(
           "Headroom",
-          [query(`oracle_watchdog_headroom_seconds{${PLACE}}`, "{{validator}}, {{boundary}}")],
+          [
+            query(`oracle_watchdog_headroom_seconds{${PLACE}}`, "{{validator}}, {{boundary}}"),
+            query(
+              `oracle_watchdog_boundary_loss_seconds{${PLACE}}`,
+              "{{validator}}, {{boundary}}, at the present loss",
+            ),
+          ],
           {
-            description: "Time of a total outage that is left until each boundary.",
+            description:
+              "Time that is left until each boundary: of a total outage, and at the loss that goes on now.",
             unit: "s",
           },
         ),

@@ -9,6 +9,7 @@ import { durationText } from "../../platform/config/config-fields.ts";
 import {
   ALLOWED,
   badShare,
+  MONTH_SECONDS_LEFT,
   pricedPairs,
   sidecarMetric,
   VALIDATOR,
@@ -69,10 +70,10 @@ const MONTH_RECORDS: readonly RecordSpec[] = [
     record: "validator:oracle_month:calls",
     expr: () => `max ${VALIDATOR} (instance:oracle_month_calls:all)`,
   },
-  {
-    record: "validator:oracle_calls:rate6h",
-    expr: (times) => `max ${VALIDATOR} (sum ${NODE} (rate(app_oracle_responses[${times("6h")}])))`,
-  },
+  ...(["6h", "3d"] as const).map((window) => ({
+    record: `validator:oracle_calls:rate${window}`,
+    expr: (times: Times) => `max ${VALIDATOR} (sum ${NODE} (rate(app_oracle_responses[${times(window)}])))`,
+  })),
   ...(["full", "none"] as const).map((boundary) => ({
     record: "validator:oracle_month:misses_left",
     labels: { boundary },
@@ -101,11 +102,9 @@ function monthRecord(kind: "good" | "all"): RecordSpec {
   };
 }
 
-const SECONDS_LEFT = "scalar((days_in_month() - day_of_month() + 1) * 86400 - hour() * 3600 - minute() * 60)";
-
 function missesLeft(allowed: number): string {
   const calls = "validator:oracle_month:calls";
-  const expected = `(${calls} + validator:oracle_calls:rate6h * ${SECONDS_LEFT})`;
+  const expected = `(${calls} + validator:oracle_calls:rate6h * ${MONTH_SECONDS_LEFT})`;
   return `${expected} * ${allowed} - ${calls} * (1 - validator:oracle_month:success_ratio)`;
 }
 

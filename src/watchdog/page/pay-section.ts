@@ -17,6 +17,8 @@ import {
   type Headroom,
   foundedForecast,
   isEarly,
+  type Regime,
+  REGIME_NAMES,
 } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../polling/status.ts";
@@ -117,7 +119,25 @@ export function headroomSection({ assessment }: WatchdogStatus): Html {
   ];
   const rest =
     remainingBlocks === undefined ? "" : `, ${grouped(remainingBlocks)} blocks until the end of the month`;
-  return html`<h3>Headroom</h3>${dataTable({ caption: `Further bad blocks that the month can have${rest}`, columns, rows: headroom })}`;
+  return html`<h3>Headroom</h3>${dataTable({ caption: `Further bad blocks that the month can have${rest}`, columns, rows: headroom })}${regimeTable(assessment)}`;
+}
+
+/** The end of the month if its rest is like the last hours, the last days, and the month. */
+function regimeTable(assessment: Assessment): Html | undefined {
+  const forecast = foundedForecast(assessment);
+  if (forecast === undefined) return undefined;
+  const columns: readonly Column<Regime>[] = [
+    { name: "if the rest is like", cell: ({ name }) => REGIME_NAMES[name] },
+    { name: "missed then", isNumber: true, cell: ({ badShare }) => `${(100 * badShare).toFixed(4)} %` },
+    { name: "month ends at", isNumber: true, cell: ({ end }) => `${formatPercent(end)} %` },
+    { name: "tier", cell: ({ tier }) => tier },
+  ];
+  return dataTable({
+    caption:
+      "End of the month. Expected: the loss that goes on now goes on, an outage that is over does not come back",
+    columns,
+    rows: forecast.regimes,
+  });
 }
 
 const NAMES: Readonly<Record<Headroom["boundary"], string>> = { full: "full pay", none: "any pay" };

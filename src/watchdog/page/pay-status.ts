@@ -67,7 +67,7 @@ function paidStatus(
 ): PayStatus {
   const isKnown = tier !== undefined;
   const soFar = isKnown
-    ? `Paid in full ${isEarlyMonth(status) ? `at ${rateText(status)}` : "so far"}`
+    ? `Paid in full ${isEarlyMonth(status) || tierNow(status) !== "full" ? `at ${rateText(status)}` : "so far"}`
     : earlyText(status);
   const short = isKnown ? "paid" : "too early";
   if (worst !== undefined)
@@ -98,7 +98,7 @@ function paidStatus(
     kind: "paid",
     tone: "good",
     short: "paid in full",
-    headline: `Paid in full at ${isEarlyMonth(status) ? rateText(status) : "the present rate"}`,
+    headline: `Paid in full at ${rateText(status).replace("its present", "the present")}`,
   };
 }
 
@@ -106,14 +106,16 @@ function isEarlyMonth({ assessment }: WatchdogStatus): boolean {
   return assessment !== undefined && isEarly(assessment);
 }
 
-/** The tier that the month ends in: at its present rate, or at that of recent days when it has hardly any block. */
+/** The tier that the month ends in if the present loss goes on; without a forecast, that of its present rate. */
 function expectedTier(status: WatchdogStatus): Tier | undefined {
-  return isEarlyMonth(status) ? foundedForecast(status.assessment)?.tiers.middle : tierNow(status);
+  const forecast = foundedForecast(status.assessment)?.tiers.middle;
+  return isEarlyMonth(status) ? forecast : (forecast ?? tierNow(status));
 }
 
-/** The rate that {@link expectedTier} goes by: "its present rate", "the rate of recent days". */
+/** The rate that {@link expectedTier} goes by: "its present rate", "the rate of recent days", "the rate of its forecast". */
 function rateText(status: WatchdogStatus): string {
-  return isEarlyMonth(status) ? `the rate of ${status.assessment?.forecast?.basis}` : "its present rate";
+  if (isEarlyMonth(status)) return `the rate of ${status.assessment?.forecast?.basis}`;
+  return expectedTier(status) === tierNow(status) ? "its present rate" : "the rate of its forecast";
 }
 
 function earlyText({ assessment, current }: WatchdogStatus): string {

@@ -87,7 +87,18 @@ function outlook(
   const days = ledger.days(nowMs - FORECAST_DAYS * DAY_MS, nowMs + 1);
   return {
     headroom: headroomOf(open, policy, blockTimeMs, windows),
-    forecast: forecastOf(open, { days, hours }, policy),
+    forecast: forecastOf(
+      open,
+      {
+        days,
+        hours,
+        last: {
+          ...windows,
+          "24h": measured(hours.filter(({ startMs }) => startMs > nowMs - DAY_MS - HOUR_MS)),
+        },
+      },
+      policy,
+    ),
   };
 }
 

@@ -45,6 +45,8 @@ export interface Headroom {
   readonly misses: bigint;
   /** The same as time of a total outage at this block time; 0 when lost. Undefined while the block time is not known. */
   readonly outageMs: number | undefined;
+  /** Time until the boundary is lost at the loss that lasts. Undefined when the month ends before, or when nothing is lost now. */
+  readonly lostInMs: number | undefined;
   /** Least success rate of the remaining blocks; above 1 when lost, 0 or less when clinched. */
   readonly requiredRate: number;
   /** Blocks of the remaining ones that must be good; negative when clinched, more than remain when lost. */
@@ -59,7 +61,30 @@ export const BURN_WINDOWS = ["1h", "6h", "3d"] as const;
 /** One of {@link BURN_WINDOWS}. */
 export type BurnWindow = (typeof BURN_WINDOWS)[number];
 
-/** Expected rate at the end of the month. `low` and `high` bound 80 % of the outcomes that recent days suggest. */
+/** Past times that the rest of the month may be like, and their names in texts. */
+export const REGIME_NAMES = {
+  now: "the last 6 h",
+  days: "the last 3 days",
+  month: "the month so far",
+} as const;
+
+/** One of {@link REGIME_NAMES}. */
+export type RegimeName = keyof typeof REGIME_NAMES;
+
+/** What the month becomes if its remaining blocks are like those of a past time. */
+export interface Regime {
+  readonly name: RegimeName;
+  /** Share of bad blocks in that time. */
+  readonly badShare: number;
+  /** Rate and tier at the end of the month. */
+  readonly end: SuccessRate;
+  readonly tier: Tier;
+}
+
+/**
+ * Expected rate at the end of the month. `low` and `high` bound 80 % of the outcomes that recent days suggest; they differ while
+ * blocks remain.
+ */
 export interface Forecast {
   readonly low: SuccessRate;
   readonly middle: SuccessRate;
@@ -67,8 +92,10 @@ export interface Forecast {
   /** Tier and reward of each rate, in hundredths of the currency unit. */
   readonly tiers: Readonly<Record<"low" | "middle" | "high", Tier>>;
   readonly rewardCents: Readonly<Record<"low" | "middle" | "high", bigint>>;
-  /** Where the rate of the remaining blocks comes from. */
+  /** The periods that the band is resampled from. */
   readonly basis: "recent days" | "recent hours" | "month so far";
+  /** Without those in whose time no block was measured. */
+  readonly regimes: readonly Regime[];
 }
 
 /** Rotation: below the lower boundary for 2 months in a row, or in 3 of 6. */

@@ -1,14 +1,16 @@
-import type { BlockCounts } from "../ledger/block-counts.ts";
+import { addCounts, badShare, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
-import { type Forecast, type Policy, rewardCents } from "./assessment.ts";
+import { type Forecast, type Policy, type Regime, type RegimeName, rewardCents } from "./assessment.ts";
 import type { SeenMonth } from "./headroom.ts";
 import { type SuccessRate, type Tier, tierOf } from "./reward-tier.ts";
 
 /** Past periods from which the forecast is drawn. */
 export interface ForecastSamples {
-  /** Counts of recent days and hours. */
+  /** Counts of the last 28 days, oldest first, and of the hours of the last three. */
   readonly days: readonly Rollup[];
   readonly hours: readonly Rollup[];
+  /** Measured blocks of the last hours. */
+  readonly last: Readonly<Record<"6h" | "24h" | "3d", BlockCounts>>;
 }
 
 /** Periods below which a forecast is drawn from shorter ones. */
@@ -20,16 +22,27 @@ const RESAMPLES = 200;
 /** Draws for one month, at most. Of hours, one draw stands for several: what is wrong in one hour is often wrong in the next. */
 const MAX_DRAWS = 31;
 
+/** Days of which the median shows a loss that comes back; fewer than five cannot. */
+const RECURRING_DAYS = 7;
+const MIN_RECURRING_DAYS = 5;
+
+/** Bad share of a drawn day that is worse than all that were seen: at least an hour of it. */
+const LEAST_UNSEEN = 1 / 24;
+
+/** Standard deviations of a normal distribution between its middle and its tenth percentile. */
+const TENTH = 1.2816;
+
 /**
  * Forecasts the end of a month.
  *
- * The middle is the bad share of the last 28 days applied to the remaining blocks. The band holds 80 % of the months that
- * are resampled from these days (a bootstrap), so a day with an outage has its true weight. The random numbers are fixed:
- * equal input gives an equal forecast. With fewer than three days, hours take their place.
+ * The middle applies the loss that goes on to the remaining blocks: see {@link expectedShare}. The band holds 80 % of the months
+ * that are resampled from the last 28 days (a bootstrap), so a day with an outage has its true weight. A drawn day is a worse one
+ * than all n that were seen with probability 1 / (n + 1). The band is never narrower than the chance of single blocks makes it. The
+ * random numbers are fixed: equal input gives an equal forecast. With fewer than three days, hours take their place.
  */
 export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: Policy): Forecast {
   const { basis, periods } = choosePeriods(month, samples);
-  const misses = projectMisses(periods, month.remaining);
+  const misses = projectMisses(periods, month, expectedShare(month, samples));
   const rateWith = (further: bigint): SuccessRate => endRate(month, further);
   const rates = { low: rateWith(misses.high), middle: rateWith(misses.middle), high: rateWith(misses.low) };
   const all = <T>(of: (rate: SuccessRate) => T): Readonly<Record<"low" | "middle" | "high", T>> => ({
@@ -42,6 +55,7 @@ export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: P
     tiers: all((rate): Tier => tierOf(rate, policy.least)),
     rewardCents: all((rate) => rewardCents(policy, rate)),
     basis,
+    regimes: regimesOf(month, samples, policy),
   };
 }
 
@@ -49,6 +63,38 @@ export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: P
 export function endRate({ good, bad, remaining }: SeenMonth, further: bigint): SuccessRate {
   const misses = further > remaining ? remaining : further;
   return { good: good + remaining - misses, total: good + bad + remaining };
+}
+
+/** The end of the month if its remaining blocks are like those of the last six hours, three days, and of the month. */
+function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy): readonly Regime[] {
+  const blocks: readonly (readonly [RegimeName, BlockCounts])[] = [
+    ["now", last["6h"]],
+    ["days", last["3d"]],
+    ["month", { good: month.good, bad: month.bad, unknown: 0n }],
+  ];
+  return blocks.flatMap(([name, counts]): readonly Regime[] => {
+    const share = badShare(counts);
+    if (share === undefined) return [];
+    const end = endRate(month, blocksOf(share, month.remaining));
+    return [{ name, badShare: share, end, tier: tierOf(end, policy.least) }];
+  });
+}
+
+/**
+ * Bad share of the remaining blocks if the loss that goes on does not end. A loss goes on when it lasts, or when it comes back. The
+ * first is the smaller share of the last six hours and of three days: an outage that is over is not applied to the rest of the month,
+ * and one that has just begun is not either. The second is the smaller one of the last 24 hours and of the median of seven days.
+ */
+function expectedShare(month: SeenMonth, { last, days }: ForecastSamples): number {
+  const shares = usable(days).map((day) => badShare(day) ?? 0);
+  const own = badShare({ good: month.good, bad: month.bad, unknown: 0n }) ?? 0;
+  // Without a block in the last days: as on the last day that has some.
+  const recent = badShare(last["3d"]) ?? shares.at(-1) ?? own;
+  const lasting = Math.min(badShare(last["6h"]) ?? recent, recent);
+  const recurring = shares.slice(-RECURRING_DAYS).toSorted((a, b) => a - b);
+  if (recurring.length < MIN_RECURRING_DAYS) return lasting;
+  const median = recurring[Math.floor((recurring.length - 1) / 2)] ?? 0;
+  return Math.max(lasting, Math.min(badShare(last["24h"]) ?? 0, median));
 }
 
 interface Periods {
@@ -82,22 +128,39 @@ interface Misses {
 }
 
 /** Bad blocks among the remaining ones. */
-function projectMisses(periods: readonly BlockCounts[], remaining: bigint): Misses {
-  const bad = periods.reduce((sum, period) => sum + period.bad, 0n);
-  const total = periods.reduce((sum, period) => sum + period.good + period.bad, 0n);
-  // Half of the divisor is added, so that the quotient is rounded and not truncated.
-  const middle = total === 0n ? 0n : (bad * remaining + total / 2n) / total;
-  if (periods.length < MIN_SAMPLES || bad === 0n) return { low: middle, middle, high: middle };
-  const draws = resample(periods, Number(total) / periods.length, Number(remaining));
-  const at = (share: number): bigint => BigInt(Math.round(draws[Math.floor(share * (RESAMPLES - 1))] ?? 0));
-  const [low, high] = [at(0.1), at(0.9)];
-  // A few bad days pull the mean above the ninetieth percentile: the band always contains the middle.
-  return { low: low < middle ? low : middle, middle, high: high > middle ? high : middle };
+function projectMisses(periods: readonly BlockCounts[], { remaining }: SeenMonth, share: number): Misses {
+  const middle = blocksOf(share, remaining);
+  const sum = periods.reduce(addCounts, NO_BLOCKS);
+  const draws = resample(periods, Number(sum.good + sum.bad) / periods.length, Number(remaining));
+  const at = (part: number): number => Math.round(draws[Math.floor(part * (RESAMPLES - 1))] ?? 0);
+  const chance = TENTH * chanceOf(share, Number(sum.good + sum.bad), Number(remaining));
+  const low = Math.min(at(0.1), Math.floor(Number(middle) - chance));
+  const high = Math.max(at(0.9), Math.ceil(Number(middle) + chance));
+  // No bound leaves the blocks that remain.
+  const within = (count: number): bigint => BigInt(Math.max(0, Math.min(Number(remaining), count)));
+  return { low: within(low), middle, high: within(high) };
+}
+
+/**
+ * Standard deviation of the bad blocks among `remaining` ones when each is bad with a probability that was measured on `measured`
+ * blocks. Half a bad block is added to the measured ones, so that it is not zero when none was bad. Zero at the end of the month, infinite
+ * without a measured block.
+ */
+function chanceOf(share: number, measured: number, remaining: number): number {
+  if (remaining === 0) return 0;
+  const p = (share * measured + 0.5) / (measured + 1);
+  return Math.sqrt(remaining * p * (1 - p) * (1 + remaining / measured));
+}
+
+function blocksOf(share: number, blocks: bigint): bigint {
+  return BigInt(Math.round(share * Number(blocks)));
 }
 
 /** Bad blocks of resampled remainders of the month, ascending. */
 function resample(periods: readonly BlockCounts[], blocksEach: number, remaining: number): Float64Array {
-  const shares = periods.map(({ good, bad }) => Number(bad) / Number(good + bad));
+  const shares = periods.map((period) => badShare(period) ?? 0);
+  // One draw of n + 1 is a day that was not seen yet.
+  shares.push(Math.max(LEAST_UNSEEN, ...shares));
   const random = createFixedRandom();
   const blocksOfDraw = Math.max(blocksEach, remaining / MAX_DRAWS);
   const draws = new Float64Array(RESAMPLES);

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import {
@@ -7,7 +8,7 @@ import {
   type Headroom,
   type Policy,
 } from "./assessment.ts";
-import { BOUNDARIES, type Boundary } from "./reward-tier.ts";
+import { BOUNDARIES, type Boundary, timeToLossMs } from "./reward-tier.ts";
 
 /** The counted and the coming blocks of a month that is not over. */
 export interface SeenMonth {
@@ -36,6 +37,7 @@ export function headroomOf(
   blockTimeMs: number,
   windows: Readonly<Record<BurnWindow, BlockCounts>>,
 ): readonly Headroom[] {
+  const share = lastingShare(windows, blockTimeMs);
   return BOUNDARIES.map((boundary) => {
     const least = policy.least[boundary];
     const state = stateOf(month, least);
@@ -47,6 +49,10 @@ export function headroomOf(
       state,
       misses,
       outageMs: misses < 0n ? 0 : Math.round(Number(misses) * blockTimeMs),
+      lostInMs:
+        state === "open"
+          ? timeToLossMs({ misses, remaining: month.remaining }, share, blockTimeMs)
+          : undefined,
       // Blocks that may not be bad must be good.
       requiredGood: month.remaining - misses,
       requiredRate: requiredRate(misses, month.remaining),
@@ -65,6 +71,16 @@ function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): Bou
   const misses = allowedMisses(good + bad + remaining + unseen, least) - bad;
   if (misses < 0n) return "lost";
   return misses - unseen >= remaining ? "clinched" : "open";
+}
+
+/**
+ * Bad share of a loss that lasts and goes on: the smaller one of the last six hours and of three days. Blocks of these times that were
+ * not counted are treated as good: what began an hour before is no loss of three days.
+ */
+function lastingShare(windows: Readonly<Record<BurnWindow, BlockCounts>>, blockTimeMs: number): number {
+  const shareOf = ({ good, bad }: BlockCounts, windowMs: number): number =>
+    Number(bad) / Math.max(1, Number(good + bad), windowMs / blockTimeMs);
+  return Math.min(shareOf(windows["6h"], 6 * HOUR_MS), shareOf(windows["3d"], 3 * DAY_MS));
 }
 
 function requiredRate(misses: bigint, remaining: bigint): number {

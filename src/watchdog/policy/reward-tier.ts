@@ -59,3 +59,13 @@ export function formatPercent({ good, total }: SuccessRate): string {
 export function toRatio({ good, total }: SuccessRate): number {
   return Number(good) / Number(total);
 }
+
+/** Time until more than `misses` of the remaining blocks are bad at a bad share; undefined when the month ends before. */
+export function timeToLossMs(
+  { misses, remaining }: { readonly misses: bigint; readonly remaining: bigint },
+  share: number,
+  blockTimeMs: number,
+): number | undefined {
+  const blocks = Number(misses) / share;
+  return share > 0 && blocks < Number(remaining) ? Math.round(blocks * blockTimeMs) : undefined;
+}

@@ -44,6 +44,12 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
     ({ outageMs }) => (outageMs === undefined ? [] : [series(outageMs / 1000)]),
   ),
   perBoundary(
+    "boundary_loss_seconds",
+    "Time until the boundary is lost at the loss of the last 6 hours and 3 days, the smaller one. Absent when the month ends before.",
+    [],
+    ({ lostInMs }) => (lostInMs === undefined ? [] : [series(lostInMs / 1000)]),
+  ),
+  perBoundary(
     "required_success_ratio",
     "Minimum success ratio of the month's remaining blocks to reach the boundary. Above 1 when the boundary is lost.",
     [],
@@ -61,12 +67,19 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   gauge(
     "forecast_success_ratio",
-    "Expected success ratio at the end of the month. 80 % of the forecast outcomes lie between low and high.",
+    "Success ratio at the end of the month if the loss that goes on now does not end. 80 % of the forecast outcomes lie between low and high.",
     ["estimate"],
     ({ forecast }) =>
       forecast === undefined
         ? []
         : ESTIMATES.map((estimate) => series(toRatio(forecast[estimate]), { estimate })),
+  ),
+  gauge(
+    "regime_success_ratio",
+    "Success ratio at the end of the month if its remaining blocks are like those of the last 6 hours (now), of the last 3 days (days), or of the month.",
+    ["regime"],
+    ({ forecast }) =>
+      (forecast?.regimes ?? []).map(({ name, end }) => series(toRatio(end), { regime: name })),
   ),
   gauge("forecast_reward", "Expected reward of the month in currency units.", ["estimate"], ({ forecast }) =>
     forecast === undefined

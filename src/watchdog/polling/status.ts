@@ -258,12 +258,13 @@ function assessmentJson(assessment: Assessment): Readonly<Record<string, unknown
 }
 
 function headroomJson(headroom: Headroom): Readonly<Record<string, unknown>> {
-  const { boundary, state, misses, outageMs, requiredRate, burnRates } = headroom;
+  const { boundary, state, misses, outageMs, lostInMs, requiredRate, burnRates } = headroom;
   return {
     boundary,
     state,
     misses: Number(misses),
     outage_seconds: outageMs === undefined ? null : outageMs / 1000,
+    lost_in_seconds: lostInMs === undefined ? null : lostInMs / 1000,
     required_rate: Number.isFinite(requiredRate) ? requiredRate : null,
     burn_rates: Object.fromEntries(
       Object.entries(burnRates).map(([window, rate]) => [`last_${window}`, rate]),
@@ -278,11 +279,23 @@ function forecastJson({
   tiers,
   rewardCents,
   basis,
+  regimes,
 }: Forecast): Readonly<Record<string, unknown>> {
   const part = (name: "low" | "middle" | "high", rate: Forecast["low"]) => ({
     success_rate_percent: formatPercent(rate),
     tier: tiers[name],
     reward_cents: Number(rewardCents[name]),
   });
-  return { basis, low: part("low", low), middle: part("middle", middle), high: part("high", high) };
+  return {
+    basis,
+    low: part("low", low),
+    middle: part("middle", middle),
+    high: part("high", high),
+    regimes: regimes.map(({ name, badShare, end, tier }) => ({
+      name,
+      bad_share: badShare,
+      success_rate_percent: formatPercent(end),
+      tier,
+    })),
+  };
 }

@@ -1,7 +1,14 @@
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
-import { formatCents, formatCount } from "../../platform/base/text.ts";
-import { type Assessment, BURN_WINDOWS, type Outcome, type WhatIf } from "../policy/assessment.ts";
+import { formatCents, formatCount, formatRoundedDuration } from "../../platform/base/text.ts";
+import {
+  type Assessment,
+  BURN_WINDOWS,
+  type Forecast,
+  type Outcome,
+  REGIME_NAMES,
+  type WhatIf,
+} from "../policy/assessment.ts";
 import { whatIf } from "../policy/what-if.ts";
 import { formatRate, percent } from "./month-json.ts";
 import { headroomText } from "./handover.ts";
@@ -47,7 +54,7 @@ export function forecastReport(validators: readonly ValidatorData[]): Report {
 }
 
 const LEGEND =
-  "Eight of ten months with misses like those of the recent days end between low and high. Burn 1.00 uses what the month allows exactly by its end.";
+  "Expected: the loss that goes on now goes on, and an outage that is over does not come back. Low to high: 80 % of the months that are drawn from the last 28 days, in which each drawn day is worse than all n seen ones with probability 1 / (n + 1), and never less than the chance of single blocks. Burn 1.00 uses what the month allows exactly by its end.";
 
 function forecastCells(validator: string, { rate, forecast }: Assessment): readonly string[] {
   if (forecast === undefined) return [validator, formatRate(rate), "–", "–", "–", "–", "–"];
@@ -61,10 +68,11 @@ function forecastCells(validator: string, { rate, forecast }: Assessment): reado
 }
 
 function detailBlocks({ ledger, assessment }: ValidatorData): readonly ReportBlock[] {
-  const { headroom, rotation } = assessment;
+  const { headroom, rotation, forecast } = assessment;
   const rows = headroom.map((one) => [
     one.boundary === "full" ? "full pay" : "any pay",
     headroomText(one),
+    one.lostInMs === undefined ? "–" : formatRoundedDuration(one.lostInMs),
     one.state === "open" ? `${(100 * one.requiredRate).toFixed(4)} %` : "–",
     ...BURN_WINDOWS.map((window) => burnText(one.burnRates[window])),
   ]);
@@ -77,13 +85,33 @@ function detailBlocks({ ledger, assessment }: ValidatorData): readonly ReportBlo
           columns: [
             { title: "For" },
             { title: "Lost after an outage of" },
+            { title: "At the present loss", align: "right" },
             { title: "Rate needed from now on", align: "right" },
             ...BURN_WINDOWS.map((window) => ({ title: `Burn ${window}`, align: "right" }) as const),
           ],
           rows,
         },
+    ...(forecast === undefined ? [] : [regimeBlock(forecast)]),
     { kind: "text", text: rotationText(rotation) },
   ];
+}
+
+function regimeBlock({ regimes }: Forecast): ReportBlock {
+  return {
+    kind: "table",
+    columns: [
+      { title: "If the rest is like" },
+      { title: "Missed then", align: "right" },
+      { title: "Month ends at", align: "right" },
+      { title: "Tier" },
+    ],
+    rows: regimes.map(({ name, badShare, end, tier }) => [
+      REGIME_NAMES[name],
+      `${(100 * badShare).toFixed(4)} %`,
+      formatRate(end),
+      tier,
+    ]),
+  };
 }
 
 function burnText(rate: number | undefined): string {

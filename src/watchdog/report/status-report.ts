@@ -185,6 +185,7 @@ export function assessmentJson(assessment: Assessment): JsonObject {
       state: one.state,
       misses: String(one.misses),
       outage_seconds: one.outageMs === undefined ? null : Math.round(one.outageMs / 1000),
+      lost_in_seconds: one.lostInMs === undefined ? null : Math.round(one.lostInMs / 1000),
       required_rate: Number.isFinite(one.requiredRate) ? one.requiredRate : null,
       burn_rates: Object.fromEntries(BURN_WINDOWS.map((window) => [window, one.burnRates[window] ?? null])),
     })),
@@ -198,13 +199,24 @@ export function assessmentJson(assessment: Assessment): JsonObject {
   };
 }
 
-function forecastJson({ basis, tiers, rewardCents, ...rates }: Forecast): JsonObject {
+function forecastJson({ basis, tiers, rewardCents, regimes, ...rates }: Forecast): JsonObject {
   const outcome = (name: "low" | "middle" | "high"): JsonObject => ({
     success_rate_percent: percent(rates[name]),
     tier: tiers[name],
     pay_cents: String(rewardCents[name]),
   });
-  return { basis, low: outcome("low"), expected: outcome("middle"), high: outcome("high") };
+  return {
+    basis,
+    low: outcome("low"),
+    expected: outcome("middle"),
+    high: outcome("high"),
+    regimes: regimes.map(({ name, badShare, end, tier }) => ({
+      name,
+      bad_share: badShare,
+      success_rate_percent: percent(end),
+      tier,
+    })),
+  };
 }
 
 /** `why`: what is wrong now, what it causes, what to do, and what cost this month its misses. */

@@ -1,7 +1,12 @@
 import { alertStatuses } from "../../../src/watchdog/alerts/alert-status.ts";
 import type { AlertState } from "../../../src/watchdog/alerts/alert-state.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
+import {
+  addCounts,
+  type BlockCounts,
+  NO_BLOCKS,
+  partOfCounts,
+} from "../../../src/watchdog/ledger/block-counts.ts";
 import type { LedgerView, MonthRecord, Rollup } from "../../../src/watchdog/ledger/ledger-view.ts";
 import type { WatchdogPageInput } from "../../../src/watchdog/page/create-page.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
@@ -150,9 +155,19 @@ export function buildNewMonth({ good, bad, recent, alerts = [], remaining }: New
     return { startMs: START - (index + 1) * 24 * HOUR, counts: ofDay, estimated: NO_BLOCKS };
   };
   const month: MonthRecord = { month: "2026-11", counts, estimated: NO_BLOCKS, coveredFromMs: START };
-  const days = recent === undefined ? [] : Array.from({ length: 10 }, (_, index) => dayOf(recent, index));
-  const hours = [{ startMs: START, counts, estimated: NO_BLOCKS }];
-  const ledger = ledgerViewOf({ months: [month], days: [...days, ...hours], hours, minutes: [] }, "default");
+  const days = recent === undefined ? [] : Array.from({ length: 10 }, (_, index) => dayOf(recent, 9 - index));
+  const now = { startMs: START, counts, estimated: NO_BLOCKS };
+  const before = days.slice(-3).flatMap(({ startMs, counts: ofDay }) =>
+    Array.from({ length: 24 }, (_, hour): Rollup => {
+      const ofHour = partOfCounts(ofDay, 1n, 24n);
+      return { startMs: startMs + hour * HOUR, counts: ofHour, estimated: NO_BLOCKS };
+    }),
+  );
+  const hours = [...before, now];
+  const ledger = ledgerViewOf(
+    { months: [month], days: [...days, now], hours, minutes: before.slice(-6) },
+    "default",
+  );
   const rate = successRate(counts);
   const blockTimeMs = remaining === undefined ? 2_000 : (30 * 24 * HOUR - 600_000) / remaining;
   const base = buildValidator({ alerts });

@@ -47,7 +47,9 @@ const THRESHOLDS: Readonly<Record<string, Readonly<Record<string, string | numbe
   ...Object.fromEntries(
     ["any-reward", "full-reward"].flatMap((prefix) => [
       [`${prefix}-rate-low`, { min_blocks: 10 }],
-      [`${prefix}-at-risk`, { min_blocks: 10, min_headroom: "1s" }],
+      // The loss of the last hour alone: that of three days takes longer.
+      [`${prefix}-at-risk`, { min_blocks: 10, min_headroom: "700h" }],
+      [`${prefix}-headroom-low`, { min_blocks: 10, min_headroom: "1s" }],
       [`${prefix}-fast-burn`, { hour_factor: 1.1, six_hours_factor: 1.1 }],
     ]),
   ),

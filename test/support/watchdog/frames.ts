@@ -143,6 +143,7 @@ function openHeadroom(boundary: Headroom["boundary"]): Headroom {
     state: "open",
     misses: 45_000n,
     outageMs: 45_000_000,
+    lostInMs: undefined,
     requiredRate: 0.96,
     requiredGood: 1_255_000n,
     burnRates: { "1h": 0.05, "6h": 0.05, "3d": 0.05 },
@@ -160,6 +161,7 @@ export function forecastOf(tier: "full" | "proportional" | "none"): NonNullable<
     tiers: { low: tier, middle: tier, high: tier },
     rewardCents: { low: 0n, middle: 0n, high: 0n },
     basis: "recent days",
+    regimes: [],
   };
 }
 

@@ -158,6 +158,19 @@ describe("planAlerts", () => {
 });
 
 describe("reminders", () => {
+  it("are not sent of what cannot be changed any more", () => {
+    const rules = RULES.filter(({ condition }) => condition.isSettled === true);
+    expect(rules.map(({ condition }) => condition.name)).toEqual(
+      ["any-reward", "full-reward"].flatMap((prefix) =>
+        ["lost", "rate-low", "headroom-low"].map((suffix) => `${prefix}-${suffix}`),
+      ),
+    );
+    expect(new Set(rules.map(({ severity }) => severity))).toEqual(new Set(["warning"]));
+    const down = ruleOf("sidecar-down");
+    const settled: AlertRule = { ...down, condition: { ...down.condition, isSettled: true } };
+    expect(play(times(150, DOWN), { options: { rules: [settled] } }).sent).toEqual(["0 sidecar-down firing"]);
+  });
+
   it("come after their time, with ids of their own, and not for severities without them", () => {
     const { sent, events } = play(times(130, { ...DOWN, ...SLOW }), {
       options: { rules: [ruleOf("sidecar-down")] },

@@ -37,6 +37,9 @@ export interface Cases {
 /** Time at which the changes begin. */
 export const BAD_FROM_MS = START_MS + 300_000;
 
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
 const noPrices = withPrices(() => ({ pairs: [] }));
 const blindPrices = withNode(() => ({ prices: failed() }));
 const blindNode = withNode(() => ({ metrics: failed() }));
@@ -139,6 +142,12 @@ function rewardCases(boundary: "full" | "none", prefix: string): Readonly<Record
   const exact = boundary === "full" ? { good: 98n, total: 100n } : { good: 95n, total: 100n };
   const burning = (rates: Readonly<Record<"1h" | "6h" | "3d", number>>): Change =>
     withHeadroom(boundary, { burnRates: rates });
+  /** A third of the blocks of six hours and of three days was bad, and so many of the last 300. */
+  const losing = (lostInMs: number, bad: bigint): Change => {
+    const third = 1 / 3 / (boundary === "full" ? 0.02 : 0.05);
+    const headroom = { lostInMs, burnRates: { "1h": 0, "6h": third, "3d": third } };
+    return all(withHeadroom(boundary, headroom), recent("5m", 300n - bad, bad));
+  };
   return {
     [`${prefix}-lost`]: {
       fires: withHeadroom(boundary, { state: "lost", misses: -1000n, outageMs: 0 }),
@@ -164,30 +173,76 @@ function rewardCases(boundary: "full" | "none", prefix: string): Readonly<Record
       missing: { "the rate": noAssessment, "most blocks of the month": lowRate(10n) },
     },
     [`${prefix}-at-risk`]: {
-      fires: withAssessment(() => ({ forecast: forecastOf(low) })),
+      fires: losing(7 * DAY - 1, 100n),
+      alsoFires: {
+        "the loss of the last hour, with little left": all(
+          // 14,399 misses at one a second.
+          withHeadroom(boundary, { misses: 14_399n, burnRates: { "1h": boundary === "full" ? 50 : 20 } }),
+          recent("5m", 0n, 300n),
+        ),
+      },
       quiet: {
-        "headroom above the limit": withHeadroom(boundary, { outageMs: 4 * 3_600_000 }),
+        "a loss that leaves a week": losing(7 * DAY, 100n),
+        "a loss of which hardly a block was missed now": all(losing(HOUR, 1n), recent("30m", 1000n, 800n)),
+        "a loss that has ended, with single misses": all(losing(HOUR, 1n), recent("30m", 1790n, 10n)),
+        "an outage that is over, with little left": all(
+          withHeadroom(boundary, {
+            misses: 100n,
+            outageMs: 100_000,
+            burnRates: { "1h": 15, "6h": 5, "3d": 2 },
+          }),
+          recent("5m", 300n, 0n),
+        ),
+        "a forecast that no present loss explains": withAssessment(() => ({ forecast: forecastOf(low) })),
+        "a boundary that is safe": all(losing(HOUR, 100n), withHeadroom(boundary, { state: "clinched" })),
+        "a boundary that nobody can save": all(losing(HOUR, 100n), withHeadroom(boundary, { state: "lost" })),
+      },
+      missing: {
+        "the rate": noAssessment,
+        "the last minutes": all(losing(HOUR, 100n), recent("5m", 0n, 0n)),
+        "most blocks of the month": all(
+          losing(HOUR, 100n),
+          withAssessment(() => ({ rate: rateOf(10n) })),
+        ),
+      },
+    },
+    [`${prefix}-headroom-low`]: {
+      fires: withHeadroom(boundary, { outageMs: 3 * HOUR }),
+      alsoFires: {
+        "a loss that the expected blocks can be wrong by": withHeadroom(boundary, {
+          state: "lost",
+          misses: -1n,
+          outageMs: 0,
+        }),
+      },
+      quiet: {
+        "headroom above the limit": withHeadroom(boundary, { outageMs: 4 * HOUR }),
         "a tenth of the headroom in the tenth of a month that was watched": all(
-          withHeadroom(boundary, { outageMs: 0.4 * 3_600_000 }),
+          withHeadroom(boundary, { outageMs: 0.4 * HOUR }),
           withAssessment(() => ({
             rate: { good: 200_000n, total: 200_000n },
             remainingBlocks: 59_200n,
           })),
         ),
-        "a boundary that is safe": all(
-          withHeadroom(boundary, { state: "clinched", outageMs: 1000 }),
-          withAssessment(() => ({ forecast: forecastOf(low) })),
-        ),
+        "a boundary that is safe": withHeadroom(boundary, { state: "clinched", outageMs: 1000 }),
+        "a boundary that is lost": withHeadroom(boundary, { state: "lost", misses: -1000n, outageMs: 0 }),
       },
       missing: {
         "the rate": noAssessment,
-        "most blocks of the month": withAssessment(() => ({ rate: rateOf(10n), forecast: forecastOf(low) })),
+        "most blocks of the month": all(
+          withHeadroom(boundary, { outageMs: 1000 }),
+          withAssessment(() => ({ rate: rateOf(10n) })),
+        ),
       },
     },
     [`${prefix}-fast-burn`]: {
       fires: all(burning({ "1h": 20, "6h": 3, "3d": 0.1 }), recent("5m", 0n, 300n)),
       quiet: {
         "a burn that has ended": all(burning({ "1h": 20, "6h": 7, "3d": 0.1 }), recent("5m", 300n, 0n)),
+        "a boundary that nobody can save": all(
+          withHeadroom(boundary, { state: "lost", burnRates: { "1h": 20, "6h": 7, "3d": 2 } }),
+          recent("5m", 0n, 300n),
+        ),
         "a slow burn": all(burning({ "1h": 14.3, "6h": 5.9, "3d": 5 }), recent("5m", 0n, 300n)),
       },
       missing: {

@@ -276,7 +276,7 @@ describe("the watchdog's page", () => {
   it("draws the forecast with its band, and says it in words", () => {
     const text = shown(TROUBLED);
     expect(text).toMatch(
-      /aria-label="Rate of 2026-11 and its forecast: 97\.5471 % now, 97\.\d{4} % at the end \(80 % band .* to .* %\), tier proportional/,
+      /aria-label="Rate of 2026-11 and its forecast: 97\.5471 % now, 96\.\d{4} % at the end if the present loss goes on \(80 % band .* to .* %, from the recent days\), tier proportional/,
     );
     expect(text).toContain(`<path class="b-band"`);
     expect(text).not.toMatch(/NaN|Infinity|undefined/);

@@ -212,13 +212,90 @@ describe("assess", () => {
       basis: "recent days",
       middle: { good: 2_592_000n - 25_920n, total: 2_592_000n },
     });
-    expect([forecast?.low, forecast?.high]).toEqual([forecast?.middle, forecast?.middle]);
-    const rough = Array.from({ length: 20 }, (_, index) => day(index, index % 5 === 0 ? 4320n : 0n));
+    const rough = Array.from({ length: 20 }, (_, index) => day(index, index % 5 === 1 ? 4320n : 0n));
     const wide = assessed(view(17_280n, { days: rough })).forecast;
-    expect(wide?.middle).toEqual(forecast?.middle);
-    expect((wide?.low.good ?? 0n) < (wide?.middle.good ?? 0n)).toBe(true);
-    expect((wide?.high.good ?? 0n) > (wide?.middle.good ?? 0n)).toBe(true);
+    const width = (one: typeof wide) => Number((one?.high.good ?? 0n) - (one?.low.good ?? 0n));
+    // Four days of 20 had an outage of 1.2 hours: none is expected, and the ten days that remain may have some.
+    expect(wide?.middle).toEqual({ good: 2_592_000n - 17_280n, total: 2_592_000n });
+    expect(width(wide)).toBeGreaterThan(3 * width(forecast));
     expect(wide).toEqual(assessed(view(17_280n, { days: rough })).forecast);
+  });
+
+  /** A month of blocks of 1 s at {@link NOW}, from a share of bad blocks for each hour before it. */
+  const hourly = (shareOf: (hoursAgo: number) => number, nowMs = NOW) => {
+    const hours = Array.from({ length: 28 * 24 }, (_, index) => {
+      const ago = 28 * 24 - index;
+      const bad = BigInt(Math.round(3600 * shareOf(ago)));
+      return rollup(nowMs - ago * HOUR, { good: 3600n - bad, bad });
+    });
+    const days = Array.from({ length: 28 }, (_, index) => {
+      const own = hours.slice(index * 24, index * 24 + 24);
+      const bad = own.reduce((sum, { counts }) => sum + counts.bad, 0n);
+      return rollup(own[0]?.startMs ?? 0, { good: 86_400n - bad, bad });
+    });
+    const ofMonth = hours.filter(({ startMs }) => startMs >= Date.UTC(2026, 10, 1));
+    const bad = ofMonth.reduce((sum, { counts }) => sum + counts.bad, 0n);
+    const total = BigInt(ofMonth.length) * 3600n;
+    const ledger = ledgerViewOf({
+      months: [monthRecord("2026-11", total - bad, bad)],
+      days,
+      hours: hours.slice(-72),
+      minutes: hours.slice(-12),
+    });
+    return assess({ ledger, nowMs, policy: SPECIFIED_POLICY, blockTimeMs: 1000 });
+  };
+  const expectedBad = ({ forecast, counts }: ReturnType<typeof hourly>): bigint =>
+    (forecast?.middle.total ?? 0n) - (forecast?.middle.good ?? 0n) - counts.bad;
+
+  it("does not apply an outage that is over to the rest of the month", () => {
+    // 26 hours, which ended an hour ago, and then a week ago.
+    for (const endedAgo of [7, 7 * 24]) {
+      const after = hourly((ago) => (ago > endedAgo && ago <= endedAgo + 26 ? 1 : 0));
+      expect([endedAgo, expectedBad(after)]).toEqual([endedAgo, 0n]);
+      expect([after.forecast?.tiers.middle, after.forecast?.tiers.high]).toEqual([
+        "proportional",
+        "proportional",
+      ]);
+      // It may come back: the band has another one.
+      expect((after.forecast?.low.good ?? 0n) + 80_000n < (after.forecast?.middle.good ?? 0n)).toBe(true);
+      expect(after.headroom.map(({ lostInMs }) => lostInMs)).toEqual([undefined, undefined]);
+    }
+  });
+
+  it("applies a loss that lasts, and one that comes back", () => {
+    const bleed = hourly((ago) => (ago <= 100 ? 0.08 : 0));
+    expect(expectedBad(bleed)).toBe(69_120n);
+    // 2.5 h of each day: also while the last six hours are good.
+    const daily = hourly((ago) => (ago % 24 > 10 && ago % 24 < 13 ? 1 : 0));
+    expect(Number(expectedBad(daily))).toBeCloseTo((864_000 * 2) / 24, -3);
+    const begun = hourly((ago) => (ago <= 1 ? 1 : 0));
+    expect(expectedBad(begun)).toBe(12_000n);
+    expect(bleed.forecast?.regimes).toMatchObject([
+      { name: "now", badShare: 0.08, tier: "proportional" },
+      { name: "days", badShare: 0.08 },
+      { name: "month" },
+    ]);
+  });
+
+  it("says when the loss that lasts crosses a boundary, within the month", () => {
+    const bleed = hourly((ago) => (ago <= 100 ? 0.08 : 0));
+    // 28,800 misses are over; 23,040 more cross the upper boundary, 100,800 more the lower one: not in ten days.
+    expect(bleed.headroom.map(({ lostInMs }) => lostInMs)).toEqual([23_040_000 / 0.08, undefined]);
+    const begun = hourly((ago) => (ago <= 1 ? 1 : 0));
+    expect(begun.headroom.map(({ lostInMs }) => lostInMs)).toEqual([undefined, undefined]);
+    const lost = hourly((ago) => (ago <= 15 ? 1 : 0));
+    expect(lost.headroom[0]).toMatchObject({ state: "lost", lostInMs: undefined });
+  });
+
+  it("has a band of some width as long as blocks remain, also when nothing was ever missed", () => {
+    const none = () => 0;
+    for (const nowMs of [NOW, Date.UTC(2026, 10, 3), Date.UTC(2026, 11, 1) - HOUR]) {
+      const { forecast } = hourly(none, nowMs);
+      expect((forecast?.low.good ?? 0n) < (forecast?.high.good ?? 0n)).toBe(true);
+      expect(forecast?.high).toEqual(forecast?.middle);
+    }
+    const over = hourly(none, Date.UTC(2026, 11, 1) - 1).forecast;
+    expect(over?.low).toEqual(over?.high);
   });
 
   it("knows nothing without a block, and no headroom without a block time", () => {
