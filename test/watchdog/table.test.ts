@@ -22,6 +22,16 @@ describe("the table of conditions", () => {
     }
   });
 
+  it("does not say that all is well while a source cannot be read", () => {
+    const blind = CONDITIONS.filter(({ name }) => name.startsWith("cannot-see-"));
+    expect(blind.length).toBeGreaterThan(4);
+    for (const { name, description, impact } of blind)
+      expect([name, `${description} ${impact}`]).toEqual([
+        name,
+        expect.not.stringMatching(/may be well|no known loss|no loss/i),
+      ]);
+  });
+
   it("has durations that the configuration accepts", () => {
     for (const one of CONDITIONS) {
       for (const text of [one.for, one.resolveFor]) expect(parseDurationMs(text)).toBeDefined();

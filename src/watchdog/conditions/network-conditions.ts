@@ -4,7 +4,7 @@ import { active, cannotSee, clear, type Condition, condition, type ConditionResu
 import { evaluateNodes, secondsText, resultOf } from "./evaluate-nodes.ts";
 
 const CANNOT_SEE =
-  "The watchdog cannot read this source, so the validator itself may be well. It counts the blocks of this time when the source is back.";
+  "The watchdog cannot read this source, and does not know what it would show. It counts the blocks of this time when the source is back.";
 
 const PROBES_NOT_STORED = { notStored: "results of probes" };
 
@@ -122,7 +122,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Cannot see whether the validator votes",
     when: "neither the page of any node nor the validator's place on the chain can be read",
-    description: `The watchdog cannot read any source that shows votes, so the validator itself may be well. It counts the blocks of this time when a node's page is back.`,
+    description: `The watchdog cannot read any source that shows votes, and does not know whether the validator votes. It counts the blocks of this time when a node's page is back.`,
     impact: "Unknown: none, or every block if the node's machine is down.",
     action: "Log in to the node's machine. If the node runs, check the network between it and the watchdog.",
     for: "5m",
@@ -302,7 +302,7 @@ function cannotSeeSource({ source, page, action, runbook, evaluate }: SourceText
     title: `Cannot see: ${page}`,
     when: `the ${page} cannot be read`,
     description: CANNOT_SEE,
-    impact: "No known loss.",
+    impact: "Not known from this source: the other conditions and the count show whether blocks are lost.",
     action,
     for: "5m",
     resolveFor: "1m",

@@ -10,8 +10,8 @@ import type { WatchdogConfig } from "../config/config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/status.ts";
+import type { ExplainingAlert } from "../report/causes.ts";
 import type { MaintenanceWindow } from "../silences/maintenance.ts";
-import type { Silence } from "../silences/silence.ts";
 import {
   conditionSection,
   silenceSection,
@@ -33,7 +33,7 @@ export interface PageDeps {
   readonly ledger: (validator: string) => LedgerView | undefined;
   /** The same with older ones. May throw, for example when the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
-  readonly alerting: () => Pick<AlertingState, "silences">;
+  readonly alerting: () => Pick<AlertingState, "silences" | "history">;
   /** undefined when the configuration cannot be loaded again. */
   readonly reloadStatus?: () => ReloadStatus | undefined;
 }
@@ -57,6 +57,7 @@ export function createWatchdogPage(
       statuses: statuses(),
       ledgerOf,
       silences: alerting().silences,
+      history: alerting().history,
       maintenance,
       runbooks: notify.runbooks,
       nowMs: clock.nowMs(),
@@ -86,12 +87,11 @@ export function createWatchdogPage(
 }
 
 /** Content of the watchdog's page. */
-export interface WatchdogPageInput extends Freshness {
+export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silences" | "history"> {
   /** One for each validator, at least one. */
   readonly statuses: readonly WatchdogStatus[];
   /** Counts of a validator; undefined before its first reading. */
   readonly ledgerOf: (validator: string) => LedgerView | undefined;
-  readonly silences: readonly Silence[];
   readonly maintenance: readonly MaintenanceWindow[];
   /** URL of the folder of the runbooks, with a slash at its end; empty: not known. */
   readonly runbooks: string;
@@ -169,12 +169,28 @@ ${sourceSection(status, nowMs)}
 ${monthSection(status.months)}`;
 }
 
-function monthPlots(status: WatchdogStatus, { ledgerOf, nowMs }: WatchdogPageInput): Html {
+function monthPlots(status: WatchdogStatus, { ledgerOf, nowMs, history }: WatchdogPageInput): Html {
   const ledger = ledgerOf(status.validator);
   const { assessment, current } = status;
   if (ledger === undefined) return html`<h3>This month</h3><p>No block is counted yet.</p>`;
   const least = assessment?.policy.least ?? SPECIFIED_LEAST;
   return html`<h3>This month</h3><div class="plots">${monthStrip(stripOf(ledger, current.month, least, nowMs), current.month)}${
     assessment !== undefined && forecastPlot(assessment, ratePoints(ledger, assessment, nowMs), nowMs)
-  }</div>${worstHours(ledger, current.month)}`;
+  }</div>${worstHours(ledger, current.month, explaining(status, history))}`;
+}
+
+/** Alerts of a validator that explain its bad blocks. */
+function explaining(
+  { validator, alerts }: WatchdogStatus,
+  history: WatchdogPageInput["history"],
+): readonly ExplainingAlert[] {
+  const inhibits = new Map(alerts.map(({ rule }) => [rule.condition.name, rule.condition.inhibits]));
+  return history
+    .filter((past) => past.validator === validator)
+    .map(({ alert, sinceMs, resolvedAtMs }) => ({
+      alert,
+      sinceMs,
+      resolvedAtMs,
+      inhibits: inhibits.get(alert) ?? [],
+    }));
 }

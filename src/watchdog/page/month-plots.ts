@@ -1,4 +1,5 @@
 import { dec18ToNumber } from "../../platform/base/decimal.ts";
+import { HOUR_MS } from "../../platform/base/time.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { counted } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
@@ -8,6 +9,7 @@ import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.t
 import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
 import { type Assessment, foundedForecast } from "../policy/assessment.ts";
+import { causesOf, type Explanations } from "../report/causes.ts";
 import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from "../policy/reward-tier.ts";
 
 /**
@@ -128,7 +130,7 @@ function stripSummary(days: readonly StripDay[]): string {
 const WORST = 5;
 
 /** The hours with the most bad blocks, then the most unknown ones, as a table: what the strip shows, in numbers. */
-export function worstHours(ledger: LedgerView, month: Month): Html {
+export function worstHours(ledger: LedgerView, month: Month, alerts: Explanations["alerts"]): Html {
   const startMs = monthStartMs(month);
   const endMs = nextMonthMs(startMs);
   const hours = ledger.hours(startMs, endMs);
@@ -138,6 +140,11 @@ export function worstHours(ledger: LedgerView, month: Month): Html {
     .toSorted((a, b) => Number(b.counts.bad - a.counts.bad) || Number(b.counts.unknown - a.counts.unknown))
     .slice(0, WORST);
   if (rows.length === 0) return html`<p>No hour with a bad or unknown block.${placeless}</p>`;
+  const explanations = { alerts, events: ledger.events(startMs, endMs) };
+  const causes = (hour: Rollup): string =>
+    causesOf([hour], explanations, ledger.minutes(hour.startMs, hour.startMs + HOUR_MS))
+      .map(({ cause, bad }) => `${cause}: ${grouped(bad)}`)
+      .join(", ");
   const columns: readonly Column<Rollup>[] = [
     {
       name: "hour (UTC)",
@@ -146,6 +153,7 @@ export function worstHours(ledger: LedgerView, month: Month): Html {
     { name: "bad", isNumber: true, cell: ({ counts }) => grouped(counts.bad) },
     { name: "unknown", isNumber: true, cell: ({ counts }) => grouped(counts.unknown) },
     { name: "good", isNumber: true, cell: ({ counts }) => grouped(counts.good) },
+    { name: "cause", cell: (hour) => causes(hour) || "–" },
   ];
   return html`${dataTable({ caption: "Worst hours", columns, rows })}${placeless !== "" && html`<p>${placeless}</p>`}`;
 }

@@ -5,6 +5,7 @@ import type { Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportOutcome, Spark } from "../../platform/report/document.ts";
 import { formatCount, formatRoundedDuration, formatMinute, formatTime } from "../../platform/base/text.ts";
+import { type CauseCount, causesOf } from "./causes.ts";
 import { countsJson, formatRate, percent } from "./month-json.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
@@ -36,6 +37,7 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
       { kind: "heading", text: "The shift" },
       shiftTable(shifts, shift),
       { kind: "sparks", lines: validators.map((data) => missesInShift(data, shift)) },
+      ...causeBlocks(validators, shift),
       { kind: "heading", text: "Timeline (UTC)" },
       timeline(moments),
     ],
@@ -46,6 +48,7 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
       validators: shifts.map(({ data, counts }) => ({
         validator: data.ledger.validator,
         blocks: countsJson(counts),
+        misses_by_cause: causesIn(data, shift).map(({ cause, bad }) => ({ cause, misses: String(bad) })),
         month_rate_percent: percent(data.assessment.rate),
         tier: data.assessment.tier ?? null,
         firing: firingOf(data).map(({ alert }) => alert),
@@ -154,6 +157,27 @@ const MINUTES_MS = 12 * HOUR_MS;
 function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: Shift): readonly Rollup[] {
   if (toMs - fromMs <= MINUTES_MS) return ledger.minutes(fromMs, toMs);
   return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
+}
+
+/** Causes of the misses of the shift, by minute as far as minutes are stored. */
+function causesIn({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): readonly CauseCount[] {
+  const explanations = { alerts, events: ledger.events(fromMs - HOUR_MS, toMs) };
+  if (toMs - fromMs > MINUTES_MS)
+    return causesOf(
+      ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs),
+      explanations,
+      ledger.minutes(fromMs, toMs),
+    );
+  return causesOf([], explanations, ledger.minutes(fromMs, toMs));
+}
+
+function causeBlocks(validators: readonly ValidatorData[], shift: Shift): readonly ReportBlock[] {
+  const items = validators.flatMap((data) =>
+    causesIn(data, shift).map(
+      ({ cause, bad }) => `${data.ledger.validator}: ${formatCount(bad)} missed: ${cause}`,
+    ),
+  );
+  return items.length === 0 ? [] : [{ kind: "list", items }];
 }
 
 function countsIn(data: ValidatorData, shift: Shift): BlockCounts {

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { formatCount, formatMinute } from "../../platform/base/text.ts";
 import {
@@ -9,6 +9,7 @@ import {
   type Rollup,
 } from "../ledger/ledger-view.ts";
 import { type Curve, CURVES, type Policy, rewardCents } from "../policy/assessment.ts";
+import { type CauseCount, causesOf, costCents, type Incident, incidentsOf } from "./causes.ts";
 import { allowedMisses } from "../policy/headroom.ts";
 import { type Boundary, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
@@ -30,13 +31,16 @@ export interface MonthFacts {
   readonly days: readonly (Rollup | undefined)[];
   /** Bad blocks by hour of the day, UTC; 24 entries. */
   readonly badByHour: readonly bigint[];
-  readonly incidents: readonly Incident[];
+  readonly incidents: readonly CostedIncident[];
   readonly causes: readonly CauseCount[];
   readonly events: readonly LedgerEvent[];
   readonly alerts: readonly AlertEpisode[];
   /** Rates by source, without sources that counted nothing. */
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
 }
+
+/** An incident, and the pay that the month would have had without its bad blocks, less the pay that it has. */
+type CostedIncident = Incident & { readonly costCents: bigint };
 
 /** Collects the facts of a month. Undefined when no block of the month is counted. Linear in the hours of the month. */
 export function monthFacts(data: ValidatorData, month: Month): MonthFacts | undefined {
@@ -69,7 +73,10 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
     payCents: rate && payByCurve(policy, rate),
     days: daysOf(ledger.days(fromMs, toMs), fromMs, toMs),
     badByHour: badByHourOf(hours),
-    incidents: incidentsOf(hours, { alerts, events }),
+    incidents: incidentsOf(hours, { alerts, events }).map((incident) => ({
+      ...incident,
+      costCents: costCents(policy, record.counts, incident.bad),
+    })),
     causes: causesOf(hours, { alerts, events }),
     events,
     alerts,
@@ -107,101 +114,6 @@ function sourceRate({ ledger }: ValidatorData, month: Month, source: LedgerSourc
   const rate = record && successRate(record.counts);
   return rate === undefined ? [] : [{ source, rate }];
 }
-
-/** Time with many bad blocks. */
-interface Incident {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly bad: bigint;
-  readonly cause: string;
-}
-
-/** Bad blocks with one cause. */
-export interface CauseCount {
-  readonly cause: string;
-  readonly bad: bigint;
-}
-
-/** Share of bad blocks that makes an hour part of an incident: the budget of the full tier is 2 %. */
-const INCIDENT_PERCENT = 2n;
-
-/** Cause of bad blocks in hours without an alert. */
-export const NO_ALERT = "no alert";
-
-/** Alerts and events that explain bad blocks. */
-interface Explanations {
-  readonly alerts: readonly AlertEpisode[];
-  readonly events: readonly LedgerEvent[];
-}
-
-/** Joins consecutive hours with at least 2 % bad blocks. Oldest first. */
-export function incidentsOf(hours: readonly Rollup[], explanations: Explanations): readonly Incident[] {
-  const incidents: Incident[] = [];
-  for (const { startMs, counts } of hours) {
-    const { good, bad } = counts;
-    if (bad === 0n || bad * 100n < INCIDENT_PERCENT * (good + bad)) continue;
-    const last = incidents.at(-1);
-    const endMs = startMs + HOUR_MS;
-    if (last?.toMs === startMs)
-      incidents[incidents.length - 1] = { ...last, toMs: endMs, bad: last.bad + bad };
-    else incidents.push({ fromMs: startMs, toMs: endMs, bad, cause: "" });
-  }
-  return incidents.map((incident) => ({ ...incident, cause: causeOf(incident, explanations) }));
-}
-
-/**
- * Assigns the bad blocks of every hour to one cause; those of an hour whose minutes are known, minute by minute. Greatest count
- * first.
- */
-export function causesOf(
-  hours: readonly Rollup[],
-  explanations: Explanations,
-  minutes: readonly Rollup[] = [],
-): readonly CauseCount[] {
-  const sums = new Map<string, bigint>();
-  const add = ({ startMs, counts }: Rollup, spanMs: number): void => {
-    if (counts.bad === 0n) return;
-    const cause = causeOf({ fromMs: startMs, toMs: startMs + spanMs }, explanations);
-    sums.set(cause, (sums.get(cause) ?? 0n) + counts.bad);
-  };
-  for (const hour of hours) {
-    const own = minutes.filter(({ startMs }) => startMs >= hour.startMs && startMs < hour.startMs + HOUR_MS);
-    const isWhole = own.reduce((sum, { counts }) => sum + counts.bad, 0n) === hour.counts.bad;
-    if (isWhole) for (const minute of own) add(minute, MINUTE_MS);
-    else add(hour, HOUR_MS);
-  }
-  return [...sums]
-    .map(([cause, bad]) => ({ cause, bad }))
-    .toSorted((a, b) => (a.bad === b.bad ? (a.cause < b.cause ? -1 : 1) : a.bad > b.bad ? -1 : 1));
-}
-
-/**
- * The cause of what happened in a range: of the alerts that overlap it, the first one that no other of them causes. Without
- * an alert, an event of the node or the watchdog.
- */
-function causeOf(
-  range: { readonly fromMs: number; readonly toMs: number },
-  { alerts, events }: Explanations,
-): string {
-  const overlapping = alerts.filter(
-    ({ sinceMs, resolvedAtMs }) => sinceMs < range.toMs && (resolvedAtMs ?? Infinity) > range.fromMs,
-  );
-  const caused = new Set(overlapping.flatMap(({ inhibits }) => inhibits));
-  const root = overlapping.find(({ alert }) => !caused.has(alert)) ?? overlapping[0];
-  if (root !== undefined) return root.alert;
-  const event = events.find(
-    ({ kind, fromMs, toMs }) => EXPLAINING.has(kind) && fromMs < range.toMs && toMs >= range.fromMs,
-  );
-  return event?.kind ?? NO_ALERT;
-}
-
-const EXPLAINING: ReadonlySet<string> = new Set([
-  "node-restart",
-  "sidecar-restart",
-  "gap",
-  "halt",
-  "two-nodes",
-]);
 
 /** Boundary that a month must reach for the next better tier. */
 const UPPER_BOUNDARY: Readonly<Record<Tier, Boundary | undefined>> = {
@@ -243,7 +155,7 @@ function upwards(
   rate: SuccessRate,
   policy: Policy,
   boundary: Boundary,
-  incidents: readonly Incident[],
+  incidents: MonthFacts["incidents"],
 ): readonly string[] {
   const tier = boundary === "full" ? "full" : "proportional";
   const missing = rate.total - rate.good - allowedMisses(rate.total, policy.least[boundary]);

@@ -5,6 +5,7 @@ import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import type { Policy } from "../policy/assessment.ts";
 import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
+import { costCents, costPerHour } from "./causes.ts";
 import { type MonthFacts, tierChanges } from "./month-facts.ts";
 import type { AlertEpisode } from "./validator-data.ts";
 
@@ -37,15 +38,21 @@ export function monthJson(facts: MonthFacts): JsonObject {
       total: String(rate.total),
       success_rate_percent: formatPercent(rate),
     })),
-    misses_by_cause: facts.causes.map(({ cause, bad }) => ({ cause, misses: String(bad) })),
+    misses_by_cause: facts.causes.map(({ cause, bad }) => ({
+      cause,
+      misses: String(bad),
+      cost_cents: String(costCents(facts.policy, facts.record.counts, bad)),
+    })),
     misses_by_hour: facts.badByHour.map(String),
     days: facts.days.flatMap((day) =>
       day === undefined ? [] : [{ day: isoTime(day.startMs).slice(0, 10), ...countsJson(day.counts) }],
     ),
-    incidents: facts.incidents.map(({ fromMs, toMs, bad, cause }) => ({
+    incidents: facts.incidents.map(({ fromMs, toMs, bad, cause, costCents: cost }) => ({
       from: isoTime(fromMs),
       to: isoTime(toMs),
       misses: String(bad),
+      cost_cents: String(cost),
+      cost_per_hour_cents: String(costPerHour(cost, toMs - fromMs)),
       cause,
     })),
     tier_changes: tierChanges(facts),

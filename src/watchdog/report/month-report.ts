@@ -10,6 +10,7 @@ import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/d
 import { sparkline } from "../../platform/report/sparkline.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
+import { costCents, costPerHour } from "./causes.ts";
 import { formatRate, monthJson } from "./month-json.ts";
 import { monthFacts, type MonthFacts, tierChanges } from "./month-facts.ts";
 import type { ValidatorData } from "./validator-data.ts";
@@ -123,7 +124,7 @@ function alertBlocks({ alerts }: MonthFacts): readonly ReportBlock[] {
 }
 
 function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
-  const { policy, record, causes, payCents, rate } = facts;
+  const { policy, record, payCents, rate } = facts;
   const changes = tierChanges(facts);
   return [
     { kind: "heading", text: `${facts.validator}: tier ${facts.tier ?? "unknown"}, pay ${payText(facts)}` },
@@ -133,7 +134,7 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
     },
     ...sourceBlocks(facts),
     missesBlock(facts),
-    ...causeBlocks(causes, record.counts.bad),
+    ...causeBlocks(facts),
     ...(changes.length === 0 ? [] : [{ kind: "list", items: changes } as const]),
     ...(record.finalized === undefined
       ? []
@@ -187,16 +188,32 @@ const SOURCE_NAMES = {
   revenue: "chain: what it pays by",
 } as const;
 
-function causeBlocks(causes: MonthFacts["causes"], bad: bigint): readonly ReportBlock[] {
+function causeBlocks({ causes, record: { counts }, policy }: MonthFacts): readonly ReportBlock[] {
   if (causes.length === 0) return [];
   const sum = causes.reduce((total, cause) => total + cause.bad, 0n);
-  const rows = [
-    ...causes.map((cause) => [cause.cause, formatCount(cause.bad)]),
-    // The hours are stored for 400 days, the month for ever.
-    ...(sum < bad ? [["not kept by hour", formatCount(bad - sum)]] : []),
+  const row = (cause: string, bad: bigint): readonly string[] => [
+    cause,
+    formatCount(bad),
+    formatCents(costCents(policy, counts, bad)),
   ];
-  return [{ kind: "table", columns: [{ title: "Cause" }, { title: "Missed", align: "right" }], rows }];
+  const rows = [
+    ...causes.map(({ cause, bad }) => row(cause, bad)),
+    // The hours are stored for 400 days, the month for ever.
+    ...(sum < counts.bad ? [row("not kept by hour", counts.bad - sum)] : []),
+  ];
+  const columns = [
+    { title: "Cause" },
+    { title: "Missed", align: "right" },
+    { title: "Cost", align: "right" },
+  ] as const;
+  return [
+    { kind: "table", columns, rows },
+    { kind: "text", text: COST_NOTE },
+  ];
 }
+
+const COST_NOTE =
+  "Cost: the pay of the month if these blocks had been good, less its pay. Costs do not add up: a block costs nothing above the upper boundary.";
 
 /** Sum of all results. */
 function blocksOf({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigint {
@@ -332,10 +349,12 @@ function incidentBlocks({ incidents }: MonthFacts): readonly ReportBlock[] {
   const rest = incidents.length - worst.length;
   const rows = worst
     .toSorted((a, b) => a.fromMs - b.fromMs)
-    .map(({ fromMs, toMs, bad, cause }) => [
+    .map(({ fromMs, toMs, bad, cause, costCents: cost }) => [
       formatMinute(fromMs),
       formatRoundedDuration(toMs - fromMs),
       formatCount(bad),
+      formatCents(cost),
+      formatCents(costPerHour(cost, toMs - fromMs)),
       cause,
     ]);
   return [
@@ -345,6 +364,8 @@ function incidentBlocks({ incidents }: MonthFacts): readonly ReportBlock[] {
         { title: "Incident from (UTC)" },
         { title: "Within", align: "right" },
         { title: "Missed", align: "right" },
+        { title: "Cost", align: "right" },
+        { title: "An hour", align: "right" },
         { title: "Cause" },
       ],
       rows,

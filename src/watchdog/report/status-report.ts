@@ -8,7 +8,7 @@ import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import { countsJson, formatRate, percent, policyJson } from "./month-json.ts";
 import { HEADROOM_COLUMNS, headroomText } from "./handover.ts";
-import { type CauseCount, causesOf, NO_ALERT } from "./month-facts.ts";
+import { type CauseCount, causesOf, NO_CAUSE } from "./causes.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** The present state of a watchdog. */
@@ -232,7 +232,7 @@ export function whyReport(now: OracleNow): Report {
     blocks: [
       ...storeBlocks(now),
       ...(firing.length === 0
-        ? [{ kind: "text", text: "Nothing fires." } as const]
+        ? [{ kind: "text", text: pending.length === 0 ? "Nothing fires." : "Nothing fires yet." } as const]
         : roots.flatMap(rootBlocks)),
       ...(pending.length === 0 ? [] : [pendingBlock(pending)]),
       { kind: "heading", text: "Misses of this month" },
@@ -324,7 +324,7 @@ function causeText({ ledger, assessment }: ValidatorData, sums: readonly CauseCo
   const known = sums.reduce((sum, cause) => sum + cause.bad, 0n);
   const parts = [
     ...sums.map(({ cause, bad: missed }) =>
-      cause === NO_ALERT ? `${formatCount(missed)} without an alert` : `${formatCount(missed)} ${cause}`,
+      cause === NO_CAUSE ? `${formatCount(missed)} without a known cause` : `${formatCount(missed)} ${cause}`,
     ),
     // Estimated blocks are not in the hours.
     ...(known < bad ? [`${formatCount(bad - known)} before the first reading`] : []),

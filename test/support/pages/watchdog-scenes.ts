@@ -192,6 +192,7 @@ export function pageOf(
     statuses: validators.map(({ status }) => status),
     ledgerOf: (name) => validators.find(({ status }) => status.validator === name)?.ledger,
     silences: [],
+    history: [],
     maintenance: [],
     runbooks: "",
     nowMs: SCENE_MS,

@@ -8,6 +8,7 @@ export function pageText(statuses: readonly WatchdogStatus[], more: Partial<Watc
     statuses,
     ledgerOf: () => undefined,
     silences: [],
+    history: [],
     maintenance: [],
     runbooks: "",
     nowMs,

@@ -273,6 +273,24 @@ describe("the watchdog's page", () => {
     expect(shown(LOST)).toMatch(/✕ <\/span>lost.*too many.*0 s.*cannot be reached/s);
   });
 
+  it("names the cause of the worst hours, and no alert about the count as one", () => {
+    const past = (alert: string) => ({
+      validator: "default",
+      alert,
+      title: alert,
+      severity: "critical" as const,
+      sinceMs: Date.UTC(2026, 10, 9, 9),
+      firedAtMs: Date.UTC(2026, 10, 9, 9),
+      resolvedAtMs: Date.UTC(2026, 10, 9, 10),
+      reason: "",
+    });
+    const history = [past("any-reward-fast-burn"), past("sidecar-down")];
+    const rows = shown(TROUBLED, { history });
+    expect(rows).toMatch(/2026-11-09 09:00.*?<span>sidecar-down: 1\u202f080<\/span>/s);
+    expect(rows).toMatch(/2026-11-21 10:00.*?<span>no known cause: 1\u202f800<\/span>/s);
+    expect(rows).not.toContain("any-reward-fast-burn:");
+  });
+
   it("draws the forecast with its band, and says it in words", () => {
     const text = shown(TROUBLED);
     expect(text).toMatch(

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { causesOf, incidentsOf, monthFacts, tierChanges } from "../../../src/watchdog/report/month-facts.ts";
+import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
+import { causesOf, costCents, incidentsOf, isSymptom } from "../../../src/watchdog/report/causes.ts";
+import { monthFacts, tierChanges } from "../../../src/watchdog/report/month-facts.ts";
 import { monthCloseReport, monthReport } from "../../../src/watchdog/report/month-report.ts";
 import type { AlertEpisode, ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
@@ -58,10 +60,11 @@ describe("causes", () => {
   ] as const;
 
   it("are the alert that causes the others, an event, or none", () => {
+    // The last hour of the alert begins 30 s before it is seen; its 100th block is of the next one.
     expect(causesOf(hours, { alerts, events })).toEqual([
       { cause: "sidecar-down", bad: 7200n },
-      { cause: "no alert", bad: 143n },
-      { cause: "node-restart", bad: 100n },
+      { cause: "no known cause", bad: 232n },
+      { cause: "node-restart", bad: 11n },
     ]);
   });
 
@@ -72,19 +75,79 @@ describe("causes", () => {
     const both = [rollup(START, counts), rollup(START + HOUR, { good: 0n, bad: 7n })];
     const minutes = [minute(10, 20n), minute(50, 40n), minute(90, 5n)];
     expect(causesOf(both, { alerts: quarter, events: [] }, minutes)).toEqual([
-      { cause: "no alert", bad: 47n },
+      { cause: "no known cause", bad: 47n },
       { cause: "sidecar-down", bad: 20n },
     ]);
     expect(causesOf(both, { alerts: quarter, events: [] }, minutes.slice(1))).toEqual([
       { cause: "sidecar-down", bad: 60n },
-      { cause: "no alert", bad: 7n },
+      { cause: "no known cause", bad: 7n },
     ]);
+    expect(causesOf([], { alerts: quarter, events: [] }, minutes)).toEqual([
+      { cause: "no known cause", bad: 45n },
+      { cause: "sidecar-down", bad: 20n },
+    ]);
+  });
+
+  it("get no more blocks of an hour than came while they lasted", () => {
+    // 20 minutes of the sidecar, and a restart of the node in the same hour.
+    const down = [alert("sidecar-down", 0.25, 0.25 + 1 / 3)];
+    const restart = { kind: "node-restart", fromMs: START + 60_000, toMs: START + 84_000, text: "" } as const;
+    expect(causesOf([hour(0, 1300n)], { alerts: down, events: [restart] })).toEqual([
+      { cause: "sidecar-down", bad: 1230n },
+      { cause: "no known cause", bad: 59n },
+      { cause: "node-restart", bad: 11n },
+    ]);
+    // A restart of the sidecar, before the one of the node: 25 s, and the time to stop and to connect again.
+    const sidecar = { kind: "sidecar-restart", fromMs: START, toMs: START + 25_000, text: "" } as const;
+    expect(causesOf([hour(0, 40n)], { alerts: [], events: [restart, sidecar] })).toEqual([
+      { cause: "sidecar-restart", bad: 36n },
+      { cause: "node-restart", bad: 4n },
+    ]);
+  });
+
+  it("are no alert about the count or about what cannot be seen, and failing calls only when nothing else is known", () => {
+    const symptoms = ["any-reward-fast-burn", "full-reward-at-risk", "cannot-see-prices", "rotation-risk"];
+    const all = [...symptoms.map((name) => alert(name, 0, 1)), alert("oracle-calls-failing", 0, 1)];
+    expect(causesOf([hour(0, 50n)], { alerts: all.slice(0, -1), events: [] })).toEqual([
+      { cause: "no known cause", bad: 50n },
+    ]);
+    const restart = {
+      kind: "sidecar-restart",
+      fromMs: START + 60_000,
+      toMs: START + 61_000,
+      text: "",
+    } as const;
+    expect(causesOf([hour(0, 50n)], { alerts: all, events: [restart] })).toEqual([
+      { cause: "oracle-calls-failing", bad: 30n },
+      { cause: "sidecar-restart", bad: 20n },
+    ]);
+  });
+
+  it("are no condition whose input is the count", () => {
+    const counted = CONDITIONS.filter(({ past }) => past === "counts").map(({ name }) => name);
+    expect(counted.filter((name) => !isSymptom(name))).toEqual(["oracle-calls-failing"]);
+  });
+
+  it("cost the pay of the month without them, less its pay", () => {
+    const counts = { good: 970n, bad: 30n, unknown: 0n };
+    // 97 % pays 2,000; 97.5 % 2,500; more than 98 % no more than 3,000.
+    expect([5n, 10n, 30n, 99n].map((bad) => costCents(SPECIFIED_POLICY, counts, bad))).toEqual([
+      50_000n,
+      100_000n,
+      100_000n,
+      100_000n,
+    ]);
+    const facts = monthFacts(
+      dataOf({ months: [monthRecord("2026-10", 97_000n, 3000n)], hours: [hour(0, 500n), hour(1, 500n)] }),
+      "2026-10",
+    );
+    expect(facts?.incidents).toMatchObject([{ bad: 1000n, costCents: 100_000n }]);
   });
 
   it("of consecutive hours with at least 2 % misses are one incident", () => {
     expect(incidentsOf(hours, { alerts: [], events: [] })).toEqual([
-      { fromMs: START, toMs: START + 3 * HOUR, bad: 7300n, cause: "no alert" },
-      { fromMs: START + 5 * HOUR, toMs: START + 6 * HOUR, bad: 72n, cause: "no alert" },
+      { fromMs: START, toMs: START + 3 * HOUR, bad: 7300n, cause: "no known cause" },
+      { fromMs: START + 5 * HOUR, toMs: START + 6 * HOUR, bad: 72n, cause: "no known cause" },
     ]);
   });
 });
@@ -117,7 +180,7 @@ describe("what would have changed the tier", () => {
       201n,
       [
         "1 fewer miss would have reached the tier full.",
-        "Without the 400 misses from 2026-10-01 00:00 (no alert), the tier would be full.",
+        "Without the 400 misses from 2026-10-01 00:00 (no known cause), the tier would be full.",
         "300 more misses would have meant the tier none.",
       ],
     ],

@@ -75,6 +75,11 @@ describe("why", () => {
     expect(text).toContain("LEAF is pending since");
   });
 
+  it("says that nothing fires only while nothing is pending", () => {
+    expect(why()).toContain("Nothing fires.");
+    expect(why(alert("leaf", { state: "pending" }))).toContain("Nothing fires yet.");
+  });
+
   it("has the file of the runbook in the repository, or its URL", () => {
     expect(why(alert("root"))).toContain("Runbook: alerts/runbooks/root.md");
     const text = why(alert("root", { runbook: "https://wiki.example/root.md" }));
