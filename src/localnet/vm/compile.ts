@@ -3,7 +3,8 @@ import { vmError } from "./errors.ts";
 import type { ResolvedExports } from "./execution.ts";
 import { hostFunctionType, isHostFunction } from "./host-functions.ts";
 import type { Instantiable } from "./start-state.ts";
-import { type FunctionType, typeName, type WasmModule } from "./module.ts";
+import { type FunctionType, functionType, typeName, type WasmModule } from "./module.ts";
+import { I32 } from "./operators.ts";
 import { REWRITER_VERSION, restoredGlobals, rewriteModule } from "./rewrite.ts";
 import { validateFunction } from "./validate-function.ts";
 
@@ -75,6 +76,7 @@ export function compileModule(module: WasmModule, hasHooks = false): CompiledMod
     restoredGlobals: hasHooks ? undefined : restoredGlobals(module),
     size: bytes.length,
     otherExports: new Set(module.exports.filter(({ kind }) => kind !== "func").map(({ name }) => name)),
+    mistypedFunctions: mistypedFunctions(module),
     functionName: hasHooks ? namesOrExports(module) : createNames(module),
   };
 }
@@ -86,6 +88,14 @@ function namesOrExports(module: WasmModule): (index: number) => string | undefin
     module.exports.filter(({ kind }) => kind === "func").map(({ name, index }) => [index, name]),
   );
   return (index) => names(index) ?? exported.get(index);
+}
+
+/** JavaScript would throw for a parameter of type i64, and convert to a float. */
+function mistypedFunctions(module: WasmModule): ReadonlySet<string> {
+  const isMistyped = (index: number): boolean =>
+    functionType(module, index)?.params.some((type) => type !== I32) === true;
+  const found = module.exports.filter(({ kind, index }) => kind === "func" && isMistyped(index));
+  return new Set(found.map(({ name }) => name));
 }
 
 /** V8 refuses what is beyond its own limits, such as a function of more than 7.6 MB. */

@@ -28,6 +28,8 @@ const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
 export interface ResolvedExports {
   /** Exports by name that are no functions. */
   readonly otherExports: ReadonlySet<string>;
+  /** Exported functions with a parameter that is no i32: nothing calls them. */
+  readonly mistypedFunctions: ReadonlySet<string>;
   /** Name of a function of the module, if it has one. */
   readonly functionName: (index: number) => string | undefined;
 }
@@ -193,7 +195,7 @@ export class Execution {
         this.module.otherExports.has(name) ? "Incompatible Export Type" : `Missing export ${name}`,
       );
     if (++this.callDepth > MAX_CALL_DEPTH) throw vmError("call-depth");
-    if (called.length !== args.length)
+    if (called.length !== args.length || this.module.mistypedFunctions.has(name))
       throw vmError(
         "runtime",
         `Parameters of type [${args.map(() => "I32").join(", ")}] did not match signature`,

@@ -256,6 +256,15 @@ describe("an instance", () => {
       "sudo",
       "Error resolving Wasm function: Could not get export: Incompatible Export Type",
     ],
+    ...[I64, F32, F64].map(
+      (type) =>
+        [
+          `with a parameter of type ${type}`,
+          { functions: [{ params: [I32, type], results: [I32], body: i32(0), exportAs: "sudo" }] },
+          "sudo",
+          "Error executing Wasm: Wasmer runtime error: RuntimeError: Parameters of type [I32, I32] did not match signature",
+        ] as const,
+    ),
     [
       "without result",
       { functions: [{ params: [I32, I32], body: [], exportAs: "sudo" }] },
