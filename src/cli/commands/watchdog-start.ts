@@ -7,7 +7,13 @@ import { readConfigText } from "../../platform/config/config.ts";
 import { createConfigReloads, type ReadConfig } from "../../platform/config/config-reloads.ts";
 import { givesVariables, readDaemonConfig } from "../../platform/config/daemon-config.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import { levelArgument, levelText, RELOAD_HELP, reloadText } from "../../platform/cli/control-output.ts";
+import {
+  levelArgument,
+  levelText,
+  RELOAD_HELP,
+  RELOAD_REQUEST,
+  reloadText,
+} from "../../platform/cli/control-output.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { askWatchdog, type OracleOptions, placeOptions } from "../../watchdog/cli/oracle-source.ts";
 import { limitHeapGrowth } from "../../platform/process/heap.ts";
@@ -50,7 +56,7 @@ function reloadCommand(context: CliContext): Command {
   return controlCommand("reload", "make a running watchdog load its configuration again, as SIGHUP does")
     .addHelpText("after", RELOAD_HELP)
     .action(async (options: ControlOptions) => {
-      const reply = await askWatchdog({ path: "/-/reload", method: "POST" }, options, context);
+      const reply = await askWatchdog(RELOAD_REQUEST, options, context);
       context.print(options.json ? stringifyJson(reply, 2) : reloadText(reply));
     });
 }

@@ -1,11 +1,11 @@
 import { stringify } from "yaml";
+import type { z } from "zod";
 import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
 import { watchdogConfigKind, watchdogConfigSchema } from "../../watchdog/config/config.ts";
 import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { type ConfigKind, variableName } from "../../platform/config/daemon-config.ts";
 import {
   isSecret,
-  jsonSchemaFile,
   keyLeaves,
   keySchema,
   type KeySchema,
@@ -23,6 +23,15 @@ export function configFiles(): ReadonlyMap<string, string> {
     exampleOfKind(RELAYER_KIND, "The interchain-query relayer's"),
     exampleOfKind(watchdogConfigKind, "The oracle watchdog's", { "notify.channels": channelExamples() }),
   ]);
+}
+
+/** Keywords of a `KeySchema` that JSON Schema does not have. */
+const OWN_KEYWORDS: ReadonlySet<string> = new Set(["commentedOut", "reload"]);
+
+/** Returns the file in `config/schema`, for editors and other programs that validate a configuration. */
+function jsonSchemaFile(schema: z.ZodType, title: string): string {
+  const { $schema, ...rest } = { $schema: "", ...keySchema(schema) };
+  return `${JSON.stringify({ $schema, title, ...rest }, (key, value: unknown) => (OWN_KEYWORDS.has(key) ? undefined : value), 2)}\n`;
 }
 
 /** Returns the table with the relayer's keys. */

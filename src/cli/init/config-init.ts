@@ -71,9 +71,18 @@ function createQuestions({ yes }: InitOptions): {
 } {
   if (yes === true || !process.stdin.isTTY) return { ask: async () => undefined, close: () => {} };
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const end = new AbortController();
+  // In a terminal, neither Ctrl-C nor Ctrl-D ends a question that waits.
+  const stop = (): void => end.abort(new CliError(EXIT.fatal, "stopped; nothing is written"));
+  terminal.on("SIGINT", stop);
+  terminal.on("close", stop);
   return {
     ask: async (question, initial) => {
-      const answer = await terminal.question(`${question}${initial === undefined ? "" : ` [${initial}]`}: `);
+      const text = `${question}${initial === undefined ? "" : ` [${initial}]`}: `;
+      const { signal } = end;
+      const answer = await terminal.question(text, { signal }).catch((error: unknown) => {
+        throw signal.aborted ? signal.reason : error;
+      });
       return answer.trim() === "" ? initial : answer.trim();
     },
     close: () => terminal.close(),

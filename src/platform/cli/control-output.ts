@@ -14,6 +14,9 @@ export function levelText(reply: unknown): string {
 
 const reloadReply = z.object({ applied: z.array(z.string()), need_restart: z.array(z.string()) });
 
+/** A reload takes as long as a stop and a start of the services. */
+export const RELOAD_REQUEST = { path: "/-/reload", method: "POST", deadlineMs: 60_000 } as const;
+
 /** Formats the reply of `/-/reload`. */
 export function reloadText(reply: unknown): string {
   const { applied, need_restart: waiting } = reloadReply.parse(reply);

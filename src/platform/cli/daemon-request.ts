@@ -20,6 +20,8 @@ export interface DaemonRequest {
   /** Statuses from 400 on whose body is a result too. */
   readonly accepts?: readonly number[];
   readonly token?: Secret;
+  /** Default: 10 s. */
+  readonly deadlineMs?: number;
   /** Hint for an unreachable daemon: how to start it or select another one. */
   readonly hint: string;
 }
@@ -45,10 +47,10 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
 }
 
 function send(
-  { daemon, url, path, method, body, token }: DaemonRequest,
+  { daemon, url, path, method, body, token, deadlineMs = DEADLINE_MS }: DaemonRequest,
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  return withDeadline(daemon, DEADLINE_MS, signal, async (inner) => {
+  return withDeadline(daemon, deadlineMs, signal, async (inner) => {
     const response = await request(`${url}${path}`, {
       method: method ?? (body === undefined ? "GET" : "POST"),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

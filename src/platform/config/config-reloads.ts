@@ -40,18 +40,21 @@ interface Present {
   readonly fingerprints: ReadonlyMap<string, string>;
 }
 
-/** `first` are the settings of the start, and `read` reads them again. */
+/** `first` are the settings of the start, and `readAgain` reads them again. */
 export function createConfigReloads<Config>(
   first: ReadConfig<Config>,
-  read: () => ReadConfig<Config> | Promise<ReadConfig<Config>>,
+  readAgain: () => ReadConfig<Config> | Promise<ReadConfig<Config>>,
   levelOf: (config: Config) => LogLevel,
 ): ConfigReloads<Config> {
   let present = toPresent(first);
   const plan = async (): Promise<ReloadPlan<Config>> => {
-    const given = await read();
-    const changed = changedLeaves(present, given);
+    const given = await readAgain();
+    // Now, and not when the services run: until then, a file with a secret can change again.
+    const read = toPresent(given);
+    const changed = changedLeaves(present, read, given.kind);
     const fixed = changed.filter(({ reload }) => reload === "process");
     const next = fixed.length === 0 ? given : withPresent(present, given, fixed);
+    const accepted = fixed.length === 0 ? read : toPresent(next);
     return {
       config: next.parsed.config,
       services: namesOf(changed, "services"),
@@ -59,7 +62,7 @@ export function createConfigReloads<Config>(
       needRestart: namesOf(changed, "process"),
       accept: () => {
         const before = present;
-        present = toPresent(next);
+        present = accepted;
         return () => {
           present = before;
         };
@@ -73,13 +76,16 @@ function toPresent<Config>({ kind, parsed }: ReadConfig<Config>): Present {
   return { input: parsed.input, fingerprints: keyFingerprints(kind, parsed) };
 }
 
-function changedLeaves<Config>(present: Present, { kind, parsed }: ReadConfig<Config>): readonly KeyLeaf[] {
-  const next = keyFingerprints(kind, parsed);
+function changedLeaves(
+  present: Present,
+  next: Present,
+  kind: Pick<ConfigKind<unknown>, "schema">,
+): readonly KeyLeaf[] {
   const schema = keySchema(kind.schema);
-  const leaves = [present.input, parsed.input].flatMap((input) => keyLeaves(schema, input));
+  const leaves = [present.input, next.input].flatMap((input) => keyLeaves(schema, input));
   const byName = new Map(leaves.map((leaf) => [nameOf(leaf), leaf]));
   return [...byName].flatMap(([name, leaf]) =>
-    present.fingerprints.get(name) === next.get(name) ? [] : [leaf],
+    present.fingerprints.get(name) === next.fingerprints.get(name) ? [] : [leaf],
   );
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Document, isCollection, isMap, isPair, isScalar } from "yaml";
 import { isRecord, stringifyJson } from "../base/json.ts";
-import { ConfigError, type ParsedConfig, readConfig } from "./config.ts";
+import { ConfigError, parseConfig, type ParsedConfig } from "./config.ts";
 import { processSecretSource, type SecretSource, withoutSecrets } from "./config-fields.ts";
 import type { ConfigKind } from "./daemon-config.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "./key-schema.ts";
 
 /** A key of a configuration that has a value. */
-export interface EffectiveKey {
+interface EffectiveKey {
   readonly leaf: KeyLeaf;
   /** As in a file: a duration is "30s", a secret its reference. */
   readonly value: unknown;
@@ -54,7 +54,7 @@ export function effectiveConfig<Config>(
 /** Defaults that contradict what is given: with `validators`, for instance, the URLs of the one node have none. */
 function unusedDefaults(kind: ConfigKind<unknown>, keys: readonly EffectiveKey[]): ReadonlySet<EffectiveKey> {
   try {
-    withoutSecrets(() => readConfig({ file: "", text: stringifyJson(nested(keys)) }, kind.schema));
+    withoutSecrets(() => parseConfig({ file: "", text: stringifyJson(nested(keys)) }, kind.schema));
     return new Set();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

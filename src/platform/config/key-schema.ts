@@ -28,10 +28,7 @@ export interface KeySchema {
  * What a reload of the configuration does with a changed key. `live`: it is set while the services run. `process`: it needs a
  * new process. Without the keyword, the services start again in the same process.
  */
-export type KeyReload = "live" | "process";
-
-/** Keywords of {@link KeySchema} that JSON Schema does not have. */
-const OWN_KEYWORDS: ReadonlySet<string> = new Set(["commentedOut", "reload"]);
+type KeyReload = "live" | "process";
 
 /** Returns the JSON Schema of a configuration file. */
 export function keySchema(schema: z.ZodType): KeySchema {
@@ -63,12 +60,6 @@ export function keySchema(schema: z.ZodType): KeySchema {
   );
   if (!isKeySchema(json)) throw new Error("the configuration is not a section");
   return json;
-}
-
-/** Returns the file in `config/schema`, for editors and other programs that validate a configuration. */
-export function jsonSchemaFile(schema: z.ZodType, title: string): string {
-  const { $schema, ...rest } = { $schema: "", ...keySchema(schema) };
-  return `${JSON.stringify({ $schema, title, ...rest }, (key, value: unknown) => (OWN_KEYWORDS.has(key) ? undefined : value), 2)}\n`;
 }
 
 /** True for a key that references a secret, `{file: path}` or `{env: NAME}`. */

@@ -19,7 +19,7 @@ export interface ReloadStatus {
 }
 
 /** Result of a reload. Keys are paths such as "gas.max_price". */
-export type ReloadResult =
+type ReloadResult =
   | ({ readonly ok: true } & Pick<ReloadPlan<unknown>, "services" | "live" | "needRestart">)
   | { readonly ok: false; readonly error: string };
 

@@ -7,7 +7,13 @@ import { readTextBody } from "../../platform/base/read-text.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { levelArgument, levelText, RELOAD_HELP, reloadText } from "../../platform/cli/control-output.ts";
+import {
+  levelArgument,
+  levelText,
+  RELOAD_HELP,
+  RELOAD_REQUEST,
+  reloadText,
+} from "../../platform/cli/control-output.ts";
 import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 import { QUERY_STATUSES, type QueryStatus } from "../registry/query-state.ts";
 import {
@@ -87,7 +93,7 @@ export function reloadCommand(context: CliContext): Command {
   return addControlOptions(new Command())
     .addHelpText("after", RELOAD_HELP)
     .action(async (options: ControlOptions) => {
-      const reply = await askRelayer({ path: "/-/reload", method: "POST" }, options, context.signal);
+      const reply = await askRelayer(RELOAD_REQUEST, options, context.signal);
       context.print(options.json ? stringifyJson(reply, 2) : reloadText(reply));
     });
 }

@@ -37,7 +37,7 @@ export function readRelayer(options: RelayerApiOptions, path: string, signal: Ab
 }
 
 /** A request to the API. */
-export type RelayerRequest = Pick<DaemonRequest, "path" | "method" | "body">;
+export type RelayerRequest = Pick<DaemonRequest, "path" | "method" | "body" | "deadlineMs">;
 
 /** Sends a request to the API, with the token of the file if one is named. Throws `CliError`. */
 export function askRelayer(

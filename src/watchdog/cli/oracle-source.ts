@@ -69,6 +69,7 @@ export interface WatchdogCall {
   readonly method?: "DELETE" | "POST";
   readonly body?: unknown;
   readonly accepts?: readonly number[];
+  readonly deadlineMs?: number;
 }
 
 /** Asks the watchdog. Sends the token with a method that changes something. Throws `CliError`. */

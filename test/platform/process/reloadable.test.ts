@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { untilAborted } from "../../../src/platform/base/abort.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { secretField } from "../../../src/platform/config/config-fields.ts";
 import { createConfigReloads } from "../../../src/platform/config/config-reloads.ts";
 import { type ConfigKind, readDaemonConfig } from "../../../src/platform/config/daemon-config.ts";
 import { readBuildInfo } from "../../../src/platform/process/build-info.ts";
@@ -129,6 +130,26 @@ describe("runReloadable", () => {
     expect(await daemon.reload("price: 2")).toMatchObject({ needRestart: [] });
     daemon.stop();
     await daemon.done;
+  });
+
+  it("notices a secret that changed while the services started", async () => {
+    let secret = "one";
+    const secrets = { environment: () => secret, file: () => secret };
+    const withSecret: ConfigKind<unknown> = {
+      name: "icq-relayer",
+      prefix: "APP_",
+      schema: z.strictObject({ token: secretField(secrets) }),
+      secrets,
+    };
+    const source = { file: "a.yaml", text: "token: {env: T}" };
+    const read = () => ({ kind: withSecret, parsed: readDaemonConfig(withSecret, source, {}) });
+    const reloads = createConfigReloads(read(), read, () => "info");
+    secret = "two";
+    const plan = await reloads.plan();
+    expect(plan.services).toEqual(["token"]);
+    secret = "three";
+    plan.accept();
+    expect((await reloads.plan()).services).toEqual(["token"]);
   });
 
   it("keeps the settings when the file is wrong or the services do not start", async () => {
