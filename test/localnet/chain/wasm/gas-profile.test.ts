@@ -197,7 +197,11 @@ describe("the profile of a transaction", () => {
     const chain = new Profiling();
     const limited = (gas_limit: number, reply_on: string): unknown =>
       messages({ id: 3, msg: inner({ ok: {} }), reply_on, gas_limit });
-    expect(chain.execute(limited(500_000, "always")).result.code).toBe(0);
+    const within = chain.execute(limited(500_000, "always"));
+    expect(within.result.code).toBe(0);
+    // The gas of the message's own meter counts once.
+    for (const name of ["other", "From limited Sub-Message"])
+      expect(find(within.profile.root, name)).toBeUndefined();
     const { result, profile } = chain.execute(limited(70_000, "error"));
     expect(result.code).toBe(0);
     // What the message used over its limit is not consumed.
