@@ -2,10 +2,10 @@ import { demangle } from "./demangle.ts";
 import type { GasRecorder } from "./gas-recorder.ts";
 
 /**
- * Most calls of functions in one profile: a few seconds. A transaction that uses all gas of a block may call a thousand times as many
+ * Most calls of functions in one profile: about ten seconds. A transaction that uses all gas of a block may call a thousand times as many
  * without doing anything.
  */
-const MAX_CALLS = 5_000_000;
+const MAX_CALLS = 20_000_000;
 
 /** Thrown when a transaction calls more functions than a profile may have. */
 export class ProfileTooLargeError extends Error {
