@@ -192,13 +192,11 @@ export async function waitAtMost<T>(
   const own = createOwnSignal();
   const unwatch = onAbort(signal, own.end);
   let isOver = false;
-  clock.sleep(delayMs, own.signal).then(
-    () => {
-      isOver = true;
-      own.end(TIME_IS_OVER);
-    },
-    () => {},
-  );
+  const end = (): void => {
+    isOver = true;
+    own.end(TIME_IS_OVER);
+  };
+  clock.sleep(delayMs, own.signal).then(end, () => {});
   try {
     return await wait(own.signal);
   } catch (error) {
