@@ -5,7 +5,8 @@ import { hostFunctionType, isHostFunction } from "./host-functions.ts";
 import type { Instantiable } from "./start-state.ts";
 import { type FunctionType, functionType, typeName, type WasmModule } from "./module.ts";
 import { I32 } from "./operators.ts";
-import { REWRITER_VERSION, restoredGlobals, rewriteModule } from "./rewrite.ts";
+import { restoredGlobals } from "./rewrite-helpers.ts";
+import { REWRITER_VERSION, rewriteModule } from "./rewrite.ts";
 import { validateFunction } from "./validate-function.ts";
 
 /** Node's `WebAssembly`, which the types of this project do not include. */

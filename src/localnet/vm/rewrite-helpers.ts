@@ -1,4 +1,5 @@
 import type { ByteWriter } from "./byte-writer.ts";
+import type { WasmModule } from "./module.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { EMPTY_BLOCK, F32, F64, I32, I64, OP } from "./operators.ts";
 
@@ -157,4 +158,17 @@ export function floatHelper(
   const canonical = canonicalHelper(opcode);
   if (canonical !== undefined) return { name: canonical, isInstead: false };
   return REPLACED.has(opcode) ? { name: `operator ${opcode}`, isInstead: true } : undefined;
+}
+
+/** Most mutable globals of a contract whose instances are reused. */
+const MAX_RESTORED_GLOBALS = 32;
+
+/**
+ * Returns the indices of a contract's mutable globals, which have to be restored before an instance is reused. Undefined if that is
+ * too much or not exact: JavaScript does not keep the bits of a float's NaN. Rust's contracts have one, their stack's pointer.
+ */
+export function restoredGlobals({ globals }: WasmModule): readonly number[] | undefined {
+  const mutable = [...globals.keys()].filter((index) => globals[index]?.isMutable === true);
+  const isExact = mutable.every((index) => globals[index]?.type === I32 || globals[index]?.type === I64);
+  return isExact && mutable.length <= MAX_RESTORED_GLOBALS ? mutable : undefined;
 }

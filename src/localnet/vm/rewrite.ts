@@ -18,6 +18,7 @@ import {
   OP_I32_ADD,
   OP_I32_SUB,
   OP_I64_SUB,
+  restoredGlobals,
   trapIfNegative,
 } from "./rewrite-helpers.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
@@ -46,9 +47,6 @@ const LARGE_BODY = 64 * 1024;
 /** A function without calls and with a smaller frame is not counted: it ends a recursion. */
 const UNCOUNTED_FRAME = 2048;
 
-/** Most mutable globals of a contract whose instances are reused. */
-const MAX_RESTORED_GLOBALS = 32;
-
 /** Bytes of a frame of V8 besides locals and operands: return address, frame pointer, marker, instance, feedback (measured: 48). */
 const FRAME_OVERHEAD = 48;
 
@@ -64,16 +62,6 @@ export function rewriteModule(
   hasHooks = false,
 ): Uint8Array {
   return new Rewriter(module, hasHooks).run(shapes);
-}
-
-/**
- * Returns the indices of a contract's mutable globals, which have to be restored before an instance is reused. Undefined if that is
- * too much or not exact: JavaScript does not keep the bits of a float's NaN. Rust's contracts have one, their stack's pointer.
- */
-export function restoredGlobals({ globals }: WasmModule): readonly number[] | undefined {
-  const mutable = [...globals.keys()].filter((index) => globals[index]?.isMutable === true);
-  const isExact = mutable.every((index) => globals[index]?.type === I32 || globals[index]?.type === I64);
-  return isExact && mutable.length <= MAX_RESTORED_GLOBALS ? mutable : undefined;
 }
 
 /**
