@@ -21,9 +21,6 @@ it.each(cases)("$id is as recorded", ({ differences }) => {
 const KNOWN: Readonly<Record<string, number>> = {
   // The code of the contract is in a file of the deployed chain.
   wasm: 1,
-  // The account of the module `tokenfactory` is the tenth, and moves the numbers of those after it.
-  acc: 11,
-  tokenfactory: 1,
 };
 
 it.each(stores)("the store $store is as recorded", ({ store, differences }) => {
